@@ -1,0 +1,18 @@
+// Messages for people go through one hook, which the embedding program owns. The default writes to stderr.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace lapilli {
+
+enum class LogLevel : int { error = 0, warning = 1, note = 2, verbose = 3 };
+
+// Called from any thread, one call at a time. An empty function restores the default.
+void set_log_hook(std::function<void(LogLevel, const std::string&)> hook);
+// Messages above this level are dropped before the hook. Default: note.
+void set_log_level(LogLevel level);
+bool log_enabled(LogLevel level);
+void log(LogLevel level, const std::string& message);
+
+}  // namespace lapilli

@@ -1,0 +1,31 @@
+// A read-only view of a whole file, memory-mapped where the system can.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// Shared ownership: tensors read from a checkpoint keep the mapping alive. The bytes are valid while a copy exists.
+// A file that shrinks while it is mapped is the caller's fault (as everywhere).
+class MappedFile {
+ public:
+  static Result<MappedFile> open(const std::string& path);
+  [[nodiscard]] std::span<const std::byte> bytes() const;
+  [[nodiscard]] const std::string& path() const;
+
+ private:
+  struct Mapping;
+  std::shared_ptr<const Mapping> mapping_;
+};
+
+// Reads a text file whole; refuses files above `limit` bytes.
+Result<std::string> read_text_file(const std::string& path, size_t limit = size_t{64} << 20);
+bool file_exists(const std::string& path);
+bool directory_exists(const std::string& path);
+
+}  // namespace lapilli
