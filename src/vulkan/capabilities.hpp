@@ -1,0 +1,70 @@
+// What a device can do, as plain data: no Vulkan type appears here, so that variant selection is a pure function that is
+// tested without a device. Filled from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a mask.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+enum class DeviceType : uint8_t { other, integrated, discrete, virtual_gpu, cpu };
+
+// Defaults are what every Vulkan 1.1 device guarantees (the floor).
+struct Capabilities {
+  // Identity
+  std::string device_name = "floor";
+  std::string driver_name, driver_info;
+  uint32_t vendor_id = 0, device_id = 0, driver_version = 0;
+  uint32_t api_version = (1u << 22) | (1u << 12);  // VK_MAKE_API_VERSION(0, 1, 1, 0)
+  std::array<uint8_t, 16> uuid{};
+  DeviceType type = DeviceType::other;
+
+  // Limits, in bytes or counts
+  uint64_t max_storage_range = uint64_t{128} << 20;  // one storage binding
+  uint64_t max_uniform_range = 16384;                // one uniform binding
+  uint32_t max_push_bytes = 128;
+  uint32_t max_storage_buffers = 4;  // per stage
+  uint32_t max_uniform_buffers = 12;
+  uint32_t max_invocations = 128;  // per workgroup
+  std::array<uint32_t, 3> max_group_size{128, 128, 64};
+  std::array<uint32_t, 3> max_group_count{65535, 65535, 65535};
+  uint32_t shared_memory = 16384;
+  uint64_t storage_alignment = 256;
+  uint64_t uniform_alignment = 256;
+  uint64_t non_coherent_atom = 256;
+  uint64_t max_allocation = uint64_t{1} << 30;
+  uint64_t heap_bytes = 0;  // the heap that weights and arenas come from; 0: unknown
+
+  // Features beyond the floor
+  uint32_t subgroup_size = 1;                // 1: subgroup variants are off
+  uint32_t min_subgroup_size = 1, max_subgroup_size = 1;
+  bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_size_control = false;
+  bool timeline_semaphore = false;
+  bool storage_16bit = false, arithmetic_fp16 = false;
+  bool storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
+  bool memory_budget = false;
+  bool indirect_dispatch = true;  // off: full grids, kernels return early
+  bool unified_memory = false;    // device memory is host-visible: written directly, no staging
+  bool timestamps = false;
+  float timestamp_period = 0;  // nanoseconds a tick
+
+  // Names of the quirks that were applied, and of the masks
+  std::vector<std::string> quirks, masks;
+
+  friend bool operator==(const Capabilities&, const Capabilities&) = default;
+};
+
+std::string to_json(const Capabilities& caps);
+// Members that are missing keep the floor's value; wrong types and numbers below the floor are errors.
+Result<Capabilities> capabilities_from_json(const std::string& json);
+
+// Narrows `caps`; never widens. `mask` is a comma-separated list of: full (nothing), floor (every default above),
+// small-bindings (64 KiB bindings, 64 groups a dimension), no-subgroup, no-timeline, no-indirect, no-fp16, no-int8,
+// staging (memory treated as not host-visible), or the name of a JSON file of capabilities to intersect with.
+Result<Capabilities> apply_mask(Capabilities caps, const std::string& mask);
+
+}  // namespace lapilli

@@ -1,0 +1,203 @@
+// A Vulkan device, created or adopted, with its memory, pipelines and queue. No Vulkan type appears in this header
+// (handles are opaque), so the rest of Lapilli compiles without Vulkan headers.
+//
+// Threads: Device is safe to use from several threads; a CommandRecording, a DescriptorArena and a Buffer belong to one
+// thread at a time. Everything made from a Device must be destroyed before the last shared_ptr to it; each object keeps
+// its Device alive, so this holds by itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "vulkan/capabilities.hpp"
+
+namespace lapilli::vulkan {
+
+class Device;
+
+// How a device is chosen and made.
+struct DeviceOptions {
+  std::string select;  // empty: the best one; else an index, a part of the name (any case), or a UUID
+  std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
+  bool validation = false;        // ask for VK_LAYER_KHRONOS_validation if it is installed
+  double wait_timeout_s = 0;      // give up a wait after this long without progress; 0: 30 s, CPU drivers 600 s
+  void* get_instance_proc_addr = nullptr;  // PFN_vkGetInstanceProcAddr to use instead of the loader's (tests, hosts)
+};
+
+// Handles that the host made and keeps. They must outlive the Device; nothing of them is destroyed by it.
+struct AdoptedDevice {
+  void* get_instance_proc_addr = nullptr;  // PFN_vkGetInstanceProcAddr, required
+  void* instance = nullptr;                // VkInstance
+  void* physical_device = nullptr;         // VkPhysicalDevice
+  void* device = nullptr;                  // VkDevice
+  void* queue = nullptr;                   // VkQueue, of a family with compute
+  uint32_t queue_family = 0;
+  uint32_t api_version = 0;  // what the instance was created with (VK_MAKE_API_VERSION)
+  std::vector<std::string> device_extensions;  // enabled ones: Vulkan cannot be asked
+  bool timeline_semaphore = false;             // enabled features, likewise
+  bool storage_16bit = false, arithmetic_fp16 = false, storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
+  // Called around every use of the queue. Empty: the queue is ours alone.
+  std::function<void()> lock_queue, unlock_queue;
+};
+
+// One line of `lapilli devices`: every device that was seen, usable or not.
+struct DeviceInfo {
+  uint32_t index = 0;
+  Capabilities caps;
+  int64_t score = 0;          // the highest usable score is taken; see score_device
+  std::string score_reason;   // how the score came about
+  std::string refusal;        // why the device cannot be used or was passed over; empty: usable
+  bool chosen = false;
+};
+// Also explains what would be chosen for these options. An error if there is no loader or no driver at all.
+Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options);
+
+enum class MemoryUse : uint8_t {
+  device,    // read and written by shaders; on unified memory also mapped
+  upload,    // written by the host, read by shaders or copied from
+  readback,  // written by shaders or copied to, read by the host
+};
+
+// A range of bytes in one of the device's memory blocks, with a VkBuffer of its own. Move-only; frees itself.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&&) noexcept;
+  Buffer& operator=(Buffer&&) noexcept;
+  ~Buffer();
+  explicit operator bool() const { return impl_ != nullptr; }
+  [[nodiscard]] uint64_t size() const;
+  // The host's view, or null where the memory cannot be mapped. After writing call flush, before reading invalidate
+  // (both do nothing on coherent memory, and round to nonCoherentAtomSize).
+  [[nodiscard]] std::byte* mapped() const;
+  Status flush(uint64_t offset, uint64_t bytes) const;
+  Status invalidate(uint64_t offset, uint64_t bytes) const;
+
+  struct Impl;
+  [[nodiscard]] const Impl* impl() const { return impl_.get(); }
+
+ private:
+  friend class Device;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A shader with its constants. Requests with the same words and constants give the same pipeline.
+struct PipelineRequest {
+  const uint32_t* words = nullptr;
+  size_t word_count = 0;
+  const char* name = "";             // for labels and messages
+  std::vector<uint32_t> constants;  // specialization constants 0, 1, 2...
+};
+class Pipeline;  // opaque; lives as long as the Device
+
+// Every kernel uses one set layout: storage buffers at bindings 0-3, uniform buffers at 4-7.
+constexpr uint32_t kStorageBindings = 4;
+constexpr uint32_t kUniformBindings = 4;
+struct BufferBinding {
+  uint32_t binding = 0;
+  const Buffer* buffer = nullptr;
+  uint64_t offset = 0, size = 0;  // offset aligned as the capabilities ask
+};
+class DescriptorSet;  // opaque; lives as long as its arena
+
+// Descriptor sets that are allocated and written once and freed together.
+class DescriptorArena {
+ public:
+  static Result<DescriptorArena> create(std::shared_ptr<Device> device, uint32_t max_sets);
+  DescriptorArena(DescriptorArena&&) noexcept;
+  DescriptorArena& operator=(DescriptorArena&&) noexcept;
+  ~DescriptorArena();
+  Result<const DescriptorSet*> write(std::span<const BufferBinding> bindings);
+
+ private:
+  DescriptorArena() = default;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// One command buffer: recorded once, submitted as often as wanted (also while it is pending).
+class CommandRecording {
+ public:
+  static Result<CommandRecording> create(std::shared_ptr<Device> device);
+  CommandRecording(CommandRecording&&) noexcept;
+  CommandRecording& operator=(CommandRecording&&) noexcept;
+  ~CommandRecording();
+
+  // Opens with a full barrier (everything earlier on the queue, transfers and host writes, before compute, transfer and
+  // indirect reads) and end() closes with shader and transfer writes to host reads.
+  Status begin();
+  Status end();
+  void bind(const Pipeline* pipeline, const DescriptorSet* set, std::span<const std::byte> push);
+  void dispatch(uint32_t x, uint32_t y, uint32_t z);
+  void dispatch_indirect(const Buffer& arguments, uint64_t offset);
+  // Shader and transfer writes before shader (storage, uniform), indirect and transfer reads and writes.
+  void barrier();
+  void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
+  void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
+  // Timestamps, where the device has them: `index` below the count given to enable_timestamps before begin().
+  Status enable_timestamps(uint32_t count);
+  void timestamp(uint32_t index);
+  Result<std::vector<double>> read_timestamps_ns() const;  // after completion; empty where there are none
+  void label(const char* text);  // debug label, where VK_EXT_debug_utils is on
+
+  struct Impl;
+  [[nodiscard]] const Impl* impl() const { return impl_.get(); }
+
+ private:
+  CommandRecording() = default;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Identifies a submission; completes in order.
+using Ticket = uint64_t;
+
+// Counts since creation, for tests and --stats.
+struct DeviceCounters {
+  uint64_t pipelines_created = 0, submissions = 0, waits = 0, buffers = 0, allocations = 0;
+  uint64_t device_bytes = 0, device_bytes_peak = 0;  // held in blocks
+  uint64_t staged_bytes = 0;
+};
+
+class Device : public std::enable_shared_from_this<Device> {
+ public:
+  static Result<std::shared_ptr<Device>> create(const DeviceOptions& options);
+  // Refuses with reasons if the floor is missing.
+  static Result<std::shared_ptr<Device>> adopt(const AdoptedDevice& host, const DeviceOptions& options);
+  ~Device();
+
+  [[nodiscard]] const Capabilities& caps() const;
+
+  Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
+  // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer.
+  Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes);
+  Status read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes);
+  Status zero(const Buffer& buffer);
+
+  // All or nothing; creates what is missing in one batch. Pointers live as long as the Device.
+  Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
+
+  // Submits in order, in one vkQueueSubmit. The recordings must live until the ticket is done.
+  Result<Ticket> submit(std::span<const CommandRecording* const> recordings);
+  Result<bool> done(Ticket ticket);  // never blocks
+  Status wait(Ticket ticket);        // at most the time-out, then ErrorCode::timeout
+  // Once the device is lost every call says so.
+  [[nodiscard]] Status health() const;
+
+  // Bytes that may still be taken from the main heap, by VK_EXT_memory_budget or by the heap's size.
+  [[nodiscard]] uint64_t memory_left() const;
+  [[nodiscard]] DeviceCounters counters() const;
+
+  struct Impl;
+  [[nodiscard]] Impl* impl() const { return impl_.get(); }
+
+ private:
+  Device() = default;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lapilli::vulkan
