@@ -1,0 +1,9 @@
+// What every kernel shares: the linear group index over folded grids, and small helpers.
+#extension GL_GOOGLE_include_directive : enable
+
+// Grids are linear; the host folds counts above the device's limit per dimension into y and z. Groups beyond the
+// wanted count return at once: `if (group_index() >= p.groups) return;` before any barrier.
+uint group_index() {
+  return (gl_WorkGroupID.z * gl_NumWorkGroups.y + gl_WorkGroupID.y) * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+}
+uint div_up(uint a, uint b) { return (a + b - 1u) / b; }

@@ -1,0 +1,130 @@
+// The command graph before it meets a device: tensors and nodes in program order. Knows no Vulkan and no particular op.
+//
+// Tensors are matrices [rows, cols] in row-major order, `ld` elements from one row to the next. Activations have ld
+// rounded up to 4 with zeros in the padding, so that kernels read vec4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/math.hpp"
+#include "base/result.hpp"
+
+namespace lapilli {
+struct OpDef;  // src/ops/op.hpp
+}
+
+namespace lapilli::graph {
+
+using TensorId = uint32_t;
+using NodeId = uint32_t;
+constexpr uint32_t kNone = 0xffffffffu;
+
+enum class DType : uint8_t { f32, u32 };  // u32 also for packed words and structs of words
+constexpr uint64_t element_bytes(DType) { return 4; }
+
+// Where the bytes live.
+enum class Space : uint8_t {
+  arena,   // placed by the planner, valid within one run of the plan
+  weight,  // the model's, read-only after loading; `id` is the weight's index
+  state,   // the session's, persistent over runs; `id` names the state (src/ops/state.hpp)
+};
+
+struct Tensor {
+  std::string name;
+  DType dtype = DType::f32;
+  uint64_t rows = 1, cols = 1;
+  uint64_t ld = 1;
+  Space space = Space::arena;
+  uint32_t id = 0;
+  TensorId alias = kNone;  // shares the bytes of this earlier tensor (in place); the chain is resolved by Graph::root
+  bool keep = false;       // an output: its bytes stay valid to the end of the plan
+
+  [[nodiscard]] uint64_t elements() const { return rows * ld; }
+  [[nodiscard]] uint64_t bytes() const { return elements() * element_bytes(dtype); }
+};
+
+// The op's own attributes, a small trivially copyable struct that only the op interprets.
+class Attributes {
+ public:
+  Attributes() = default;
+  template <class T>
+  explicit Attributes(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(bytes_));
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+  template <class T>
+  [[nodiscard]] T as() const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(bytes_));
+    T value;
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    return value;
+  }
+
+ private:
+  std::array<std::byte, 96> bytes_{};
+};
+
+// inputs are read, outputs written. A tensor that is updated in place stands in both lists, or is an output whose
+// alias is an input. An optional operand that is absent is kNone.
+struct Node {
+  const OpDef* op = nullptr;
+  std::string label;
+  std::vector<TensorId> inputs, outputs;
+  Attributes attributes;
+};
+
+class Graph {
+ public:
+  TensorId add_tensor(Tensor tensor) {
+    tensors_.push_back(std::move(tensor));
+    return static_cast<TensorId>(tensors_.size() - 1);
+  }
+  // A fresh activation [rows, cols] in the arena, padded to vec4.
+  TensorId activation(std::string name, uint64_t rows, uint64_t cols, DType dtype = DType::f32) {
+    Tensor t;
+    t.name = std::move(name);
+    t.dtype = dtype;
+    t.rows = rows;
+    t.cols = cols;
+    t.ld = round_up<uint64_t>(cols, 4);
+    return add_tensor(std::move(t));
+  }
+  // The value that an in-place update of `of` yields.
+  TensorId updated(std::string name, TensorId of) {
+    Tensor t = tensors_[of];
+    t.name = std::move(name);
+    t.alias = of;
+    return add_tensor(std::move(t));
+  }
+  NodeId add_node(Node node) {
+    nodes_.push_back(std::move(node));
+    return static_cast<NodeId>(nodes_.size() - 1);
+  }
+
+  [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[id]; }
+  Tensor& tensor(TensorId id) { return tensors_[id]; }
+  [[nodiscard]] const Node& node(NodeId id) const { return nodes_[id]; }
+  [[nodiscard]] const std::vector<Tensor>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  // The tensor whose bytes `id` uses.
+  [[nodiscard]] TensorId root(TensorId id) const {
+    while (tensors_[id].alias != kNone) id = tensors_[id].alias;
+    return id;
+  }
+
+  // Ids in range, aliases earlier and of the same size, every arena tensor written before it is read, no read of a
+  // value after something was written over it in place. The message names node and tensor.
+  [[nodiscard]] Status validate() const;
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace lapilli::graph

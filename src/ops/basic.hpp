@@ -1,0 +1,87 @@
+// Builders and attributes of the small ops: normalization, embedding, elementwise, softmax, and the conversions that
+// bring weights into their layouts.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "ops/attention.hpp"
+#include "ops/matmul.hpp"
+
+namespace lapilli {
+
+// "layer_norm": y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the columns.
+// inputs: x, weight tensor of 2 * round_up(cols, 4) words (weight, then bias, zero padded). outputs: y.
+struct LayerNormAttributes {
+  float epsilon = 1e-5f;
+  uint32_t live_rows = 0;
+};
+
+// "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix with
+// vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros.
+// inputs: ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
+//   step or kNone. outputs: x [rows, d].
+// Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot = row_slot[r], position = step,
+//   id = token plane of lineage (parity step & 1) at that position.
+struct EmbedAttributes {
+  uint32_t vocabulary = 0, d = 0;
+  float scale = 1;
+  Place place = Place::batch;
+  uint32_t rows_per_slot = 1;
+  uint32_t position_offset = 0;
+  uint32_t lineage_slots = 0, lineage_positions = 0;
+};
+
+// "add": x += y, same shape, in place. "activation": y = act(x). "copy": y = x.
+struct ElementwiseAttributes {
+  Activation activation = Activation::none;
+  uint32_t live_rows = 0;
+};
+
+// "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns become 0;
+// an empty range gives zeros. In place. inputs: x, lengths or kNone (all columns).
+struct SoftmaxAttributes {
+  uint32_t rows_per_sentence = 1;
+};
+
+// How values are stored in a checkpoint.
+enum class StoredFormat : uint32_t { f32, f16, bf16 };
+
+// "convert": raw words (u32, holding f32, f16 pairs or bf16 pairs, little endian) to f32, element by element.
+struct ConvertAttributes {
+  StoredFormat format = StoredFormat::f32;
+  uint32_t elements = 0;
+  uint32_t destination = 0;  // first element of the output
+};
+// "transpose": y[c, r] = x[r, c].
+// "pack": rows [n, k] of a linear layer's weight as stored (out, in), raw words, into columns of a packed matrix:
+//   stored row r goes to column first_column + (r / group) * group_stride + r % group.
+// "pack_bias": the same for a bias vector [n] (raw words).
+struct PackAttributes {
+  StoredFormat format = StoredFormat::f32;
+  uint32_t rows = 0, k = 0;          // of the stored matrix part given as input
+  uint32_t n_total = 0;              // columns of the packed matrix
+  uint32_t first_row = 0;            // number of the input's first row within the stored matrix
+  uint32_t first_column = 0, group = 1, group_stride = 1;
+  uint32_t transposed = 0;           // 1: stored as (in, out), like GPT-2's; `rows` then counts k and `k` counts columns
+};
+
+namespace ops {
+graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                           const LayerNormAttributes& attributes);
+graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
+                      graph::TensorId positions, graph::TensorId step, uint64_t rows, const EmbedAttributes& attributes);
+graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y, bool live_rows = false);
+graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);
+graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);
+graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
+                        uint32_t rows_per_sentence);
+graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);
+// Into an existing tensor (a weight), in place.
+void convert(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
+             const ConvertAttributes& attributes);
+void pack(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
+          const PackAttributes& attributes);
+void pack_bias(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
+               const PackAttributes& attributes);
+}  // namespace ops
+
+}  // namespace lapilli

@@ -1,0 +1,76 @@
+// Matrix products with packed weights: many rows (encoder, prefill) and few (decode) are one op with several variants.
+//
+//   y[r, n] = act(sum_k x[r, k] W[k, n] + b[n]) (+ residual[r, n])
+//
+// Fused epilogues: bias, activation, residual (in place), and the split that sends the first `q_columns` columns to a
+// plain tensor and the rest to a KV tensor (cache write).
+#pragma once
+
+#include "graph/graph.hpp"
+
+namespace lapilli {
+
+enum class Activation : uint32_t { none, relu, gelu_erf, gelu_tanh, silu };
+
+// How a matrix lies in a weight tensor (f32, one row): panels of 32 columns, each panel [K rounded up to 4][32], padded
+// with zeros; behind all panels the bias, 32 words a panel (zeros where there is none). A slice of columns at panel
+// boundaries is contiguous, so tables larger than a binding are bound in parts; 32 floats are one cache line pair.
+namespace packed {
+constexpr uint64_t kPanel = 32;
+constexpr uint64_t panels(uint64_t n) { return div_up(n, kPanel); }
+constexpr uint64_t depth(uint64_t k) { return round_up<uint64_t>(k, 4); }
+constexpr uint64_t panel_words(uint64_t k) { return depth(k) * kPanel; }
+constexpr uint64_t bias_begin(uint64_t n, uint64_t k) { return panels(n) * panel_words(k); }
+constexpr uint64_t words(uint64_t n, uint64_t k) { return bias_begin(n, k) + panels(n) * kPanel; }
+constexpr uint64_t word(uint64_t column, uint64_t row, uint64_t k) {
+  return (column / kPanel) * panel_words(k) + row * kPanel + column % kPanel;
+}
+constexpr uint64_t bias_word(uint64_t column, uint64_t n, uint64_t k) { return bias_begin(n, k) + column; }
+}  // namespace packed
+
+// Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head).
+enum class Place : uint32_t {
+  batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
+  step,   // slot = row_slot[r], position = step (StepWords); rows at or beyond `live` write nothing
+};
+struct KvShape {
+  uint32_t heads = 0, head_dim = 0;
+  uint32_t slots = 0, positions = 0;  // strides
+  Place place = Place::batch;
+  uint32_t rows_per_slot = 1;
+  [[nodiscard]] uint64_t words() const { return uint64_t{heads} * slots * positions * 2 * head_dim; }
+  [[nodiscard]] uint64_t word(uint64_t head, uint64_t slot, uint64_t position) const {
+    return ((head * slots + slot) * positions + position) * 2 * head_dim;
+  }
+};
+
+// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state or kNone.
+// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor.
+// In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values.
+struct MatmulAttributes {
+  uint32_t n = 0, k = 0;
+  Activation activation = Activation::none;
+  uint32_t split = 0;  // 1: the split form
+  uint32_t q_columns = 0;
+  KvShape kv;
+  uint32_t live_rows = 0;  // 1: the rows are those of a step (grid follows the live rows)
+};
+
+namespace ops {
+struct LinearOptions {
+  Activation activation = Activation::none;
+  bool live_rows = false;
+};
+// A new activation [rows, n]. `weight` is a packed tensor of packed::words(n, x.cols) words.
+graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
+                       const LinearOptions& options = {});
+// residual + x W + b, in place of the residual.
+graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                           graph::TensorId residual, bool live_rows = false);
+// The split form: returns q (kNone if q_columns is 0); kv is updated in place. `step` is needed for Place::step.
+graph::TensorId linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                          uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
+                          graph::TensorId step = graph::kNone);
+}  // namespace ops
+
+}  // namespace lapilli

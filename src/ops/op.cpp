@@ -1,0 +1,43 @@
+#include "ops/op.hpp"
+
+#include <algorithm>
+
+namespace lapilli {
+
+Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t begin, uint64_t end,
+                   graph::Access access, uint32_t& delta) {
+  const uint64_t aligned = round_down(begin, context.caps.storage_alignment);
+  delta = static_cast<uint32_t>((begin - aligned) / 4);
+  return {binding, tensor, aligned, end, access, 0};
+}
+
+Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access) {
+  const auto& t = context.graph.tensor(tensor);
+  const bool uniform = binding >= 4;
+  const uint64_t limit = uniform ? context.caps.max_uniform_range : context.caps.max_storage_range;
+  if (t.bytes() > limit)
+    return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. Use a smaller batch",
+                t.name.c_str(), static_cast<unsigned long long>(t.bytes()), uniform ? "uniform" : "storage",
+                static_cast<unsigned long long>(limit));
+  return Operand{binding, tensor, 0, t.bytes(), access, 0};
+}
+
+Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t groups) {
+  const auto& m = caps.max_group_count;
+  if (groups == 0) groups = 1;
+  if (groups > max_groups(caps))
+    return fail(ErrorCode::unsupported, "a dispatch of %llu groups exceeds this device's limit",
+                static_cast<unsigned long long>(groups));
+  const uint64_t x = std::min<uint64_t>(groups, m[0]);
+  const uint64_t y = std::min<uint64_t>(div_up(groups, x), m[1]);
+  const uint64_t z = div_up(groups, x * y);
+  return std::array<uint32_t, 3>{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)};
+}
+
+uint64_t max_groups(const Capabilities& caps) {
+  const auto& m = caps.max_group_count;
+  // Linear indices are 32 bits wide in the kernels.
+  return std::min<uint64_t>(uint64_t{m[0]} * m[1] * std::min<uint64_t>(m[2], 65535), 0x7fffffffu);
+}
+
+}  // namespace lapilli

@@ -1,0 +1,115 @@
+// What an op is: one constant OpDef per file in src/ops. From it come the GPU tests over all variants and masks, the
+// benchmark entry, the CPU interpreter, node-by-node comparison, the self-test and the graph's labels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "graph/graph.hpp"
+#include "graph/schedule.hpp"
+#include "ops/shader_id.hpp"
+#include "vulkan/capabilities.hpp"
+
+namespace lapilli {
+
+// A part of a tensor at a binding. begin is a multiple of the device's offset alignment (bind_range() sees to it).
+struct Operand {
+  uint32_t binding = 0;  // 0-3 storage, 4-7 uniform
+  graph::TensorId tensor = graph::kNone;
+  uint64_t begin = 0, end = 0;  // bytes within the tensor
+  graph::Access access = graph::Access::read;
+  uint64_t step_stride = 0;  // see graph::Range
+};
+
+// One vkCmdDispatch. Everything in it is fixed when the plan is made.
+struct Dispatch {
+  ShaderId shader{};
+  std::vector<uint32_t> constants;  // specialization constants 0, 1, ...: never lengths, rows or vocabulary sizes
+  std::array<std::byte, 128> push{};
+  uint32_t push_bytes = 0;
+  std::vector<Operand> operands;
+  uint64_t groups = 1;  // linear; the planner folds it into three dimensions
+  // If not 0, the grid follows the live rows of a step: groups = groups_per_tile * ceil(live / rows_per_tile).
+  // `groups` is then its value for all rows.
+  uint32_t groups_per_tile = 0, rows_per_tile = 0;
+  double cost = 0;  // about floating-point operations, for segments
+
+  template <class P>
+  void set_push(const P& p) {
+    static_assert(std::is_trivially_copyable_v<P> && sizeof(P) <= 128 && sizeof(P) % 4 == 0);
+    std::memcpy(push.data(), &p, sizeof(P));
+    push_bytes = sizeof(P);
+  }
+};
+
+struct LowerContext {
+  const graph::Graph& graph;
+  const Capabilities& caps;
+};
+
+// A way to run a node; `id` means something to the op alone.
+struct Variant {
+  uint32_t id = 0;
+  const char* name = "floor";
+};
+
+// Values of a tensor on the host: f32 as doubles, u32 as words; rows * ld elements.
+struct HostTensor {
+  std::vector<double> f;
+  std::vector<uint32_t> u;
+};
+// All tensors of a graph by TensorId; aliases share their root's entry (use at()).
+struct HostTensors {
+  const graph::Graph* graph = nullptr;
+  std::vector<HostTensor> values;
+  HostTensor& at(graph::TensorId id) { return values[graph->root(id)]; }
+};
+
+// A test case: a graph with one node, and the values of what it reads (by root TensorId; others are zero).
+struct OpCase {
+  std::string name;
+  graph::Graph graph;
+  std::vector<std::pair<graph::TensorId, HostTensor>> inputs;
+  double tolerance = 1e-5;  // of an f32 output: |a - b| <= tolerance * max(1, |b|); u32 outputs must be equal
+  bool slow = false;        // large
+  // Words of u32 outputs that hold floats: compared with the tolerance. (tensor, word) -> is float; empty: none.
+  std::function<bool(graph::TensorId, uint64_t)> float_word;
+};
+
+struct OpDef {
+  const char* name;
+  // Shapes and attributes make sense; names node and tensor if not.
+  Status (*infer)(const graph::Graph&, const graph::Node&);
+  // Eligible variants, fastest first; the last one is the floor and is always eligible.
+  std::vector<Variant> (*variants)(const Capabilities&, const graph::Graph&, const graph::Node&);
+  // One dispatch, or several where limits ask for slices.
+  Status (*lower)(const LowerContext&, const graph::Node&, Variant, std::vector<Dispatch>&);
+  // In double precision, exactly what the kernels compute, padding included.
+  void (*reference)(const graph::Graph&, const graph::Node&, HostTensors&);
+  std::vector<OpCase> (*cases)();
+};
+
+// Every op, in the order of the documentation (src/ops/registry.cpp; one line per op, no self-registration).
+std::span<const OpDef* const> all_ops();
+
+// ---- helpers for lower() ----------------------------------------------------------------------------------------
+
+// An operand over [begin, end) bytes of a tensor with begin rounded down to the alignment; `delta` receives the distance
+// in elements (4 bytes) from the bound start to `begin`, which the kernel adds to its indices.
+Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t begin, uint64_t end,
+                   graph::Access access, uint32_t& delta);
+// The whole tensor. Fails, naming it, if it exceeds the device's range for such a binding.
+Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access);
+
+// Folds a linear count of groups into three dimensions within the limits; an error if it cannot be.
+Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t groups);
+// The most groups one dispatch can have.
+uint64_t max_groups(const Capabilities& caps);
+
+}  // namespace lapilli

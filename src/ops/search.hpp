@@ -1,0 +1,64 @@
+// The general tail of a decoding step, on any logits tensor: log-softmax, processors, selection, bookkeeping. Rules:
+// those of the reference implementation (transformers 5), see docs/decoding.md. State words: ops/state.hpp.
+//
+// Greedy:  logits -> processors -> argmax -> greedy_step -> advance
+// Beams:   logits -> log_softmax -> processors (-> log_softmax if renormalizing) -> top_k -> beam_step -> advance
+#pragma once
+
+#include "graph/graph.hpp"
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+// Strides of the session that search ops need; fixed per plan.
+struct SearchShape {
+  uint32_t slots = 0;       // sentences * beams at capacity
+  uint32_t positions = 0;   // capacity of the caches and the lineage
+  uint32_t beams = 1;
+  uint32_t sentences = 0;   // at capacity
+};
+
+// "log_softmax": rows over all columns, in place; x - max - log(sum exp). attributes: LogSoftmaxAttributes.
+struct LogSoftmaxAttributes {
+  uint32_t live_rows = 0;
+  uint32_t only_if_renormalize = 0;  // 1: does nothing unless params say so
+};
+// "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes: SearchShape.
+// "argmax": per row and slice of the vocabulary the best score (lowest id among equals) and the slice's log-sum-exp.
+//   outputs: partials u32 [rows, 4 * slices]: score (float), id, maximum (float), sum of exp(x - maximum) (float).
+// "top_k": per row and slice the best `candidates` (score descending, then id ascending).
+//   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score kMasked, id 0xffffffff.
+struct SelectAttributes {
+  uint32_t candidates = 1;  // K
+  uint32_t slice = 0;       // columns per slice
+  uint32_t live_rows = 1;
+};
+// "greedy_step", "beam_step": from partials/candidates to search, lineage and log. attributes: StepAttributes.
+struct StepAttributes {
+  SearchShape shape;
+  uint32_t candidates = 1, slices = 1;
+};
+// "search_init": step 0, live rows, row_slot, search state, lineage of the first position, from params and lists.
+// "advance": after all sentences have stepped: step + 1, packs the live rows, done, log header, grids.
+
+namespace ops {
+struct SearchTensors {
+  graph::TensorId step = graph::kNone, params = graph::kNone, lineage = graph::kNone, search = graph::kNone,
+                  log = graph::kNone, lists = graph::kNone, grids = graph::kNone;
+};
+graph::TensorId log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
+                            graph::TensorId params, const LogSoftmaxAttributes& attributes);
+graph::TensorId processors(graph::Graph& g, const std::string& label, graph::TensorId logits, const SearchTensors& state,
+                           const SearchShape& shape);
+graph::TensorId argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step);
+graph::TensorId top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
+                      uint32_t candidates);
+void greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
+                 const SearchShape& shape);
+void beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, uint32_t k, const SearchTensors& state,
+               const SearchShape& shape);
+void search_init(graph::Graph& g, const SearchTensors& state, const SearchShape& shape);
+void advance(graph::Graph& g, const SearchTensors& state, const SearchShape& shape);
+}  // namespace ops
+
+}  // namespace lapilli
