@@ -1,0 +1,43 @@
+# cmake --install: program, library, headers, the bundled model, the licence, and what other builds need to find us
+# (find_package(lapilli), pkg-config). The whole prefix may be moved afterwards.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS lapilli EXPORT lapilli
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET lapilli_cli)
+  install(TARGETS lapilli_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lapilli DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/models/en-fr)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/en-fr DESTINATION ${CMAKE_INSTALL_DATADIR}/lapilli/models)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lapilli)
+install(EXPORT lapilli NAMESPACE lapilli:: FILE lapilliTargets.cmake DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lapilliConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindSentencePiece.cmake ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake
+  DESTINATION ${package_dir})
+
+# pkg-config has no word for "the C++ runtime"; a static library needs it named for users who link as C.
+set(LAPILLI_PC_PRIVATE "-lstdc++ -lm -pthread")
+foreach(lib IN LISTS CMAKE_DL_LIBS)
+  string(APPEND LAPILLI_PC_PRIVATE " -l${lib}")
+endforeach()
+if(LAPILLI_SENTENCEPIECE)
+  string(PREPEND LAPILLI_PC_PRIVATE "-lsentencepiece ")
+endif()
+if(Utf8proc_FOUND)
+  string(PREPEND LAPILLI_PC_PRIVATE "-lutf8proc ")
+endif()
+file(RELATIVE_PATH LAPILLI_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/lapilli.pc.in ${PROJECT_BINARY_DIR}/package/lapilli.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/lapilli.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

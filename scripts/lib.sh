@@ -1,0 +1,131 @@
+# Shared by the scripts in this folder: sourced after cd to the repository's root. POSIX sh.
+
+say() { printf 'lapilli: %s\n' "$*" >&2; }
+
+have_cmd() { command -v "$1" >/dev/null 2>&1; }
+have_header() {
+  for header_dir in /usr/include /usr/local/include ${VULKAN_SDK:+"$VULKAN_SDK/include"}; do
+    [ -e "$header_dir/$1" ] && return 0
+  done
+  return 1
+}
+# have_any PATTERN...: one of the patterns names a file (patterns are globs, given quoted).
+have_any() {
+  for any_pattern in "$@"; do
+    for any_file in $any_pattern; do
+      [ -e "$any_file" ] && return 0
+    done
+  done
+  return 1
+}
+have_driver() {
+  [ -n "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}" ] ||
+    have_any '/usr/share/vulkan/icd.d/*.json' '/usr/local/share/vulkan/icd.d/*.json' '/etc/vulkan/icd.d/*.json'
+}
+
+# missing_packages WHAT: the Debian names of what is not there, for WHAT = run | test | cross. It looks for the things
+# themselves, not for packages: what came another way (an SDK, another distribution) counts, and the look costs nothing.
+missing_packages() {
+  have_cmd cmake || echo cmake
+  have_cmd ninja || have_cmd make || echo ninja-build
+  have_cmd c++ || have_cmd g++ || have_cmd clang++ || echo g++
+  have_cmd glslangValidator || have_cmd glslang || echo glslang-tools
+  have_header vulkan/vulkan_core.h || echo libvulkan-dev
+  have_any '/usr/lib/*/libvulkan.so.1' '/usr/lib*/libvulkan.so.1' '/usr/local/lib*/libvulkan.so.1' || echo libvulkan1
+  have_driver || echo mesa-vulkan-drivers
+  have_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  have_header sentencepiece_processor.h || echo libsentencepiece-dev
+  have_header CLI/CLI.hpp || echo libcli11-dev
+  [ "$1" != run ] || return 0
+  # Tests always run on lavapipe, also where there is a GPU.
+  have_any '/usr/share/vulkan/icd.d/lvp_icd*.json' '/usr/local/share/vulkan/icd.d/lvp_icd*.json' ||
+    echo mesa-vulkan-drivers
+  have_any '/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json' \
+    '/usr/local/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json' || echo vulkan-validationlayers
+  have_header gtest/gtest.h || echo libgtest-dev
+  have_header gmock/gmock.h || echo libgmock-dev
+  have_cmd spirv-val || echo spirv-tools
+  have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
+  [ "$1" != test ] || return 0
+  have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
+  have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
+}
+
+# install_missing WHAT: does nothing, quickly, if all is there. Otherwise installs with apt-get as root or through sudo;
+# where that cannot be, names the packages and the command and gives back 69 ("service unavailable").
+install_missing() {
+  packages=$(missing_packages "$1" | sort -u | tr '\n' ' ')
+  packages=${packages% }
+  [ -n "$packages" ] || return 0
+  as_root=
+  if ! have_cmd apt-get; then
+    say "these are missing (named as in Debian 12; install your system's counterparts): $packages"
+    return 69
+  elif [ "$(id -u)" -ne 0 ]; then
+    if have_cmd sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+      as_root=sudo
+    else
+      say "these Debian packages are missing, and only root may install them. As root, run:"
+      say "  apt-get install --no-install-recommends $packages"
+      return 69
+    fi
+  fi
+  say "installing $packages"
+  apt_log=$(mktemp)
+  # shellcheck disable=SC2086 # a list of package names
+  if { $as_root apt-get -qq update && $as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -y install --no-install-recommends $packages; } >"$apt_log" 2>&1; then
+    rm -f "$apt_log"
+    packages=$(missing_packages "$1" | sort -u | tr '\n' ' ')
+    [ -z "$packages" ] || { say "still missing after installing: $packages"; return 69; }
+  else
+    cat "$apt_log" >&2
+    rm -f "$apt_log"
+    say "apt-get could not install: $packages"
+    return 69
+  fi
+}
+
+# quietly LOG COMMAND...: the output goes to LOG, and to stderr only if the command fails.
+quietly() {
+  quiet_log=$1
+  shift
+  if "$@" >"$quiet_log" 2>&1; then return 0; else quiet_rc=$?; fi
+  cat "$quiet_log" >&2
+  say "this failed: $*"
+  say "its output is kept in $quiet_log"
+  return "$quiet_rc"
+}
+
+# configured DIR: CMake was through with it, for the sources where they are now.
+configured() {
+  { [ -f "$1/build.ninja" ] || [ -f "$1/Makefile" ]; } &&
+    grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$1/CMakeCache.txt" 2>/dev/null
+}
+
+# configure DIR CMAKE-ARGS...: only if the folder is not configured with these arguments already.
+configure() {
+  build_dir=$1
+  shift
+  stamp=$*
+  if configured "$build_dir"; then
+    [ "$(cat "$build_dir/lapilli-configured" 2>/dev/null)" != "$stamp" ] || return 0
+  else
+    # Also a tree that was moved, whose old cache CMake would refuse.
+    rm -rf "$build_dir/CMakeCache.txt" "$build_dir/CMakeFiles"
+    mkdir -p "$build_dir"
+  fi
+  generator=
+  [ -f "$build_dir/CMakeCache.txt" ] || ! have_cmd ninja || generator=-GNinja
+  quietly "$build_dir/configure.log" cmake -S . -B "$build_dir" ${generator:+"$generator"} "$@" || return
+  printf '%s\n' "$stamp" >"$build_dir/lapilli-configured"
+}
+
+jobs() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
+
+# build DIR [TARGET...]
+build() {
+  build_dir=$1
+  shift
+  quietly "$build_dir/build.log" cmake --build "$build_dir" --parallel "${LAPILLI_JOBS:-$(jobs)}" ${1:+--target "$@"}
+}

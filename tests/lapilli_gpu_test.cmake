@@ -1,0 +1,48 @@
+# lapilli_gpu_test(NAME COMMAND PROGRAM [ARGS...]
+#                  [DRIVERS lavapipe swiftshader...] [MASKS full floor...] [PROFILES android-2022...]
+#                  [VALIDATE] [LABELS fast...] [TIMEOUT SECONDS] [RUN_SERIAL])
+# One ctest test for each driver, mask (LAPILLI_CAPS) and profile (a pretended device, see tests/lab/README.md; settings
+# may follow after ';' written as ','): the program runs once in each. PROGRAM is a target or a path. VALIDATE: any message
+# of core or synchronization validation fails the test. A driver that is not there skips the test.
+# Defaults: lavapipe, no mask, no profile, labels "slow", 600 seconds. The label gpu is added.
+function(lapilli_gpu_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
+  if(NOT t_COMMAND OR t_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lapilli_gpu_test(${name}): COMMAND is missing, or what is this: ${t_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(default "DRIVERS lavapipe" "MASKS -" "PROFILES -" "LABELS slow" "TIMEOUT 600")
+    separate_arguments(default)
+    list(POP_FRONT default variable)
+    if(NOT t_${variable})
+      set(t_${variable} ${default})
+    endif()
+  endforeach()
+  list(POP_FRONT t_COMMAND program)
+  if(TARGET ${program})
+    set(program $<TARGET_FILE:${program}>)
+  endif()
+  foreach(driver IN LISTS t_DRIVERS)
+    foreach(profile IN LISTS t_PROFILES)
+      foreach(mask IN LISTS t_MASKS)
+        set(test ${name}.${driver})
+        set(options -d ${driver})
+        if(NOT profile STREQUAL "-")
+          string(APPEND test .${profile})
+          list(APPEND options -p ${profile})
+        endif()
+        if(NOT mask STREQUAL "-")
+          string(APPEND test .${mask})
+          list(APPEND options -m ${mask})
+        endif()
+        if(t_VALIDATE)
+          string(APPEND test .validated)
+          list(APPEND options -v)
+        endif()
+        add_test(NAME ${test}
+          COMMAND ${PROJECT_SOURCE_DIR}/tests/lab/run ${options} ${program} ${t_COMMAND})
+        set_tests_properties(${test} PROPERTIES LABELS "${t_LABELS};gpu" TIMEOUT ${t_TIMEOUT} SKIP_RETURN_CODE 77
+          ENVIRONMENT "LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER}" RUN_SERIAL ${t_RUN_SERIAL})
+      endforeach()
+    endforeach()
+  endforeach()
+endfunction()
