@@ -1,0 +1,50 @@
+// Tokens that are recognized in the text before the tokenizer's own algorithm sees it: special tokens and added words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace lapilli {
+
+struct AddedToken {
+  std::string text;  // not empty
+  int32_t id = 0;
+  bool special = true;  // left out when decoding skips special tokens
+  bool lstrip = false;  // swallows white space on its left, or right
+  bool rstrip = false;
+};
+
+// Immutable; const members may be called from several threads.
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  // Of several tokens with one text or one id, the first counts.
+  explicit AddedTokens(std::vector<AddedToken> tokens);
+
+  // Pieces of `text` in order: either a token, or a stretch of plain text (never empty). At each place the longest
+  // token wins. The views point into `text`, the tokens into this object.
+  struct Part {
+    std::string_view text;
+    const AddedToken* token = nullptr;
+  };
+  [[nodiscard]] std::vector<Part> split(std::string_view text) const;
+
+  // nullptr if there is none.
+  [[nodiscard]] const AddedToken* by_id(int32_t id) const;
+  [[nodiscard]] const AddedToken* by_text(std::string_view text) const;
+  [[nodiscard]] const std::vector<AddedToken>& all() const { return tokens_; }
+
+ private:
+  [[nodiscard]] const AddedToken* match(std::string_view text) const;
+
+  std::vector<AddedToken> tokens_;
+  std::unordered_map<int32_t, size_t> by_id_;
+  std::unordered_map<std::string, size_t> by_text_;
+  std::array<std::vector<size_t>, 256> by_first_byte_;  // longest first
+};
+
+}  // namespace lapilli

@@ -1,0 +1,186 @@
+#include "text/marian_tokenizer.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "text/added_tokens.hpp"
+#include "text/sentencepiece_model.hpp"
+#include "text/tokenizer_config.hpp"
+#include "text/utf8.hpp"
+#include "text/vocabulary.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr std::string_view kWordMark = "\xE2\x96\x81";  // SentencePiece's mark for a space
+
+std::string word_marks_to_spaces(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at; (at = text.find(kWordMark)) != std::string_view::npos; text.remove_prefix(at + kWordMark.size())) {
+    out.append(text.substr(0, at));
+    out.push_back(' ');
+  }
+  out.append(text);
+  return out;
+}
+
+struct MarianParts {
+  SentencePieceModel source_model;
+  SentencePieceModel target_model;
+  Vocabulary source_vocabulary;
+  std::optional<Vocabulary> target_vocabulary;  // only if the sides have separate ones
+  AddedTokens added;
+  std::string unknown;
+  SpecialIds special;
+};
+
+class MarianTokenizer final : public Tokenizer {
+ public:
+  explicit MarianTokenizer(MarianParts parts) : p_(std::move(parts)) { special_ = p_.special; }
+
+  [[nodiscard]] std::string_view token(int32_t id) const override { return token_text(id); }
+  [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override { return vocabulary(side).size(); }
+
+ private:
+  [[nodiscard]] Result<std::vector<int32_t>> encode_valid(std::string_view text,
+                                                          const EncodeOptions& options) const override;
+  [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids, bool skip_special) const override;
+
+  Status encode_plain(std::string_view text, TextSide side, std::vector<int32_t>& ids) const;
+  [[nodiscard]] const Vocabulary& vocabulary(TextSide side) const {
+    return side == TextSide::target && p_.target_vocabulary ? *p_.target_vocabulary : p_.source_vocabulary;
+  }
+  // Added tokens keep their source id on both sides, also where a separate target vocabulary has another token there:
+  // the reference implementation does so, and its ids are the contract.
+  [[nodiscard]] const std::string& token_text(int32_t id) const {
+    if (const AddedToken* added = p_.added.by_id(id)) return added->text;
+    const std::string* token = vocabulary(TextSide::target).token(id);
+    return token == nullptr ? p_.unknown : *token;
+  }
+
+  MarianParts p_;
+};
+
+Result<std::vector<int32_t>> MarianTokenizer::encode_valid(std::string_view text, const EncodeOptions& options) const {
+  std::vector<int32_t> ids;
+  for (const AddedTokens::Part& part : p_.added.split(text)) {
+    if (part.token != nullptr) {
+      ids.push_back(part.token->id);
+    } else {
+      LAPILLI_CHECK(encode_plain(part.text, options.side, ids));
+    }
+  }
+  if (options.add_special) ids.push_back(special_.eos);
+  return ids;
+}
+
+Status MarianTokenizer::encode_plain(std::string_view text, TextSide side, std::vector<int32_t>& ids) const {
+  const Vocabulary& words = vocabulary(side);
+  const int32_t unknown = words.id(p_.unknown);
+  const auto push = [&](std::string_view piece) {
+    const int32_t id = words.id(piece);
+    ids.push_back(id < 0 ? unknown : id);
+  };
+  // A language code at the start is one token, whatever stands between its brackets.
+  if (text.starts_with(">>")) {
+    if (const size_t end = text.find("<<"); end != std::string_view::npos) {
+      push(text.substr(0, end + 2));
+      text.remove_prefix(end + 2);
+    }
+  }
+  const SentencePieceModel& model = side == TextSide::source ? p_.source_model : p_.target_model;
+  LAPILLI_TRY(const auto pieces, model.encode(text));
+  for (const std::string& piece : pieces) push(piece);
+  return {};
+}
+
+Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, bool skip_special) const {
+  const SentencePieceModel& model = p_.target_vocabulary ? p_.target_model : p_.source_model;
+  std::string out;
+  std::vector<std::string> run;  // pieces between two special tokens
+  const auto flush = [&]() -> Status {
+    LAPILLI_TRY(const std::string text, model.decode(run));
+    out += text;
+    run.clear();
+    return {};
+  };
+  for (const int32_t id : ids) {
+    const std::string& token = token_text(id);
+    const AddedToken* added = p_.added.by_text(token);
+    if (added == nullptr || !added->special) {
+      run.push_back(token);
+    } else if (!skip_special) {
+      LAPILLI_CHECK(flush());
+      out += token + " ";
+    }
+  }
+  LAPILLI_CHECK(flush());
+  // Pieces that the model does not know keep their word mark.
+  return std::string(strip(word_marks_to_spaces(out)));
+}
+
+// ---- loading ----
+
+Result<int32_t> required_id(const Vocabulary& words, const std::string& token, const std::string& path) {
+  const int32_t id = words.id(token);
+  if (id < 0)
+    return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", path.c_str(),
+                quote_text(token).c_str());
+  return id;
+}
+
+Result<MarianParts> load_parts(const std::string& directory) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const std::string eos, config.special_token("eos_token", "</s>"));
+  LAPILLI_TRY(const std::string unk, config.special_token("unk_token", "<unk>"));
+  LAPILLI_TRY(const std::string pad, config.special_token("pad_token", "<pad>"));
+  LAPILLI_TRY(const bool separate, config.flag("separate_vocabs", false));
+  LAPILLI_TRY(auto extra, config.added_tokens());
+
+  LAPILLI_TRY(auto source_model, SentencePieceModel::load(directory + "/source.spm"));
+  LAPILLI_TRY(auto target_model, SentencePieceModel::load(directory + "/target.spm"));
+  const std::string source_path = directory + "/vocab.json";
+  LAPILLI_TRY(auto source_words, Vocabulary::load(source_path));
+  std::optional<Vocabulary> target_words;
+  if (separate) {
+    const std::string target_path = directory + "/target_vocab.json";
+    LAPILLI_TRY(auto words, Vocabulary::load(target_path));
+    LAPILLI_CHECK(required_id(words, unk, target_path));
+    target_words = std::move(words);
+  }
+
+  SpecialIds special;
+  LAPILLI_TRY(special.eos, required_id(source_words, eos, source_path));
+  LAPILLI_TRY(special.unk, required_id(source_words, unk, source_path));
+  LAPILLI_TRY(special.pad, required_id(source_words, pad, source_path));
+  for (AddedToken& token : extra) {
+    if (static_cast<uint64_t>(token.id) >= source_words.size() + 65536)
+      return fail(ErrorCode::invalid_data,
+                  "%s/tokenizer_config.json: added token %s has id %d, far outside the vocabulary of %zu",
+                  directory.c_str(), quote_text(token.text).c_str(), token.id,
+                  static_cast<size_t>(source_words.size()));
+    token.special = token.special || token.text == eos || token.text == unk || token.text == pad;
+  }
+  // Behind the listed ones, which may say more about the same tokens.
+  extra.push_back({eos, special.eos});
+  extra.push_back({unk, special.unk});
+  extra.push_back({pad, special.pad});
+  return MarianParts{std::move(source_model),
+                     std::move(target_model),
+                     std::move(source_words),
+                     std::move(target_words),
+                     AddedTokens(std::move(extra)),
+                     unk,
+                     special};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const std::string& directory) {
+  LAPILLI_TRY(auto parts, load_parts(directory));
+  return std::unique_ptr<Tokenizer>(std::make_unique<MarianTokenizer>(std::move(parts)));
+}
+
+}  // namespace lapilli

@@ -1,0 +1,13 @@
+// Marian (opus-mt): source.spm and target.spm cut text into pieces, vocab.json gives their ids.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "text/tokenizer.hpp"
+
+namespace lapilli {
+
+Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const std::string& directory);
+
+}  // namespace lapilli

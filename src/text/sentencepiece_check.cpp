@@ -1,0 +1,260 @@
+#include "text/sentencepiece_check.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr size_t kMaxPieceBytes = 1024;       // the library recurses over the characters of unused pieces
+constexpr size_t kMaxReplacementBytes = 128;  // of one character map entry; Unicode's longest has 33
+constexpr uint32_t kMaxRulesPerPath = 32;     // the library's table for the rules that match at one place
+constexpr size_t kMaxNestedSymbols = 64;      // and for user-defined symbols
+
+// ---- protobuf wire format ----
+
+struct Field {
+  uint32_t number = 0;
+  uint32_t wire_type = 0;  // 0 varint, 1 fixed 64, 2 bytes, 5 fixed 32
+  uint64_t value = 0;      // of types 0, 1, 5
+  std::string_view bytes;  // of type 2
+};
+
+// Reads one field after the other; after `failed` nothing more comes.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view data) : rest_(data) {}
+  bool next(Field& field) {
+    uint64_t tag = 0;
+    if (rest_.empty() || failed_) return false;
+    failed_ = !varint(tag) || tag >> 32 != 0 || tag >> 3 == 0;
+    if (failed_) return false;
+    field = {static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), 0, {}};
+    failed_ = !read_value(field);
+    return !failed_;
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  bool varint(uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto byte = static_cast<unsigned char>(rest_[0]);
+      rest_.remove_prefix(1);
+      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+  bool fixed(size_t size, uint64_t& value) {
+    if (rest_.size() < size) return false;
+    value = 0;
+    for (size_t i = 0; i < size; ++i) value |= uint64_t{static_cast<unsigned char>(rest_[i])} << (8 * i);
+    rest_.remove_prefix(size);
+    return true;
+  }
+  bool read_value(Field& field) {
+    switch (field.wire_type) {
+      case 0:
+        return varint(field.value);
+      case 1:
+        return fixed(8, field.value);
+      case 5:
+        return fixed(4, field.value);
+      case 2: {
+        uint64_t size = 0;
+        if (!varint(size) || size > rest_.size()) return false;
+        field.bytes = rest_.substr(0, static_cast<size_t>(size));
+        rest_.remove_prefix(static_cast<size_t>(size));
+        return true;
+      }
+      default:
+        return false;  // groups: never written by SentencePiece
+    }
+  }
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+// ---- character map: a double-array trie from character sequences to replacements ----
+
+// One unit of the array. A node's children are the units at (node ^ offset ^ byte) whose label is that byte; if the
+// node ends a rule, the unit at (node ^ offset) holds the place of its replacement.
+struct TrieUnit {
+  uint32_t bits;
+  [[nodiscard]] bool ends_rule() const { return (bits >> 8 & 1) != 0; }
+  [[nodiscard]] uint32_t label() const { return bits & 0x800000FFu; }
+  [[nodiscard]] uint32_t offset() const { return bits >> 10 << ((bits & 0x200u) >> 6); }
+  [[nodiscard]] uint32_t value() const { return bits & 0x7FFFFFFFu; }
+};
+
+// Walks every path of the trie once.
+class TrieChecker {
+ public:
+  TrieChecker(std::vector<TrieUnit> units, size_t replacements)
+      : units_(std::move(units)), replacements_(replacements), state_(units_.size(), kNew), rules_(units_.size(), 0) {}
+
+  // nullptr, or what is wrong.
+  const char* run() {
+    std::vector<Visit> path;
+    if (const char* problem = enter(0, path)) return problem;
+    while (!path.empty()) {
+      Visit& top = path.back();
+      if (top.next_byte > 0xFF) {
+        leave(path);
+        continue;
+      }
+      const uint32_t byte = top.next_byte++;
+      const uint32_t child = top.base ^ byte;
+      if (units_[child].label() != byte) continue;
+      if (state_[child] == kOpen) return "the character map loops";
+      if (state_[child] == kNew) {
+        if (const char* problem = enter(child, path)) return problem;
+      } else {
+        top.most_below = std::max(top.most_below, rules_[child]);
+      }
+    }
+    return rules_[0] > kMaxRulesPerPath ? "too many rules of the character map match at one place" : nullptr;
+  }
+
+ private:
+  enum State : uint8_t { kNew, kOpen, kDone };
+  struct Visit {
+    uint32_t node;
+    uint32_t base;
+    uint32_t next_byte;
+    uint32_t most_below;  // rules on the path below, at most
+  };
+
+  const char* enter(uint32_t node, std::vector<Visit>& path) {
+    const uint32_t base = node ^ units_[node].offset();
+    if ((base | 0xFFu) >= units_.size()) return "the character map points outside itself";
+    if (node != 0 && units_[node].ends_rule() && units_[base].value() >= replacements_)
+      return "a rule of the character map points outside the replacements";
+    state_[node] = kOpen;
+    path.push_back({node, base, 0, 0});
+    return nullptr;
+  }
+  void leave(std::vector<Visit>& path) {
+    const Visit done = path.back();
+    path.pop_back();
+    rules_[done.node] = done.most_below + (done.node != 0 && units_[done.node].ends_rule() ? 1 : 0);
+    state_[done.node] = kDone;
+    if (!path.empty()) path.back().most_below = std::max(path.back().most_below, rules_[done.node]);
+  }
+
+  std::vector<TrieUnit> units_;
+  size_t replacements_;
+  std::vector<State> state_;
+  std::vector<uint32_t> rules_;  // most rules on one path from here downwards, once done
+};
+
+// Little-endian size of the trie, the trie, then replacements that end in zero bytes.
+const char* check_character_map(std::string_view map) {
+  if (map.empty()) return nullptr;
+  const auto word = [&](size_t at) {
+    uint32_t w = 0;
+    for (size_t i = 0; i < 4; ++i) w |= uint32_t{static_cast<unsigned char>(map[at + i])} << (8 * i);
+    return w;
+  };
+  if (map.size() < 4 || word(0) > map.size() - 4 || word(0) % 4 != 0 || word(0) == 0)
+    return "the character map is cut off";
+  std::vector<TrieUnit> units(word(0) / 4);
+  for (size_t i = 0; i < units.size(); ++i) units[i].bits = word(4 + 4 * i);
+  const std::string_view replacements = map.substr(4 + 4 * units.size());
+  size_t length = 0;
+  for (const char c : replacements) {
+    length = c == '\0' ? 0 : length + 1;
+    if (length > kMaxReplacementBytes) return "a replacement of the character map is too long";
+  }
+  return TrieChecker(std::move(units), replacements.size()).run();
+}
+
+// ---- the model ----
+
+constexpr uint64_t kUserDefined = 4;
+
+struct PieceInfo {
+  std::string_view text;
+  uint64_t type = 1;
+  float score = 0;
+};
+
+const char* read_piece(std::string_view message, PieceInfo& piece) {
+  WireReader reader(message);
+  Field f;
+  while (reader.next(f)) {
+    if (f.number == 1 && f.wire_type == 2) piece.text = f.bytes;
+    if (f.number == 2 && f.wire_type == 5) piece.score = std::bit_cast<float>(static_cast<uint32_t>(f.value));
+    if (f.number == 3 && f.wire_type == 0) piece.type = f.value;
+  }
+  if (reader.failed()) return "a piece is damaged";
+  if (piece.text.empty()) return "a piece is empty";
+  if (piece.text.size() > kMaxPieceBytes) return "a piece is too long";
+  if (piece.text.find('\0') != std::string_view::npos) return "a piece holds a zero byte";
+  if (find_invalid_utf8(piece.text) != std::string_view::npos) return "a piece is not valid UTF-8";
+  if (!std::isfinite(piece.score)) return "a score is not finite";
+  return nullptr;
+}
+
+const char* check_normalizer(std::string_view message) {
+  WireReader reader(message);
+  Field f;
+  while (reader.next(f)) {
+    if (f.number == 2 && f.wire_type == 2) {
+      if (const char* problem = check_character_map(f.bytes)) return problem;
+    }
+  }
+  return reader.failed() ? "the normalizer is damaged" : nullptr;
+}
+
+// True if more than kMaxNestedSymbols symbols are prefixes of one another.
+bool nested_too_deeply(std::vector<std::string_view> symbols) {
+  std::sort(symbols.begin(), symbols.end());
+  std::vector<std::string_view> prefixes;  // of the current symbol, shortest first
+  for (const std::string_view s : symbols) {
+    while (!prefixes.empty() && !s.starts_with(prefixes.back())) prefixes.pop_back();
+    prefixes.push_back(s);
+    if (prefixes.size() > kMaxNestedSymbols) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_sentencepiece_model(std::string_view file, const std::string& path) {
+  const auto damaged = [&](const char* problem) {
+    return fail(ErrorCode::invalid_data, "%s is not a usable SentencePiece model: %s", path.c_str(), problem);
+  };
+  if (file.empty()) return damaged("the file is empty");
+  WireReader reader(file);
+  Field f;
+  size_t pieces = 0;
+  std::vector<std::string_view> user_defined;
+  while (reader.next(f)) {
+    // 1: pieces, 3 and 5: normalizer and denormalizer; the rest is plain settings.
+    if ((f.number == 1 || f.number == 3 || f.number == 5) && f.wire_type != 2)
+      return damaged("a field has a wrong type");
+    if (f.number == 1) {
+      PieceInfo piece;
+      if (const char* problem = read_piece(f.bytes, piece))
+        return damaged(format("%s (piece %zu)", problem, pieces).c_str());
+      if (piece.type == kUserDefined) user_defined.push_back(piece.text);
+      ++pieces;
+    } else if (f.number == 3 || f.number == 5) {
+      if (const char* problem = check_normalizer(f.bytes)) return damaged(problem);
+    }
+  }
+  if (reader.failed()) return damaged("the file is damaged or cut off");
+  if (pieces == 0) return damaged("there are no pieces in it");
+  if (nested_too_deeply(std::move(user_defined))) return damaged("too many user-defined symbols begin with each other");
+  return {};
+}
+
+}  // namespace lapilli

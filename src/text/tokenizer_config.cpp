@@ -1,0 +1,89 @@
+#include "text/tokenizer_config.hpp"
+
+#include <charconv>
+#include <string_view>
+
+#include "base/mapped_file.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+using nlohmann::json;
+
+Result<json> load_object(const std::string& path) {
+  if (!file_exists(path)) return json::object();
+  LAPILLI_TRY(const std::string text, read_text_file(path));
+  json value = json::parse(text, nullptr, false);
+  if (value.is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
+  if (!value.is_object())
+    return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path.c_str(), value.type_name());
+  return value;
+}
+
+const json* find(const json& object, const char* name) {
+  const auto it = object.find(name);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+Result<bool> read_flag(const json& object, const char* name, bool fallback, const std::string& where) {
+  const json* value = find(object, name);
+  if (value == nullptr) return fallback;
+  if (!value->is_boolean())
+    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of true or false", where.c_str(), name,
+                value->type_name());
+  return value->get<bool>();
+}
+
+// The text of a token, which is a string or an object with "content".
+Result<std::string> read_content(const json& value, const char* name, const std::string& where) {
+  const json* content = value.is_object() ? find(value, "content") : &value;
+  if (content == nullptr || !content->is_string() || content->get_ref<const std::string&>().empty())
+    return fail(ErrorCode::invalid_data, "%s: %s is neither a text nor an object with a content", where.c_str(), name);
+  return content->get<std::string>();
+}
+
+}  // namespace
+
+Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
+  TokenizerConfig c;
+  c.path_ = directory + "/tokenizer_config.json";
+  c.special_path_ = directory + "/special_tokens_map.json";
+  LAPILLI_TRY(c.config_, load_object(c.path_));
+  LAPILLI_TRY(c.special_, load_object(c.special_path_));
+  return c;
+}
+
+Result<std::string> TokenizerConfig::special_token(const char* name, const char* fallback) const {
+  if (const json* value = find(config_, name)) return read_content(*value, name, path_);
+  if (const json* value = find(special_, name)) return read_content(*value, name, special_path_);
+  return std::string(fallback);
+}
+
+Result<bool> TokenizerConfig::flag(const char* name, bool fallback) const {
+  return read_flag(config_, name, fallback, path_);
+}
+
+Result<std::vector<AddedToken>> TokenizerConfig::added_tokens() const {
+  std::vector<AddedToken> tokens;
+  const json* entries = find(config_, "added_tokens_decoder");
+  if (entries == nullptr) return tokens;
+  if (!entries->is_object())
+    return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder is %s instead of an object", path_.c_str(),
+                entries->type_name());
+  for (const auto& [key, value] : entries->items()) {
+    AddedToken token;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), token.id);
+    if (error != std::errc() || end != key.data() + key.size() || token.id < 0 || !value.is_object())
+      return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder: %s is not an id with its token", path_.c_str(),
+                  quote_text(key).c_str());
+    LAPILLI_TRY(token.text, read_content(value, "added_tokens_decoder", path_));
+    LAPILLI_TRY(token.special, read_flag(value, "special", false, path_));
+    LAPILLI_TRY(token.lstrip, read_flag(value, "lstrip", false, path_));
+    LAPILLI_TRY(token.rstrip, read_flag(value, "rstrip", false, path_));
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,32 @@
+// UTF-8 checks and the few Unicode facts that tokenizers need. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// Byte offset of the first byte that is not part of a well-formed sequence (no overlong forms, surrogates or values
+// above U+10FFFF), or std::string_view::npos if all of `text` is well formed. A sequence cut off by the end counts from
+// its start.
+size_t find_invalid_utf8(std::string_view text);
+
+// An error with byte value and offset; `what` names the text: "line 7 of FILE".
+Status check_utf8(std::string_view text, const std::string& what);
+
+// Each maximal ill-formed part becomes one U+FFFD, as the Unicode standard recommends.
+std::string replace_invalid_utf8(std::string_view text);
+
+// Without Unicode white space at the ends (the characters that Python's str.strip removes). `text` must be valid UTF-8.
+std::string_view strip_left(std::string_view text);
+std::string_view strip_right(std::string_view text);
+std::string_view strip(std::string_view text);
+
+// At most `limit` bytes of `text`, in quotes, with control characters and invalid bytes as \xNN: for messages about
+// files that may hold anything.
+std::string quote_text(std::string_view text, size_t limit = 48);
+
+}  // namespace lapilli

@@ -1,0 +1,114 @@
+#include "text/vocabulary.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/mapped_file.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+using Entry = std::pair<std::string, int32_t>;
+
+// Reads the entries as they come: a document object would hide tokens that are given twice, and cost twice the memory.
+class EntryReader final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  bool start_object(size_t) override { return ++depth_ == 1 || wrong("an object"); }
+  bool end_object() override { return --depth_, true; }
+  bool key(string_t& text) override { return token_ = std::move(text), true; }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (depth_ == 0) return wrong("a number");
+    if (value > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) return wrong_id(std::to_string(value));
+    entries.emplace_back(std::move(token_), static_cast<int32_t>(value));
+    return true;
+  }
+  bool number_integer(number_integer_t value) override { return wrong_id(std::to_string(value)); }
+  bool number_float(number_float_t, const string_t& text) override { return wrong_id(text.substr(0, 32)); }
+  bool null() override { return wrong("null"); }
+  bool boolean(bool) override { return wrong("a boolean"); }
+  bool string(string_t&) override { return wrong("a string"); }
+  bool binary(binary_t&) override { return wrong("binary data"); }
+  bool start_array(size_t) override { return wrong("an array"); }
+  bool end_array() override { return true; }
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    problem = format("not valid JSON, at byte %zu", position);
+    return false;
+  }
+
+  std::vector<Entry> entries;
+  std::string problem;
+
+ private:
+  bool wrong(const char* what) {
+    problem = depth_ == 0 ? format("expected an object of token: id, found %s", what)
+                          : format("the id of token %s is %s instead of an integer", quote_text(token_).c_str(), what);
+    return false;
+  }
+  bool wrong_id(const std::string& value) {
+    if (depth_ == 0) return wrong("a number");
+    problem = format("the id of token %s is %s; ids are integers from 0 to 2147483647", quote_text(token_).c_str(),
+                     value.c_str());
+    return false;
+  }
+  int depth_ = 0;
+  std::string token_;
+};
+
+}  // namespace
+
+Result<Vocabulary> Vocabulary::load(const std::string& path) {
+  LAPILLI_TRY(const std::string text, read_text_file(path));
+  EntryReader reader;
+  bool parsed = false;
+  try {
+    parsed = nlohmann::json::sax_parse(text, &reader);
+  } catch (const nlohmann::json::exception& e) {
+    reader.problem = e.what();
+  }
+  if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path.c_str(), reader.problem.c_str());
+  if (reader.entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
+
+  int32_t largest = 0;
+  for (const Entry& e : reader.entries) largest = std::max(largest, e.second);
+  // A few unused ids are normal; a table that is mostly holes is a damaged file, and may not cost gigabytes.
+  const uint64_t limit = 4 * reader.entries.size() + 65536;
+  if (static_cast<uint64_t>(largest) >= limit)
+    return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %zu tokens; the ids are too far apart",
+                path.c_str(), largest, reader.entries.size());
+
+  Vocabulary v;
+  v.tokens_.resize(static_cast<size_t>(largest) + 1);
+  v.by_text_.reserve(reader.entries.size());
+  std::vector<bool> taken(v.tokens_.size());
+  for (Entry& e : reader.entries) {
+    const auto id = static_cast<size_t>(e.second);
+    if (taken[id])
+      return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", path.c_str(),
+                  quote_text(v.tokens_[id]).c_str(), quote_text(e.first).c_str(), e.second);
+    taken[id] = true;
+    v.tokens_[id] = std::move(e.first);
+    if (!v.by_text_.emplace(v.tokens_[id], e.second).second)
+      return fail(ErrorCode::invalid_data, "%s: token %s is given twice", path.c_str(),
+                  quote_text(v.tokens_[id]).c_str());
+  }
+  return v;
+}
+
+int32_t Vocabulary::id(std::string_view token) const {
+  const auto it = by_text_.find(token);
+  return it == by_text_.end() ? -1 : it->second;
+}
+
+const std::string* Vocabulary::token(int32_t id) const {
+  if (id < 0 || static_cast<uint64_t>(id) >= tokens_.size()) return nullptr;
+  const std::string& text = tokens_[static_cast<size_t>(id)];
+  // Unused ids hold an empty string, which may also be a token of its own.
+  if (text.empty() && this->id(text) != id) return nullptr;
+  return &text;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,40 @@
+// vocab.json: one object that maps each token to its id.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// Immutable after loading; const members may be called from several threads.
+class Vocabulary {
+ public:
+  // Errors name the file and the token: not an object, a value that is no id (other type, negative, above 2^31 - 1), a
+  // token or an id given twice, ids so far apart that the table would be mostly empty.
+  static Result<Vocabulary> load(const std::string& path);
+
+  Vocabulary(Vocabulary&&) = default;
+  Vocabulary& operator=(Vocabulary&&) = default;
+  // by_text_ points into tokens_: moving keeps that right, copying would not.
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+
+  // -1 if the token is not in the vocabulary.
+  [[nodiscard]] int32_t id(std::string_view token) const;
+  // nullptr if no token has this id.
+  [[nodiscard]] const std::string* token(int32_t id) const;
+  // Largest id plus one.
+  [[nodiscard]] uint64_t size() const { return tokens_.size(); }
+
+ private:
+  Vocabulary() = default;
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string_view, int32_t> by_text_;
+};
+
+}  // namespace lapilli
