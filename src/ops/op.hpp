@@ -78,6 +78,10 @@ struct OpCase {
   std::vector<std::pair<graph::TensorId, HostTensor>> inputs;
   double tolerance = 1e-5;  // of an f32 output: |a - b| <= tolerance * max(1, |b|); u32 outputs must be equal
   bool slow = false;        // large
+  // Rows of the arena outputs that count: those at or beyond are not computed where the grid follows the live rows.
+  uint64_t live_rows = ~uint64_t{0};
+  // Makes inputs that are too large to keep around; called (once) before `inputs` is used. Empty: nothing to do.
+  std::function<void(OpCase&)> prepare;
   // Words of u32 outputs that hold floats: compared with the tolerance. (tensor, word) -> is float; empty: none.
   std::function<bool(graph::TensorId, uint64_t)> float_word;
 };
@@ -95,7 +99,7 @@ struct OpDef {
   std::vector<OpCase> (*cases)();
 };
 
-// Every op, in the order of the documentation (src/ops/registry.cpp; one line per op, no self-registration).
+// Every op, in the order of the documentation (src/ops/list.inc; one line per op, no self-registration).
 std::span<const OpDef* const> all_ops();
 
 // ---- helpers for lower() ----------------------------------------------------------------------------------------

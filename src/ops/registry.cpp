@@ -1,11 +1,15 @@
-// The list of ops. Adding an op: one .comp, one .cpp that defines its OpDef, one line here.
-#include "ops/op.hpp"
+// The list of ops. Adding an op: one .comp, one .cpp that defines its OpDef, one line in list.inc.
+#include "ops/registry.hpp"
 
 namespace lapilli {
 
 std::span<const OpDef* const> all_ops() {
-  static constexpr std::span<const OpDef* const> none;
-  return none;
+  static constexpr const OpDef* ops[] = {
+#define OP(name) &name##_op,
+#include "ops/list.inc"
+#undef OP
+  };
+  return ops;
 }
 
 }  // namespace lapilli

@@ -1,0 +1,50 @@
+#version 450
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias; one workgroup a row, sums in shared memory.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer W { vec4 w[]; };  // weight, then bias
+layout(std430, set = 0, binding = 2) writeonly buffer Y { vec4 y[]; };
+layout(push_constant) uniform P {
+  uint groups;
+  uint cols, ld4;           // columns; vec4 a row
+  uint x_begin, y_begin;    // vec4
+  float epsilon;
+} p;
+shared float part[128];
+
+// Sum of v over the workgroup.
+float total(float v) {
+  uint l = gl_LocalInvocationIndex;
+  part[l] = v;
+  barrier();
+  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
+    if (l < s) part[l] += part[l + s];
+    barrier();
+  }
+  float sum = part[0];
+  barrier();
+  return sum;
+}
+
+void main() {
+  uint row = group_index();
+  if (row >= p.groups) return;
+  uint l = gl_LocalInvocationIndex, begin = p.x_begin + row * p.ld4;
+  // The padding of x is zero, so whole vectors may be summed.
+  vec4 s = vec4(0.0);
+  for (uint i = l; i < p.ld4; i += LOCAL) s += x[begin + i];
+  float mean = total(s.x + s.y + s.z + s.w) / float(p.cols);
+  vec4 q = vec4(0.0);
+  for (uint i = l; i < p.ld4; i += LOCAL) {
+    vec4 d = x[begin + i] - mean;
+    // Columns beyond the end do not count.
+    d = mix(vec4(0.0), d, lessThan(uvec4(4u * i) + uvec4(0, 1, 2, 3), uvec4(p.cols)));
+    q += d * d;
+  }
+  float inv = inversesqrt(total(q.x + q.y + q.z + q.w) / float(p.cols) + p.epsilon);
+  // Weight and bias are padded with zeros, so the padding of y becomes zero.
+  for (uint i = l; i < p.ld4; i += LOCAL) y[p.y_begin + row * p.ld4 + i] = (x[begin + i] - mean) * inv * w[i] + w[p.ld4 + i];
+}

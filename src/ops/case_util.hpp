@@ -1,0 +1,49 @@
+// What the ops' cases are built from: reproducible values, single-node graphs, and host tensors for references.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ops/op.hpp"
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+// A small generator with the same sequence on every platform.
+class CaseRandom {
+ public:
+  explicit CaseRandom(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ull + 0x1234567) {}
+  uint32_t word();
+  uint32_t below(uint32_t n) { return n == 0 ? 0 : word() % n; }
+  // Even in [-1, 1), exactly representable as float.
+  double unit() { return (static_cast<double>(word() >> 8) - 8388608.0) / 8388608.0; }
+
+ private:
+  uint64_t state_;
+};
+
+// Values of an activation: random in the columns, zero in the padding.
+HostTensor random_values(const graph::Tensor& tensor, CaseRandom& random, double scale = 1);
+HostTensor words_of(std::vector<uint32_t> words);
+
+// Tensors that a session or a model owns, for the graphs of cases.
+graph::TensorId add_state(graph::Graph& g, const std::string& name, StateKind kind, uint64_t words, graph::DType dtype);
+graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t words,
+                           graph::DType dtype = graph::DType::f32);
+
+// The step state: step, live rows and the slots of the rows (row r is slot slots[r]; identity where it is short).
+HostTensor step_values(uint32_t step, uint32_t live, const std::vector<uint32_t>& slots = {});
+graph::TensorId add_step(graph::Graph& g);    // StateKind::step
+graph::TensorId add_params(graph::Graph& g);  // StateKind::params
+// [begin, end) per sentence; the tensor has room for kMaxRows sentences.
+graph::TensorId add_lengths(graph::Graph& g);
+HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& ranges);
+
+// All tensors of a case with their inputs; roots that are only written hold NaN (f32) or 0xdeadbeef (u32), so that
+// values which nothing wrote are noticed.
+HostTensors host_tensors(const OpCase& c);
+// Roots that the node reads, or that an output updates in place.
+bool is_read(const graph::Graph& g, const graph::Node& node, graph::TensorId root);
+bool is_written(const graph::Graph& g, const graph::Node& node, graph::TensorId root);
+
+}  // namespace lapilli

@@ -1,0 +1,123 @@
+// "layer_norm": see basic.hpp.
+#include <cmath>
+
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, cols, ld4, x_begin, y_begin;
+  float epsilon;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
+  const auto& x = g.tensor(node.inputs[0]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, x.cols}));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "weight", 2 * round_up<uint64_t>(x.cols, 4)));
+  if (x.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != x.ld) return node_error(node, "rows are not whole vectors");
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto attributes = node.attributes.as<LayerNormAttributes>();
+  const auto x = node.inputs[0], w = node.inputs[1], y = node.outputs[0];
+  const auto& t = context.graph.tensor(x);
+  const uint64_t row_bytes = t.ld * 4;
+  LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {row_bytes, 1}));
+  for (const auto& slice : slices) {
+    Dispatch d;
+    d.shader = ShaderId::layer_norm;
+    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+    d.groups = slice.end - slice.begin;
+    if (attributes.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
+    uint32_t dx = 0, dy = 0;
+    d.operands.push_back(
+        bind_range(context, 0, x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read, dx));
+    LAPILLI_TRY(const auto weight, bind_whole(context, 1, w, graph::Access::read));
+    d.operands.push_back(weight);
+    d.operands.push_back(
+        bind_range(context, 2, y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write, dy));
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                    dx / 4, dy / 4, attributes.epsilon});
+    d.cost = 8.0 * static_cast<double>(d.groups * t.ld);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto attributes = node.attributes.as<LayerNormAttributes>();
+  const auto& t = g.tensor(node.inputs[0]);
+  const auto& x = values.at(node.inputs[0]).f;
+  const auto& w = values.at(node.inputs[1]).f;
+  auto& y = values.at(node.outputs[0]).f;
+  const uint64_t n = t.cols, padded = round_up<uint64_t>(n, 4);
+  for (uint64_t r = 0; r < t.rows; ++r) {
+    const double* in = x.data() + r * t.ld;
+    double mean = 0, variance = 0;
+    for (uint64_t c = 0; c < n; ++c) mean += in[c];
+    mean /= static_cast<double>(n);
+    for (uint64_t c = 0; c < n; ++c) variance += (in[c] - mean) * (in[c] - mean);
+    variance /= static_cast<double>(n);
+    const double scale = 1 / std::sqrt(variance + static_cast<double>(attributes.epsilon));
+    for (uint64_t c = 0; c < t.ld; ++c) y[r * t.ld + c] = c < n ? (in[c] - mean) * scale * w[c] + w[padded + c] : 0.0;
+  }
+}
+
+OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%llux%llu%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
+                  live ? " live" : "");
+  CaseRandom random(rows * 1000 + cols);
+  const auto x = c.graph.activation("x", rows, cols);
+  const auto w = add_weight(c.graph, "weight", 2 * round_up<uint64_t>(cols, 4));
+  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, live != 0});
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
+  HostTensor weight;
+  weight.f.assign(c.graph.tensor(w).elements(), 0.0);
+  for (uint64_t i = 0; i < cols; ++i) {
+    weight.f[i] = 1 + 0.5 * random.unit();
+    weight.f[round_up<uint64_t>(cols, 4) + i] = random.unit();
+  }
+  c.inputs.emplace_back(w, std::move(weight));
+  if (live) c.live_rows = live;
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const uint64_t cols : {1, 2, 7, 50, 64, 257, 512, 1031})
+    for (const uint64_t rows : {1, 5, 17}) all.push_back(make_case(rows, cols));
+  all.push_back(make_case(67, 512));
+  all.push_back(make_case(8, 96, 3));
+  all.push_back(make_case(5, 50, 5));
+  {  // a constant row has no variance
+    auto c = make_case(3, 24);
+    c.name = "constant row";
+    for (uint64_t i = 0; i < 24; ++i) c.inputs[0].second.f[24 + i] = 0.75;
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                                const LayerNormAttributes& attributes) {
+  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
+  g.add_node({&layer_norm_op, label, {x, weight}, {y}, graph::Attributes(attributes)});
+  return y;
+}
+
+}  // namespace lapilli

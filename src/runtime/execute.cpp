@@ -1,0 +1,176 @@
+#include "runtime/execute.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "ops/case_util.hpp"
+#include "ops/shader_table.hpp"
+
+namespace lapilli::runtime {
+namespace {
+
+uint64_t groups_now(const Dispatch& d, const Capabilities& caps, uint64_t live_rows) {
+  if (d.groups_per_tile == 0 || live_rows == ~uint64_t{0} || !caps.indirect_dispatch) return d.groups;
+  return std::min<uint64_t>(d.groups, uint64_t{d.groups_per_tile} * div_up<uint64_t>(live_rows, d.rows_per_tile));
+}
+
+Result<const vulkan::DescriptorSet*> write_set(vulkan::DescriptorArena& arena, const Dispatch& d,
+                                               std::span<const TensorPlace> places) {
+  std::vector<vulkan::BufferBinding> bindings;
+  for (const auto& o : d.operands) {
+    if (o.tensor >= places.size() || places[o.tensor].buffer == nullptr)
+      return fail(ErrorCode::internal, "shader %s, binding %u: its tensor has no memory", shader_code(d.shader).name,
+                  o.binding);
+    const auto& place = places[o.tensor];
+    bindings.push_back({o.binding, place.buffer, place.offset + o.begin, o.end - o.begin});
+  }
+  return arena.write(bindings);
+}
+
+}  // namespace
+
+Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
+               std::span<const Dispatch> dispatches, std::span<const TensorPlace> places,
+               const ExecuteOptions& options) {
+  if (dispatches.empty()) return {};
+  std::vector<vulkan::PipelineRequest> requests;
+  for (const auto& d : dispatches) {
+    const auto& code = shader_code(d.shader);
+    requests.push_back({code.words, code.word_count, code.name, d.constants});
+  }
+  LAPILLI_TRY(const auto pipelines, device->pipelines(requests));
+  for (size_t first = 0; first < dispatches.size(); first += options.dispatches_per_submit) {
+    const size_t count = std::min<size_t>(options.dispatches_per_submit, dispatches.size() - first);
+    LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device, static_cast<uint32_t>(count)));
+    LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device));
+    LAPILLI_CHECK(recording.begin());
+    bool open = false;
+    for (size_t i = first; i < first + count; ++i) {
+      const auto& d = dispatches[i];
+      const uint64_t groups = groups_now(d, caps, options.live_rows);
+      if (groups == 0) continue;
+      LAPILLI_TRY(const auto grid, fold_groups(caps, groups));
+      LAPILLI_TRY(const auto* set, write_set(arena, d, places));
+      if (open) recording.barrier();
+      recording.bind(pipelines[i], set, std::span(d.push).first(d.push_bytes));
+      recording.dispatch(grid[0], grid[1], grid[2]);
+      open = true;
+    }
+    LAPILLI_CHECK(recording.end());
+    const vulkan::CommandRecording* list[] = {&recording};
+    LAPILLI_TRY(const auto ticket, device->submit(list));
+    LAPILLI_CHECK(device->wait(ticket));
+  }
+  return {};
+}
+
+namespace {
+
+constexpr uint64_t kGuard = 256;  // bytes on each side
+constexpr uint32_t kGuardWord = 0x5ca1ab1e;
+constexpr uint32_t kUnsetWord = 0x7fc0dead;  // a NaN
+
+// A root tensor's bytes between two guards.
+struct Guarded {
+  graph::TensorId id = 0;
+  bool read = false, written = false;
+  std::vector<uint32_t> before, after;  // guards included
+  std::optional<vulkan::Buffer> buffer;
+};
+
+std::vector<uint32_t> image_of(const graph::Tensor& t, const HostTensor& value, bool unset) {
+  const size_t guard = kGuard / 4;
+  std::vector<uint32_t> words(2 * guard + t.elements(), kGuardWord);
+  for (uint64_t i = 0; i < t.elements(); ++i) {
+    uint32_t w = kUnsetWord;
+    if (!unset) {
+      if (t.dtype == graph::DType::f32) {
+        const float f = static_cast<float>(value.f[i]);
+        std::memcpy(&w, &f, 4);
+      } else {
+        w = value.u[i];
+      }
+    }
+    words[guard + i] = w;
+  }
+  return words;
+}
+
+void take_back(const graph::Tensor& t, const std::vector<uint32_t>& image, HostTensor& value) {
+  for (uint64_t i = 0; i < t.elements(); ++i) {
+    const uint32_t w = image[kGuard / 4 + i];
+    if (t.dtype == graph::DType::f32) {
+      float f;
+      std::memcpy(&f, &w, 4);
+      value.f[i] = static_cast<double>(f);
+    } else {
+      value.u[i] = w;
+    }
+  }
+}
+
+std::string find_violation(const graph::Tensor& t, const Guarded& g) {
+  const size_t guard = kGuard / 4, n = g.after.size();
+  for (size_t i = 0; i < n; ++i) {
+    const bool inside = i >= guard && i < n - guard;
+    if (inside && g.written) continue;
+    if (g.after[i] != g.before[i])
+      return format("%s: word %lld %s was overwritten", t.name.c_str(),
+                    static_cast<long long>(i) - static_cast<long long>(guard),
+                    inside ? "of an operand that is only read" : "outside the tensor");
+  }
+  return {};
+}
+
+Result<std::vector<Guarded>> make_guarded(const std::shared_ptr<vulkan::Device>& device, HostTensors& values) {
+  const auto& graph = *values.graph;
+  const auto& node = graph.node(0);
+  std::vector<Guarded> all;
+  for (graph::TensorId id = 0; id < graph.tensors().size(); ++id) {
+    Guarded g;
+    g.id = id;
+    g.read = is_read(graph, node, id);
+    g.written = is_written(graph, node, id);
+    if (graph.root(id) != id || (!g.read && !g.written)) continue;
+    g.before = image_of(graph.tensor(id), values.at(id), g.written && !g.read);
+    LAPILLI_TRY(auto buffer, device->make_buffer(g.before.size() * 4, vulkan::MemoryUse::device, "guarded tensor"));
+    g.buffer.emplace(std::move(buffer));
+    all.push_back(std::move(g));
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<HostRunReport> execute_on_host(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
+                                      std::span<const Dispatch> dispatches, HostTensors& values,
+                                      const HostRunOptions& options) {
+  const auto& graph = *values.graph;
+  LAPILLI_TRY(auto guarded, make_guarded(device, values));
+  std::vector<TensorPlace> places(graph.tensors().size());
+  for (graph::TensorId id = 0; id < places.size(); ++id)
+    for (const auto& g : guarded)
+      if (g.id == graph.root(id)) places[id] = {&*g.buffer, kGuard};
+
+  HostRunReport report;
+  for (uint32_t run = 0; run < std::max(1u, options.runs) && report.violation.empty(); ++run) {
+    for (const auto& g : guarded) LAPILLI_CHECK(device->write(*g.buffer, 0, std::as_bytes(std::span(g.before))));
+    LAPILLI_CHECK(execute(device, caps, dispatches, places, options.execute));
+    for (auto& g : guarded) {
+      std::vector<uint32_t> now(g.before.size());
+      LAPILLI_CHECK(device->read(*g.buffer, 0, std::as_writable_bytes(std::span(now))));
+      if (run > 0 && now != g.after && report.violation.empty())
+        report.violation =
+            format("%s: run %u gave other bits than the first", graph.tensor(g.id).name.c_str(), run + 1);
+      g.after = std::move(now);
+      if (report.violation.empty()) report.violation = find_violation(graph.tensor(g.id), g);
+    }
+  }
+  for (const auto& g : guarded)
+    if (g.written) take_back(graph.tensor(g.id), g.after, values.at(g.id));
+  return report;
+}
+
+}  // namespace lapilli::runtime

@@ -1,0 +1,140 @@
+// What every op promises, checked without a device.
+#include "ops/op.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "ops/case_util.hpp"
+#include "ops/shader_table.hpp"
+
+namespace lapilli {
+namespace {
+
+// The largest work of a case that the CPU tests run; larger ones are the suite's.
+constexpr uint64_t kMaxElements = 4'000'000;
+
+uint64_t elements(const graph::Graph& g) {
+  uint64_t n = 0;
+  for (const auto& t : g.tensors()) n += t.elements();
+  return n;
+}
+
+std::string op_name(const testing::TestParamInfo<const OpDef*>& op) { return op.param->name; }
+
+class EveryOp : public testing::TestWithParam<const OpDef*> {};
+INSTANTIATE_TEST_SUITE_P(Ops, EveryOp, testing::ValuesIn(all_ops().begin(), all_ops().end()), op_name);
+
+TEST_P(EveryOp, IsComplete) {
+  const OpDef& op = *GetParam();
+  ASSERT_TRUE(op.name && op.infer && op.variants && op.lower && op.reference && op.cases);
+  EXPECT_FALSE(op.cases().empty());
+}
+
+TEST_P(EveryOp, CasesAreWellFormed) {
+  std::set<std::string> names;
+  for (const auto& c : GetParam()->cases()) {
+    EXPECT_TRUE(names.insert(c.name).second) << c.name << " stands twice";
+    ASSERT_EQ(c.graph.nodes().size(), 1u) << c.name;
+    EXPECT_EQ(c.graph.node(0).op, GetParam()) << c.name;
+    const auto status = GetParam()->infer(c.graph, c.graph.node(0));
+    EXPECT_TRUE(status.ok()) << c.name << ": " << (status.ok() ? "" : status.error().message);
+    for (const auto& [id, value] : c.inputs) {
+      const auto& t = c.graph.tensor(id);
+      EXPECT_EQ(t.dtype == graph::DType::f32 ? value.f.size() : value.u.size(), t.elements())
+          << c.name << " " << t.name;
+    }
+  }
+}
+
+TEST_P(EveryOp, FloorFitsEveryDevice) {
+  const Capabilities floor;
+  for (const auto& c : GetParam()->cases()) {
+    const auto& node = c.graph.node(0);
+    const auto variants = GetParam()->variants(floor, c.graph, node);
+    ASSERT_FALSE(variants.empty()) << c.name;
+    std::set<uint32_t> ids;
+    for (const auto& v : variants) EXPECT_TRUE(ids.insert(v.id).second) << c.name << ": variant " << v.name << " twice";
+    std::vector<Dispatch> dispatches;
+    const auto status = GetParam()->lower({c.graph, floor}, node, variants.back(), dispatches);
+    ASSERT_TRUE(status.ok()) << c.name << ": " << status.error().message;
+    ASSERT_FALSE(dispatches.empty()) << c.name;
+    for (const auto& d : dispatches) {
+      EXPECT_LE(d.push_bytes, 128u);
+      EXPECT_GE(d.push_bytes, 4u);
+      EXPECT_LE(d.groups, max_groups(floor)) << c.name;
+      EXPECT_GE(d.groups, 1u) << c.name;
+      uint32_t groups = 0;
+      std::memcpy(&groups, d.push.data(), 4);
+      EXPECT_EQ(groups, d.groups) << c.name << ": the first push word is the count of groups";
+      EXPECT_GT(d.cost, 0) << c.name;
+      for (const auto& o : d.operands) {
+        const auto& t = c.graph.tensor(o.tensor);
+        const bool uniform = o.binding >= 4;
+        EXPECT_LT(o.binding, 8u);
+        EXPECT_LT(o.begin, o.end) << c.name << " " << t.name;
+        EXPECT_LE(o.end, t.bytes()) << c.name << " " << t.name;
+        EXPECT_EQ(o.begin % (uniform ? floor.uniform_alignment : floor.storage_alignment), 0u)
+            << c.name << " " << t.name;
+        EXPECT_LE(o.end - o.begin, uniform ? floor.max_uniform_range : floor.max_storage_range)
+            << c.name << " " << t.name;
+      }
+    }
+  }
+}
+
+// Whatever a mask allows, lowering either fits it or says why not.
+TEST_P(EveryOp, LoweringRespectsSmallBindings) {
+  Capabilities caps;
+  caps.max_storage_range = 65536;
+  caps.max_group_count = {64, 64, 64};
+  for (const auto& c : GetParam()->cases()) {
+    const auto& node = c.graph.node(0);
+    for (const auto& v : GetParam()->variants(caps, c.graph, node)) {
+      std::vector<Dispatch> dispatches;
+      const auto status = GetParam()->lower({c.graph, caps}, node, v, dispatches);
+      if (!status.ok()) {
+        EXPECT_FALSE(status.error().message.empty());
+        continue;
+      }
+      for (const auto& d : dispatches) {
+        EXPECT_LE(d.groups, max_groups(caps)) << c.name;
+        for (const auto& o : d.operands)
+          EXPECT_LE(o.end - o.begin, o.binding >= 4 ? caps.max_uniform_range : caps.max_storage_range)
+              << c.name << " " << v.name << " " << c.graph.tensor(o.tensor).name;
+      }
+    }
+  }
+}
+
+// The reference defines every value, padding included.
+TEST_P(EveryOp, ReferenceWritesEverything) {
+  for (auto& c : GetParam()->cases()) {
+    if (c.slow || elements(c.graph) > kMaxElements) continue;
+    if (c.prepare) c.prepare(c);
+    auto values = host_tensors(c);
+    const auto& node = c.graph.node(0);
+    GetParam()->reference(c.graph, node, values);
+    for (const auto id : node.outputs) {
+      if (id == graph::kNone || c.graph.tensor(id).dtype != graph::DType::f32) continue;
+      const auto& t = c.graph.tensor(id);
+      ASSERT_EQ(values.at(id).f.size(), t.elements()) << c.name << " " << t.name;
+      const uint64_t rows = std::min(t.rows, c.live_rows);
+      for (uint64_t i = 0; i < rows * t.ld; ++i)
+        ASSERT_TRUE(std::isfinite(values.at(id).f[i])) << c.name << " " << t.name << " element " << i;
+    }
+  }
+}
+
+TEST(Shaders, HaveUniqueNames) {
+  std::set<std::string> names;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const auto& code = shader_code(static_cast<ShaderId>(i));
+    EXPECT_TRUE(names.insert(code.name).second) << code.name;
+    EXPECT_GT(code.word_count, 5u);
+  }
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -1,0 +1,133 @@
+// Compares what the SPIR-V modules declare with what the ops' lowering gives them.
+#include <gtest/gtest.h>
+#include <spirv/unified1/spirv.h>
+
+#include <vector>
+
+#include "ops/op.hpp"
+#include "ops/shader_table.hpp"
+#include "spirv_reader.hpp"
+
+namespace lapilli {
+namespace {
+
+std::vector<SpirvInfo> read_all() {
+  std::vector<SpirvInfo> all;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const auto& code = shader_code(static_cast<ShaderId>(i));
+    auto info = read_spirv({code.words, code.word_count});
+    EXPECT_TRUE(info.ok()) << code.name << ": " << (info.ok() ? "" : info.error().message);
+    all.push_back(info.ok() ? *info : SpirvInfo{});
+  }
+  return all;
+}
+
+// Devices that differ in what the variants look at.
+std::vector<Capabilities> devices() {
+  std::vector<Capabilities> all(4);
+  all[1].type = DeviceType::cpu;
+  all[2].type = DeviceType::discrete;
+  all[2].max_invocations = 1024;
+  all[2].max_group_size = {1024, 1024, 64};
+  all[2].shared_memory = 49152;
+  all[2].max_storage_range = uint64_t{1} << 32;
+  all[2].max_storage_buffers = 16;
+  all[3].max_storage_range = 65536;
+  all[3].max_group_count = {64, 64, 64};
+  return all;
+}
+
+uint64_t invocations(const SpirvInfo& info, const Dispatch& d) {
+  uint64_t n = 1;
+  for (size_t k = 0; k < 3; ++k) {
+    const int64_t c = info.local_size_constant[k];
+    n *= c >= 0 && static_cast<size_t>(c) < d.constants.size() ? d.constants[static_cast<size_t>(c)]
+                                                               : info.local_size[k];
+  }
+  return n;
+}
+
+void compare(const Dispatch& d, const SpirvInfo& info, const Capabilities& caps) {
+  std::map<uint32_t, graph::Access> bound;
+  for (const auto& o : d.operands) EXPECT_TRUE(bound.emplace(o.binding, o.access).second) << "binding " << o.binding;
+  EXPECT_EQ(bound.size(), info.bindings.size());
+  for (const auto& [binding, b] : info.bindings) {
+    ASSERT_TRUE(bound.count(binding)) << "binding " << binding << " is declared but not bound";
+    EXPECT_EQ(b.uniform, binding >= 4) << "binding " << binding;
+    const auto declared = b.non_writable   ? graph::Access::read
+                          : b.non_readable ? graph::Access::write
+                                           : graph::Access::read_write;
+    EXPECT_EQ(static_cast<int>(declared), static_cast<int>(bound.at(binding))) << "access of binding " << binding;
+  }
+  EXPECT_EQ(info.push_bytes, d.push_bytes);
+  EXPECT_EQ(info.spec_ids.size(), d.constants.size()) << "specialization constants";
+  if (!info.spec_ids.empty()) {
+    EXPECT_EQ(*info.spec_ids.rbegin() + 1, info.spec_ids.size()) << "ids have gaps";
+  }
+  EXPECT_LE(invocations(info, d), caps.max_invocations);
+  EXPECT_LE(info.shared_bytes, caps.shared_memory);
+}
+
+TEST(Reflection, ModulesMatchTheirDispatches) {
+  const auto modules = read_all();
+  std::vector<bool> used(modules.size(), false);
+  for (const OpDef* op : all_ops())
+    for (const auto& c : op->cases())
+      for (const auto& caps : devices())
+        for (const auto& v : op->variants(caps, c.graph, c.graph.node(0))) {
+          std::vector<Dispatch> dispatches;
+          if (!op->lower({c.graph, caps}, c.graph.node(0), v, dispatches).ok()) continue;
+          for (const auto& d : dispatches) {
+            SCOPED_TRACE(std::string(op->name) + " " + c.name + " " + v.name + ", shader " +
+                         shader_code(d.shader).name);
+            const auto id = static_cast<size_t>(d.shader);
+            ASSERT_LT(id, modules.size());
+            used[id] = true;
+            compare(d, modules[id], caps);
+            if (testing::Test::HasFailure()) return;
+          }
+        }
+  for (size_t i = 0; i < used.size(); ++i)
+    EXPECT_TRUE(used[i]) << "no case uses shader " << shader_code(static_cast<ShaderId>(i)).name;
+}
+
+TEST(Reflection, FloorModulesNeedNothing) {
+  const auto modules = read_all();
+  const Capabilities floor;
+  for (const OpDef* op : all_ops())
+    for (const auto& c : op->cases()) {
+      std::vector<Dispatch> dispatches;
+      const auto variants = op->variants(floor, c.graph, c.graph.node(0));
+      ASSERT_TRUE(op->lower({c.graph, floor}, c.graph.node(0), variants.back(), dispatches).ok());
+      for (const auto& d : dispatches) {
+        const auto& info = modules[static_cast<size_t>(d.shader)];
+        const char* name = shader_code(d.shader).name;
+        EXPECT_FALSE(info.other_sets) << name;
+        EXPECT_LE(info.shared_bytes, 16384u) << name;
+        EXPECT_LE(invocations(info, d), 128u) << name;
+        uint32_t storage = 0;
+        for (const auto& [binding, b] : info.bindings) storage += b.uniform ? 0 : 1;
+        EXPECT_LE(storage, 4u) << name;
+        for (const auto capability : info.capabilities)
+          EXPECT_EQ(capability, static_cast<uint32_t>(SpvCapabilityShader)) << name;
+      }
+    }
+}
+
+// The reader itself must be able to fail: a module of a known kernel has what its source says.
+TEST(Reflection, ReaderSeesLayerNorm) {
+  const auto& code = shader_code(ShaderId::layer_norm);
+  const auto info = read_spirv({code.words, code.word_count});
+  ASSERT_TRUE(info.ok());
+  ASSERT_EQ(info->bindings.size(), 3u);
+  EXPECT_TRUE(info->bindings.at(0).non_writable);
+  EXPECT_FALSE(info->bindings.at(2).non_writable);
+  EXPECT_TRUE(info->bindings.at(2).non_readable);
+  EXPECT_EQ(info->push_bytes, 24u);
+  EXPECT_EQ(info->shared_bytes, 512u);
+  EXPECT_EQ(info->local_size_constant[0], 0);
+  EXPECT_FALSE(read_spirv(std::vector<uint32_t>{1, 2, 3, 4, 5, 6}).ok());
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -1,0 +1,292 @@
+// Runs every case of every op on a device, over all eligible variants and the given capability masks, and compares all
+// outputs with the op's reference. Guard regions around every tensor and the inputs must stay untouched.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ops/case_util.hpp"
+#include "ops/op.hpp"
+#include "ops/shader_table.hpp"
+#include "runtime/execute.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: op_suite [options]\n"
+    "  --device SELECT   index, part of a name, or UUID\n"
+    "  --caps MASK       capability mask; may be repeated, or a list separated by spaces (default: full)\n"
+    "  --filter TEXT     only those whose 'op/case/variant' contains TEXT\n"
+    "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
+    "  --no-slow         leave out cases marked slow (they count as skipped)\n"
+    "  --validation      with the Khronos validation layer\n"
+    "  --list            print the cases and stop\n"
+    "  --json FILE       write one record per case, variant and mask\n"
+    "  --verbose         print passed lines too\n";
+
+struct Options {
+  std::string device, filter, json;
+  std::vector<std::string> masks;
+  uint32_t repeat = 1;
+  bool list = false, verbose = false, slow = true, validation = false, help = false;
+};
+
+Result<Options> parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string a = argv[i];
+    const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
+    if (a == "--device")
+      o.device = value();
+    else if (a == "--filter")
+      o.filter = value();
+    else if (a == "--json")
+      o.json = value();
+    else if (a == "--repeat")
+      o.repeat = static_cast<uint32_t>(std::max(1, std::atoi(value().c_str())));
+    else if (a == "--list")
+      o.list = true;
+    else if (a == "--verbose")
+      o.verbose = true;
+    else if (a == "--no-slow")
+      o.slow = false;
+    else if (a == "--validation")
+      o.validation = true;
+    else if (a == "--help")
+      o.help = true;
+    else if (a == "--caps") {
+      std::istringstream words(value());
+      for (std::string m; words >> m;) o.masks.push_back(m);
+    } else
+      return fail(ErrorCode::invalid_argument, "unknown option %s\n%s", a.c_str(), kUsage);
+  }
+  if (o.masks.empty()) o.masks = {"full"};
+  return o;
+}
+
+struct Comparison {
+  double worst = 0;     // largest deviation / tolerance
+  std::string problem;  // first value beyond the tolerance
+};
+
+void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double got, double want, Comparison& c) {
+  const double ratio = std::abs(got - want) / (tolerance * std::max(1.0, std::abs(want)));
+  if (ratio <= 1) {
+    c.worst = std::max(c.worst, ratio);
+    return;
+  }
+  c.worst = std::isfinite(ratio) ? std::max(c.worst, ratio) : INFINITY;
+  if (c.problem.empty())
+    c.problem = format("%s[%llu, %llu] is %.9g, expected %.9g", t.name.c_str(),
+                       static_cast<unsigned long long>(i / t.ld), static_cast<unsigned long long>(i % t.ld), got, want);
+}
+
+double float_of(uint32_t word) {
+  float f;
+  std::memcpy(&f, &word, 4);
+  return static_cast<double>(f);
+}
+
+Comparison compare(const OpCase& c, HostTensors& got, HostTensors& want) {
+  Comparison result;
+  for (const auto id : c.graph.node(0).outputs) {
+    if (id == graph::kNone) continue;
+    const auto& t = c.graph.tensor(id);
+    const auto &a = got.at(id), &b = want.at(id);
+    // Rows count only in activations; states are compared whole.
+    const uint64_t rows = t.space == graph::Space::arena ? std::min(t.rows, c.live_rows) : t.rows;
+    for (uint64_t i = 0; i < rows * t.ld; ++i) {
+      if (t.dtype == graph::DType::f32) {
+        compare_values(t, c.tolerance, i, a.f[i], b.f[i], result);
+      } else if (c.float_word && c.float_word(id, i)) {
+        compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
+      } else if (a.u[i] != b.u[i]) {
+        result.worst = INFINITY;
+        if (result.problem.empty())
+          result.problem = format("%s word %llu is %u, expected %u", t.name.c_str(), static_cast<unsigned long long>(i),
+                                  a.u[i], b.u[i]);
+      }
+    }
+  }
+  return result;
+}
+
+// What makes two runs of a case the same.
+std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilities& caps) {
+  std::string key;
+  const auto add = [&](const void* p, size_t n) { key.append(static_cast<const char*>(p), n); };
+  for (const auto& d : dispatches) {
+    add(&d.shader, sizeof(d.shader));
+    add(d.constants.data(), d.constants.size() * 4);
+    add(d.push.data(), d.push_bytes);
+    const auto grid = fold_groups(caps, d.groups);
+    if (grid.ok()) add(grid->data(), 12);
+    const bool follows = caps.indirect_dispatch && d.groups_per_tile != 0;
+    add(&follows, sizeof(follows));
+    for (const auto& o : d.operands) {
+      add(&o.binding, 4), add(&o.tensor, 4), add(&o.begin, 8), add(&o.end, 8);
+    }
+  }
+  return key;
+}
+
+class Suite {
+ public:
+  Suite(Options options, std::shared_ptr<vulkan::Device> device)
+      : options_(std::move(options)), device_(std::move(device)) {}
+  Status run();
+
+ private:
+  Status run_case(const OpDef& op, OpCase& c);
+  void run_variant(const OpDef& op, const OpCase& c, const Variant& v, const std::string& mask);
+  void report(const std::string& what, const std::string& mask, const char* result, const std::string& detail,
+              double worst);
+  bool wanted(const OpDef& op, const OpCase& c) const;
+
+  Options options_;
+  std::shared_ptr<vulkan::Device> device_;
+  std::vector<std::pair<std::string, Capabilities>> masked_;
+  std::set<std::string> seen_;                // of the current case
+  std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
+  uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
+  nlohmann::json records_ = nlohmann::json::array();
+};
+
+void Suite::report(const std::string& what, const std::string& mask, const char* result, const std::string& detail,
+                   double worst) {
+  const bool pass = std::string(result) == "pass";
+  if (!pass || options_.verbose)
+    std::printf("%-5s %s [%s]%s%s  (%.3f of tolerance)\n", result, what.c_str(), mask.c_str(),
+                detail.empty() ? "" : ": ", detail.c_str(), worst);
+  std::fflush(stdout);
+  if (options_.json.empty()) return;
+  records_.push_back({{"case", what},
+                      {"mask", mask},
+                      {"result", result},
+                      {"detail", detail},
+                      {"of_tolerance", std::isfinite(worst) ? worst : 1e30}});
+}
+
+void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, const std::string& mask) {
+  const std::string what = std::string(op.name) + "/" + c.name + "/" + v.name;
+  const Capabilities* caps = nullptr;
+  for (const auto& [name, m] : masked_)
+    if (name == mask) caps = &m;
+  const auto& node = c.graph.node(0);
+  std::vector<Dispatch> dispatches;
+  if (auto s = op.lower({c.graph, *caps}, node, v, dispatches); !s) {
+    const bool refused = s.error().code == ErrorCode::unsupported;
+    ++(refused ? skipped_ : failed_);
+    return report(what, mask, refused ? "skip" : "FAIL", s.error().message, 0);
+  }
+  if (!seen_.insert(fingerprint(dispatches, *caps)).second) {
+    ++same_;
+    return;
+  }
+  if (!want_) {
+    inputs_ = host_tensors(c);
+    want_ = *inputs_;
+    op.reference(c.graph, node, *want_);
+  }
+  HostTensors got = *inputs_;
+  runtime::HostRunOptions run;
+  run.runs = options_.repeat;
+  run.execute.live_rows = c.live_rows;
+  auto outcome = runtime::execute_on_host(device_, *caps, dispatches, got, run);
+  if (!outcome.ok()) {
+    ++failed_;
+    return report(what, mask, "FAIL", outcome.error().message, 0);
+  }
+  auto comparison = compare(c, got, *want_);
+  if (comparison.problem.empty()) comparison.problem = outcome->violation;
+  ++(comparison.problem.empty() ? passed_ : failed_);
+  report(what, mask, comparison.problem.empty() ? "pass" : "FAIL", comparison.problem, comparison.worst);
+}
+
+bool Suite::wanted(const OpDef& op, const OpCase& c) const {
+  if (options_.filter.empty()) return true;
+  for (const auto& [mask, caps] : masked_)
+    for (const auto& v : op.variants(caps, c.graph, c.graph.node(0)))
+      if ((std::string(op.name) + "/" + c.name + "/" + v.name).find(options_.filter) != std::string::npos) return true;
+  return false;
+}
+
+Status Suite::run_case(const OpDef& op, OpCase& c) {
+  seen_.clear();
+  inputs_.reset();
+  want_.reset();
+  if (!wanted(op, c)) return {};
+  if (c.slow && !options_.slow) {
+    ++skipped_;
+    report(std::string(op.name) + "/" + c.name, "any", "skip", "slow", 0);
+    return {};
+  }
+  LAPILLI_CHECK(op.infer(c.graph, c.graph.node(0)));
+  if (c.prepare) c.prepare(c);
+  for (const auto& [mask, caps] : masked_)
+    for (const auto& v : op.variants(caps, c.graph, c.graph.node(0))) {
+      const std::string what = std::string(op.name) + "/" + c.name + "/" + v.name;
+      if (what.find(options_.filter) != std::string::npos) run_variant(op, c, v, mask);
+      LAPILLI_CHECK(device_->health());
+    }
+  return {};
+}
+
+Status Suite::run() {
+  for (const auto& mask : options_.masks) {
+    LAPILLI_TRY(auto caps, apply_mask(device_->caps(), mask));
+    masked_.emplace_back(mask, std::move(caps));
+  }
+  std::printf("device: %s (%s)\n", device_->caps().device_name.c_str(), device_->caps().driver_info.c_str());
+  const auto start = std::chrono::steady_clock::now();
+  for (const OpDef* op : all_ops()) {
+    auto cases = op->cases();
+    for (auto& c : cases) {
+      LAPILLI_CHECK(run_case(*op, c));
+      c.inputs.clear();
+    }
+  }
+  if (!options_.json.empty()) std::ofstream(options_.json) << records_.dump(1) << "\n";
+  std::printf("%llu were the same as an earlier one; %.1f s\n", static_cast<unsigned long long>(same_),
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
+              static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));
+  if (failed_ > 0) return fail(ErrorCode::internal, "%llu cases failed", static_cast<unsigned long long>(failed_));
+  if (passed_ == 0) return fail(ErrorCode::invalid_argument, "nothing ran");
+  return {};
+}
+
+Status start(const Options& options) {
+  if (options.list) {
+    for (const OpDef* op : all_ops())
+      for (const auto& c : op->cases()) std::printf("%s/%s%s\n", op->name, c.name.c_str(), c.slow ? " (slow)" : "");
+    return {};
+  }
+  vulkan::DeviceOptions device_options;
+  device_options.select = options.device;
+  device_options.mask = "full";
+  device_options.validation = options.validation;
+  LAPILLI_TRY(auto device, vulkan::Device::create(device_options));
+  return Suite(options, std::move(device)).run();
+}
+
+}  // namespace
+}  // namespace lapilli
+
+int main(int argc, char** argv) {
+  auto options = lapilli::parse(argc, argv);
+  if (!options.ok()) return std::fprintf(stderr, "%s\n", options.error().message.c_str()), 2;
+  if (options->help) return std::fputs(lapilli::kUsage, stdout), 0;
+  if (auto s = lapilli::start(*options); !s)
+    return std::fprintf(stderr, "op_suite: %s\n", s.error().message.c_str()), 1;
+  return 0;
+}

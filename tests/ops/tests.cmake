@@ -1,0 +1,15 @@
+# The ops: unit tests without a device, and the suite that runs every case on one.
+gtest_discover_tests(test_ops TEST_PREFIX ops. PROPERTIES LABELS "fast;host" DISCOVERY_TIMEOUT 120)
+
+if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
+  file(GLOB suite_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/suite/*.cpp)
+  add_executable(op_suite ${suite_sources})
+  set_target_properties(op_suite PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_link_libraries(op_suite PRIVATE lapilli_internal)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor small-bindings no-subgroup no-timeline" --no-slow
+    DRIVERS lavapipe swiftshader LABELS fast)
+  lapilli_gpu_test(ops.suite.all COMMAND op_suite --caps "full floor small-bindings no-subgroup no-timeline no-indirect"
+    DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)
+  lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor" --no-slow VALIDATE LABELS slow)
+  lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 VALIDATE LABELS slow)
+endif()
