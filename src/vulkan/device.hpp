@@ -66,7 +66,7 @@ enum class MemoryUse : uint8_t {
 // A range of bytes in one of the device's memory blocks, with a VkBuffer of its own. Move-only; frees itself.
 class Buffer {
  public:
-  Buffer() = default;
+  Buffer() noexcept;
   Buffer(Buffer&&) noexcept;
   Buffer& operator=(Buffer&&) noexcept;
   ~Buffer();

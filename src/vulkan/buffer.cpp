@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "base/math.hpp"
+#include "vulkan/device_impl.hpp"
+
+namespace lapilli::vulkan {
+
+Buffer::Impl::~Impl() {
+  if (!handle) return;
+  const auto destroy = [device = context->device, fn = context->vk.DestroyBuffer, b = handle, p = pool, r = range] {
+    fn(device, b, nullptr);
+    p->release(r);
+  };
+  context->retire(destroy);
+}
+
+std::byte* Buffer::Impl::mapped() const {
+  return range.block && range.block->mapped ? range.block->mapped + range.offset : nullptr;
+}
+
+Status Buffer::Impl::sync(uint64_t offset, uint64_t bytes, bool flush) const {
+  if (offset > size || bytes > size - offset) {
+    return fail(ErrorCode::invalid_argument, "bytes %llu + %llu lie outside of a buffer of %llu",
+                static_cast<unsigned long long>(offset), static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(size));
+  }
+  const MemoryPool::Block* const block = range.block;
+  if (!block || !block->mapped || block->coherent || bytes == 0) return {};
+  const uint64_t atom = context->caps.non_coherent_atom;
+  VkMappedMemoryRange r{VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE};
+  r.memory = block->memory;
+  r.offset = round_down(range.offset + offset, atom);
+  r.size = std::min(round_up(range.offset + offset + bytes, atom), block->bytes) - r.offset;
+  const VkResult result = flush ? context->vk.FlushMappedMemoryRanges(context->device, 1, &r)
+                                : context->vk.InvalidateMappedMemoryRanges(context->device, 1, &r);
+  if (result != VK_SUCCESS) return context->error(result, flush ? "flushing memory" : "invalidating memory");
+  return {};
+}
+
+Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryPool& pool, uint64_t bytes,
+                                                       MemoryUse use, const char* label) {
+  if (bytes == 0) return fail(ErrorCode::invalid_argument, "buffer '%s' is empty", label);
+  if (bytes > context.caps.max_allocation) {
+    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %llu bytes; %s allows %llu in one piece", label,
+                static_cast<unsigned long long>(bytes), context.name.c_str(),
+                static_cast<unsigned long long>(context.caps.max_allocation));
+  }
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  info.size = round_up<uint64_t>(bytes, 4);
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+               VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  VkBuffer handle = VK_NULL_HANDLE;
+  VkResult r = context.vk.CreateBuffer(context.device, &info, nullptr, &handle);
+  if (r != VK_SUCCESS) return context.error(r, std::string("making buffer '") + label + "'");
+  VkMemoryRequirements needs{};
+  context.vk.GetBufferMemoryRequirements(context.device, handle, &needs);
+  auto range = pool.allocate(needs, use, label);
+  if (!range) {
+    context.vk.DestroyBuffer(context.device, handle, nullptr);
+    return std::move(range).error();
+  }
+  r = context.vk.BindBufferMemory(context.device, handle, range->block->memory, range->offset);
+  if (r != VK_SUCCESS) {
+    context.vk.DestroyBuffer(context.device, handle, nullptr);
+    pool.release(*range);
+    return context.error(r, std::string("binding memory to buffer '") + label + "'");
+  }
+  if (context.vk.SetDebugUtilsObjectNameEXT && *label) {
+    VkDebugUtilsObjectNameInfoEXT name{VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT};
+    name.objectType = VK_OBJECT_TYPE_BUFFER;
+    name.objectHandle = (uint64_t)handle;  // a pointer on 64-bit systems, a number on 32-bit ones
+    name.pObjectName = label;
+    (void)context.vk.SetDebugUtilsObjectNameEXT(context.device, &name);
+  }
+  ++context.buffers;
+  auto impl = std::make_unique<Buffer::Impl>();
+  impl->context = &context;
+  impl->pool = &pool;
+  impl->handle = handle;
+  impl->size = bytes;
+  impl->whole = info.size;
+  impl->range = *range;
+  return impl;
+}
+
+Buffer::Buffer() noexcept = default;
+Buffer::Buffer(Buffer&&) noexcept = default;
+Buffer& Buffer::operator=(Buffer&&) noexcept = default;
+Buffer::~Buffer() = default;
+
+uint64_t Buffer::size() const { return impl_ ? impl_->size : 0; }
+std::byte* Buffer::mapped() const { return impl_ ? impl_->mapped() : nullptr; }
+Status Buffer::flush(uint64_t offset, uint64_t bytes) const {
+  if (!impl_) return fail(ErrorCode::invalid_argument, "flush of an empty Buffer");
+  return impl_->sync(offset, bytes, true);
+}
+Status Buffer::invalidate(uint64_t offset, uint64_t bytes) const {
+  if (!impl_) return fail(ErrorCode::invalid_argument, "invalidate of an empty Buffer");
+  return impl_->sync(offset, bytes, false);
+}
+
+}  // namespace lapilli::vulkan

@@ -1,0 +1,113 @@
+#include <deque>
+
+#include "vulkan/device_impl.hpp"
+
+namespace lapilli::vulkan {
+
+struct DescriptorArena::Impl {
+  std::shared_ptr<Device> device;
+  VkDescriptorPool pool = VK_NULL_HANDLE;
+  uint32_t max_sets = 0;
+  std::deque<DescriptorSet> sets;  // addresses stay
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    if (!pool) return;
+    Context& c = device->impl()->context;
+    c.retire([d = c.device, fn = c.vk.DestroyDescriptorPool, p = pool] { fn(d, p, nullptr); });
+  }
+};
+
+DescriptorArena::DescriptorArena(DescriptorArena&&) noexcept = default;
+DescriptorArena& DescriptorArena::operator=(DescriptorArena&&) noexcept = default;
+DescriptorArena::~DescriptorArena() = default;
+
+Result<DescriptorArena> DescriptorArena::create(std::shared_ptr<Device> device, uint32_t max_sets) {
+  if (!device || max_sets == 0) return fail(ErrorCode::invalid_argument, "a descriptor arena needs a device and sets");
+  if (max_sets > 1000000) return fail(ErrorCode::invalid_argument, "%u descriptor sets are too many", max_sets);
+  Context& context = device->impl()->context;
+  LAPILLI_CHECK(context.health());
+  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, max_sets * kStorageBindings},
+                                        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, max_sets * kUniformBindings}};
+  VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+  info.maxSets = max_sets;
+  info.poolSizeCount = 2;
+  info.pPoolSizes = sizes;
+  DescriptorArena arena;
+  arena.impl_ = std::make_unique<Impl>();
+  const VkResult r = context.vk.CreateDescriptorPool(context.device, &info, nullptr, &arena.impl_->pool);
+  if (r != VK_SUCCESS) {
+    arena.impl_->pool = VK_NULL_HANDLE;
+    return context.error(r, format("making a pool of %u descriptor sets", max_sets));
+  }
+  arena.impl_->device = std::move(device);
+  arena.impl_->max_sets = max_sets;
+  return arena;
+}
+
+namespace {
+
+Status check(const BufferBinding& b, const Capabilities& caps) {
+  const auto bad = [&](const char* why) {
+    return fail(ErrorCode::invalid_argument, "binding %u (bytes %llu + %llu of %llu) %s", b.binding,
+                static_cast<unsigned long long>(b.offset), static_cast<unsigned long long>(b.size),
+                static_cast<unsigned long long>(b.buffer ? b.buffer->size() : 0), why);
+  };
+  if (b.binding >= kStorageBindings + kUniformBindings) return bad("does not exist");
+  if (!b.buffer || !*b.buffer) return bad("has no buffer");
+  if (b.size == 0 || b.offset > b.buffer->size() || b.size > b.buffer->size() - b.offset) {
+    return bad("lies outside of its buffer");
+  }
+  const bool storage = b.binding < kStorageBindings;
+  if (b.offset % (storage ? caps.storage_alignment : caps.uniform_alignment)) return bad("is not aligned");
+  if (b.size > (storage ? caps.max_storage_range : caps.max_uniform_range))
+    return bad("is larger than a binding may be");
+  return {};
+}
+
+}  // namespace
+
+Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBinding> bindings) {
+  if (!impl_) return fail(ErrorCode::invalid_argument, "write to a moved-from descriptor arena");
+  Device::Impl& device = *impl_->device->impl();
+  Context& context = device.context;
+  LAPILLI_CHECK(context.health());
+  if (impl_->sets.size() >= impl_->max_sets) {
+    return fail(ErrorCode::internal, "the descriptor arena was made for %u sets", impl_->max_sets);
+  }
+  if (bindings.size() > kStorageBindings + kUniformBindings) {
+    return fail(ErrorCode::invalid_argument, "%zu bindings are too many", bindings.size());
+  }
+  for (const BufferBinding& b : bindings) LAPILLI_CHECK(check(b, context.caps));
+
+  const VkDescriptorSetLayout layout = device.pipelines->set_layout();
+  VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+  info.descriptorPool = impl_->pool;
+  info.descriptorSetCount = 1;
+  info.pSetLayouts = &layout;
+  VkDescriptorSet set = VK_NULL_HANDLE;
+  const VkResult r = context.vk.AllocateDescriptorSets(context.device, &info, &set);
+  if (r != VK_SUCCESS) return context.error(r, "allocating a descriptor set");
+
+  VkDescriptorBufferInfo buffers[kStorageBindings + kUniformBindings];
+  VkWriteDescriptorSet writes[kStorageBindings + kUniformBindings];
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const BufferBinding& b = bindings[i];
+    buffers[i] = {b.buffer->impl()->handle, b.offset, b.size};
+    writes[i] = {VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    writes[i].dstSet = set;
+    writes[i].dstBinding = b.binding;
+    writes[i].descriptorCount = 1;
+    writes[i].descriptorType =
+        b.binding < kStorageBindings ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    writes[i].pBufferInfo = &buffers[i];
+  }
+  context.vk.UpdateDescriptorSets(context.device, static_cast<uint32_t>(bindings.size()), writes, 0, nullptr);
+  impl_->sets.push_back({});
+  impl_->sets.back().handle = set;
+  return &impl_->sets.back();
+}
+
+}  // namespace lapilli::vulkan

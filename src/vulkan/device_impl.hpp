@@ -1,0 +1,70 @@
+// The parts of a Device, in the order in which they are made.
+#pragma once
+
+#include "vulkan/context.hpp"
+#include "vulkan/device.hpp"
+#include "vulkan/memory.hpp"
+#include "vulkan/pipelines.hpp"
+#include "vulkan/staging.hpp"
+#include "vulkan/submission.hpp"
+
+namespace lapilli::vulkan {
+
+struct Device::Impl {
+  Context context;
+  std::unique_ptr<MemoryPool> memory;
+  std::unique_ptr<PipelineStore> pipelines;
+  std::unique_ptr<Submitter> queue;
+  std::unique_ptr<Staging> staging;
+};
+
+struct Buffer::Impl {
+  std::shared_ptr<Device> keep;  // null for the device's own buffers
+  Context* context = nullptr;
+  MemoryPool* pool = nullptr;
+  VkBuffer handle = VK_NULL_HANDLE;
+  uint64_t size = 0;   // as asked for
+  uint64_t whole = 0;  // rounded up to words
+  MemoryPool::Range range;
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+  [[nodiscard]] std::byte* mapped() const;
+  // Flushes (or invalidates) the atoms that hold these bytes; nothing on coherent or unmapped memory.
+  Status sync(uint64_t offset, uint64_t bytes, bool flush) const;
+};
+
+Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryPool& pool, uint64_t bytes,
+                                                       MemoryUse use, const char* label);
+
+class DescriptorSet {
+ public:
+  VkDescriptorSet handle = VK_NULL_HANDLE;
+};
+
+struct CommandRecording::Impl {
+  std::shared_ptr<Device> keep;  // null for the device's own recordings
+  Context* context = nullptr;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  VkCommandPool pool = VK_NULL_HANDLE;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  VkQueryPool queries = VK_NULL_HANDLE;
+  uint32_t query_count = 0;
+  bool open = false, complete = false;
+  Status status;  // the first mistake since begin()
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+  Status begin(bool once);
+  Status end();
+  void copy(const Buffer::Impl& from, uint64_t from_offset, const Buffer::Impl& to, uint64_t to_offset, uint64_t bytes);
+  void fill(const Buffer::Impl& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
+};
+
+Result<std::unique_ptr<CommandRecording::Impl>> make_recording_impl(Context& context, VkPipelineLayout layout);
+
+}  // namespace lapilli::vulkan

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.hpp"
+#include "vulkan/loader.hpp"
+
+namespace lapilli::vulkan {
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+#if defined(_WIN32)
+constexpr const char* kDriverAdvice = "install the GPU vendor's driver";
+#else
+constexpr const char* kDriverAdvice =
+    "install one (Debian, Ubuntu: apt install mesa-vulkan-drivers, which also has a CPU driver), and see that "
+    "VK_ICD_FILENAMES and VK_DRIVER_FILES, if set, name existing files";
+#endif
+
+bool has_extension(const LoaderTable& loader, const char* layer, const char* name) {
+  uint32_t n = 0;
+  if (loader.EnumerateInstanceExtensionProperties(layer, &n, nullptr) < 0) return false;
+  std::vector<VkExtensionProperties> list(n);
+  if (loader.EnumerateInstanceExtensionProperties(layer, &n, list.data()) < 0) return false;
+  list.resize(std::min<size_t>(list.size(), n));
+  return std::any_of(list.begin(), list.end(), [&](const auto& e) { return !std::strcmp(e.extensionName, name); });
+}
+
+bool has_layer(const LoaderTable& loader, const char* name) {
+  uint32_t n = 0;
+  if (loader.EnumerateInstanceLayerProperties(&n, nullptr) < 0) return false;
+  std::vector<VkLayerProperties> list(n);
+  if (loader.EnumerateInstanceLayerProperties(&n, list.data()) < 0) return false;
+  list.resize(std::min<size_t>(list.size(), n));
+  return std::any_of(list.begin(), list.end(), [&](const auto& e) { return !std::strcmp(e.layerName, name); });
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                          VkDebugUtilsMessageTypeFlagsEXT,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+  const bool error = severity >= VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  log(error ? LogLevel::error : LogLevel::warning,
+      std::string("validation: ") + (data && data->pMessage ? data->pMessage : "(no text)"));
+  return VK_FALSE;
+}
+
+VkDebugUtilsMessengerCreateInfoEXT messenger_info() {
+  VkDebugUtilsMessengerCreateInfoEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+  info.messageSeverity =
+      VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+  info.pfnUserCallback = on_message;
+  return info;
+}
+
+}  // namespace
+
+Instance::~Instance() {
+  if (!handle || !owned) return;
+  if (messenger && vk.DestroyDebugUtilsMessengerEXT) vk.DestroyDebugUtilsMessengerEXT(handle, messenger, nullptr);
+  vk.DestroyInstance(handle, nullptr);
+}
+
+Result<std::shared_ptr<Instance>> create_instance(const InstanceOptions& options) {
+  auto instance = std::make_shared<Instance>();
+  LAPILLI_TRY(instance->loader, open_loader(options.get));
+  const LoaderTable& loader = instance->loader;
+
+  uint32_t version = VK_API_VERSION_1_0;
+  if (loader.EnumerateInstanceVersion) {
+    if (VkResult r = loader.EnumerateInstanceVersion(&version); r != VK_SUCCESS) {
+      return vk_error(r, "asking the Vulkan loader for its version");
+    }
+  }
+  if (version < VK_API_VERSION_1_1) {
+    return fail(ErrorCode::no_device, "the Vulkan loader speaks Vulkan 1.0 only; 1.1 is needed: update it");
+  }
+  instance->api_version = std::min<uint32_t>(version, VK_API_VERSION_1_3);
+
+  std::vector<const char*> layers, extensions;
+  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+  instance->debug_utils = has_extension(loader, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  if (instance->debug_utils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  if (has_extension(loader, nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
+    extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+  }
+  auto messenger = messenger_info();
+  const VkValidationFeatureEnableEXT sync = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+  VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
+  features.enabledValidationFeatureCount = 1;
+  features.pEnabledValidationFeatures = &sync;
+  bool validating = false;
+  if (options.validation) {
+    validating = has_layer(loader, kValidationLayer);
+    if (!validating) {
+      log(LogLevel::warning,
+          "validation was asked for but its layer is not installed (Debian: apt install "
+          "vulkan-validationlayers)");
+    } else {
+      layers.push_back(kValidationLayer);
+      if (instance->debug_utils) info.pNext = &messenger;
+      if (has_extension(loader, kValidationLayer, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
+        extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+        features.pNext = info.pNext;
+        info.pNext = &features;
+      }
+    }
+  }
+
+  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+  application.pApplicationName = "lapilli";
+  application.pEngineName = "lapilli";
+  application.apiVersion = instance->api_version;
+  info.pApplicationInfo = &application;
+  info.enabledLayerCount = static_cast<uint32_t>(layers.size());
+  info.ppEnabledLayerNames = layers.data();
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
+
+  VkInstance handle = VK_NULL_HANDLE;
+  const VkResult r = loader.CreateInstance(&info, nullptr, &handle);
+  if (r == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    return fail(ErrorCode::no_device, "there is a Vulkan loader but no driver: %s", kDriverAdvice);
+  }
+  if (r != VK_SUCCESS || !handle) return vk_error(r, "making a Vulkan instance");
+  instance->handle = handle;
+  auto table = load_instance_table(loader.GetInstanceProcAddr, handle);
+  if (!table) {
+    if (auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(loader.GetInstanceProcAddr(handle, "vkDestroyInstance")))
+      destroy(handle, nullptr);
+    return std::move(table).error();
+  }
+  instance->vk = *table;
+  instance->owned = true;
+  if (validating && instance->vk.CreateDebugUtilsMessengerEXT) {
+    VkDebugUtilsMessengerEXT created = VK_NULL_HANDLE;
+    if (instance->vk.CreateDebugUtilsMessengerEXT(handle, &messenger, nullptr, &created) == VK_SUCCESS)
+      instance->messenger = created;
+  }
+  return instance;
+}
+
+Result<std::shared_ptr<Instance>> borrow_instance(PFN_vkGetInstanceProcAddr get, VkInstance handle,
+                                                  uint32_t api_version) {
+  auto instance = std::make_shared<Instance>();
+  instance->loader.GetInstanceProcAddr = get;
+  instance->handle = handle;
+  instance->api_version = api_version;
+  LAPILLI_TRY(instance->vk, load_instance_table(get, handle));
+  return instance;
+}
+
+Result<std::vector<VkPhysicalDevice>> physical_devices(const Instance& instance) {
+  std::vector<VkPhysicalDevice> list;
+  VkResult r = VK_INCOMPLETE;
+  // A device may appear between the two calls.
+  for (int attempt = 0; attempt < 4 && r == VK_INCOMPLETE; ++attempt) {
+    uint32_t n = 0;
+    r = instance.vk.EnumeratePhysicalDevices(instance.handle, &n, nullptr);
+    if (r < 0) break;
+    list.resize(n);
+    r = instance.vk.EnumeratePhysicalDevices(instance.handle, &n, list.data());
+    list.resize(std::min<size_t>(list.size(), n));
+  }
+  if (r < 0 && r != VK_ERROR_INCOMPATIBLE_DRIVER && r != VK_ERROR_INITIALIZATION_FAILED) {
+    return vk_error(r, "asking for the Vulkan devices");
+  }
+  if (r < 0 || list.empty()) {
+    return fail(ErrorCode::no_device, "there is a Vulkan loader but no device: %s", kDriverAdvice);
+  }
+  return list;
+}
+
+}  // namespace lapilli::vulkan

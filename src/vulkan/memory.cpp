@@ -1,0 +1,243 @@
+#include "vulkan/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/math.hpp"
+
+namespace lapilli::vulkan {
+namespace {
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kFirstBlock = 16 * kMiB;
+constexpr uint64_t kLargestBlock = 256 * kMiB;
+constexpr uint64_t kSmallestBlock = kMiB;
+
+constexpr uint32_t kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+constexpr uint32_t kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+constexpr uint32_t kCoherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr uint32_t kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+// Lazily allocated, protected and vendor kinds are never right for buffers.
+constexpr uint32_t kUsable = kLocal | kVisible | kCoherent | kCached;
+
+// How well a memory type serves a use; -1: not at all.
+int suitability(uint32_t flags, MemoryUse use, bool unified, bool main_heap) {
+  const auto has = [&](uint32_t bit) { return (flags & bit) != 0; };
+  if (flags & ~kUsable) return -1;
+  switch (use) {
+    case MemoryUse::device: {
+      // Host memory is the last resort: slow, but it works. A small mappable window into device memory stays free.
+      int s = main_heap ? 32 : 0;
+      s += has(kLocal) ? 16 : 0;
+      if (unified)
+        s += (has(kVisible) ? 8 : 0) + (has(kCoherent) ? 2 : 0) + (has(kCached) ? 4 : 0);
+      else
+        s += has(kVisible) ? 0 : 8;
+      return s;
+    }
+    case MemoryUse::upload:
+      if (!has(kVisible)) return -1;
+      return (has(kCoherent) ? 16 : 0) + (has(kLocal) == unified ? 8 : 0) + (has(kCached) ? 0 : 1);
+    case MemoryUse::readback:
+      if (!has(kVisible)) return -1;
+      return (has(kCached) ? 32 : 0) + (has(kCoherent) ? 16 : 0) + (has(kLocal) == unified ? 8 : 0);
+  }
+  return -1;
+}
+
+}  // namespace
+
+MemoryPool::~MemoryPool() {
+  for (auto& block : blocks_) free_block(*block);
+}
+
+std::vector<uint32_t> MemoryPool::types_for(MemoryUse use, uint32_t type_bits) const {
+  const auto& m = context_.memory;
+  std::vector<std::pair<int, uint32_t>> order;
+  for (uint32_t i = 0; i < m.memoryTypeCount; ++i) {
+    if (!(type_bits >> i & 1)) continue;
+    const auto& type = m.memoryTypes[i];
+    const int s =
+        suitability(type.propertyFlags, use, context_.caps.unified_memory, type.heapIndex == context_.main_heap);
+    if (s >= 0) order.emplace_back(-s, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<uint32_t> types;
+  for (const auto& [s, i] : order) types.push_back(i);
+  return types;
+}
+
+Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
+  if (needs.size > context_.caps.max_allocation) {
+    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %.1f MiB; %s allows %.1f MiB in one piece", label,
+                static_cast<double>(needs.size) / kMiB, context_.name.c_str(),
+                static_cast<double>(context_.caps.max_allocation) / kMiB);
+  }
+  const std::lock_guard lock(mutex_);
+  const std::vector<uint32_t> types = types_for(use, needs.memoryTypeBits);
+  VkResult last = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  Range range;
+  for (const uint32_t type : types) {
+    const uint32_t flags = context_.memory.memoryTypes[type].propertyFlags;
+    Want want{needs.size, std::max<uint64_t>(needs.alignment, 1), type, (flags & kVisible) != 0};
+    // Under the mask `staging` device memory is treated as if the host could not see it.
+    if (use == MemoryUse::device && !context_.caps.unified_memory) want.map = false;
+    // Ranges that are flushed on their own share no atom with a neighbour.
+    if (want.map && !(flags & kCoherent)) {
+      want.alignment = std::max(want.alignment, context_.caps.non_coherent_atom);
+      want.bytes = round_up(want.bytes, context_.caps.non_coherent_atom);
+    }
+    if (suballocate(want, range)) return range;
+    last = grow(want, range);
+    if (last == VK_SUCCESS) return range;
+    if (error_code(last) != ErrorCode::out_of_memory) break;
+  }
+  if (error_code(last) != ErrorCode::out_of_memory) {
+    return context_.error(last, std::string("allocating memory for buffer '") + label + "'");
+  }
+  return fail(
+      ErrorCode::out_of_memory,
+      "buffer '%s' needs %.1f MiB, but %s has no memory for it (%s; %.1f MiB are ours, %.1f MiB are left): free "
+      "memory, or use a smaller batch, beam or model",
+      label, static_cast<double>(needs.size) / kMiB, context_.name.c_str(), result_name(last),
+      static_cast<double>(total_) / kMiB, static_cast<double>(heap_left(context_.main_heap)) / kMiB);
+}
+
+bool MemoryPool::suballocate(const Want& want, Range& out) {
+  for (const auto& block : blocks_) {
+    if (block->type != want.type || block->wants_map != want.map || block->dedicated) continue;
+    if (const auto offset = block->ranges.allocate(want.bytes, want.alignment)) {
+      out = {block.get(), *offset};
+      return true;
+    }
+  }
+  return false;
+}
+
+// A new block for the request: of the pool's next size, then smaller ones, then exactly as large as needed.
+VkResult MemoryPool::grow(const Want& want, Range& out) {
+  const uint64_t largest = max_block(context_.memory.memoryTypes[want.type].heapIndex);
+  uint64_t next = std::min(kFirstBlock, largest);
+  for (const auto& block : blocks_) {
+    if (block->type == want.type && block->wants_map == want.map && !block->dedicated) {
+      next = std::max(next, std::min(block->bytes * 2, largest));
+    }
+  }
+  VkResult r = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  if (want.bytes <= largest / 2) {
+    while (next < want.bytes) next = std::min(next * 2, largest);
+    for (uint64_t bytes = next; bytes >= std::max(want.bytes, kSmallestBlock); bytes /= 2) {
+      r = add_block(want, bytes, false);
+      if (r == VK_SUCCESS && suballocate(want, out)) return VK_SUCCESS;
+      if (error_code(r) != ErrorCode::out_of_memory) return r;
+    }
+  }
+  r = add_block(want, want.bytes, true);
+  if (error_code(r) == ErrorCode::out_of_memory) {
+    free_empty_blocks();
+    r = add_block(want, want.bytes, true);
+  }
+  if (r != VK_SUCCESS) return r;
+  Block& block = *blocks_.back();
+  const auto offset = block.ranges.allocate(want.bytes, 1);
+  out = {&block, offset.value_or(0)};
+  return VK_SUCCESS;
+}
+
+VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated) {
+  const uint32_t heap = context_.memory.memoryTypes[want.type].heapIndex;
+  if (bytes > heap_left(heap)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  auto block = std::make_unique<Block>();
+  VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+  info.allocationSize = bytes;
+  info.memoryTypeIndex = want.type;
+  VkResult r = context_.vk.AllocateMemory(context_.device, &info, nullptr, &block->memory);
+  if (r != VK_SUCCESS) return r;
+  block->bytes = bytes;
+  block->type = want.type;
+  block->wants_map = want.map;
+  block->dedicated = dedicated;
+  block->coherent = (context_.memory.memoryTypes[want.type].propertyFlags & kCoherent) != 0;
+  block->ranges = Suballocator(bytes);
+  if (want.map) {
+    void* mapped = nullptr;
+    r = context_.vk.MapMemory(context_.device, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+    if (r != VK_SUCCESS || !mapped) {
+      context_.vk.FreeMemory(context_.device, block->memory, nullptr);
+      return r == VK_SUCCESS ? VK_ERROR_MEMORY_MAP_FAILED : r;
+    }
+    block->mapped = static_cast<std::byte*>(mapped);
+  }
+  ++context_.allocations;
+  held_[heap] += bytes;
+  total_ += bytes;
+  peak_ = std::max(peak_, total_);
+  blocks_.push_back(std::move(block));
+  return VK_SUCCESS;
+}
+
+void MemoryPool::release(const Range& range) {
+  const std::lock_guard lock(mutex_);
+  if (!range.block || !range.block->ranges.release(range.offset) || !range.block->ranges.empty()) return;
+  // One empty block of a kind is kept, so that freeing and making again does not go to the driver.
+  Block* const block = range.block;
+  const bool other = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& b) {
+    return b.get() != block && b->type == block->type && b->wants_map == block->wants_map && b->ranges.empty();
+  });
+  if (!block->dedicated && !other) return;
+  free_block(*block);
+  std::erase_if(blocks_, [&](const auto& b) { return b.get() == block; });
+}
+
+void MemoryPool::free_empty_blocks() {
+  for (auto& block : blocks_) {
+    if (block->ranges.empty()) free_block(*block);
+  }
+  std::erase_if(blocks_, [](const auto& b) { return b->memory == VK_NULL_HANDLE; });
+}
+
+void MemoryPool::free_block(Block& block) {
+  context_.vk.FreeMemory(context_.device, block.memory, nullptr);  // unmaps
+  block.memory = VK_NULL_HANDLE;
+  held_[context_.memory.memoryTypes[block.type].heapIndex] -= block.bytes;
+  total_ -= block.bytes;
+}
+
+// What the driver would give without paging others out, or the rest of the heap.
+uint64_t MemoryPool::heap_left(uint32_t heap) const {
+  uint64_t size = context_.memory.memoryHeaps[heap].size;
+  if (heap == context_.main_heap && context_.caps.heap_bytes) size = std::min(size, context_.caps.heap_bytes);
+  const uint64_t rest = size > held_[heap] ? size - held_[heap] : 0;
+  if (!context_.caps.memory_budget) return rest;
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
+  p.pNext = &budget;
+  context_.instance->vk.GetPhysicalDeviceMemoryProperties2(context_.physical, &p);
+  if (budget.heapBudget[heap] == 0) return rest;  // not filled in
+  const uint64_t left =
+      budget.heapBudget[heap] > budget.heapUsage[heap] ? budget.heapBudget[heap] - budget.heapUsage[heap] : 0;
+  return std::min(left, rest);
+}
+
+// Small heaps (phones, pretended devices) are not taken in two bites.
+uint64_t MemoryPool::max_block(uint32_t heap) const {
+  const uint64_t share = round_down(context_.memory.memoryHeaps[heap].size / 8, kMiB);
+  return std::max(kSmallestBlock, std::min({kLargestBlock, share, round_down(context_.caps.max_allocation, kMiB)}));
+}
+
+uint64_t MemoryPool::memory_left() const {
+  const std::lock_guard lock(mutex_);
+  return heap_left(context_.main_heap);
+}
+
+uint64_t MemoryPool::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return total_;
+}
+
+uint64_t MemoryPool::peak() const {
+  const std::lock_guard lock(mutex_);
+  return peak_;
+}
+
+}  // namespace lapilli::vulkan

@@ -1,0 +1,66 @@
+// Device memory in blocks. Blocks grow from 16 to 256 MiB with use, so that a tiny model takes little; what is larger
+// than half a block gets one of its own.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vulkan/context.hpp"
+#include "vulkan/device.hpp"
+#include "vulkan/suballocator.hpp"
+
+namespace lapilli::vulkan {
+
+class MemoryPool {
+ public:
+  struct Block {
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    uint64_t bytes = 0;
+    uint32_t type = 0;
+    bool wants_map = false, coherent = false, dedicated = false;
+    std::byte* mapped = nullptr;
+    Suballocator ranges{0};
+  };
+  struct Range {
+    Block* block = nullptr;
+    uint64_t offset = 0;
+  };
+
+  explicit MemoryPool(Context& context) : context_(context) {}
+  ~MemoryPool();  // frees every block, also those in use
+
+  // Tries the memory types in the order that suits `use`, with smaller blocks before the next type. Errors:
+  // out_of_memory with what was asked and what is left.
+  Result<Range> allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
+  void release(const Range& range);
+
+  [[nodiscard]] uint64_t memory_left() const;  // of the main heap
+  [[nodiscard]] uint64_t bytes() const;
+  [[nodiscard]] uint64_t peak() const;
+  // Types that can serve `use`, best first.
+  [[nodiscard]] std::vector<uint32_t> types_for(MemoryUse use, uint32_t type_bits) const;
+
+ private:
+  struct Want {
+    uint64_t bytes, alignment;
+    uint32_t type;
+    bool map;
+  };
+  bool suballocate(const Want& want, Range& out);
+  VkResult add_block(const Want& want, uint64_t bytes, bool dedicated);
+  VkResult grow(const Want& want, Range& out);
+  void free_empty_blocks();
+  void free_block(Block& block);
+  [[nodiscard]] uint64_t heap_left(uint32_t heap) const;
+  [[nodiscard]] uint64_t max_block(uint32_t heap) const;
+
+  Context& context_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::array<uint64_t, VK_MAX_MEMORY_HEAPS> held_{};  // bytes by heap
+  uint64_t total_ = 0, peak_ = 0;
+};
+
+}  // namespace lapilli::vulkan

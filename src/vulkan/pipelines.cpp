@@ -1,0 +1,177 @@
+#include "vulkan/pipelines.hpp"
+
+#include <algorithm>
+
+namespace lapilli::vulkan {
+namespace {
+
+constexpr uint32_t kPushBytes = 128;
+constexpr uint32_t kSpirvMagic = 0x07230203;
+
+std::string describe(const PipelineRequest& request) {
+  std::string s = std::string("shader '") + request.name + "'";
+  for (size_t i = 0; i < request.constants.size(); ++i)
+    s += (i ? ", " : " with constants ") + std::to_string(request.constants[i]);
+  return s;
+}
+
+}  // namespace
+
+struct PipelineStore::Job {
+  const PipelineRequest* request = nullptr;
+  Key key;
+  VkShaderModule module = VK_NULL_HANDLE;
+  std::vector<VkSpecializationMapEntry> entries;
+  VkSpecializationInfo constants{};
+  VkComputePipelineCreateInfo info{};
+  VkPipeline pipeline = VK_NULL_HANDLE;
+};
+
+PipelineStore::~PipelineStore() {
+  for (auto& [key, p] : pipelines_) context_.vk.DestroyPipeline(context_.device, p->handle, nullptr);
+  if (cache_) context_.vk.DestroyPipelineCache(context_.device, cache_, nullptr);
+  if (layout_) context_.vk.DestroyPipelineLayout(context_.device, layout_, nullptr);
+  if (set_layout_) context_.vk.DestroyDescriptorSetLayout(context_.device, set_layout_, nullptr);
+}
+
+Status PipelineStore::init() {
+  std::vector<VkDescriptorSetLayoutBinding> bindings(kStorageBindings + kUniformBindings);
+  for (uint32_t i = 0; i < bindings.size(); ++i) {
+    bindings[i].binding = i;
+    bindings[i].descriptorType =
+        i < kStorageBindings ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    bindings[i].descriptorCount = 1;
+    bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+  }
+  VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  set.bindingCount = static_cast<uint32_t>(bindings.size());
+  set.pBindings = bindings.data();
+  VkResult r = context_.vk.CreateDescriptorSetLayout(context_.device, &set, nullptr, &set_layout_);
+  if (r != VK_SUCCESS) return set_layout_ = VK_NULL_HANDLE, context_.error(r, "making the descriptor set layout");
+
+  VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, kPushBytes};
+  VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout.setLayoutCount = 1;
+  layout.pSetLayouts = &set_layout_;
+  layout.pushConstantRangeCount = 1;
+  layout.pPushConstantRanges = &push;
+  r = context_.vk.CreatePipelineLayout(context_.device, &layout, nullptr, &layout_);
+  if (r != VK_SUCCESS) return layout_ = VK_NULL_HANDLE, context_.error(r, "making the pipeline layout");
+
+  // Everything works without it.
+  const VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  if (context_.vk.CreatePipelineCache(context_.device, &cache, nullptr, &cache_) != VK_SUCCESS) cache_ = VK_NULL_HANDLE;
+  return {};
+}
+
+PipelineStore::Key PipelineStore::key_of(const PipelineRequest& request) {
+  Key key{0xcbf29ce484222325ull, 0x9e3779b97f4a7c15ull, request.word_count, request.constants};
+  for (size_t i = 0; i < request.word_count; ++i) {
+    key.a = (key.a ^ request.words[i]) * 0x100000001b3ull;
+    key.b = (key.b + request.words[i]) * 0xff51afd7ed558ccdull;
+    key.b ^= key.b >> 32;
+  }
+  return key;
+}
+
+Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const PipelineRequest> requests) {
+  LAPILLI_CHECK(context_.health());
+  std::vector<Key> keys;
+  for (const PipelineRequest& q : requests) {
+    if (!q.words || q.word_count < 5 || q.words[0] != kSpirvMagic) {
+      return fail(ErrorCode::invalid_argument, "shader '%s' is not SPIR-V", q.name);
+    }
+    keys.push_back(key_of(q));
+  }
+  const std::lock_guard lock(mutex_);
+  std::vector<Job> jobs;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const bool queued = std::any_of(jobs.begin(), jobs.end(), [&](const Job& j) { return j.key == keys[i]; });
+    if (queued || pipelines_.contains(keys[i])) continue;
+    jobs.emplace_back();
+    jobs.back().request = &requests[i];
+    jobs.back().key = keys[i];
+  }
+  if (!jobs.empty()) LAPILLI_CHECK(create_missing(jobs));
+  std::vector<const Pipeline*> found;
+  for (const Key& key : keys) found.push_back(pipelines_.at(key).get());
+  return found;
+}
+
+Status PipelineStore::create_missing(std::vector<Job>& jobs) {
+  std::map<Key, VkShaderModule> modules;
+  Status status = create_modules(jobs, modules);
+  if (status) status = create_batch(jobs);
+  for (auto& [key, module] : modules) context_.vk.DestroyShaderModule(context_.device, module, nullptr);
+  // What was made stays, also if a sibling failed: the caller may ask again with another variant.
+  for (Job& job : jobs) {
+    if (!job.pipeline) continue;
+    auto pipeline = std::make_unique<Pipeline>();
+    pipeline->handle = job.pipeline;
+    pipeline->name = job.request->name;
+    pipelines_.emplace(std::move(job.key), std::move(pipeline));
+    ++context_.pipelines_created;
+  }
+  return status;
+}
+
+Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules) {
+  for (Job& job : jobs) {
+    Key key = job.key;
+    key.constants.clear();
+    VkShaderModule& module = modules[key];
+    if (!module) {
+      VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+      info.codeSize = job.request->word_count * 4;
+      info.pCode = job.request->words;
+      const VkResult r = context_.vk.CreateShaderModule(context_.device, &info, nullptr, &module);
+      if (r != VK_SUCCESS || !module) {
+        module = VK_NULL_HANDLE;
+        modules.erase(key);
+        return context_.error(r == VK_SUCCESS ? VK_ERROR_UNKNOWN : r, "loading " + describe(*job.request));
+      }
+    }
+    job.module = module;
+  }
+  for (Job& job : jobs) {
+    const auto& constants = job.request->constants;
+    for (uint32_t i = 0; i < constants.size(); ++i) job.entries.push_back({i, i * 4, 4});
+    job.constants = {static_cast<uint32_t>(constants.size()), job.entries.data(), constants.size() * 4,
+                     constants.data()};
+    job.info = {VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    job.info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
+    job.info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    job.info.stage.module = job.module;
+    job.info.stage.pName = "main";
+    job.info.stage.pSpecializationInfo = constants.empty() ? nullptr : &job.constants;
+    job.info.layout = layout_;
+  }
+  return {};
+}
+
+Status PipelineStore::create_batch(std::vector<Job>& jobs) {
+  std::vector<VkComputePipelineCreateInfo> infos;
+  std::vector<VkPipeline> made(jobs.size(), VK_NULL_HANDLE);
+  for (const Job& job : jobs) infos.push_back(job.info);
+  VkResult r = context_.vk.CreateComputePipelines(context_.device, cache_, static_cast<uint32_t>(infos.size()),
+                                                  infos.data(), nullptr, made.data());
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].pipeline = made[i];
+  if (r == VK_ERROR_DEVICE_LOST) return context_.error(r, "making pipelines");
+  // Some drivers report a failed batch without saying which, some succeed with a null handle: each on its own then.
+  for (Job& job : jobs) {
+    if (job.pipeline) continue;
+    r = context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
+    if (r == VK_SUCCESS && job.pipeline) continue;
+    job.pipeline = VK_NULL_HANDLE;
+    if (r == VK_SUCCESS) r = VK_ERROR_UNKNOWN;
+    Error e = context_.error(r, "making a pipeline of " + describe(*job.request));
+    if (e.code == ErrorCode::internal) {
+      e.code = ErrorCode::unsupported;
+      e.message += "; the driver refuses this shader: update it, or mask the feature (LAPILLI_CAPS=floor)";
+    }
+    return e;
+  }
+  return {};
+}
+
+}  // namespace lapilli::vulkan

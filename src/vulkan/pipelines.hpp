@@ -1,0 +1,53 @@
+// Pipelines by content, created in batches; the one set layout and pipeline layout that every kernel uses.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vulkan/context.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli::vulkan {
+
+class Pipeline {
+ public:
+  VkPipeline handle = VK_NULL_HANDLE;
+  std::string name;
+};
+
+class PipelineStore {
+ public:
+  explicit PipelineStore(Context& context) : context_(context) {}
+  ~PipelineStore();
+  Status init();
+  Result<std::vector<const Pipeline*>> get(std::span<const PipelineRequest> requests);
+  [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
+  [[nodiscard]] VkDescriptorSetLayout set_layout() const { return set_layout_; }
+
+ private:
+  // Two hashes of the words, their count, and the constants.
+  struct Key {
+    uint64_t a = 0, b = 0;
+    size_t words = 0;
+    std::vector<uint32_t> constants;
+    auto operator<=>(const Key&) const = default;
+  };
+  struct Job;
+  static Key key_of(const PipelineRequest& request);
+  Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
+  Status create_batch(std::vector<Job>& jobs);
+  Status create_missing(std::vector<Job>& jobs);
+
+  Context& context_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+};
+
+}  // namespace lapilli::vulkan

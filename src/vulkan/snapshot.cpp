@@ -1,0 +1,302 @@
+#include "vulkan/snapshot.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "vulkan/quirks.hpp"
+
+namespace lapilli::vulkan {
+namespace {
+
+// Puts a struct in front of a pNext chain.
+template <class Head, class T>
+void chain(Head& head, T& next) {
+  next.pNext = head.pNext;
+  head.pNext = &next;
+}
+
+void list_extensions(const Instance& instance, Snapshot& s) {
+  uint32_t n = 0;
+  if (instance.vk.EnumerateDeviceExtensionProperties(s.handle, nullptr, &n, nullptr) < 0) return;
+  std::vector<VkExtensionProperties> list(n);
+  if (instance.vk.EnumerateDeviceExtensionProperties(s.handle, nullptr, &n, list.data()) < 0) return;
+  list.resize(std::min<size_t>(list.size(), n));
+  for (const auto& e : list) s.extensions.emplace_back(e.extensionName);
+}
+
+DeviceType device_type(VkPhysicalDeviceType t) {
+  switch (t) {
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return DeviceType::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return DeviceType::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return DeviceType::virtual_gpu;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return DeviceType::cpu;
+    default:
+      return DeviceType::other;
+  }
+}
+
+// The strings of drivers need not be terminated or valid.
+std::string text(const char* s, size_t size) {
+  std::string t(s, strnlen(s, size));
+  for (char& c : t) {
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+  }
+  return t;
+}
+
+void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
+  const VkPhysicalDeviceLimits& l = p.limits;
+  c.device_name = text(p.deviceName, sizeof p.deviceName);
+  c.vendor_id = p.vendorID;
+  c.device_id = p.deviceID;
+  c.driver_version = p.driverVersion;
+  c.type = device_type(p.deviceType);
+  c.max_storage_range = l.maxStorageBufferRange;
+  c.max_uniform_range = l.maxUniformBufferRange;
+  c.max_push_bytes = l.maxPushConstantsSize;
+  c.max_storage_buffers = std::min(l.maxPerStageDescriptorStorageBuffers, l.maxDescriptorSetStorageBuffers);
+  c.max_uniform_buffers = std::min(l.maxPerStageDescriptorUniformBuffers, l.maxDescriptorSetUniformBuffers);
+  c.max_invocations = l.maxComputeWorkGroupInvocations;
+  for (size_t i = 0; i < 3; ++i) {
+    c.max_group_size[i] = l.maxComputeWorkGroupSize[i];
+    c.max_group_count[i] = l.maxComputeWorkGroupCount[i];
+  }
+  c.shared_memory = l.maxComputeSharedMemorySize;
+  c.storage_alignment = std::max<uint64_t>(1, l.minStorageBufferOffsetAlignment);
+  c.uniform_alignment = std::max<uint64_t>(1, l.minUniformBufferOffsetAlignment);
+  c.non_coherent_atom = std::max<uint64_t>(1, l.nonCoherentAtomSize);
+  c.timestamp_period = l.timestampPeriod;
+}
+
+struct Support {
+  bool v12 = false, v13 = false;
+  bool dot = false, size_control = false, maintenance4 = false, driver = false, fp16_int8 = false, storage8 = false;
+  bool timeline = false;
+};
+
+Support support(const Snapshot& s) {
+  Support u;
+  u.v12 = s.caps.api_version >= VK_API_VERSION_1_2;
+  u.v13 = s.caps.api_version >= VK_API_VERSION_1_3;
+  u.timeline = u.v12 || s.has(VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
+  u.fp16_int8 = u.v12 || s.has(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
+  u.storage8 = u.v12 || s.has(VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
+  u.driver = u.v12 || s.has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
+  u.dot = u.v13 || s.has(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  u.size_control = u.v13 || s.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  u.maintenance4 = u.v13 || s.has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
+  return u;
+}
+
+void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
+  Capabilities& c = s.caps;
+  VkPhysicalDeviceProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties limits{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+  VkPhysicalDeviceMaintenance4Properties buffers{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+  VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupSizeControlProperties size{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceShaderIntegerDotProductProperties dot{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
+  chain(p, id);
+  chain(p, subgroup);
+  chain(p, limits);
+  if (u.maintenance4) chain(p, buffers);
+  if (u.driver) chain(p, driver);
+  if (u.size_control) chain(p, size);
+  if (u.dot) chain(p, dot);
+  instance.vk.GetPhysicalDeviceProperties2(s.handle, &p);
+
+  std::copy_n(id.deviceUUID, c.uuid.size(), c.uuid.begin());
+  if (u.driver) {
+    c.driver_name = text(driver.driverName, sizeof driver.driverName);
+    c.driver_info = text(driver.driverInfo, sizeof driver.driverInfo);
+  }
+  c.max_allocation = limits.maxMemoryAllocationSize;
+  if (u.maintenance4 && buffers.maxBufferSize) c.max_allocation = std::min(c.max_allocation, buffers.maxBufferSize);
+
+  const bool in_compute = subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT;
+  if (in_compute && subgroup.subgroupSize > 1 && std::has_single_bit(subgroup.subgroupSize)) {
+    c.subgroup_arithmetic = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    c.subgroup_shuffle = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    if (c.subgroup_arithmetic || c.subgroup_shuffle) {
+      c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = subgroup.subgroupSize;
+      if (u.size_control && size.minSubgroupSize && size.minSubgroupSize <= size.maxSubgroupSize) {
+        c.min_subgroup_size = size.minSubgroupSize;
+        c.max_subgroup_size = size.maxSubgroupSize;
+        c.subgroup_size_control = size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT;
+      }
+    }
+  }
+  // Only where it is fast: emulated dot products are slower than plain code.
+  c.integer_dot = u.dot && dot.integerDotProduct4x8BitPackedSignedAccelerated;
+}
+
+void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
+  Capabilities& c = s.caps;
+  VkPhysicalDeviceFeatures2 f{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  VkPhysicalDevice16BitStorageFeatures storage16{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+  VkPhysicalDevice8BitStorageFeatures storage8{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
+  VkPhysicalDeviceShaderFloat16Int8Features small{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+  VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
+  VkPhysicalDeviceShaderIntegerDotProductFeatures dot{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
+  VkPhysicalDeviceSubgroupSizeControlFeatures size{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+  chain(f, storage16);
+  if (u.storage8) chain(f, storage8);
+  if (u.fp16_int8) chain(f, small);
+  if (u.timeline) chain(f, timeline);
+  if (u.dot) chain(f, dot);
+  if (u.size_control) chain(f, size);
+  instance.vk.GetPhysicalDeviceFeatures2(s.handle, &f);
+
+  c.storage_16bit = storage16.storageBuffer16BitAccess;
+  c.storage_8bit = storage8.storageBuffer8BitAccess;
+  c.arithmetic_fp16 = small.shaderFloat16;
+  c.arithmetic_int8 = small.shaderInt8;
+  c.timeline_semaphore = timeline.timelineSemaphore;
+  c.integer_dot = c.integer_dot && dot.shaderIntegerDotProduct;
+  c.subgroup_size_control = c.subgroup_size_control && size.subgroupSizeControl;
+}
+
+// The largest device-local heap (of several equal ones the first), or the largest at all.
+void copy_memory(const Instance& instance, Snapshot& s) {
+  instance.vk.GetPhysicalDeviceMemoryProperties(s.handle, &s.memory);
+  auto& m = s.memory;
+  m.memoryTypeCount = std::min<uint32_t>(m.memoryTypeCount, VK_MAX_MEMORY_TYPES);
+  m.memoryHeapCount = std::min<uint32_t>(m.memoryHeapCount, VK_MAX_MEMORY_HEAPS);
+  uint64_t best = 0;
+  bool best_local = false;
+  for (uint32_t i = 0; i < m.memoryHeapCount; ++i) {
+    const bool local = m.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
+    if (std::pair(local, m.memoryHeaps[i].size) <= std::pair(best_local, best)) continue;
+    s.main_heap = i;
+    best = m.memoryHeaps[i].size;
+    best_local = local;
+  }
+  // An APU may call 256 MiB its own and work in the host's memory all the same.
+  if (s.caps.type == DeviceType::integrated && best_local && best < (uint64_t{1} << 30)) {
+    for (uint32_t i = 0; i < m.memoryHeapCount; ++i) {
+      if (m.memoryHeaps[i].size > best) s.main_heap = i, best = m.memoryHeaps[i].size;
+    }
+  }
+  s.caps.heap_bytes = best;
+  bool host_visible = false;
+  for (uint32_t i = 0; i < m.memoryTypeCount; ++i) {
+    if (!(m.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)) continue;
+    host_visible = true;
+    // A discrete GPU's memory may be visible through its bus, but the host reads it very slowly.
+    if (m.memoryTypes[i].heapIndex == s.main_heap && s.caps.type != DeviceType::discrete) s.caps.unified_memory = true;
+  }
+  if (!host_visible && s.refusal.empty()) s.refusal = "it has no memory that the host can map";
+}
+
+// A family with compute alone leaves the graphics queue to others, but shared queues are as good.
+void choose_queue(const Instance& instance, std::optional<uint32_t> wanted, Snapshot& s) {
+  uint32_t n = 0;
+  instance.vk.GetPhysicalDeviceQueueFamilyProperties(s.handle, &n, nullptr);
+  std::vector<VkQueueFamilyProperties> families(n);
+  instance.vk.GetPhysicalDeviceQueueFamilyProperties(s.handle, &n, families.data());
+  families.resize(std::min<size_t>(families.size(), n));
+  int best = -1;
+  for (uint32_t i = 0; i < families.size(); ++i) {
+    if (wanted && i != *wanted) continue;
+    const auto& f = families[i];
+    if (!(f.queueFlags & VK_QUEUE_COMPUTE_BIT) || f.queueCount == 0) continue;
+    // Every queue with compute can copy. The graphics family first: it is the one that every driver tests most.
+    const int score = 1 + ((f.queueFlags & VK_QUEUE_GRAPHICS_BIT) ? 2 : 0) + (f.timestampValidBits ? 1 : 0);
+    if (score <= best) continue;
+    best = score;
+    s.queue_family = i;
+    s.timestamp_bits = f.timestampValidBits;
+  }
+  if (best < 0 && s.refusal.empty()) {
+    s.refusal = wanted ? format("queue family %u has no compute", *wanted) : "it has no queue with compute";
+  }
+  s.caps.timestamps = s.timestamp_bits != 0 && s.caps.timestamp_period > 0;
+  if (!s.caps.timestamps) s.caps.timestamp_period = 0;
+}
+
+Snapshot snapshot(const Instance& instance, VkPhysicalDevice device, std::optional<uint32_t> family) {
+  Snapshot s;
+  s.handle = device;
+  VkPhysicalDeviceProperties p{};
+  instance.vk.GetPhysicalDeviceProperties(device, &p);
+  copy_limits(p, s.caps);
+  s.caps.api_version = std::min(p.apiVersion, instance.api_version | 0xfffu);  // any patch of the instance's version
+  if (s.caps.api_version < VK_API_VERSION_1_1) {
+    s.refusal = format("it has Vulkan %u.%u; 1.1 is needed", VK_API_VERSION_MAJOR(p.apiVersion),
+                       VK_API_VERSION_MINOR(p.apiVersion));
+    return s;
+  }
+  if (!instance.vk.GetPhysicalDeviceProperties2 || !instance.vk.GetPhysicalDeviceFeatures2) {
+    s.refusal = "the instance was made for Vulkan 1.0; 1.1 is needed";
+    return s;
+  }
+  list_extensions(instance, s);
+  const Support u = support(s);
+  copy_properties(instance, u, s);
+  copy_features(instance, u, s);
+  s.caps.memory_budget = s.has(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) && instance.vk.GetPhysicalDeviceMemoryProperties2;
+  choose_queue(instance, family, s);
+  copy_memory(instance, s);
+  if (s.refusal.empty()) s.refusal = missing_floor(s.caps);
+  apply_quirks(s.caps);
+  return s;
+}
+
+}  // namespace
+
+bool Snapshot::has(const char* extension) const {
+  return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+}
+
+std::string missing_floor(const Capabilities& caps) {
+  const Capabilities floor;
+  const struct {
+    const char* name;
+    uint64_t have, need;
+  } limits[] = {
+      {"storage buffers a stage", caps.max_storage_buffers, floor.max_storage_buffers},
+      {"uniform buffers a stage", caps.max_uniform_buffers, floor.max_uniform_buffers},
+      {"bytes of a storage binding", caps.max_storage_range, floor.max_storage_range},
+      {"bytes of a uniform binding", caps.max_uniform_range, floor.max_uniform_range},
+      {"bytes of push constants", caps.max_push_bytes, floor.max_push_bytes},
+      {"invocations a workgroup", caps.max_invocations, floor.max_invocations},
+      {"bytes of shared memory", caps.shared_memory, floor.shared_memory},
+      {"workgroup width", caps.max_group_size[0], floor.max_group_size[0]},
+      {"workgroup height", caps.max_group_size[1], floor.max_group_size[1]},
+      {"workgroup depth", caps.max_group_size[2], floor.max_group_size[2]},
+      {"workgroups in x", caps.max_group_count[0], floor.max_group_count[0]},
+      {"workgroups in y", caps.max_group_count[1], floor.max_group_count[1]},
+      {"workgroups in z", caps.max_group_count[2], floor.max_group_count[2]},
+  };
+  for (const auto& l : limits) {
+    if (l.have < l.need) {
+      return format("it has %llu %s; Vulkan 1.1 guarantees %llu", static_cast<unsigned long long>(l.have), l.name,
+                    static_cast<unsigned long long>(l.need));
+    }
+  }
+  if (caps.storage_alignment > floor.storage_alignment || caps.uniform_alignment > floor.uniform_alignment) {
+    return "its buffer offsets need more than the 256 bytes of alignment that Vulkan 1.1 allows";
+  }
+  return {};
+}
+
+Snapshot take_snapshot(const Instance& instance, VkPhysicalDevice device) {
+  return snapshot(instance, device, std::nullopt);
+}
+
+Snapshot take_snapshot(const Instance& instance, VkPhysicalDevice device, uint32_t queue_family) {
+  return snapshot(instance, device, queue_family);
+}
+
+}  // namespace lapilli::vulkan

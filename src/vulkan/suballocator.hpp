@@ -1,0 +1,27 @@
+// Splits a range of bytes into allocations. Pure: knows no Vulkan.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace lapilli::vulkan {
+
+// Best fit over a map of free ranges; neighbours are merged when freed. Not thread-safe.
+class Suballocator {
+ public:
+  explicit Suballocator(uint64_t bytes);
+  // Offset of a range that overlaps no other, or nothing if no hole is large enough. `alignment` is a power of two.
+  std::optional<uint64_t> allocate(uint64_t bytes, uint64_t alignment);
+  // Of an offset that allocate returned. False if it is not one (nothing changes).
+  bool release(uint64_t offset);
+  [[nodiscard]] bool empty() const { return used_.empty(); }
+  [[nodiscard]] uint64_t size() const { return size_; }
+  [[nodiscard]] uint64_t free_bytes() const;
+
+ private:
+  uint64_t size_ = 0;
+  std::map<uint64_t, uint64_t> free_, used_;  // offset -> bytes
+};
+
+}  // namespace lapilli::vulkan

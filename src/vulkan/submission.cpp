@@ -1,0 +1,235 @@
+#include "vulkan/submission.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace lapilli::vulkan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(250);
+
+// Holds the queue by the host's callbacks, which may throw anything.
+class QueueLock {
+ public:
+  QueueLock(const std::function<void()>& lock, const std::function<void()>& unlock) : unlock_(unlock) {
+    if (!lock) return;
+    try {
+      lock();
+      held_ = true;
+    } catch (...) {
+      failed_ = true;
+    }
+  }
+  ~QueueLock() {
+    if (!held_ || !unlock_) return;
+    try {
+      unlock_();
+    } catch (...) {
+    }
+  }
+  QueueLock(const QueueLock&) = delete;
+  QueueLock& operator=(const QueueLock&) = delete;
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  const std::function<void()>& unlock_;
+  bool held_ = false, failed_ = false;
+};
+
+}  // namespace
+
+Status Submitter::init(Options options) {
+  options_ = std::move(options);
+  if (!context_.caps.timeline_semaphore) return {};
+  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+  info.pNext = &type;
+  const VkResult r = context_.vk.CreateSemaphore(context_.device, &info, nullptr, &timeline_);
+  if (r != VK_SUCCESS) {
+    timeline_ = VK_NULL_HANDLE;
+    return context_.error(r, "making a timeline semaphore");
+  }
+  return {};
+}
+
+Submitter::~Submitter() {
+  if (timeline_) context_.vk.DestroySemaphore(context_.device, timeline_, nullptr);
+  for (auto& f : pending_) context_.vk.DestroyFence(context_.device, f->handle, nullptr);
+  for (auto& f : idle_) context_.vk.DestroyFence(context_.device, f->handle, nullptr);
+}
+
+Result<Submitter::Fence*> Submitter::acquire_fence() {
+  const std::lock_guard lock(fence_mutex_);
+  for (auto it = idle_.begin(); it != idle_.end(); ++it) {
+    if ((*it)->waiters) continue;
+    const VkResult r = context_.vk.ResetFences(context_.device, 1, &(*it)->handle);
+    if (r != VK_SUCCESS) return context_.error(r, "resetting a fence");
+    return it->get();
+  }
+  auto fence = std::make_unique<Fence>();
+  const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+  const VkResult r = context_.vk.CreateFence(context_.device, &info, nullptr, &fence->handle);
+  if (r != VK_SUCCESS) return context_.error(r, "making a fence");
+  idle_.push_back(std::move(fence));
+  return idle_.back().get();
+}
+
+Result<Ticket> Submitter::submit(std::span<const VkCommandBuffer> buffers) {
+  const std::lock_guard lock(submit_mutex_);
+  LAPILLI_CHECK(context_.health());
+  if (timeline_) return submit_locked(buffers, nullptr);
+  LAPILLI_TRY(Fence* const fence, acquire_fence());
+  LAPILLI_TRY(const Ticket ticket, submit_locked(buffers, fence));
+  const std::lock_guard lists(fence_mutex_);
+  const auto it = std::find_if(idle_.begin(), idle_.end(), [&](const auto& f) { return f.get() == fence; });
+  fence->ticket = ticket;
+  pending_.push_back(std::move(*it));
+  idle_.erase(it);
+  submitted_.store(ticket, std::memory_order_release);
+  return ticket;
+}
+
+Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence) {
+  const Ticket ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+  values.signalSemaphoreValueCount = 1;
+  values.pSignalSemaphoreValues = &ticket;
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  info.commandBufferCount = static_cast<uint32_t>(buffers.size());
+  info.pCommandBuffers = buffers.data();
+  if (timeline_) {
+    info.pNext = &values;
+    info.signalSemaphoreCount = 1;
+    info.pSignalSemaphores = &timeline_;
+  }
+  VkResult r = VK_SUCCESS;
+  {
+    const QueueLock queue(options_.lock, options_.unlock);
+    if (queue.failed()) return fail(ErrorCode::internal, "the host's queue lock failed with an exception");
+    r = context_.vk.QueueSubmit(context_.queue, 1, &info, fence ? fence->handle : VK_NULL_HANDLE);
+  }
+  if (r != VK_SUCCESS) return context_.error(r, "submitting work");
+  ++context_.submissions;
+  if (timeline_) submitted_.store(ticket, std::memory_order_release);
+  return ticket;
+}
+
+void Submitter::complete(Ticket ticket) {
+  Ticket known = completed_.load(std::memory_order_relaxed);
+  while (known < ticket && !completed_.compare_exchange_weak(known, ticket, std::memory_order_acq_rel)) {
+  }
+  if (context_.stalled.load(std::memory_order_relaxed) && completed_.load() >= submitted_.load()) {
+    context_.stalled.store(false, std::memory_order_relaxed);
+  }
+}
+
+Status Submitter::poll() {
+  if (timeline_) {
+    uint64_t value = 0;
+    const VkResult r = context_.vk.GetSemaphoreCounterValue(context_.device, timeline_, &value);
+    if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
+    // Some drivers answer with all ones when the device is gone.
+    if (value > submitted_.load(std::memory_order_acquire) + 1) {
+      return context_.error(VK_ERROR_DEVICE_LOST, "asking for the progress");
+    }
+    complete(value);
+    return {};
+  }
+  const std::lock_guard lock(fence_mutex_);
+  while (!pending_.empty()) {
+    const VkResult r = context_.vk.GetFenceStatus(context_.device, pending_.front()->handle);
+    if (r == VK_NOT_READY) return {};
+    if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
+    complete(pending_.front()->ticket);
+    idle_.push_back(std::move(pending_.front()));
+    pending_.pop_front();
+  }
+  return {};
+}
+
+Result<bool> Submitter::done(Ticket ticket) {
+  if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
+  if (ticket <= completed_.load(std::memory_order_acquire)) return true;
+  LAPILLI_CHECK(context_.health());
+  LAPILLI_CHECK(poll());
+  return ticket <= completed_.load(std::memory_order_acquire);
+}
+
+VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
+  Fence* fence = nullptr;
+  {
+    const std::lock_guard lock(fence_mutex_);
+    for (auto& f : pending_) {
+      if (f->ticket == ticket) fence = f.get();
+    }
+    if (!fence) return VK_SUCCESS;  // another thread saw it complete
+    ++fence->waiters;
+  }
+  const VkResult r = context_.vk.WaitForFences(context_.device, 1, &fence->handle, VK_TRUE, nanoseconds);
+  const std::lock_guard lock(fence_mutex_);
+  --fence->waiters;
+  // Fences signal in order: everything before is done too.
+  while (r == VK_SUCCESS && !pending_.empty() && pending_.front()->ticket <= ticket) {
+    idle_.push_back(std::move(pending_.front()));
+    pending_.pop_front();
+  }
+  return r;
+}
+
+VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
+  ++context_.waits;
+  const auto nanoseconds = static_cast<uint64_t>(slice.count());
+  if (!timeline_) return wait_fence(ticket, nanoseconds);
+  VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+  info.semaphoreCount = 1;
+  info.pSemaphores = &timeline_;
+  info.pValues = &ticket;
+  return context_.vk.WaitSemaphores(context_.device, &info, nanoseconds);
+}
+
+Status Submitter::wait_bounded(Ticket ticket, double seconds) {
+  const auto limit = std::chrono::duration<double>(seconds);
+  auto since = Clock::now();
+  Ticket before = completed_.load(std::memory_order_acquire);
+  while (true) {
+    if (ticket <= completed_.load(std::memory_order_acquire)) return {};
+    LAPILLI_CHECK(context_.health());
+    const auto now = Clock::now();
+    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(limit - (now - since));
+    if (left.count() <= 0) {
+      context_.stalled.store(true, std::memory_order_relaxed);
+      return fail(ErrorCode::timeout,
+                  "%s made no progress for %.3g s; it may be hung, or too slow for this work (the "
+                  "time-out can be set)",
+                  context_.name.c_str(), seconds);
+    }
+    const auto slice = std::min(left, kSlice);
+    const VkResult r = wait_slice(ticket, slice);
+    if (r == VK_SUCCESS) {
+      complete(ticket);
+      return {};
+    }
+    if (r != VK_TIMEOUT) return context_.error(r, "waiting for work");
+    LAPILLI_CHECK(poll());
+    const Ticket after = completed_.load(std::memory_order_acquire);
+    if (after != before) since = Clock::now();
+    before = after;
+    // A driver that gives up early must not make this loop spin.
+    if (Clock::now() - now < slice / 2) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+Status Submitter::wait(Ticket ticket) {
+  if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
+  if (ticket <= completed_.load(std::memory_order_acquire)) return {};
+  return wait_bounded(ticket, options_.timeout_s);
+}
+
+bool Submitter::drain(double seconds) {
+  if (context_.lost.load()) return true;
+  return wait_bounded(last(), seconds).ok() || context_.lost.load();
+}
+
+}  // namespace lapilli::vulkan

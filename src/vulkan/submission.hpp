@@ -1,0 +1,62 @@
+// The queue: submissions in order, each with a ticket that a timeline semaphore (or a fence) tells to be done.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "vulkan/context.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli::vulkan {
+
+class Submitter {
+ public:
+  struct Options {
+    std::function<void()> lock, unlock;  // around every use of the queue; both or none
+    double timeout_s = 30;
+  };
+  explicit Submitter(Context& context) : context_(context) {}
+  ~Submitter();
+  Status init(Options options);
+
+  // One vkQueueSubmit. On an error nothing was submitted.
+  Result<Ticket> submit(std::span<const VkCommandBuffer> buffers);
+  Result<bool> done(Ticket ticket);
+  Status wait(Ticket ticket);
+  [[nodiscard]] Ticket last() const { return submitted_.load(std::memory_order_acquire); }
+  // Waits for everything, at most `seconds` without progress. False: the GPU may still be at work.
+  bool drain(double seconds);
+  [[nodiscard]] double timeout_s() const { return options_.timeout_s; }
+
+ private:
+  struct Fence {
+    VkFence handle = VK_NULL_HANDLE;
+    Ticket ticket = 0;
+    int waiters = 0;  // threads inside vkWaitForFences
+  };
+  Result<Ticket> submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence);
+  Result<Fence*> acquire_fence();
+  // Updates completed_ without blocking.
+  Status poll();
+  VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
+  VkResult wait_fence(Ticket ticket, uint64_t nanoseconds);
+  void complete(Ticket ticket);
+  Status wait_bounded(Ticket ticket, double seconds);
+
+  Context& context_;
+  Options options_;
+  VkSemaphore timeline_ = VK_NULL_HANDLE;
+  std::mutex submit_mutex_;  // order of submissions
+  std::mutex fence_mutex_;   // the two lists; never held while the driver blocks
+  std::deque<std::unique_ptr<Fence>> pending_;
+  std::vector<std::unique_ptr<Fence>> idle_;
+  std::atomic<Ticket> submitted_{0}, completed_{0};
+};
+
+}  // namespace lapilli::vulkan
