@@ -22,7 +22,7 @@ struct Push {
 };
 
 // Runs once per way that memory and the queue can work.
-class Masked : public testing::TestWithParam<const char*> {
+class DeviceMasks : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     DeviceOptions options;
@@ -45,7 +45,7 @@ class Masked : public testing::TestWithParam<const char*> {
   std::shared_ptr<Device> device_;
 };
 
-TEST_P(Masked, ShaderReadsAndWrites) {
+TEST_P(DeviceMasks, ShaderReadsAndWrites) {
   constexpr uint32_t n = 1000;
   std::vector<uint32_t> x(n), y(n);
   std::iota(x.begin(), x.end(), 7u);
@@ -76,7 +76,7 @@ TEST_P(Masked, ShaderReadsAndWrites) {
   for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(y[i], x[i] * 3 + 5 + 1000 + 20) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(, Masked, testing::Values("full", "floor", "no-timeline", "staging", "staging,no-timeline"),
+INSTANTIATE_TEST_SUITE_P(, DeviceMasks, testing::Values("full", "floor", "no-timeline", "staging", "staging,no-timeline"),
                          [](const auto& test) {
                            std::string s = test.param;
                            for (char& c : s) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
