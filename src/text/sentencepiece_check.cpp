@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "text/utf8.hpp"
@@ -94,11 +95,25 @@ struct TrieUnit {
   [[nodiscard]] uint32_t value() const { return bits & 0x7FFFFFFFu; }
 };
 
-// Walks every path of the trie once.
+// Walks every edge of the trie once.
 class TrieChecker {
  public:
   TrieChecker(std::vector<TrieUnit> units, size_t replacements)
-      : units_(std::move(units)), replacements_(replacements), state_(units_.size(), kNew), rules_(units_.size(), 0) {}
+      : units_(std::move(units)),
+        replacements_(replacements),
+        state_(units_.size(), kNew),
+        rules_(units_.size(), 0),
+        first_child_(units_.size(), kNone),
+        next_sibling_(units_.size(), kNone) {
+    // A unit's label tells whose child it can be, so that nobody needs to try 256 labels per node.
+    for (uint32_t unit = 0; unit < units_.size(); ++unit) {
+      if (units_[unit].label() > 0xFF) continue;
+      const uint32_t base = unit ^ units_[unit].label();
+      if (base >= units_.size()) continue;
+      next_sibling_[unit] = first_child_[base];
+      first_child_[base] = unit;
+    }
+  }
 
   // nullptr, or what is wrong.
   const char* run() {
@@ -106,53 +121,55 @@ class TrieChecker {
     if (const char* problem = enter(0, path)) return problem;
     while (!path.empty()) {
       Visit& top = path.back();
-      if (top.next_byte > 0xFF) {
+      if (top.child == kNone) {
         leave(path);
         continue;
       }
-      const uint32_t byte = top.next_byte++;
-      const uint32_t child = top.base ^ byte;
-      if (units_[child].label() != byte) continue;
+      const uint32_t child = std::exchange(top.child, next_sibling_[top.child]);
       if (state_[child] == kOpen) return "the character map loops";
-      if (state_[child] == kNew) {
-        if (const char* problem = enter(child, path)) return problem;
-      } else {
+      if (state_[child] == kDone) {
         top.most_below = std::max(top.most_below, rules_[child]);
+      } else if (const char* problem = enter(child, path)) {
+        return problem;
       }
     }
     return rules_[0] > kMaxRulesPerPath ? "too many rules of the character map match at one place" : nullptr;
   }
 
  private:
+  static constexpr uint32_t kNone = 0xFFFFFFFFu;
   enum State : uint8_t { kNew, kOpen, kDone };
   struct Visit {
     uint32_t node;
-    uint32_t base;
-    uint32_t next_byte;
+    uint32_t child;       // the next one to look at
     uint32_t most_below;  // rules on the path below, at most
   };
 
   const char* enter(uint32_t node, std::vector<Visit>& path) {
     const uint32_t base = node ^ units_[node].offset();
     if ((base | 0xFFu) >= units_.size()) return "the character map points outside itself";
-    if (node != 0 && units_[node].ends_rule() && units_[base].value() >= replacements_)
+    if (ends_rule(node) && units_[base].value() >= replacements_)
       return "a rule of the character map points outside the replacements";
     state_[node] = kOpen;
-    path.push_back({node, base, 0, 0});
+    path.push_back({node, first_child_[base], 0});
     return nullptr;
   }
   void leave(std::vector<Visit>& path) {
     const Visit done = path.back();
     path.pop_back();
-    rules_[done.node] = done.most_below + (done.node != 0 && units_[done.node].ends_rule() ? 1 : 0);
+    rules_[done.node] = done.most_below + (ends_rule(done.node) ? 1 : 0);
     state_[done.node] = kDone;
     if (!path.empty()) path.back().most_below = std::max(path.back().most_below, rules_[done.node]);
   }
+  // The library does not look for a rule at the root.
+  [[nodiscard]] bool ends_rule(uint32_t node) const { return node != 0 && units_[node].ends_rule(); }
 
   std::vector<TrieUnit> units_;
   size_t replacements_;
   std::vector<State> state_;
-  std::vector<uint32_t> rules_;  // most rules on one path from here downwards, once done
+  std::vector<uint32_t> rules_;         // most rules on one path from here downwards, once done
+  std::vector<uint32_t> first_child_;   // of a base
+  std::vector<uint32_t> next_sibling_;  // of a unit, among the children of one base
 };
 
 // Little-endian size of the trie, the trie, then replacements that end in zero bytes.
