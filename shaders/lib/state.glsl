@@ -1,6 +1,6 @@
 // The GPU's view of src/ops/state.hpp (a test compares the constants). Uniform buffers are arrays of uvec4.
 const uint STEP_STEP = 0u, STEP_LIVE = 1u, STEP_DONE = 2u, STEP_ROW_SLOT = 16u;
-const uint MAX_ROWS = 1024u;
+const uint MAX_ROWS = 1024u, MAX_GRIDS = 64u;
 
 const uint P_SENTENCES = 0u, P_BEAMS = 1u, P_CANDIDATES = 2u, P_VOCABULARY = 3u, P_MAX_LENGTH = 4u, P_PREFIX = 5u;
 const uint P_MIN_LENGTH = 6u, P_EARLY_STOPPING = 7u, P_LENGTH_PENALTY = 8u, P_REPETITION_PENALTY = 9u;

@@ -34,6 +34,7 @@ TEST(StateGlsl, ConstantsEqualTheHeader) {
       {"STEP_DONE", S::done},
       {"STEP_ROW_SLOT", S::row_slot},
       {"MAX_ROWS", kMaxRows},
+      {"MAX_GRIDS", kMaxGrids},
       {"P_SENTENCES", P::sentences},
       {"P_BEAMS", P::beams},
       {"P_CANDIDATES", P::candidates},

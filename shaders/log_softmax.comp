@@ -1,0 +1,87 @@
+#version 450
+// Log-softmax of rows in place. Stage 0: maximum and sum of exponentials per row and slice of the columns; stage 1: joins
+// the slices of its row and applies them. One workgroup a slice, so that few rows of a large vocabulary fill a device.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+#include "state.glsl"
+#include "search.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+#if STAGE == 0
+layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
+layout(std430, set = 0, binding = 1) writeonly buffer Partials { vec2 partials[]; };  // [rows][slices]
+#else
+layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Partials { vec2 partials[]; };
+#endif
+layout(push_constant) uniform P {
+  uint groups;
+  uint columns, ld4;        // columns; vec4 a row
+  uint slice4, slices;      // vec4 a slice; slices a row
+  uint x_begin4, partial_begin, partial_ld;  // vec4; pairs; pairs a row
+  uint first_row;
+} p;
+#if STAGE == 0
+shared vec2 part[128];
+
+void write_part(uint row, uint slice, vec2 value) {
+  uint at = p.partial_begin + row * p.partial_ld;
+  partials[at + slice] = value;
+  if (slice + 1u == p.slices && p.slices < p.partial_ld) partials[at + p.slices] = vec2(0.0);  // the padding
+}
+#endif
+
+// Maximum and sum of exp(x - maximum) of two parts together.
+vec2 join(vec2 a, vec2 b) {
+  float m = max(a.x, b.x);
+  return vec2(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
+}
+
+void main() {
+  uint g = group_index();
+  if (g >= p.groups) return;
+  uint row = g / p.slices, slice = g % p.slices;
+#ifdef USE_STEP
+  if (p.first_row + row >= step_word(STEP_LIVE)) return;
+#endif
+  uint lane = gl_LocalInvocationIndex;
+#ifdef USE_PARAMS
+  if (param(P_RENORMALIZE) == 0u) {
+#if STAGE == 0
+    if (lane == 0u) write_part(row, slice, vec2(0.0));
+#endif
+    return;
+  }
+#endif
+  uint base = p.x_begin4 + row * p.ld4;
+  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
+#if STAGE == 0
+  vec2 own = vec2(MASKED, 0.0);
+  for (uint i = begin + lane; i < end; i += LOCAL) {
+    vec4 v = max(x[base + i], vec4(MASKED));
+    uvec4 column = uvec4(4u * i) + uvec4(0, 1, 2, 3);
+    bvec4 inside = lessThan(column, uvec4(p.columns));
+    v = mix(vec4(MASKED), v, inside);
+    float m = max(own.x, max(max(v.x, v.y), max(v.z, v.w)));
+    vec4 e = mix(vec4(0.0), exp(v - m), inside);
+    own = vec2(m, own.y * exp(own.x - m) + e.x + e.y + e.z + e.w);
+  }
+  part[lane] = own;
+  barrier();
+  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
+    if (lane < s) part[lane] = join(part[lane], part[lane + s]);
+    barrier();
+  }
+  if (lane == 0u) write_part(row, slice, part[0]);
+#else
+  vec2 all = partials[p.partial_begin + row * p.partial_ld];
+  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[p.partial_begin + row * p.partial_ld + s]);
+  float log_sum = log(max(all.y, 1e-30));
+  for (uint i = begin + lane; i < end; i += LOCAL) {
+    vec4 v = x[base + i];
+    vec4 y = mix(v - all.x - log_sum, vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN)));
+    uvec4 column = uvec4(4u * i) + uvec4(0, 1, 2, 3);
+    x[base + i] = mix(vec4(0.0), y, lessThan(column, uvec4(p.columns)));  // the padding stays zero
+  }
+#endif
+}

@@ -1,0 +1,165 @@
+// "log_softmax": see search.hpp. Two dispatches, parts of each slice and then their use, through a scratch output.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, columns, ld4, slice4, slices, x_begin4, partial_begin, partial_ld, first_row;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto attributes = node.attributes.as<LogSoftmaxAttributes>();
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
+  const auto& x = g.tensor(node.inputs[0]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"x", x.rows, x.cols}));
+  if (g.root(node.outputs[0]) != g.root(node.inputs[0])) return node_error(node, "works in place only");
+  if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
+  const uint64_t slices = div_up<uint64_t>(x.cols, search::slice_columns(x.cols));
+  LAPILLI_CHECK(expect_output(g, node, 1, {"parts", x.rows, 2 * slices}));
+  if (attributes.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
+  if (attributes.only_if_renormalize) {
+    if (!attributes.live_rows) return node_error(node, "renormalizing is a matter of live rows");
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
+  }
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice"}};
+}
+
+ShaderId shader_of(const LogSoftmaxAttributes& a, bool apply) {
+  if (a.only_if_renormalize) return apply ? ShaderId::log_softmax_apply_again : ShaderId::log_softmax_parts_again;
+  if (a.live_rows) return apply ? ShaderId::log_softmax_apply_live : ShaderId::log_softmax_parts_live;
+  return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<LogSoftmaxAttributes>();
+  const auto x = node.outputs[0], parts = node.outputs[1];
+  const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
+  const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
+  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
+  for (const auto& r : ranges)
+    for (const bool apply : {false, true}) {
+      Dispatch d;
+      d.shader = shader_of(a, apply);
+      d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
+      d.groups = (r.end - r.begin) * slices;
+      if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+      uint32_t dx = 0, du = 0;
+      d.operands.push_back(bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4,
+                                      apply ? graph::Access::read_write : graph::Access::read, dx));
+      d.operands.push_back(bind_range(context, 1, parts, r.begin * u.ld * 4, r.end * u.ld * 4,
+                                      apply ? graph::Access::read : graph::Access::write, du));
+      if (a.live_rows) {
+        LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
+        d.operands.push_back(step);
+      }
+      if (a.only_if_renormalize) {
+        LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
+        d.operands.push_back(params);
+      }
+      d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                      static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
+                      static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
+      d.cost = 6.0 * static_cast<double>((r.end - r.begin) * t.ld);
+      out.push_back(std::move(d));
+    }
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<LogSoftmaxAttributes>();
+  const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[1]);
+  auto &x = values.at(node.inputs[0]).f, &parts = values.at(node.outputs[1]).f;
+  const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
+  uint64_t rows = t.rows;
+  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  std::fill_n(parts.begin(), rows * u.ld, 0.0);
+  if (a.only_if_renormalize && values.at(node.inputs[2]).u[ParamWords::renormalize] == 0) return;
+  for (uint64_t r = 0; r < rows; ++r) {
+    double* row = x.data() + r * t.ld;
+    double maximum = static_cast<double>(kMasked), sum = 0;
+    for (uint64_t s = 0; s < slices; ++s) {
+      double part_max = static_cast<double>(kMasked), part_sum = 0;
+      const uint64_t begin = s * slice, end = std::min(begin + slice, t.cols);
+      for (uint64_t c = begin; c < end; ++c) part_max = std::max(part_max, row[c]);
+      for (uint64_t c = begin; c < end; ++c)
+        part_sum += std::exp(std::max(row[c], static_cast<double>(kMasked)) - part_max);
+      parts[r * u.ld + 2 * s] = part_max;
+      parts[r * u.ld + 2 * s + 1] = part_sum;
+      const double m = std::max(maximum, part_max);
+      sum = sum * std::exp(maximum - m) + part_sum * std::exp(part_max - m);
+      maximum = m;
+    }
+    for (uint64_t c = 0; c < t.ld; ++c)
+      row[c] = c >= t.cols ? 0.0
+               : search::forbidden(row[c]) ? static_cast<double>(kMasked)
+                                           : row[c] - maximum - std::log(sum);
+  }
+}
+
+OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, const LogSoftmaxAttributes& a,
+                 uint32_t live = 0) {
+  OpCase c;
+  c.name = name;
+  CaseRandom random(rows * 131 + columns);
+  const auto x = c.graph.activation("logits", rows, columns);
+  const auto step = a.live_rows ? add_step(c.graph) : graph::kNone;
+  const auto params = a.only_if_renormalize ? add_params(c.graph) : graph::kNone;
+  ops::log_softmax(c.graph, name, x, step, params, a);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 12));
+  if (a.live_rows) {
+    c.inputs.emplace_back(step, step_values(3, live));
+    c.live_rows = live;
+  }
+  if (a.only_if_renormalize) c.inputs.emplace_back(params, words_of(std::vector<uint32_t>(ParamWords::words, 0)));
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const uint64_t columns : {1, 2, 17, 127, 1031, 4096, 4097, 9001}) {
+    const std::string text = format("3x%llu", static_cast<unsigned long long>(columns));
+    all.push_back(make_case(text, 3, columns, {}));
+  }
+  all.push_back(make_case("live 2 of 5", 5, 4099, {1, 0}, 2));
+  {
+    auto c = make_case("forbidden columns, and a row of nothing else", 3, 8193, {});
+    auto& v = c.inputs[0].second.f;
+    const uint64_t ld = c.graph.tensor(0).ld;
+    for (uint64_t i = 0; i < 8193; ++i) v[ld + i] = static_cast<double>(kMasked);
+    for (uint64_t i = 5; i < 8193; i += 7) v[i] = static_cast<double>(kMasked);
+    for (uint64_t i = 0; i < 5000; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
+    all.push_back(std::move(c));
+  }
+  {
+    auto c = make_case("renormalizing", 4, 301, {1, 1}, 4);
+    c.inputs[2].second.u[ParamWords::renormalize] = 1;
+    all.push_back(std::move(c));
+    all.push_back(make_case("nothing to renormalize", 4, 301, {1, 1}, 4));
+  }
+  all.push_back(make_case("large vocabulary", 2, 65001, {}));
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
+                                 graph::TensorId params, const LogSoftmaxAttributes& attributes) {
+  const uint64_t rows = g.tensor(x).rows, columns = g.tensor(x).cols;
+  const auto parts = g.activation(label + ".parts", rows, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
+  const auto y = g.updated(label, x);
+  g.add_node({&log_softmax_op, label, {x, step, params}, {y, parts}, graph::Attributes(attributes)});
+  return y;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,168 @@
+#include "ops/search_util.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lapilli::search {
+
+float length_divisor(uint32_t n, float penalty) {
+  return static_cast<float>(std::pow(static_cast<double>(n), static_cast<double>(penalty)));
+}
+
+uint32_t slice_columns(uint64_t columns) {
+  constexpr uint64_t most = 4096;
+  const uint64_t slices = std::max<uint64_t>(1, div_up(columns, most));
+  return static_cast<uint32_t>(round_up<uint64_t>(div_up(columns, slices), 4));
+}
+
+std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t end, uint32_t k) {
+  std::vector<Candidate> all;
+  for (uint64_t c = begin; c < end; ++c)
+    all.push_back({static_cast<float>(unless_forbidden(row[c])), static_cast<uint32_t>(c)});
+  const auto before = [](const Candidate& a, const Candidate& b) {
+    return a.score > b.score || (a.score == b.score && a.id < b.id);
+  };
+  const auto kept = std::min<size_t>(k, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), before);
+  all.resize(k);
+  std::fill(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(), Candidate{});
+  return all;
+}
+
+bool ParamView::is_end(uint32_t id) const {
+  for (uint32_t i = 0; i < words_[ParamWords::end_count]; ++i)
+    if (words_[ParamWords::end_ids + i] == id) return true;
+  return false;
+}
+
+uint32_t ParamView::limit(const SearchShape& shape) const {
+  return std::min(words_[ParamWords::max_length], shape.positions);
+}
+
+void write_grid(std::vector<uint32_t>& words, uint64_t at, uint32_t live) {
+  const uint64_t per_tile = words[at + GridWords::groups_per_tile];
+  if (per_tile == 0) return;  // unused
+  const uint64_t total = per_tile * div_up<uint64_t>(live, std::max(words[at + GridWords::rows_per_tile], 1u));
+  const uint64_t limit = words[at + GridWords::max_x] == 0 ? 65535 : words[at + GridWords::max_x];
+  const uint64_t x = std::min(total, limit);
+  const uint64_t y = total == 0 ? 0 : std::min(div_up(total, x), limit);
+  const uint64_t z = total == 0 ? 0 : div_up(div_up(total, x), y);
+  words[at + GridWords::arguments] = static_cast<uint32_t>(x);
+  words[at + GridWords::arguments + 1] = static_cast<uint32_t>(y);
+  words[at + GridWords::arguments + 2] = static_cast<uint32_t>(z);
+  words[at + GridWords::arguments + 3] = 0;
+}
+
+Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::SearchTensors& state,
+                    const SearchShape& shape) {
+  if (shape.beams == 0 || shape.beams > kMaxBeams)
+    return node_error(node, "%u beams; 1 to %u are supported", shape.beams, kMaxBeams);
+  if (shape.sentences == 0 || shape.positions < 2 || shape.slots != uint64_t{shape.sentences} * shape.beams ||
+      shape.slots > kMaxRows)
+    return node_error(node, "%u sentences of %u beams in %u slots with %u positions; at most %u slots are supported",
+                      shape.sentences, shape.beams, shape.slots, shape.positions, kMaxRows);
+  const std::tuple<graph::TensorId, const char*, uint64_t> wanted[] = {
+      {state.step, "step", StepWords::words},
+      {state.params, "params", ParamWords::words},
+      {state.lineage, "lineage", lineage_words(shape.slots, shape.positions)},
+      {state.search, "search", uint64_t{shape.sentences} * SearchLayout::stride(shape.beams)},
+      {state.log, "log", (shape.positions - 1) * LogLayout::stride(shape.slots)},
+      {state.lists, "lists", 1},
+      {state.grids, "grids", uint64_t{kMaxGrids} * GridWords::stride}};
+  for (const auto& [id, role, words] : wanted)
+    if (id != graph::kNone) LAPILLI_CHECK(expect_words(g, node, id, role, words));
+  return {};
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vocabulary, uint32_t list_words)
+    : shape(of) {
+  op_case.name = name;
+  auto& g = op_case.graph;
+  const auto words = [&](const char* what, StateKind kind, uint64_t n) {
+    return add_state(g, what, kind, n, graph::DType::u32);
+  };
+  tensors.step = add_step(g);
+  tensors.params = add_params(g);
+  const uint64_t searches = uint64_t{shape.sentences} * SearchLayout::stride(shape.beams);
+  const uint64_t logs = (shape.positions - 1) * LogLayout::stride(shape.slots);
+  tensors.lineage = words("lineage", StateKind::lineage, lineage_words(shape.slots, shape.positions));
+  tensors.search = words("search", StateKind::search, searches);
+  tensors.log = words("log", StateKind::log, logs);
+  tensors.lists = words("lists", StateKind::lists, list_words);
+  tensors.grids = words("grids", StateKind::grids, uint64_t{kMaxGrids} * GridWords::stride);
+  lineage.assign(lineage_words(shape.slots, shape.positions), 7);
+  search.assign(searches, 0);
+  log.assign(logs, 11);
+  lists.assign(list_words, 0);
+  grids.assign(uint64_t{kMaxGrids} * GridWords::stride, 0);
+  set_step(0, shape.slots);
+
+  params.assign(ParamWords::words, 0);
+  params[ParamWords::sentences] = shape.sentences;
+  params[ParamWords::beams] = shape.beams;
+  params[ParamWords::candidates] = 2 * shape.beams;
+  params[ParamWords::vocabulary] = vocabulary;
+  params[ParamWords::max_length] = shape.positions;
+  params[ParamWords::prefix] = 1;
+  for (const uint32_t w :
+       {ParamWords::length_penalty, ParamWords::repetition_penalty, ParamWords::encoder_repetition_penalty,
+        ParamWords::decay_factor})
+    set_param(w, 1.0f);
+  params[ParamWords::pad] = 1;
+  set_ends({2});
+  fresh_search();
+}
+
+void StateCase::set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots) {
+  step = step_values(t, live, slots).u;
+}
+
+void StateCase::set_ends(const std::vector<uint32_t>& ids) {
+  params[ParamWords::end_count] = static_cast<uint32_t>(ids.size());
+  for (size_t i = 0; i < ids.size(); ++i) params[ParamWords::end_ids + i] = ids[i];
+}
+
+void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
+  for (uint32_t slot = 0; slot < shape.slots; ++slot)
+    for (uint32_t position = 0; position <= t; ++position) {
+      const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);
+      const uint32_t token = random.below(vocabulary);
+      for (const uint32_t parity : {0u, 1u}) {
+        lineage[lineage_word(parity, 0, slot, position, shape.slots, shape.positions)] = ancestor;
+        lineage[lineage_word(parity, 1, slot, position, shape.slots, shape.positions)] = token;
+      }
+    }
+}
+
+void StateCase::fresh_search() {
+  for (uint32_t s = 0; s < shape.sentences; ++s) {
+    for (uint32_t w = 0; w < SearchLayout::stride(shape.beams); ++w) search[search_word(s, w)] = 0;
+    for (uint32_t b = 0; b < shape.beams; ++b) {
+      search[search_word(s, SearchLayout::header + b)] = as_word(b == 0 ? 0.0f : kNoScore);
+      search[search_word(s, SearchLayout::finished_list(shape.beams) + 4 * b)] = as_word(kNoScore);
+    }
+  }
+}
+
+OpCase StateCase::finish() {
+  const std::pair<graph::TensorId, const std::vector<uint32_t>*> all[] = {
+      {tensors.step, &step}, {tensors.params, &params}, {tensors.lineage, &lineage}, {tensors.search, &search},
+      {tensors.log, &log},   {tensors.lists, &lists},   {tensors.grids, &grids}};
+  for (const auto& [id, words] : all)
+    if (is_read(op_case.graph, op_case.graph.node(0), id)) op_case.inputs.emplace_back(id, words_of(*words));
+  const uint32_t beams = shape.beams;
+  const uint64_t log_stride = LogLayout::stride(shape.slots);
+  op_case.float_word = [search_id = tensors.search, log_id = tensors.log, beams, log_stride](graph::TensorId id,
+                                                                                            uint64_t word) {
+    if (id == log_id) return word % log_stride >= LogLayout::header && (word % log_stride - LogLayout::header) % 4 == 2;
+    if (id != search_id) return false;
+    const uint64_t w = word % SearchLayout::stride(beams);
+    if (w < SearchLayout::header) return false;
+    return w < SearchLayout::finished_list(beams) || (w - SearchLayout::finished_list(beams)) % 4 == 0;
+  };
+  return op_case;
+}
+
+}  // namespace lapilli::search

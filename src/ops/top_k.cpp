@@ -1,0 +1,136 @@
+// "top_k": see search.hpp.
+#include <algorithm>
+
+#include "ops/registry.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin2, out_ld2, first_row, k;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<SelectAttributes>();
+  LAPILLI_CHECK(expect_input(g, node, 0, {"logits"}));
+  const auto& x = g.tensor(node.inputs[0]);
+  if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
+  if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
+  if (a.candidates == 0 || a.candidates > kMaxCandidates)
+    return node_error(node, "%u candidates; at most %u are supported", a.candidates, kMaxCandidates);
+  const uint64_t slices = div_up<uint64_t>(x.cols, a.slice);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"candidates", x.rows, 2 * a.candidates * slices, graph::DType::u32}));
+  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<SelectAttributes>();
+  const auto &t = context.graph.tensor(node.inputs[0]), &u = context.graph.tensor(node.outputs[0]);
+  const uint64_t slices = div_up<uint64_t>(t.cols, a.slice);
+  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
+  for (const auto& r : ranges) {
+    Dispatch d;
+    d.shader = a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
+    d.constants = {context.caps.type == DeviceType::cpu ? 64u : 128u};
+    d.groups = (r.end - r.begin) * slices;
+    if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+    uint32_t dx = 0, du = 0;
+    d.operands.push_back(bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4,
+                                    graph::Access::read, dx));
+    d.operands.push_back(bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4,
+                                    graph::Access::write, du));
+    if (a.live_rows) {
+      LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
+      d.operands.push_back(step);
+    }
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                    a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / 2, static_cast<uint32_t>(u.ld / 2),
+                    static_cast<uint32_t>(r.begin), a.candidates});
+    // One pass over everything, then a lane's share and a reduction for each candidate.
+    d.cost = static_cast<double>((r.end - r.begin) * t.ld) * (2 + a.candidates / 16.0);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<SelectAttributes>();
+  const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[0]);
+  const auto& x = values.at(node.inputs[0]).f;
+  auto& out = values.at(node.outputs[0]).u;
+  uint64_t rows = t.rows;
+  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  for (uint64_t r = 0; r < rows; ++r) {
+    uint64_t at = r * u.ld;
+    for (uint64_t begin = 0; begin < t.cols; begin += a.slice) {
+      const auto end = std::min<uint64_t>(begin + a.slice, t.cols);
+      for (const auto& c : search::best_columns(x.data() + r * t.ld, begin, end, a.candidates)) {
+        out[at++] = search::as_word(c.score);
+        out[at++] = c.id;
+      }
+    }
+    while (at < (r + 1) * u.ld) out[at++] = 0;
+  }
+}
+
+OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint32_t k, uint32_t live = 0) {
+  OpCase c;
+  c.name = name;
+  CaseRandom random(rows * 77 + columns + k);
+  const auto x = c.graph.activation("logits", rows, columns);
+  const auto step = live ? add_step(c.graph) : graph::kNone;
+  ops::top_k(c.graph, name, x, step, k);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
+  if (live) {
+    c.inputs.emplace_back(step, step_values(3, live));
+    c.live_rows = live;
+  }
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const uint64_t columns : {1, 2, 17, 509, 4096, 4097, 8195})
+    for (const uint32_t k : {2, 7, 8})
+      all.push_back(make_case(format("3x%llu best %u", static_cast<unsigned long long>(columns), k), 3, columns, k));
+  all.push_back(make_case("live 3 of 7", 7, 4201, 8, 3));
+  all.push_back(make_case("best 1", 2, 1031, 1));
+  all.push_back(make_case("most candidates", 2, 4500, kMaxCandidates));
+  all.push_back(make_case("more candidates than columns", 2, 19, 40));
+  {
+    auto c = make_case("ties", 5, 5003, 13);
+    auto& v = c.inputs[0].second.f;
+    const uint64_t ld = c.graph.tensor(0).ld;
+    CaseRandom random(9);
+    for (const uint64_t i : {4999ull, 60ull, 61ull, 188ull, 2600ull}) v[i] = 20;
+    for (uint64_t i = 0; i < 5003; ++i) v[ld + i] = 3.5;
+    for (uint64_t i = 3; i < 5003; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
+    for (uint64_t i = 0; i < 5003; ++i) v[3 * ld + i] = i % 2 ? -2e30 : static_cast<double>(kMasked);
+    for (uint64_t i = 0; i < 5003; ++i) v[4 * ld + i] = random.below(5);  // many equal ones
+    all.push_back(std::move(c));
+  }
+  all.push_back(make_case("large vocabulary", 2, 65001, 10));
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
+                           uint32_t candidates) {
+  const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
+  const SelectAttributes a{candidates, search::slice_columns(columns), step != graph::kNone};
+  const uint64_t slices = div_up<uint64_t>(columns, a.slice);
+  const auto y = g.activation(label, rows, 2 * candidates * slices, graph::DType::u32);
+  g.add_node({&top_k_op, label, {logits, step}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+}  // namespace lapilli
