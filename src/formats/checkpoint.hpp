@@ -1,0 +1,98 @@
+// Weights as published: one interface over safetensors and PyTorch checkpoints, single or in several files.
+//
+// Nothing is copied or converted here: a tensor is a name, a type, a shape and a view into the mapped file. Every file
+// is taken for hostile: what is returned has been checked against the file's size, so readers need no checks of their
+// own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.hpp"
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// How a checkpoint stores numbers. Lapilli computes with floating-point tensors only; the others are recognised, so
+// that files which hold buffers (positions, masks) can be read.
+enum class StoredType : uint8_t {
+  f64,
+  f32,
+  f16,
+  bf16,
+  f8_e4m3,
+  f8_e5m2,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean,
+  c64
+};
+constexpr uint32_t stored_type_count = 16;
+
+uint64_t stored_bytes(StoredType type);         // of one element
+const char* stored_type_name(StoredType type);  // "F32", "BF16", "I64", ... as safetensors writes them
+constexpr bool is_float(StoredType type) { return type <= StoredType::bf16; }  // what read_floats converts
+
+// More dimensions than this are refused.
+constexpr uint32_t max_stored_rank = 8;
+
+// A view; valid while the Checkpoint (or a copy of it) lives. Bytes are little-endian and may lie at any address: read
+// them with memcpy.
+struct StoredTensor {
+  std::string name;
+  StoredType type = StoredType::f32;
+  std::vector<uint64_t> shape;    // empty: a scalar
+  std::vector<uint64_t> strides;  // in elements, one per dimension; may be 0 or not descending in PyTorch checkpoints
+  // From the first element up to the end of the last one that shape and strides reach. Tied tensors of a PyTorch
+  // checkpoint share their bytes.
+  std::span<const std::byte> bytes;
+  uint32_t file = 0;  // index for Checkpoint::path
+
+  [[nodiscard]] uint64_t elements() const;     // product of the shape
+  [[nodiscard]] bool contiguous() const;       // row-major without gaps
+  [[nodiscard]] std::string describe() const;  // "model.shared.weight F32 [257, 32]", fit for a message
+};
+
+class Checkpoint {
+ public:
+  // Of several forms in one directory the first of model.safetensors, model.safetensors.index.json, pytorch_model.bin
+  // and pytorch_model.bin.index.json is read.
+  static Result<Checkpoint> open(const std::string& directory);
+  // One file of either kind, told apart by its content.
+  static Result<Checkpoint> open_file(const std::string& path);
+
+  // Null if there is none. The pointer stays valid while this checkpoint lives, also if it is moved.
+  [[nodiscard]] const StoredTensor* find(std::string_view name) const;
+  [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return tensors_; }  // sorted by name
+  [[nodiscard]] std::vector<std::string> names() const;                                // sorted
+  [[nodiscard]] uint64_t total_bytes() const;                                          // shared bytes counted once
+  // For people: "safetensors", "safetensors (3 files)", "PyTorch zip", "PyTorch stream (2 files)".
+  [[nodiscard]] const std::string& format() const { return format_; }
+  [[nodiscard]] const std::string& path(const StoredTensor& tensor) const { return files_[tensor.file].path(); }
+
+ private:
+  friend struct CheckpointBuilder;
+  std::vector<MappedFile> files_;
+  std::vector<StoredTensor> tensors_;
+  std::string format_;
+};
+
+// The values in row-major order, converted exactly (float64 is rounded). Other types than is_float are refused.
+Result<std::vector<float>> read_floats(const StoredTensor& tensor);
+// The values of an integer or boolean tensor in row-major order. u64 above 2^63 - 1 wraps.
+Result<std::vector<int64_t>> read_integers(const StoredTensor& tensor);
+// Same type, shape and bits at every position, whatever the strides. Tied weights that were stored twice are found by
+// it.
+bool same_values(const StoredTensor& a, const StoredTensor& b);
+
+}  // namespace lapilli

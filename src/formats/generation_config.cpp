@@ -1,0 +1,287 @@
+#include "formats/generation_config.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "base/mapped_file.hpp"
+#include "formats/hf_config.hpp"
+#include "formats/quote.hpp"
+
+namespace lapilli {
+namespace {
+
+using Json = nlohmann::json;
+using Config = GenerationConfig;
+
+// The one list of fields: f(key, pointer to member) for each.
+template <class F>
+void for_each_field(F f) {
+  f("max_length", &Config::max_length);
+  f("max_new_tokens", &Config::max_new_tokens);
+  f("min_length", &Config::min_length);
+  f("min_new_tokens", &Config::min_new_tokens);
+  f("num_beams", &Config::num_beams);
+  f("num_return_sequences", &Config::num_return_sequences);
+  f("early_stopping", &Config::early_stopping);
+  f("length_penalty", &Config::length_penalty);
+  f("bos_token_id", &Config::bos_token_id);
+  f("pad_token_id", &Config::pad_token_id);
+  f("decoder_start_token_id", &Config::decoder_start_token_id);
+  f("forced_bos_token_id", &Config::forced_bos_token_id);
+  f("eos_token_id", &Config::eos_token_id);
+  f("forced_eos_token_id", &Config::forced_eos_token_id);
+  f("suppress_tokens", &Config::suppress_tokens);
+  f("begin_suppress_tokens", &Config::begin_suppress_tokens);
+  f("bad_words_ids", &Config::bad_words_ids);
+  f("forced_decoder_ids", &Config::forced_decoder_ids);
+  f("repetition_penalty", &Config::repetition_penalty);
+  f("encoder_repetition_penalty", &Config::encoder_repetition_penalty);
+  f("no_repeat_ngram_size", &Config::no_repeat_ngram_size);
+  f("encoder_no_repeat_ngram_size", &Config::encoder_no_repeat_ngram_size);
+  f("sequence_bias", &Config::sequence_bias);
+  f("exponential_decay_length_penalty", &Config::exponential_decay_length_penalty);
+  f("renormalize_logits", &Config::renormalize_logits);
+  f("remove_invalid_values", &Config::remove_invalid_values);
+  f("do_sample", &Config::do_sample);
+  f("temperature", &Config::temperature);
+  f("top_k", &Config::top_k);
+  f("top_p", &Config::top_p);
+  f("min_p", &Config::min_p);
+  f("top_h", &Config::top_h);
+  f("typical_p", &Config::typical_p);
+  f("epsilon_cutoff", &Config::epsilon_cutoff);
+  f("eta_cutoff", &Config::eta_cutoff);
+}
+
+// What a search does not depend on.
+constexpr std::string_view without_effect[] = {"transformers_version",
+                                               "_from_model_config",
+                                               "_commit_hash",
+                                               "use_cache",
+                                               "output_attentions",
+                                               "output_hidden_states",
+                                               "output_scores",
+                                               "output_logits",
+                                               "return_dict_in_generate",
+                                               "use_model_defaults",
+                                               "cache_implementation",
+                                               "disable_compile",
+                                               "return_legacy_cache",
+                                               "generation_kwargs",
+                                               "cache_config",
+                                               "compile_config",
+                                               "_name_or_path"};
+
+// Settings of transformers that are none of GenerationConfig's, with the value at which they change nothing (null:
+// always null then). In config.json, where architecture and search mix, only these are looked for.
+struct Foreign {
+  std::string_view key;
+  double neutral;
+};
+constexpr double only_null = std::numeric_limits<double>::infinity();
+constexpr Foreign foreign[] = {{"num_beam_groups", 1},
+                               {"diversity_penalty", 0},
+                               {"penalty_alpha", 0},
+                               {"guidance_scale", 1},
+                               {"low_memory", 0},
+                               {"token_healing", 0},
+                               {"constraints", only_null},
+                               {"force_words_ids", only_null},
+                               {"max_time", only_null},
+                               {"stop_strings", only_null},
+                               {"watermarking_config", only_null},
+                               {"dola_layers", only_null},
+                               {"prompt_lookup_num_tokens", only_null},
+                               {"assistant_early_exit", only_null}};
+
+bool is_neutral(const Foreign& f, const Json& value) {
+  if (value.is_null()) return true;
+  if (value.is_boolean()) return value.get<bool>() == (f.neutral != 0) && f.neutral != only_null;
+  return value.is_number() && value.get<double>() == f.neutral;
+}
+
+// ---- one value each: false if it has the wrong type; `wanted` then says what it must be
+// ------------------------------
+
+bool read(const Json& j, uint32_t& out, const char*& wanted) {
+  wanted = "a whole number from 0 to 4294967295";
+  if (!j.is_number_integer() || (!j.is_number_unsigned() && j.get<int64_t>() < 0)) return false;
+  if (j.get<uint64_t>() > std::numeric_limits<uint32_t>::max()) return false;
+  out = j.get<uint32_t>();
+  return true;
+}
+
+bool read(const Json& j, int32_t& out, const char*& wanted) {
+  uint32_t u = 0;
+  const bool ok = read(j, u, wanted) && u <= static_cast<uint32_t>(std::numeric_limits<int32_t>::max());
+  wanted = "a token id (0 to 2147483647)";
+  out = static_cast<int32_t>(u);
+  return ok;
+}
+
+bool read(const Json& j, bool& out, const char*& wanted) {
+  wanted = "true or false";
+  if (!j.is_boolean()) return false;
+  out = j.get<bool>();
+  return true;
+}
+
+bool read(const Json& j, double& out, const char*& wanted) {
+  wanted = "a finite number";
+  if (!j.is_number()) return false;
+  out = j.get<double>();
+  return std::isfinite(out);
+}
+
+bool read(const Json& j, EarlyStopping& out, const char*& wanted) {
+  wanted = "true, false or \"never\"";
+  if (j.is_boolean()) out = j.get<bool>() ? EarlyStopping::yes : EarlyStopping::no;
+  if (j.is_string() && j.get_ref<const std::string&>() == "never")
+    out = EarlyStopping::never;
+  else if (!j.is_boolean())
+    return false;
+  return true;
+}
+
+// One id counts as a list of one.
+bool read(const Json& j, std::vector<int32_t>& out, const char*& wanted) {
+  const char* inner = nullptr;
+  bool ok = true;
+  if (j.is_array()) {
+    out.resize(j.size());
+    for (size_t i = 0; ok && i < j.size(); ++i) ok = read(j[i], out[i], inner);
+  } else {
+    out.resize(1);
+    ok = read(j, out[0], inner);
+  }
+  wanted = "a list of token ids (0 to 2147483647)";
+  return ok;
+}
+
+bool read(const Json& j, std::vector<std::vector<int32_t>>& out, const char*& wanted) {
+  bool ok = j.is_array();
+  if (ok) out.resize(j.size());
+  for (size_t i = 0; ok && i < j.size(); ++i) ok = j[i].is_array() && !j[i].empty() && read(j[i], out[i], wanted);
+  wanted = "a list of lists of token ids, none of them empty";
+  return ok;
+}
+
+bool read(const Json& j, SequenceBias& out, const char*& wanted) {
+  return j.is_array() && j.size() == 2 && j[0].is_array() && !j[0].empty() && read(j[0], out.ids, wanted) &&
+         read(j[1], out.bias, wanted);
+}
+
+bool read(const Json& j, std::vector<SequenceBias>& out, const char*& wanted) {
+  bool ok = j.is_array();
+  if (ok) out.resize(j.size());
+  for (size_t i = 0; ok && i < j.size(); ++i) ok = read(j[i], out[i], wanted);
+  wanted = "a list of [[ids], bias] pairs";
+  return ok;
+}
+
+bool read(const Json& j, ExponentialDecay& out, const char*& wanted) {
+  const bool ok = j.is_array() && j.size() == 2 && read(j[0], out.start, wanted) && read(j[1], out.factor, wanted);
+  wanted = "a pair [start, factor]";
+  return ok;
+}
+
+bool read(const Json& j, std::vector<ForcedDecoderId>& out, const char*& wanted) {
+  bool ok = j.is_array();
+  if (ok) out.resize(j.size());
+  for (size_t i = 0; ok && i < j.size(); ++i) {
+    const Json& pair = j[i];
+    ok = pair.is_array() && pair.size() == 2 && read(pair[0], out[i].position, wanted);
+    if (ok && !pair[1].is_null()) ok = read(pair[1], out[i].id.emplace(), wanted);
+  }
+  wanted = "a list of [position, token id] pairs";
+  return ok;
+}
+
+Status parse_known(const Json& json, const std::string& where, Config& config) {
+  Status status;
+  for_each_field([&](const char* key, auto member) {
+    if (!status) return;
+    const auto it = json.find(key);
+    if (it == json.end() || it->is_null()) return;
+    const char* wanted = "";
+    if (!read(*it, (config.*member).emplace(), wanted))
+      status = fail(ErrorCode::invalid_data, "%s: \"%s\" must be %s", where.c_str(), key, wanted);
+  });
+  return status;
+}
+
+void list_foreign(const Json& json, Config& config) {
+  for (const auto& f : foreign) {
+    const auto it = json.find(f.key);
+    if (it != json.end() && !is_neutral(f, *it)) config.unknown.emplace_back(f.key);
+  }
+}
+
+void list_unknown(const Json& json, Config& config) {
+  for (const auto& [key, value] : json.items()) {
+    bool known = value.is_null() || std::ranges::count(without_effect, key) > 0 ||
+                 std::ranges::count(foreign, key, &Foreign::key) > 0;
+    for_each_field([&](const char* name, auto) { known = known || key == name; });
+    if (!known) config.unknown.push_back(key);
+  }
+}
+
+void tidy(std::vector<std::string>& names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+}
+
+// config.json of a directory from before generation_config.json existed.
+Result<Config> from_model_config(const Json& json, const std::string& where) {
+  Config config;
+  LAPILLI_CHECK(parse_known(json, where, config));
+  list_foreign(json, config);
+  for (const char* part : {"decoder", "generator", "text_config"}) {
+    const auto it = json.find(part);
+    if (it == json.end() || !it->is_object()) continue;
+    Config inner;
+    LAPILLI_CHECK(parse_known(*it, where + ", " + part, inner));
+    config = merge(config, inner);
+    break;
+  }
+  tidy(config.unknown);
+  config.source = where;
+  return config;
+}
+
+}  // namespace
+
+Result<GenerationConfig> parse_generation_config(const Json& json, const std::string& where) {
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());
+  Config config;
+  LAPILLI_CHECK(parse_known(json, where, config));
+  list_foreign(json, config);
+  list_unknown(json, config);
+  tidy(config.unknown);
+  config.source = where;
+  return config;
+}
+
+Result<GenerationConfig> read_generation_config(const std::string& directory) {
+  const std::string own = directory + "/generation_config.json", model = directory + "/config.json";
+  if (file_exists(own)) {
+    LAPILLI_TRY(const auto json, read_json_file(own));
+    return parse_generation_config(json, own);
+  }
+  LAPILLI_TRY(const auto json, read_json_file(model));
+  return from_model_config(json, model);
+}
+
+GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base) {
+  Config out = base;
+  for_each_field([&](const char*, auto member) {
+    if (over.*member) out.*member = over.*member;
+  });
+  out.unknown.insert(out.unknown.end(), over.unknown.begin(), over.unknown.end());
+  tidy(out.unknown);
+  return out;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,70 @@
+// Settings of a search, as generation_config.json holds them. The same struct serves the model's own settings, a
+// caller's options and the result of laying one over the other.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+enum class EarlyStopping : uint8_t { no, yes, never };
+
+struct SequenceBias {
+  std::vector<int32_t> ids;
+  double bias = 0;
+};
+struct ExponentialDecay {
+  uint32_t start = 0;  // generated tokens before it begins
+  double factor = 1;
+};
+struct ForcedDecoderId {
+  uint32_t position = 0;
+  std::optional<int32_t> id;  // nothing: the position is free
+};
+
+// Unset fields take transformers' defaults, which whoever runs the search fills in. Lengths and positions count tokens,
+// as transformers counts them: max_length and min_length include the decoder start or prompt, *_new_tokens do not.
+struct GenerationConfig {
+  std::optional<uint32_t> max_length, max_new_tokens, min_length, min_new_tokens;
+  std::optional<uint32_t> num_beams, num_return_sequences;
+  std::optional<EarlyStopping> early_stopping;
+  std::optional<double> length_penalty;
+
+  std::optional<int32_t> bos_token_id, pad_token_id, decoder_start_token_id, forced_bos_token_id;
+  std::optional<std::vector<int32_t>> eos_token_id, forced_eos_token_id;  // one id in the file is a list of one here
+  std::optional<std::vector<int32_t>> suppress_tokens, begin_suppress_tokens;
+  std::optional<std::vector<std::vector<int32_t>>> bad_words_ids;
+  std::optional<std::vector<ForcedDecoderId>> forced_decoder_ids;
+
+  std::optional<double> repetition_penalty, encoder_repetition_penalty;
+  std::optional<uint32_t> no_repeat_ngram_size, encoder_no_repeat_ngram_size;
+  std::optional<std::vector<SequenceBias>> sequence_bias;
+  std::optional<ExponentialDecay> exponential_decay_length_penalty;
+  std::optional<bool> renormalize_logits, remove_invalid_values;
+
+  std::optional<bool> do_sample;
+  std::optional<double> temperature, top_p, min_p, top_h, typical_p, epsilon_cutoff, eta_cutoff;
+  std::optional<uint32_t> top_k;
+
+  // Keys that hold a setting which is none of the above and is not known to be without effect, sorted.
+  std::vector<std::string> unknown;
+  // The file these settings came from, for messages; empty if none.
+  std::string source;
+};
+
+// From an object: keys that are missing or null stay unset. `where` stands for the file in messages.
+Result<GenerationConfig> parse_generation_config(const nlohmann::json& json, const std::string& where);
+
+// The model's own settings: generation_config.json if there is one, and then nothing of config.json; otherwise the
+// settings that config.json holds, at its top or, where unset there, in its decoder's part.
+Result<GenerationConfig> read_generation_config(const std::string& directory);
+
+// Field by field: what `over` sets, else what `base` sets. The unknown keys of both; the source of `base`.
+GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base);
+
+}  // namespace lapilli
