@@ -82,6 +82,7 @@ struct GenerateStats {
 struct CapturedStep {
   uint32_t rows = 0, vocabulary = 0;
   std::vector<float> logits, scores;  // [rows, vocabulary]; row order as the running beams before the step
+  std::vector<std::vector<int32_t>> histories;  // per row: the ids so far, the one this step read last
 };
 
 struct GenerateOutput {

@@ -50,7 +50,7 @@ struct StepWords {
 };
 
 // params: fixed for a job.
-enum class EarlyStopping : uint32_t { no = 0, yes = 1, never = 2 };
+enum class StopRule : uint32_t { no = 0, yes = 1, never = 2 };
 struct ParamWords {
   static constexpr uint32_t sentences = 0;
   static constexpr uint32_t beams = 1;
@@ -59,7 +59,7 @@ struct ParamWords {
   static constexpr uint32_t max_length = 4;   // ids in total, decoder start included
   static constexpr uint32_t prefix = 5;       // given decoder ids per sentence, at least 1 (the decoder start)
   static constexpr uint32_t min_length = 6;   // ids in total before which end tokens are forbidden; 0: none
-  static constexpr uint32_t early_stopping = 7;
+  static constexpr uint32_t early_stopping = 7;  // StopRule
   static constexpr uint32_t length_penalty = 8;      // float
   static constexpr uint32_t repetition_penalty = 9;  // float; 1: off
   static constexpr uint32_t no_repeat_ngram = 10;    // 0: off

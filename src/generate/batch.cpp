@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <numeric>
+
+#include "generate/model_impl.hpp"
+
+namespace lapilli {
+
+namespace {
+
+
+GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t>& order, size_t begin, size_t end) {
+  GenerateRequest part;
+  part.options = request.options;
+  part.steps_in_flight = request.steps_in_flight;
+  part.capture_scores = request.capture_scores;
+  for (size_t i = begin; i < end; ++i) {
+    part.sources.push_back(request.sources[order[i]]);
+    if (!request.decoder_ids.empty()) part.decoder_ids.push_back(request.decoder_ids[order[i]]);
+  }
+  return part;
+}
+
+// The most sources that one job takes at once, before memory is considered.
+Result<size_t> largest_batch(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
+  const Model::Impl& m = *model->impl();
+  LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
+  return static_cast<size_t>(kMaxRows / options.beams);
+}
+
+struct Sums {
+  void add(const GenerateStats& s) {
+    total.encode_ms += s.encode_ms;
+    total.decode_ms += s.decode_ms;
+    total.steps += s.steps;
+    total.submissions += s.submissions;
+    total.session_bytes = std::max(total.session_bytes, s.session_bytes);
+  }
+  GenerateStats total;
+};
+
+Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequest part) {
+  LAPILLI_TRY(auto job, Job::start(model, std::move(part)));
+  LAPILLI_CHECK(job->wait());
+  return job->take();
+}
+
+}  // namespace
+
+Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                                const std::function<bool(uint64_t done, uint64_t total)>& progress) {
+  const size_t n = request.sources.size();
+  GenerateOutput out;
+  if (n == 0) return out;
+  if (!request.decoder_ids.empty() && request.decoder_ids.size() != n)
+    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request.decoder_ids.size(), n);
+  LAPILLI_TRY(size_t batch, largest_batch(model, request));
+  // Neighbours of like length waste little padding; the longest come first, so that memory problems show at once.
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return request.sources[a].size() > request.sources[b].size(); });
+  out.hypotheses.resize(n);
+  Sums sums;
+  for (size_t begin = 0; begin < n;) {
+    if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
+    size_t end = std::min(n, begin + batch);
+    auto result = run_job(model, part_of(request, order, begin, end));
+    if (!result && result.error().code == ErrorCode::out_of_memory && end - begin > 1) {
+      model->impl()->drop_free();
+      batch = (end - begin + 1) / 2;
+      continue;
+    }
+    if (!result) return std::move(result).error();
+    for (size_t i = begin; i < end; ++i) out.hypotheses[order[i]] = std::move(result->hypotheses[i - begin]);
+    std::move(result->captured.begin(), result->captured.end(), std::back_inserter(out.captured));
+    sums.add(result->stats);
+    begin = end;
+  }
+  if (progress) progress(n, n);
+  out.stats = sums.total;
+  return out;
+}
+
+}  // namespace lapilli

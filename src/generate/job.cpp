@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include "generate/model_impl.hpp"
+#include "generate/trace_back.hpp"
+#include "runtime/runner.hpp"
+
+namespace lapilli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
+
+// Few distinct shapes keep plans few: 1, 2, 4, 8...; lengths in steps that grow with the length.
+uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
+uint32_t length_bucket(uint64_t n) {
+  const uint64_t step = n <= 32 ? 8 : n <= 128 ? 32 : n <= 512 ? 128 : 512;
+  return static_cast<uint32_t>(round_up(n, step));
+}
+
+// Positions that a translation of this many source ids hardly ever exceeds. A search that does is run again with room
+// for max_length, so that caches are sized by what is usual.
+uint32_t likely_positions(uint64_t source, uint32_t prefix) { return static_cast<uint32_t>(2 * source + 32 + prefix); }
+
+}  // namespace
+
+struct Job::Impl {
+  std::shared_ptr<Model> model;
+  GenerateRequest request;
+  SearchOptions options;
+  std::vector<std::vector<int32_t>> prefix;
+  std::unique_ptr<Workspace> workspace;
+  std::unique_ptr<StepRunner> runner;
+  std::vector<uint32_t> log;  // every harvested step
+  std::atomic<bool> cancelled{false};
+  bool ended = false, search_done = false, taken = false;
+  uint32_t position_limit = 0;  // ids this attempt has room for
+  Status status;
+  GenerateOutput output;
+  Clock::time_point started, encoded;
+  std::vector<CapturedStep> captured;
+  std::vector<uint32_t> captured_slots;  // row_slot before the step that is captured next
+
+  Status check();
+  Status begin(uint32_t positions);
+  Status write_inputs();
+  void start_runner();
+  void finish(Status s);
+  Status collect();
+  Status capture_step();
+  bool step_once();
+};
+
+Status Job::Impl::check() {
+  const model::Config& c = model->impl()->network.config;
+  if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
+  if (request.sources.size() > kMaxRows)
+    return fail(ErrorCode::invalid_argument, "%zu sources in one job; at most %u fit", request.sources.size(), kMaxRows);
+  for (size_t i = 0; i < request.sources.size(); ++i) {
+    const auto& ids = request.sources[i];
+    if (ids.empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
+    if (c.max_positions && ids.size() > c.max_positions)
+      return fail(ErrorCode::invalid_argument, "source %zu has %zu ids, the model has positions for %u; split the text", i, ids.size(), c.max_positions);
+    for (const int32_t id : ids)
+      if (id < 0 || static_cast<uint32_t>(id) >= c.source_vocabulary)
+        return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id, c.source_vocabulary);
+  }
+  return {};
+}
+
+namespace {
+
+// The decoder start goes in front if every row starts with something else.
+Result<std::vector<std::vector<int32_t>>> complete_prefix(const GenerateRequest& request, int32_t start, uint32_t vocabulary) {
+  auto prefix = request.decoder_ids;
+  if (prefix.empty()) prefix.assign(request.sources.size(), {start});
+  if (prefix.size() != request.sources.size())
+    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", prefix.size(), request.sources.size());
+  bool none_starts = true;
+  for (const auto& row : prefix) {
+    if (row.empty() || row.size() != prefix.front().size())
+      return fail(ErrorCode::invalid_argument, "decoder ids must be of one length for all sources, and not empty");
+    for (const int32_t id : row)
+      if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
+        return fail(ErrorCode::invalid_argument, "decoder id %d is outside the vocabulary of %u", id, vocabulary);
+    none_starts = none_starts && row.front() != start;
+  }
+  if (none_starts)
+    for (auto& row : prefix) row.insert(row.begin(), start);
+  return prefix;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRequest request) {
+  std::unique_ptr<Job> job(new Job());
+  job->impl_ = std::make_unique<Impl>();
+  Impl& j = *job->impl_;
+  j.model = std::move(model);
+  j.request = std::move(request);
+  LAPILLI_CHECK(j.check());
+  const Model::Impl& m = *j.model->impl();
+  // The start id is needed for the prefix, the prefix's length for the other options.
+  LAPILLI_TRY(const auto start, resolve_options(m.generation, j.request.options, 1, m.network.config));
+  LAPILLI_TRY(j.prefix, complete_prefix(j.request, start.decoder_start, m.network.config.target_vocabulary));
+  const auto given = static_cast<uint32_t>(j.prefix.front().size());
+  LAPILLI_TRY(j.options, resolve_options(m.generation, j.request.options, given, m.network.config));
+  if (j.request.sources.size() * j.options.beams > kMaxRows)
+    return fail(ErrorCode::invalid_argument, "%zu sources with %u beams: at most %u rows fit in one job", j.request.sources.size(),
+                j.options.beams, kMaxRows);
+  uint64_t longest = 0;
+  for (const auto& s : j.request.sources) longest = std::max<uint64_t>(longest, s.size());
+  LAPILLI_CHECK(j.begin(std::min(j.options.max_length, likely_positions(longest, given))));
+  return job;
+}
+
+Status Job::Impl::begin(uint32_t positions) {
+  Model::Impl& m = *model->impl();
+  uint64_t longest = 0;
+  for (const auto& s : request.sources) longest = std::max<uint64_t>(longest, s.size());
+  const SearchWords words = encode_options(options, m.network.config, prefix, request.sources);
+  WorkspaceKey key;
+  key.candidates = options.candidates();
+  key.renormalize = options.renormalize;
+  key.capture = request.capture_scores;
+  const bool cpu = m.device->caps().type == DeviceType::cpu;
+  key.steps_per_submit = request.capture_scores ? 1 : request.steps_in_flight ? request.steps_in_flight : (cpu ? 4 : 8);
+  key.shape.beams = options.beams;
+  key.shape.sentences = sentence_bucket(request.sources.size());
+  if (key.shape.slots() > kMaxRows) key.shape.sentences = static_cast<uint32_t>(request.sources.size());
+  key.shape.source_positions = length_bucket(longest);
+  // Room for whole submissions: steps behind the last one that counts may still write.
+  position_limit = positions;
+  key.shape.target_positions = length_bucket(round_up<uint64_t>(positions, key.steps_per_submit) + 1);
+  key.shape.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<size_t>(words.lists.size(), 256)));
+  LAPILLI_TRY(workspace, m.take_workspace(key));
+  const Session& s = *workspace->session;
+  LAPILLI_CHECK(s.write(StateKind::params, words.params));
+  LAPILLI_CHECK(s.write(StateKind::lists, words.lists));
+  LAPILLI_CHECK(write_inputs());
+  start_runner();
+  return {};
+}
+
+Status Job::Impl::write_inputs() {
+  const auto& shape = workspace->key.shape;
+  std::vector<uint32_t> ids(uint64_t{shape.sentences} * shape.source_positions, static_cast<uint32_t>(0));
+  std::vector<uint32_t> lengths(2 * uint64_t{kMaxRows}, 0);
+  for (size_t i = 0; i < request.sources.size(); ++i) {
+    const auto& source = request.sources[i];
+    std::transform(source.begin(), source.end(), ids.begin() + static_cast<ptrdiff_t>(i * shape.source_positions),
+                   [](int32_t id) { return static_cast<uint32_t>(id); });
+    lengths[2 * i + 1] = static_cast<uint32_t>(source.size());
+  }
+  LAPILLI_CHECK(workspace->session->write(StateKind::source_ids, ids));
+  return workspace->session->write(StateKind::lengths, lengths);
+}
+
+void Job::Impl::start_runner() {
+  RunnerOptions o;
+  o.steps_per_submit = workspace->key.steps_per_submit;
+  o.submits_in_flight = request.capture_scores ? 1 : 2;
+  o.log_stride = LogLayout::stride(workspace->key.shape.slots());
+  o.max_steps = position_limit - 1;
+  log.clear();
+  log.reserve(o.max_steps * o.log_stride);
+  search_done = false;
+  runner = std::make_unique<StepRunner>(*workspace->session, *workspace->step, o);
+  auto recordings = workspace->encode->recordings();
+  const auto init = workspace->init->recordings();
+  recordings.insert(recordings.end(), init.begin(), init.end());
+  runner->prologue(std::move(recordings));
+  started = encoded = Clock::now();
+  runner->on_prologue = [this] { encoded = Clock::now(); };
+  runner->on_step = [this](uint32_t, std::span<const uint32_t> row) {
+    log.insert(log.end(), row.begin(), row.end());
+    if (row[1] != 0) search_done = true;
+  };
+}
+
+void Job::Impl::finish(Status s) {
+  status = std::move(s);
+  ended = true;
+  if (workspace && !runner->in_flight()) model->impl()->give_back(std::move(workspace));
+}
+
+bool Job::Impl::step_once() {
+  if (ended) return true;
+  if (cancelled) runner->stop();
+  auto over = runner->pump();
+  if (!over) {
+    finish(std::move(over).error());
+    return true;
+  }
+  if (request.capture_scores && runner->steps_done() > captured.size()) {
+    if (auto s = capture_step(); !s) {
+      finish(std::move(s));
+      return true;
+    }
+  }
+  if (!*over) return false;
+  if (cancelled) {
+    finish(fail(ErrorCode::cancelled, "cancelled"));
+    return true;
+  }
+  if (!search_done && position_limit < options.max_length) {
+    // Longer than is usual: once more with room for everything.
+    model->impl()->give_back(std::move(workspace));
+    captured.clear();
+    if (auto s = begin(options.max_length); !s) finish(std::move(s));
+    return ended;
+  }
+  finish(collect());
+  return true;
+}
+
+namespace {
+// The ids that the hypothesis in `slot` holds before step `step`.
+std::vector<int32_t> slot_history(const std::vector<uint32_t>& log, const model::SessionShape& shape, uint32_t step,
+                                  uint32_t slot, const std::vector<std::vector<int32_t>>& prefix) {
+  std::vector<int32_t> ids;
+  const uint64_t stride = LogLayout::stride(shape.slots());
+  for (uint32_t t = step; t-- > 0;) {
+    const uint32_t* entry = log.data() + t * stride + LogLayout::header + 4 * uint64_t{slot};
+    ids.push_back(static_cast<int32_t>(entry[0]));
+    slot = entry[1];
+  }
+  ids.push_back(prefix[slot / shape.beams].front());
+  std::reverse(ids.begin(), ids.end());
+  return ids;
+}
+}  // namespace
+
+Status Job::Impl::capture_step() {
+  const auto& shape = workspace->key.shape;
+  const Plan& plan = *workspace->plans.step;
+  const auto step = static_cast<uint32_t>(captured.size());
+  // Rows that ran: all before the first step, afterwards what the previous step left.
+  const uint64_t stride = LogLayout::stride(shape.slots());
+  CapturedStep c;
+  c.rows = step == 0 ? static_cast<uint32_t>(request.sources.size()) * shape.beams : log[(step - 1) * stride];
+  c.vocabulary = model->impl()->network.config.target_vocabulary;
+  for (auto [tensor, values] : {std::pair{workspace->plans.logits, &c.logits}, std::pair{workspace->plans.scores, &c.scores}}) {
+    const auto& t = plan.graph.tensor(tensor);
+    std::vector<float> padded(uint64_t{c.rows} * t.ld);
+    LAPILLI_CHECK(workspace->session->read(workspace->session->arena(), plan.placement.offset[plan.graph.root(tensor)],
+                                           std::as_writable_bytes(std::span(padded))));
+    values->resize(uint64_t{c.rows} * c.vocabulary);
+    for (uint64_t r = 0; r < c.rows; ++r)
+      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), c.vocabulary, values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
+  }
+  for (uint32_t r = 0; r < c.rows; ++r)
+    c.histories.push_back(slot_history(log, shape, step, step == 0 ? r : captured_slots[r], prefix));
+  captured.push_back(std::move(c));
+  captured_slots.resize(kMaxRows);
+  return workspace->session->read(workspace->session->state(StateKind::step), uint64_t{StepWords::row_slot} * 4,
+                                  std::as_writable_bytes(std::span(captured_slots)));
+}
+
+Status Job::Impl::collect() {
+  if (!search_done) return fail(ErrorCode::internal, "the search did not end within %u ids", options.max_length);
+  const auto& shape = workspace->key.shape;
+  std::vector<uint32_t> search(request.sources.size() * SearchLayout::stride(shape.beams));
+  LAPILLI_CHECK(workspace->session->read(workspace->session->state(StateKind::search), 0, std::as_writable_bytes(std::span(search))));
+  const SearchRecord record{shape, static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search};
+  for (uint32_t i = 0; i < request.sources.size(); ++i) {
+    LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], options.return_sequences));
+    if (h.empty()) return fail(ErrorCode::internal, "source %u has no hypothesis", i);
+    output.hypotheses.push_back(std::move(h));
+  }
+  output.stats.encode_ms = std::chrono::duration<double, std::milli>(encoded - started).count();
+  output.stats.decode_ms = ms_since(encoded);
+  output.stats.steps = runner->steps_done();
+  output.stats.submissions = runner->submissions();
+  output.stats.session_bytes = workspace->session->bytes();
+  output.captured = std::move(captured);
+  return {};
+}
+
+bool Job::pump() { return impl_->step_once(); }
+
+Status Job::wait() {
+  while (!impl_->step_once()) {
+    if (auto s = impl_->runner->wait_oldest(); !s) {
+      impl_->finish(std::move(s));
+      break;
+    }
+  }
+  return impl_->status;
+}
+
+void Job::cancel() { impl_->cancelled = true; }
+uint32_t Job::steps_done() const { return impl_->runner ? impl_->runner->steps_done() : 0; }
+
+Result<GenerateOutput> Job::take() {
+  if (!impl_->ended) return fail(ErrorCode::invalid_argument, "the job has not ended");
+  if (!impl_->status) return impl_->status.error();
+  if (impl_->taken) return fail(ErrorCode::invalid_argument, "the result was taken already");
+  impl_->taken = true;
+  return std::move(impl_->output);
+}
+
+Job::~Job() {
+  if (!impl_ || !impl_->runner || !impl_->workspace) return;
+  // Nothing of the session may be destroyed while the device works on it.
+  impl_->runner->stop();
+  while (impl_->runner->in_flight()) {
+    if (!impl_->runner->wait_oldest()) break;
+    if (!impl_->runner->pump()) break;
+  }
+  if (!impl_->runner->in_flight()) impl_->model->impl()->give_back(std::move(impl_->workspace));
+}
+
+}  // namespace lapilli

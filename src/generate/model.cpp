@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <cstring>
+
+#include "generate/model_impl.hpp"
+#include "model/families/family.hpp"
+
+namespace lapilli {
+
+namespace {
+
+StoredFormat stored_format(StoredType type) {
+  return type == StoredType::f16 ? StoredFormat::f16 : type == StoredType::bf16 ? StoredFormat::bf16 : StoredFormat::f32;
+}
+
+// The bytes of a tensor in row-major order: the mapping itself, or a copy where strides ask for one.
+std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTensor* tensor) {
+  const uint64_t size = stored_bytes(tensor->type);
+  if (tensor->contiguous())
+    return [tensor, size]() -> Result<std::span<const std::byte>> { return tensor->bytes.first(tensor->elements() * size); };
+  auto copy = std::make_shared<std::vector<std::byte>>();
+  return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
+    const uint64_t n = tensor->elements();
+    copy->resize(n * size);
+    for (uint64_t i = 0; i < n; ++i) {
+      uint64_t rest = i, at = 0;
+      for (size_t d = tensor->shape.size(); d-- > 0;) {
+        at += rest % tensor->shape[d] * tensor->strides[d];
+        rest /= tensor->shape[d];
+      }
+      std::memcpy(copy->data() + i * size, tensor->bytes.data() + at * size, size);
+    }
+    return std::span<const std::byte>(*copy);
+  };
+}
+
+WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part) {
+  WeightPiece p;
+  p.bytes = tensor_bytes(part.tensor);
+  p.format = stored_format(part.tensor->type);
+  p.first_column = part.first_column;
+  p.group = part.group;
+  p.group_stride = part.group_stride;
+  p.destination = part.destination;
+  if (spec.kind == model::WeightSpec::Kind::matrix && !part.bias) {
+    p.kind = WeightPiece::Kind::matrix;
+    p.rows = part.tensor->shape[0];
+    p.k = part.tensor->shape[1];
+  } else {
+    p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPiece::Kind::bias : WeightPiece::Kind::plain;
+    p.rows = part.tensor->elements();
+    p.k = 1;
+  }
+  return p;
+}
+
+Result<WeightSource> source(const model::WeightSpec& spec) {
+  WeightSource s;
+  s.name = spec.name;
+  s.words = spec.words;
+  s.n = spec.n;
+  s.k = spec.k;
+  s.values = spec.values;
+  if (spec.kind == model::WeightSpec::Kind::table) {
+    // Rows are padded to vec4: done on the host, these tables are small.
+    LAPILLI_TRY(const auto values, read_floats(*spec.parts.front().tensor));
+    const uint64_t ld = round_up<uint64_t>(spec.k, 4);
+    s.values.assign(spec.words, 0.0f);
+    for (uint64_t r = 0; r < spec.n; ++r) std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k, s.values.begin() + static_cast<ptrdiff_t>(r * ld));
+    return s;
+  }
+  for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part));
+  return s;
+}
+
+ModelInfo describe(const model::Network& n, const Checkpoint& checkpoint, const std::string& directory) {
+  const model::Config& c = n.config;
+  ModelInfo info;
+  info.directory = directory;
+  info.family = c.family;
+  info.checkpoint_format = checkpoint.format();
+  for (const auto& spec : n.weights)
+    if (info.stored_dtype.empty() && !spec.parts.empty()) info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
+  info.parameters = n.parameters;
+  info.d_model = c.d_model;
+  info.encoder_layers = c.encoder.layers;
+  info.decoder_layers = c.decoder.layers;
+  info.encoder_heads = c.encoder.heads;
+  info.decoder_heads = c.decoder.heads;
+  info.encoder_ffn = c.encoder.ffn;
+  info.decoder_ffn = c.decoder.ffn;
+  info.source_vocabulary = c.source_vocabulary;
+  info.target_vocabulary = c.target_vocabulary;
+  info.max_source_positions = info.max_target_positions = c.max_positions;
+  info.activation = c.activation_name;
+  return info;
+}
+
+struct Published {
+  model::Network network;
+  Checkpoint checkpoint;
+};
+
+Result<Published> read_published(const std::string& directory) {
+  if (!directory_exists(directory))
+    return fail(ErrorCode::not_found, "%s is not a directory; give the directory of a published model (with config.json)", directory.c_str());
+  const std::string path = directory + "/config.json";
+  LAPILLI_TRY(const auto json, read_json_file(path));
+  LAPILLI_TRY(const auto type, get_string({json, path}, "model_type"));
+  const model::Family* family = model::find_family(type);
+  if (!family)
+    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(), type.c_str(),
+                model::family_list().c_str());
+  LAPILLI_TRY(const auto config, family->config(json, path));
+  LAPILLI_TRY(auto checkpoint, Checkpoint::open(directory));
+  auto network = model::bind_weights(config, family->names(config), checkpoint);
+  if (!network) return std::move(network).error().in(directory);
+  return Published{std::move(network).value(), std::move(checkpoint)};
+}
+
+}  // namespace
+
+Result<std::vector<WeightSource>> weight_sources(const model::Network& network) {
+  std::vector<WeightSource> sources;
+  for (const auto& spec : network.weights) {
+    LAPILLI_TRY(auto s, source(spec));
+    sources.push_back(std::move(s));
+  }
+  return sources;
+}
+
+Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> device, const std::string& directory,
+                                           const LoadOptions& options) {
+  LAPILLI_TRY(auto published, read_published(directory));
+  LAPILLI_TRY(auto generation, read_generation_config(directory));
+  LAPILLI_TRY(const auto sources, weight_sources(published.network));
+  std::shared_ptr<Model> model(new Model());
+  model->impl_ = std::make_unique<Impl>();
+  Impl& m = *model->impl_;
+  m.device = std::move(device);
+  m.info = describe(published.network, published.checkpoint, directory);
+  m.generation = std::move(generation);
+  m.memory_limit = options.memory_limit;
+  auto weights = Weights::load(m.device, sources);
+  if (!weights) return std::move(weights).error().in("loading " + directory);
+  m.weights = std::move(weights).value();
+  m.info.weight_bytes = m.weights->bytes();
+  m.network = std::move(published.network);
+  for (auto& spec : m.network.weights) {
+    spec.parts.clear();
+    spec.values = {};
+  }
+  auto tokenizer = load_tokenizer(directory, m.network.config.tokenizer);
+  if (tokenizer) m.tokenizer = std::move(tokenizer).value();
+  else m.tokenizer_error = std::move(tokenizer).error();
+  return model;
+}
+
+Model::~Model() = default;
+const ModelInfo& Model::info() const { return impl_->info; }
+const Tokenizer* Model::tokenizer() const { return impl_->tokenizer.get(); }
+const Error& Model::tokenizer_error() const { return impl_->tokenizer_error; }
+const GenerationConfig& Model::generation_config() const { return impl_->generation; }
+const std::shared_ptr<vulkan::Device>& Model::device() const { return impl_->device; }
+
+}  // namespace lapilli

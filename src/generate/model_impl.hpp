@@ -1,0 +1,80 @@
+// Inside of Model: what jobs share, and the workspaces that they take and give back.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "formats/checkpoint.hpp"
+#include "generate/generate.hpp"
+#include "generate/search_options.hpp"
+#include "model/transformer.hpp"
+#include "runtime/bind.hpp"
+#include "runtime/session.hpp"
+#include "runtime/weights.hpp"
+
+namespace lapilli {
+
+// What a workspace is made for. Equal keys share plans; a workspace serves one job at a time.
+struct WorkspaceKey {
+  model::SessionShape shape;
+  uint32_t candidates = 1;
+  bool renormalize = false, capture = false;
+  uint32_t steps_per_submit = 1;
+  friend bool operator==(const WorkspaceKey&, const WorkspaceKey&) = default;
+};
+
+struct WorkspacePlans {
+  std::shared_ptr<const Plan> encode, init, step;
+  graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
+};
+
+// A session with the three plans of a job bound to it.
+struct Workspace {
+  WorkspaceKey key;
+  WorkspacePlans plans;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<BoundPlan> encode, init, step;
+};
+
+struct Model::Impl {
+  std::shared_ptr<vulkan::Device> device;
+  ModelInfo info;
+  model::Network network;  // without the checkpoint: parts are dropped after loading
+  std::shared_ptr<const Weights> weights;
+  std::unique_ptr<Tokenizer> tokenizer;
+  Error tokenizer_error;
+  GenerationConfig generation;
+  uint64_t memory_limit = 0;
+
+  // A free workspace for the key, or a new one. Thread-safe.
+  Result<std::unique_ptr<Workspace>> take_workspace(const WorkspaceKey& key);
+  // Kept for the next job of its shape; the oldest are dropped.
+  void give_back(std::unique_ptr<Workspace> workspace);
+  // Drops all free workspaces, to make room.
+  void drop_free();
+  // Device memory that a workspace of this shape takes, without making it.
+  Result<uint64_t> workspace_bytes(const WorkspaceKey& key);
+  [[nodiscard]] MemoryMap weight_map() const;
+
+ private:
+  Result<WorkspacePlans> plans(const WorkspaceKey& key);
+  std::mutex mutex_;
+  std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
+  std::list<std::unique_ptr<Workspace>> free_;                // newest first
+};
+
+// The model's network as weight sources, reading from the checkpoint when their turn comes.
+Result<std::vector<WeightSource>> weight_sources(const model::Network& network);
+
+// The graphs of a workspace; also for `lapilli plan` and the reference interpreter.
+struct StepGraph {
+  graph::Graph graph;
+  graph::TensorId logits = graph::kNone, scores = graph::kNone;
+};
+graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape);
+graph::Graph init_graph(const model::Network& network, const model::SessionShape& shape);
+StepGraph step_graph(const model::Network& network, const WorkspaceKey& key);
+
+}  // namespace lapilli

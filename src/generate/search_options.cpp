@@ -1,0 +1,214 @@
+#include "generate/search_options.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lapilli {
+
+namespace {
+
+constexpr uint32_t kDefaultNewTokens = 20;  // the reference's, where nobody gives a length
+
+Error bad(const char* what) { return {ErrorCode::invalid_argument, what}; }
+
+Status check_ids(const std::vector<int32_t>& ids, uint32_t vocabulary, const char* option) {
+  for (const int32_t id : ids)
+    if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
+      return fail(ErrorCode::invalid_argument, "%s: id %d is outside the vocabulary of %u", option, id, vocabulary);
+  return {};
+}
+
+Status refuse_unsupported(const GenerationConfig& c) {
+  if (c.do_sample.value_or(false))
+    return fail(ErrorCode::unsupported, "do_sample: sampling is not supported yet; leave it out for greedy or beam search");
+  if (c.forced_decoder_ids)
+    return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
+  return {};
+}
+
+class Resolver {
+ public:
+  Resolver(const GenerationConfig& c, uint32_t prefix, const model::Config& config) : c_(c), prefix_(prefix), m_(config) {}
+
+  Result<SearchOptions> run() {
+    LAPILLI_CHECK(refuse_unsupported(c_));
+    LAPILLI_CHECK(ids());
+    LAPILLI_CHECK(lengths());
+    LAPILLI_CHECK(beams());
+    LAPILLI_CHECK(processors());
+    return o_;
+  }
+
+ private:
+  Status ids() {
+    o_.end_ids = c_.eos_token_id.value_or(std::vector<int32_t>{});
+    if (o_.end_ids.size() > kMaxEndTokens)
+      return fail(ErrorCode::unsupported, "eos_token_id: %zu end tokens; at most %u are supported", o_.end_ids.size(), kMaxEndTokens);
+    LAPILLI_CHECK(check_ids(o_.end_ids, m_.target_vocabulary, "eos_token_id"));
+    const auto start = c_.decoder_start_token_id ? c_.decoder_start_token_id : c_.bos_token_id;
+    if (!start) return bad("decoder_start_token_id: neither the model nor the options give one");
+    o_.decoder_start = *start;
+    LAPILLI_CHECK(check_ids({o_.decoder_start}, m_.target_vocabulary, "decoder_start_token_id"));
+    o_.pad = c_.pad_token_id.value_or(o_.end_ids.empty() ? 0 : o_.end_ids.front());
+    o_.forced_eos = c_.forced_eos_token_id.value_or(std::vector<int32_t>{});
+    if (o_.forced_eos.size() > kMaxEndTokens)
+      return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", kMaxEndTokens);
+    LAPILLI_CHECK(check_ids(o_.forced_eos, m_.target_vocabulary, "forced_eos_token_id"));
+    o_.forced_bos = c_.forced_bos_token_id;
+    if (o_.forced_bos) LAPILLI_CHECK(check_ids({*o_.forced_bos}, m_.target_vocabulary, "forced_bos_token_id"));
+    return {};
+  }
+
+  Status lengths() {
+    uint64_t longest = 0;
+    if (c_.max_new_tokens) longest = uint64_t{prefix_} + *c_.max_new_tokens;
+    else if (c_.max_length) longest = *c_.max_length;
+    else longest = std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.max_positions ? m_.max_positions : ~0u);
+    if (longest <= prefix_)
+      return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
+                  static_cast<unsigned long long>(longest), prefix_);
+    // The last position that is fed back is longest - 2.
+    if (m_.max_positions && longest > uint64_t{m_.max_positions} + 1)
+      return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
+                  static_cast<unsigned long long>(longest), m_.max_positions);
+    o_.max_length = static_cast<uint32_t>(longest);
+    o_.min_length = c_.min_length.value_or(0);
+    if (c_.min_new_tokens.value_or(0) > 0) o_.min_new_length = prefix_ + std::min(*c_.min_new_tokens, o_.max_length);
+    return {};
+  }
+
+  Status beams() {
+    o_.beams = c_.num_beams.value_or(1);
+    if (o_.beams < 1 || o_.beams > kMaxBeams)
+      return fail(ErrorCode::invalid_argument, "num_beams: %u is not between 1 and %u", o_.beams, kMaxBeams);
+    o_.return_sequences = c_.num_return_sequences.value_or(1);
+    if (o_.return_sequences < 1 || o_.return_sequences > o_.beams)
+      return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and the number of beams, %u",
+                  o_.return_sequences, o_.beams);
+    if (o_.candidates() > kMaxCandidates)
+      return fail(ErrorCode::unsupported, "num_beams: %u beams with %zu end tokens need %u candidates a step; at most %u fit",
+                  o_.beams, o_.end_ids.size(), o_.candidates(), kMaxCandidates);
+    if (o_.candidates() > 1 && o_.candidates() > m_.target_vocabulary * o_.beams)
+      return bad("num_beams: more candidates than the vocabulary has words");
+    o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
+    o_.length_penalty = static_cast<float>(c_.length_penalty.value_or(1.0));
+    return {};
+  }
+
+  Status processors() {
+    o_.repetition_penalty = static_cast<float>(c_.repetition_penalty.value_or(1.0));
+    if (!(o_.repetition_penalty > 0)) return bad("repetition_penalty: must be greater than 0");
+    o_.encoder_repetition_penalty = static_cast<float>(c_.encoder_repetition_penalty.value_or(1.0));
+    if (!(o_.encoder_repetition_penalty > 0)) return bad("encoder_repetition_penalty: must be greater than 0");
+    o_.no_repeat_ngram = c_.no_repeat_ngram_size.value_or(0);
+    o_.encoder_no_repeat_ngram = c_.encoder_no_repeat_ngram_size.value_or(0);
+    o_.renormalize = c_.renormalize_logits.value_or(false);
+    o_.suppress = c_.suppress_tokens.value_or(std::vector<int32_t>{});
+    o_.begin_suppress = c_.begin_suppress_tokens.value_or(std::vector<int32_t>{});
+    LAPILLI_CHECK(check_ids(o_.suppress, m_.target_vocabulary, "suppress_tokens"));
+    LAPILLI_CHECK(check_ids(o_.begin_suppress, m_.target_vocabulary, "begin_suppress_tokens"));
+    for (const auto& words : c_.bad_words_ids.value_or(std::vector<std::vector<int32_t>>{})) {
+      LAPILLI_CHECK(check_ids(words, m_.target_vocabulary, "bad_words_ids"));
+      // The reference ignores an entry that is just one end token.
+      const bool end = words.size() == 1 && std::find(o_.end_ids.begin(), o_.end_ids.end(), words[0]) != o_.end_ids.end();
+      if (!words.empty() && !end) o_.bad_words.push_back(words);
+    }
+    for (const auto& b : c_.sequence_bias.value_or(std::vector<SequenceBias>{})) {
+      LAPILLI_CHECK(check_ids(b.ids, m_.target_vocabulary, "sequence_bias"));
+      if (!b.ids.empty()) o_.sequence_bias.emplace_back(b.ids, static_cast<float>(b.bias));
+    }
+    if (c_.exponential_decay_length_penalty)
+      o_.exponential_decay = {c_.exponential_decay_length_penalty->start,
+                              static_cast<float>(c_.exponential_decay_length_penalty->factor)};
+    return {};
+  }
+
+  const GenerationConfig& c_;
+  uint32_t prefix_;
+  const model::Config& m_;
+  SearchOptions o_;
+};
+
+uint32_t bits(float f) { return std::bit_cast<uint32_t>(f); }
+
+}  // namespace
+
+Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
+                                      const model::Config& config) {
+  const GenerationConfig merged = merge(request, model);
+  return Resolver(merged, prefix, config).run();
+}
+
+SearchWords encode_options(const SearchOptions& o, const model::Config& config,
+                           const std::vector<std::vector<int32_t>>& prefix, const std::vector<std::vector<int32_t>>& sources) {
+  using P = ParamWords;
+  SearchWords words;
+  auto& p = words.params;
+  auto& lists = words.lists;
+  p.assign(P::words, 0);
+  const auto append = [&](const std::vector<int32_t>& ids) {
+    for (const int32_t id : ids) lists.push_back(static_cast<uint32_t>(id));
+  };
+  const uint32_t prefix_length = static_cast<uint32_t>(prefix.front().size());
+  p[P::sentences] = static_cast<uint32_t>(prefix.size());
+  p[P::beams] = o.beams;
+  p[P::candidates] = o.candidates();
+  p[P::vocabulary] = config.target_vocabulary;
+  p[P::max_length] = o.max_length;
+  p[P::prefix] = prefix_length;
+  p[P::min_length] = o.min_length;
+  p[P::min_new_length] = o.min_new_length;
+  p[P::early_stopping] = static_cast<uint32_t>(o.early_stopping == EarlyStopping::no    ? StopRule::no
+                                               : o.early_stopping == EarlyStopping::yes ? StopRule::yes
+                                                                                        : StopRule::never);
+  p[P::length_penalty] = bits(o.length_penalty);
+  p[P::repetition_penalty] = bits(o.repetition_penalty);
+  p[P::no_repeat_ngram] = o.no_repeat_ngram;
+  p[P::forced_bos] = o.forced_bos ? static_cast<uint32_t>(*o.forced_bos) + 1 : 0;
+  p[P::forced_eos_count] = static_cast<uint32_t>(o.forced_eos.size());
+  for (size_t i = 0; i < o.forced_eos.size(); ++i) p[P::forced_eos_ids + i] = static_cast<uint32_t>(o.forced_eos[i]);
+  p[P::end_count] = static_cast<uint32_t>(o.end_ids.size());
+  for (size_t i = 0; i < o.end_ids.size(); ++i) p[P::end_ids + i] = static_cast<uint32_t>(o.end_ids[i]);
+  p[P::pad] = static_cast<uint32_t>(o.pad);
+  p[P::renormalize] = o.renormalize ? 1 : 0;
+  p[P::prefix_offset] = 0;
+  for (const auto& ids : prefix) append(ids);
+  p[P::suppress_offset] = static_cast<uint32_t>(lists.size());
+  p[P::suppress_count] = static_cast<uint32_t>(o.suppress.size());
+  append(o.suppress);
+  p[P::begin_suppress_offset] = static_cast<uint32_t>(lists.size());
+  p[P::begin_suppress_count] = static_cast<uint32_t>(o.begin_suppress.size());
+  append(o.begin_suppress);
+  // The first generated token; the second where the first is forced.
+  p[P::begin_suppress_length] = prefix_length + (o.forced_bos && prefix_length == 1 ? 1 : 0);
+  p[P::bad_words_offset] = static_cast<uint32_t>(lists.size());
+  p[P::bad_words_count] = static_cast<uint32_t>(o.bad_words.size());
+  for (const auto& ids : o.bad_words) {
+    lists.push_back(static_cast<uint32_t>(ids.size()));
+    append(ids);
+  }
+  p[P::bias_offset] = static_cast<uint32_t>(lists.size());
+  p[P::bias_count] = static_cast<uint32_t>(o.sequence_bias.size());
+  for (const auto& [ids, bias] : o.sequence_bias) {
+    lists.push_back(static_cast<uint32_t>(ids.size()));
+    lists.push_back(bits(bias));
+    append(ids);
+  }
+  p[P::decay_start] = o.exponential_decay ? o.exponential_decay->first + prefix_length : 0;
+  p[P::decay_factor] = bits(o.exponential_decay ? o.exponential_decay->second : 1.0f);
+  p[P::encoder_no_repeat_ngram] = o.encoder_no_repeat_ngram;
+  p[P::encoder_repetition_penalty] = bits(1.0f / o.encoder_repetition_penalty);
+  if (o.needs_source_ids()) {
+    size_t longest = 0;
+    for (const auto& s : sources) longest = std::max(longest, s.size());
+    p[P::source_offset] = static_cast<uint32_t>(lists.size());
+    p[P::source_stride] = static_cast<uint32_t>(longest);
+    for (const auto& s : sources) {
+      append(s);
+      lists.insert(lists.end(), longest - s.size(), static_cast<uint32_t>(o.pad));
+    }
+  }
+  return words;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,54 @@
+// Generation options after merging and checking, and their form in GPU memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "formats/hf_config.hpp"
+#include "model/config.hpp"
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+struct SearchOptions {
+  uint32_t beams = 1, return_sequences = 1;
+  uint32_t max_length = 20;               // ids in total
+  uint32_t min_length = 0;                // ids in total; 0: none
+  uint32_t min_new_length = 0;            // likewise, from min_new_tokens
+  EarlyStopping early_stopping = EarlyStopping::no;
+  float length_penalty = 1, repetition_penalty = 1;
+  uint32_t no_repeat_ngram = 0;
+  int32_t pad = 0, decoder_start = 0;
+  std::vector<int32_t> end_ids, forced_eos;
+  std::optional<int32_t> forced_bos;
+  std::vector<int32_t> suppress, begin_suppress;
+  std::vector<std::vector<int32_t>> bad_words;
+  std::vector<std::pair<std::vector<int32_t>, float>> sequence_bias;
+  std::optional<std::pair<uint32_t, float>> exponential_decay;  // start (generated tokens), factor
+  uint32_t encoder_no_repeat_ngram = 0;
+  float encoder_repetition_penalty = 1;
+  bool renormalize = false;
+
+  // Candidates that one step of the search needs.
+  [[nodiscard]] uint32_t candidates() const {
+    return beams == 1 ? 1 : std::max<uint32_t>(2, 1 + static_cast<uint32_t>(end_ids.size())) * beams;
+  }
+  [[nodiscard]] bool needs_source_ids() const { return encoder_no_repeat_ngram > 0 || encoder_repetition_penalty != 1.0f; }
+};
+
+// What is set in `request` wins over `model`, which wins over the reference's defaults. `prefix` is the number of given
+// decoder ids, the start included. Refuses by name what is out of range or not supported (sampling, for example).
+Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
+                                      const model::Config& config);
+
+// ParamWords and the lists behind them.
+struct SearchWords {
+  std::vector<uint32_t> params, lists;
+};
+SearchWords encode_options(const SearchOptions& options, const model::Config& config,
+                           const std::vector<std::vector<int32_t>>& prefix, const std::vector<std::vector<int32_t>>& sources);
+
+}  // namespace lapilli

@@ -1,0 +1,57 @@
+#include "generate/trace_back.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace lapilli {
+
+namespace {
+
+constexpr uint32_t kFinishedWords = 4;  // score, step, slot, token
+
+// Ids of the hypothesis that ended at `step` in `slot` with `token`.
+Status follow(const SearchRecord& r, uint32_t step, uint32_t slot, std::span<const int32_t> prefix, Hypothesis& h) {
+  const uint64_t stride = LogLayout::stride(r.shape.slots());
+  std::vector<int32_t> ids, beams;
+  for (uint32_t t = step; t-- > 0;) {
+    beams.push_back(static_cast<int32_t>(slot));
+    const uint32_t* entry = r.log.data() + t * stride + LogLayout::header + 4 * uint64_t{slot};
+    ids.push_back(static_cast<int32_t>(entry[0]));
+    slot = entry[1];
+    if (slot >= r.shape.slots()) return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, r.shape.slots());
+  }
+  beams.push_back(static_cast<int32_t>(slot));
+  ids.push_back(prefix.front());
+  std::reverse(ids.begin(), ids.end());
+  std::reverse(beams.begin(), beams.end());
+  // Given ids were not chosen: only what was generated has a beam.
+  h.beam_indices.assign(beams.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(beams.size()), static_cast<ptrdiff_t>(prefix.size()) - 1), beams.end());
+  h.ids = std::move(ids);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Hypothesis>> trace_back(const SearchRecord& r, uint32_t sentence, std::span<const int32_t> prefix, uint32_t count) {
+  const uint32_t beams = r.shape.beams;
+  const uint32_t* state = r.search.data() + uint64_t{sentence} * SearchLayout::stride(beams);
+  const uint32_t finished = state[SearchLayout::finished];
+  if (finished > beams) return fail(ErrorCode::internal, "%u finished hypotheses of %u beams", finished, beams);
+  std::vector<Hypothesis> all;
+  for (uint32_t i = 0; i < std::min(finished, count); ++i) {
+    const uint32_t* f = state + SearchLayout::finished_list(beams) + kFinishedWords * i;
+    const uint32_t step = f[1], slot = f[2];
+    if (step >= r.steps || slot >= r.shape.slots())
+      return fail(ErrorCode::internal, "a finished hypothesis points to step %u of %u, slot %u", step, r.steps, slot);
+    Hypothesis h;
+    h.score = std::bit_cast<float>(f[0]);
+    if (h.score <= kForbidden) h.score = -std::numeric_limits<float>::infinity();
+    // The token at position `step` came out of step - 1 into this slot; the last one is in the list itself.
+    LAPILLI_CHECK(follow(r, step, slot, prefix, h));
+    h.ids.push_back(static_cast<int32_t>(f[3]));
+    all.push_back(std::move(h));
+  }
+  return all;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "generate/model_impl.hpp"
+
+namespace lapilli {
+
+namespace {
+constexpr size_t kPlanCache = 16;   // shapes whose plans are remembered
+constexpr size_t kFreeSessions = 4;  // sessions kept for the next job
+}  // namespace
+
+graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape) {
+  graph::Graph g;
+  model::Builder b(network, g);
+  model::build_encode(b, {shape.sentences, shape.source_positions, shape});
+  return g;
+}
+
+graph::Graph init_graph(const model::Network& network, const model::SessionShape& shape) {
+  graph::Graph g;
+  model::Builder b(network, g);
+  model::build_init(b, shape);
+  return g;
+}
+
+StepGraph step_graph(const model::Network& network, const WorkspaceKey& key) {
+  StepGraph s;
+  model::Builder b(network, s.graph);
+  const auto logits = model::build_step(b, {key.shape.slots(), key.shape});
+  model::build_tail(b, logits, key.shape, {key.candidates, key.renormalize, key.capture});
+  for (const auto& o : b.outputs()) {
+    if (o.name == "logits") s.logits = o.tensor;
+    if (o.name == "scores") s.scores = o.tensor;
+  }
+  return s;
+}
+
+Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [k, p] : plans_)
+      if (k == key) return p;
+  }
+  WorkspacePlans p;
+  const Capabilities& caps = device->caps();
+  LAPILLI_TRY(p.encode, compile(encode_graph(network, key.shape), caps));
+  LAPILLI_TRY(p.init, compile(init_graph(network, key.shape), caps));
+  StepGraph step = step_graph(network, key);
+  p.logits = step.logits;
+  p.scores = step.scores;
+  LAPILLI_TRY(p.step, compile(std::move(step.graph), caps));
+  std::lock_guard lock(mutex_);
+  plans_.emplace_front(key, p);
+  if (plans_.size() > kPlanCache) plans_.pop_back();
+  return p;
+}
+
+Result<uint64_t> Model::Impl::workspace_bytes(const WorkspaceKey& key) {
+  LAPILLI_TRY(const auto p, plans(key));
+  std::map<uint32_t, uint64_t> states;
+  uint64_t arena = 0, total = 0;
+  for (const auto& plan : {p.encode, p.init, p.step}) {
+    arena = std::max(arena, plan->arena_bytes());
+    for (const auto& t : plan->graph.tensors())
+      if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
+  }
+  for (const auto& [id, bytes] : states) total += bytes;
+  return total + arena;
+}
+
+Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKey& key) {
+  {
+    std::lock_guard lock(mutex_);
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      if (!((*it)->key == key)) continue;
+      auto w = std::move(*it);
+      free_.erase(it);
+      return w;
+    }
+  }
+  auto w = std::make_unique<Workspace>();
+  w->key = key;
+  LAPILLI_TRY(w->plans, plans(key));
+  LAPILLI_TRY(w->session, Session::create(device));
+  for (const auto& plan : {w->plans.encode, w->plans.init, w->plans.step}) w->session->require(*plan);
+  LAPILLI_CHECK(w->session->allocate());
+  const MemoryMap memory = w->session->memory(weight_map());
+  LAPILLI_TRY(auto encode, BoundPlan::bind(device, w->plans.encode, memory));
+  LAPILLI_TRY(auto init, BoundPlan::bind(device, w->plans.init, memory));
+  const bool one_segment = w->plans.step->schedule.segments.size() == 1;
+  LAPILLI_TRY(auto step, BoundPlan::bind(device, w->plans.step, memory, one_segment ? key.steps_per_submit : 1));
+  w->encode = std::make_unique<BoundPlan>(std::move(encode));
+  w->init = std::make_unique<BoundPlan>(std::move(init));
+  w->step = std::make_unique<BoundPlan>(std::move(step));
+  LAPILLI_CHECK(write_grids(*device, *w->plans.step, w->session->state(StateKind::grids)));
+  return w;
+}
+
+void Model::Impl::give_back(std::unique_ptr<Workspace> workspace) {
+  std::unique_ptr<Workspace> dropped;  // destroyed outside the lock
+  std::lock_guard lock(mutex_);
+  free_.push_front(std::move(workspace));
+  if (free_.size() > kFreeSessions) {
+    dropped = std::move(free_.back());
+    free_.pop_back();
+  }
+}
+
+void Model::Impl::drop_free() {
+  std::list<std::unique_ptr<Workspace>> dropped;
+  std::lock_guard lock(mutex_);
+  dropped.swap(free_);
+}
+
+MemoryMap Model::Impl::weight_map() const {
+  return [w = weights](graph::Space, uint32_t id) { return w->find(id); };
+}
+
+}  // namespace lapilli

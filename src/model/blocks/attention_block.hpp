@@ -1,0 +1,45 @@
+// Attention sublayers: over whole sequences (encoder, teacher forcing) and for one step of decoding.
+#pragma once
+
+#include <cmath>
+
+#include "model/blocks/block.hpp"
+
+namespace lapilli::model {
+
+// Keys and values of whole sequences, where the queries come from, and what to keep.
+struct SequenceAttention {
+  uint32_t batch = 0, queries = 0, keys = 0;
+  uint32_t heads = 0;
+  bool causal = false;
+  graph::TensorId lengths = graph::kNone;  // of the keys
+  std::string keep_weights;                // name of the output that keeps the attention weights; empty: none
+};
+
+// x + out(attention(h)) in place of x; keys and values from h itself.
+graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
+                               graph::TensorId x, const SequenceAttention& how);
+// The same with keys and values that cross_keys_values() made.
+graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
+                                graph::TensorId x, graph::TensorId kv, const SequenceAttention& how);
+// Keys and values of an encoder's output for one decoder layer, into `kv`.
+void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
+                       graph::TensorId kv, const KvShape& shape);
+// A KV tensor in the arena.
+graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape);
+
+// The state that attention reads in a step, and its strides.
+struct StepAttention {
+  ops::StepTensors state;
+  uint32_t heads = 0;
+  KvShape self, cross;
+  uint32_t lineage_slots = 0, lineage_positions = 0;
+};
+graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
+                                    graph::TensorId x, graph::TensorId kv, const StepAttention& how);
+graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
+                                     graph::TensorId x, graph::TensorId kv, const StepAttention& how);
+
+inline float attention_scale(uint32_t head_dim) { return 1.0f / std::sqrt(static_cast<float>(head_dim)); }
+
+}  // namespace lapilli::model

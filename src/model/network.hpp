@@ -1,0 +1,70 @@
+// A family's Config and names bound to a checkpoint: the list of weights to load, and which of them each layer uses.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "formats/checkpoint.hpp"
+#include "model/config.hpp"
+#include "ops/basic.hpp"
+
+namespace lapilli::model {
+
+// One stored tensor's part in a weight.
+struct WeightPart {
+  const StoredTensor* tensor = nullptr;
+  // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r % group
+  uint32_t first_column = 0, group = 1, group_stride = 1;
+  bool bias = false;
+  uint64_t destination = 0;  // vectors and tables: first element
+};
+
+// A weight tensor of the graphs, by index: what it is made of and how large it is.
+struct WeightSpec {
+  enum class Kind : uint8_t {
+    matrix,  // packed (ops/matmul.hpp): n columns, k deep
+    vector,  // parts one after the other (normalization: weight, bias)
+    table,   // [rows, d] as stored
+    values,  // computed on the host
+  } kind = Kind::matrix;
+  std::string name;
+  uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
+  uint64_t words = 0;
+  std::vector<WeightPart> parts;
+  std::vector<float> values;
+};
+
+using WeightIndex = uint32_t;
+struct AttentionWeights {
+  WeightIndex qkv = 0;  // self: q, then keys and values by head; cross: q alone
+  WeightIndex kv = 0;   // cross only
+  WeightIndex out = 0, norm = 0;
+};
+struct LayerWeights {
+  AttentionWeights self, cross;
+  WeightIndex fc1 = 0, fc2 = 0, norm = 0;
+};
+struct StackWeights {
+  WeightIndex embedding = 0, positions = 0, embedding_norm = 0, final_norm = 0;
+  std::vector<LayerWeights> layers;
+};
+
+struct Network {
+  Config config;
+  std::vector<WeightSpec> weights;
+  StackWeights encoder, decoder;
+  WeightIndex output = 0;
+  uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
+};
+
+// Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was wanted.
+// The network points into the checkpoint, which must live until the weights are loaded.
+Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint);
+
+// The same shapes with weights drawn from a seeded generator, for benchmarks and node-by-node comparison.
+Network random_network(const Config& config, uint64_t seed);
+
+}  // namespace lapilli::model

@@ -1,0 +1,210 @@
+#include "model/transformer.hpp"
+
+#include "model/blocks/attention_block.hpp"
+#include "model/blocks/feed_forward.hpp"
+#include "model/encoder.hpp"
+
+namespace lapilli::model {
+
+KvShape self_kv_shape(const Config& config, const SessionShape& session) {
+  KvShape kv;
+  kv.heads = config.decoder.heads;
+  kv.head_dim = config.decoder_head_dim();
+  kv.slots = session.slots();
+  kv.positions = session.target_positions;
+  kv.place = Place::step;
+  return kv;
+}
+
+KvShape cross_kv_shape(const Config& config, const SessionShape& session) {
+  KvShape kv = self_kv_shape(config, session);
+  kv.slots = session.sentences;
+  kv.positions = session.source_positions;
+  kv.place = Place::batch;
+  return kv;
+}
+
+namespace {
+
+graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvShape& shape) {
+  return b.state(state_id(kind, layer), format(kind == StateKind::self_kv ? "self_kv.%u" : "cross_kv.%u", layer),
+                 uint64_t{shape.heads} * shape.slots * shape.positions, 2 * shape.head_dim, graph::DType::f32);
+}
+
+// What differs between one step and a whole sequence of the decoder.
+struct DecoderRun {
+  bool step = false;
+  SequenceAttention self, cross;  // whole sequences
+  StepAttention in_step;
+  std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
+  bool keep_hidden_states = false, keep_attentions = false;
+};
+
+graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
+  const Config& c = b.config();
+  const StackWeights& w = b.network().decoder;
+  const bool live = run.step;
+  for (uint32_t i = 0; i < c.decoder.layers; ++i) {
+    const LayerWeights& layer = w.layers[i];
+    const std::string label = format("decoder.%u", i);
+    auto h = before_sublayer(b, label + ".self.norm", layer.self.norm, x, live);
+    if (run.step) {
+      x = self_attention_step(b, label + ".self", layer.self, h, x, run.self_kv[i], run.in_step);
+    } else {
+      run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
+      x = self_attention(b, label + ".self", layer.self, h, x, run.self);
+    }
+    x = after_sublayer(b, label + ".self.norm", layer.self.norm, x, live);
+    h = before_sublayer(b, label + ".cross.norm", layer.cross.norm, x, live);
+    if (run.step) {
+      x = cross_attention_step(b, label + ".cross", layer.cross, h, x, run.cross_kv[i], run.in_step);
+    } else {
+      run.cross.keep_weights = run.keep_attentions ? format("cross_attentions.%u", i) : "";
+      x = cross_attention(b, label + ".cross", layer.cross, h, x, run.cross_kv[i], run.cross);
+    }
+    x = after_sublayer(b, label + ".cross.norm", layer.cross.norm, x, live);
+    h = before_sublayer(b, label + ".norm", layer.norm, x, live);
+    x = feed_forward(b, label, layer, c.decoder.ffn, h, x, live);
+    x = after_sublayer(b, label + ".norm", layer.norm, x, live);
+    if (i + 1 == c.decoder.layers && c.final_norm)
+      x = ops::layer_norm(b.g(), "decoder.norm", x, b.weight(w.final_norm), {c.norm_epsilon, live ? 1u : 0u});
+    if (run.keep_hidden_states) b.keep_copy(format("decoder_hidden_states.%u", i + 1), x);
+  }
+  return x;
+}
+
+EmbedAttributes target_embedding(const Config& c) {
+  EmbedAttributes e;
+  e.vocabulary = c.target_vocabulary;
+  e.d = c.d_model;
+  e.scale = c.embedding_scale;
+  e.position_offset = c.position_offset;
+  return e;
+}
+
+graph::TensorId embed_targets(Builder& b, graph::TensorId ids, graph::TensorId step, uint64_t rows, const EmbedAttributes& e) {
+  const Config& c = b.config();
+  const StackWeights& w = b.network().decoder;
+  const auto positions = c.positions == Positions::none ? graph::kNone : b.weight(w.positions);
+  auto x = ops::embed(b.g(), "decoder.embed", ids, b.weight(w.embedding), positions, step, rows, e);
+  if (c.embedding_norm)
+    x = ops::layer_norm(b.g(), "decoder.embed_norm", x, b.weight(w.embedding_norm),
+                        {c.norm_epsilon, e.place == Place::step ? 1u : 0u});
+  return x;
+}
+
+}  // namespace
+
+void build_encode(Builder& b, const EncodeShape& shape) {
+  const auto memory = build_encoder(b, {shape.batch, shape.length, false, false});
+  KvShape kv = cross_kv_shape(b.config(), shape.session);
+  kv.rows_per_slot = shape.length;
+  for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
+    cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
+                      kv_state(b, StateKind::cross_kv, i, kv), kv);
+}
+
+ops::SearchTensors search_tensors(Builder& b, const SessionShape& session) {
+  ops::SearchTensors s;
+  s.step = b.state(state_id(StateKind::step), "step", 1, StepWords::words);
+  s.params = b.state(state_id(StateKind::params), "params", 1, ParamWords::words);
+  s.lineage = b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(session.slots(), session.target_positions));
+  s.search = b.state(state_id(StateKind::search), "search", session.sentences, SearchLayout::stride(session.beams));
+  s.log = b.state(state_id(StateKind::log), "log", session.target_positions, LogLayout::stride(session.slots()));
+  s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
+  s.grids = b.state(state_id(StateKind::grids), "grids", kMaxGrids, GridWords::stride);
+  return s;
+}
+
+SearchShape search_shape(const SessionShape& session) {
+  SearchShape s;
+  s.slots = session.slots();
+  s.positions = session.target_positions;
+  s.beams = session.beams;
+  s.sentences = session.sentences;
+  return s;
+}
+
+graph::TensorId build_step(Builder& b, const StepShape& shape) {
+  const Config& c = b.config();
+  const auto s = search_tensors(b, shape.session);
+  DecoderRun run;
+  run.step = true;
+  run.in_step.state = {s.step, s.params, s.lineage,
+                       b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows)};
+  run.in_step.heads = c.decoder.heads;
+  run.in_step.self = self_kv_shape(c, shape.session);
+  run.in_step.cross = cross_kv_shape(c, shape.session);
+  run.in_step.lineage_slots = shape.session.slots();
+  run.in_step.lineage_positions = shape.session.target_positions;
+  for (uint32_t i = 0; i < c.decoder.layers; ++i) {
+    run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
+    run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
+  }
+  EmbedAttributes e = target_embedding(c);
+  e.place = Place::step;
+  e.lineage_slots = shape.session.slots();
+  e.lineage_positions = shape.session.target_positions;
+  auto x = embed_targets(b, s.lineage, s.step, shape.rows, e);
+  x = decoder_layers(b, x, run);
+  return ops::linear(b.g(), "logits", x, b.weight(b.network().output), c.target_vocabulary, {Activation::none, true});
+}
+
+void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options) {
+  const auto s = search_tensors(b, session);
+  const auto shape = search_shape(session);
+  if (options.keep_scores) b.keep_copy("logits", logits);
+  auto scores = logits;
+  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, s.params, {1, 0});
+  scores = ops::processors(b.g(), "processors", scores, s, shape);
+  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, s.params, {1, 0});
+  if (options.keep_scores) b.keep_copy("scores", scores);
+  if (session.beams > 1) {
+    const auto candidates = ops::top_k(b.g(), "top_k", scores, s.step, options.candidates);
+    ops::beam_step(b.g(), "beam_step", candidates, options.candidates, s, shape);
+  } else {
+    ops::greedy_step(b.g(), "greedy_step", ops::argmax(b.g(), "argmax", scores, s.step), s, shape);
+  }
+  ops::advance(b.g(), s, shape);
+}
+
+void build_init(Builder& b, const SessionShape& session) {
+  ops::search_init(b.g(), search_tensors(b, session), search_shape(session));
+}
+
+void build_forward(Builder& b, const ForwardShape& shape) {
+  const Config& c = b.config();
+  const auto memory = build_encoder(b, {shape.batch, shape.source_length, shape.hidden_states, shape.attentions});
+  b.keep_copy("encoder_last_hidden_state", memory);
+
+  DecoderRun run;
+  run.keep_hidden_states = shape.hidden_states;
+  run.keep_attentions = shape.attentions;
+  run.self.batch = run.cross.batch = shape.batch;
+  run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
+  run.cross.keys = shape.source_length;
+  run.self.heads = run.cross.heads = c.decoder.heads;
+  run.self.causal = true;
+  run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * kMaxRows);
+  run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
+  KvShape kv;
+  kv.heads = c.decoder.heads;
+  kv.head_dim = c.decoder_head_dim();
+  kv.slots = shape.batch;
+  kv.positions = kv.rows_per_slot = shape.source_length;
+  for (uint32_t i = 0; i < c.decoder.layers; ++i) {
+    const std::string label = format("decoder.%u.cross", i);
+    run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
+    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, run.cross_kv.back(), kv);
+  }
+  EmbedAttributes e = target_embedding(c);
+  e.rows_per_slot = shape.target_length;
+  const auto ids = b.state(state_id(StateKind::target_ids), "target_ids", shape.batch, shape.target_length);
+  auto x = embed_targets(b, ids, graph::kNone, uint64_t{shape.batch} * shape.target_length, e);
+  if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
+  x = decoder_layers(b, x, run);
+  if (shape.logits)
+    b.keep("logits", ops::linear(b.g(), "logits", x, b.weight(b.network().output), c.target_vocabulary));
+}
+
+}  // namespace lapilli::model

@@ -1,0 +1,128 @@
+#include "runtime/bind.hpp"
+
+#include <map>
+
+#include "ops/shader_table.hpp"
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+namespace {
+
+std::vector<vulkan::PipelineRequest> pipeline_requests(const Plan& plan) {
+  std::vector<vulkan::PipelineRequest> requests;
+  for (const auto& p : plan.pipelines) {
+    const ShaderCode& code = shader_code(p.shader);
+    requests.push_back({code.words, code.word_count, code.name, p.constants});
+  }
+  return requests;
+}
+
+Result<vulkan::BufferBinding> resolve(const MemoryMap& memory, const PlannedDispatch::Binding& b, const Plan& plan,
+                                      const PlannedDispatch& d) {
+  const BufferRef ref = memory(b.space, b.id);
+  if (!ref.buffer || b.offset + b.size > ref.size)
+    return fail(ErrorCode::internal, "%s: binding %u wants bytes [%llu, %llu) of space %d id %u; there are %llu",
+                plan.graph.node(d.node).label.c_str(), b.binding, static_cast<unsigned long long>(b.offset),
+                static_cast<unsigned long long>(b.offset + b.size), static_cast<int>(b.space), b.id,
+                static_cast<unsigned long long>(ref.buffer ? ref.size : 0));
+  return vulkan::BufferBinding{b.binding, ref.buffer, ref.offset + b.offset, b.size};
+}
+
+}  // namespace
+
+Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
+                                  const MemoryMap& memory, uint32_t repeats) {
+  BoundPlan bound;
+  bound.device_ = std::move(device);
+  bound.plan_ = std::move(plan);
+  bound.repeats_ = repeats;
+  if (repeats > 1 && bound.plan_->schedule.segments.size() > 1)
+    return fail(ErrorCode::internal, "only a plan of one segment can be repeated within a recording");
+  LAPILLI_TRY(bound.pipelines_, bound.device_->pipelines(pipeline_requests(*bound.plan_)));
+  LAPILLI_CHECK(bound.record(memory));
+  return bound;
+}
+
+Status BoundPlan::record(const MemoryMap& memory) {
+  // Dispatches with equal bindings share a descriptor set.
+  std::map<std::vector<std::array<uint64_t, 5>>, const vulkan::DescriptorSet*> known;
+  LAPILLI_TRY(auto arena,
+              vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(plan_->dispatches.size())));
+  for (const PlannedDispatch& d : plan_->dispatches) {
+    std::vector<std::array<uint64_t, 5>> key;
+    std::vector<vulkan::BufferBinding> bindings;
+    for (const auto& b : d.bindings) {
+      LAPILLI_TRY(auto binding, resolve(memory, b, *plan_, d));
+      bindings.push_back(binding);
+      key.push_back({b.binding, static_cast<uint64_t>(b.space), b.id, b.offset, b.size});
+    }
+    const vulkan::DescriptorSet*& set = known[key];
+    if (!set) {
+      LAPILLI_TRY(set, arena.write(bindings));
+    }
+    sets_.push_back(set);
+  }
+  arena_.push_back(std::move(arena));
+
+  const BufferRef grids = plan_->grids.empty() ? BufferRef{} : memory(graph::Space::state, state_id(StateKind::grids));
+  const auto& s = plan_->schedule;
+  for (size_t i = 0; i < s.segments.size(); ++i) {
+    const uint32_t first = s.segments[i];
+    const uint32_t last = i + 1 < s.segments.size() ? s.segments[i + 1] : static_cast<uint32_t>(s.levels.size());
+    LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
+    LAPILLI_CHECK(recording.begin());
+    for (uint32_t r = 0; r < repeats_; ++r) {
+      for (uint32_t level = first; level < last; ++level) {
+        if (level != first || r != 0) recording.barrier();
+        LAPILLI_CHECK(record_level(recording, s.levels[level], grids));
+      }
+    }
+    LAPILLI_CHECK(recording.end());
+    recordings_.push_back(std::move(recording));
+  }
+  return {};
+}
+
+Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph::Level& level, const BufferRef& grids) const {
+  for (uint32_t i = level.begin; i < level.end; ++i) {
+    const uint32_t index = plan_->schedule.order[i];
+    const PlannedDispatch& d = plan_->dispatches[index];
+    recording.label(plan_->graph.node(d.node).label.c_str());
+    recording.bind(pipelines_[d.pipeline], sets_[index], std::span(d.push).first(d.push_bytes));
+    if (d.grid >= 0) {
+      const uint64_t offset = (uint64_t{static_cast<uint32_t>(d.grid)} * GridWords::stride + GridWords::arguments) * 4;
+      if (!grids.buffer || offset + 12 > grids.size) return fail(ErrorCode::internal, "no grids buffer is bound");
+      recording.dispatch_indirect(*grids.buffer, grids.offset + offset);
+    } else {
+      recording.dispatch(d.groups[0], d.groups[1], d.groups[2]);
+    }
+  }
+  return {};
+}
+
+std::vector<const vulkan::CommandRecording*> BoundPlan::recordings() const {
+  std::vector<const vulkan::CommandRecording*> all;
+  for (const auto& r : recordings_) all.push_back(&r);
+  return all;
+}
+
+Status BoundPlan::run() const {
+  const auto all = recordings();
+  LAPILLI_TRY(const auto ticket, device_->submit(all));
+  return device_->wait(ticket);
+}
+
+Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids) {
+  std::vector<uint32_t> words(uint64_t{kMaxGrids} * GridWords::stride, 0);
+  for (size_t i = 0; i < plan.grids.size(); ++i) {
+    uint32_t* w = &words[i * GridWords::stride];
+    w[GridWords::groups_per_tile] = plan.grids[i].groups_per_tile;
+    w[GridWords::rows_per_tile] = plan.grids[i].rows_per_tile;
+    w[GridWords::max_x] = plan.max_group_x;
+  }
+  if (grids.size < words.size() * 4) return fail(ErrorCode::internal, "the grids buffer is too small");
+  return device.write(*grids.buffer, grids.offset, std::as_bytes(std::span(words)));
+}
+
+}  // namespace lapilli

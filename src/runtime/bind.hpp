@@ -1,0 +1,55 @@
+// Plans meet memory: descriptor sets written once, command buffers recorded once, replayed as often as wanted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/plan.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+
+// A range of a buffer that stands for the arena, one weight or one state.
+struct BufferRef {
+  const vulkan::Buffer* buffer = nullptr;
+  uint64_t offset = 0, size = 0;
+};
+// Where (space, id) lives; a null buffer means it is not there. Buffers must outlive the bound plan.
+using MemoryMap = std::function<BufferRef(graph::Space space, uint32_t id)>;
+
+// The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
+// pending several times. Must not be destroyed while pending.
+class BoundPlan {
+ public:
+  // `repeats`: how often one recording runs the plan; more than once only if the plan is one segment (else submit
+  // recordings() several times).
+  static Result<BoundPlan> bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
+                                const MemoryMap& memory, uint32_t repeats = 1);
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  [[nodiscard]] uint32_t repeats() const { return repeats_; }
+  // One per segment, in order.
+  [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
+  // Submits once and waits: for setup and tests.
+  Status run() const;
+
+ private:
+  BoundPlan() = default;
+  Status record(const MemoryMap& memory);
+  Status record_level(vulkan::CommandRecording& recording, const graph::Level& level, const BufferRef& grids) const;
+
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<const Plan> plan_;
+  uint32_t repeats_ = 1;
+  std::vector<const vulkan::Pipeline*> pipelines_;
+  std::vector<vulkan::DescriptorArena> arena_;  // one or none
+  std::vector<const vulkan::DescriptorSet*> sets_;  // by dispatch
+  std::vector<vulkan::CommandRecording> recordings_;
+};
+
+// Writes a plan's grid specifications into a grids buffer (StateKind::grids); blocking.
+Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids);
+
+}  // namespace lapilli

@@ -1,0 +1,134 @@
+#include "runtime/plan.hpp"
+
+#include <algorithm>
+
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+bool Verdicts::refused(const char* op, const char* variant) const {
+  return std::any_of(refused_.begin(), refused_.end(),
+                     [&](const auto& r) { return r.first == op && r.second == variant; });
+}
+
+Variant choose_variant(const Capabilities& caps, const graph::Graph& graph, const graph::Node& node,
+                       const CompileOptions& options) {
+  const auto variants = node.op->variants(caps, graph, node);
+  if (options.floor_only) return variants.back();
+  for (const Variant& v : variants)
+    if (!options.verdicts || !options.verdicts->refused(node.op->name, v.name)) return v;
+  return variants.back();
+}
+
+namespace {
+
+// The index of `value`, appended if it is new.
+template <class T>
+uint32_t intern(std::vector<T>& all, const T& value) {
+  const auto it = std::find(all.begin(), all.end(), value);
+  if (it != all.end()) return static_cast<uint32_t>(it - all.begin());
+  all.push_back(value);
+  return static_cast<uint32_t>(all.size() - 1);
+}
+
+Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const graph::Node& node, const Dispatch& d) {
+  if (d.push_bytes > caps.max_push_bytes)
+    return fail(ErrorCode::internal, "%s: %u bytes of push constants", node.label.c_str(), d.push_bytes);
+  for (const Operand& o : d.operands) {
+    const auto& t = g.tensor(o.tensor);
+    const bool uniform = o.binding >= 4;
+    const uint64_t limit = uniform ? caps.max_uniform_range : caps.max_storage_range;
+    const uint64_t alignment = uniform ? caps.uniform_alignment : caps.storage_alignment;
+    if (o.end <= o.begin || o.end > t.bytes() || o.begin % alignment != 0)
+      return fail(ErrorCode::internal, "%s: bytes [%llu, %llu) of tensor %s (%llu bytes) at binding %u", node.label.c_str(),
+                  static_cast<unsigned long long>(o.begin), static_cast<unsigned long long>(o.end), t.name.c_str(),
+                  static_cast<unsigned long long>(t.bytes()), o.binding);
+    if (o.end - o.begin > limit)
+      return fail(ErrorCode::unsupported,
+                  "%s: a binding of %llu bytes of tensor %s exceeds this device's %llu; use shorter input or a smaller batch",
+                  node.label.c_str(), static_cast<unsigned long long>(o.end - o.begin), t.name.c_str(),
+                  static_cast<unsigned long long>(limit));
+  }
+  return {};
+}
+
+class Compiler {
+ public:
+  Compiler(Plan& plan, const Capabilities& caps, const CompileOptions& options)
+      : plan_(plan), caps_(caps), options_(options) {}
+
+  Status run() {
+    LAPILLI_CHECK(plan_.graph.validate());
+    for (const auto& node : plan_.graph.nodes())
+      if (auto s = node.op->infer(plan_.graph, node); !s) return std::move(s).error().in(node.label);
+    graph::PlacementOptions placement;
+    placement.alignment = std::max<uint64_t>(256, std::max(caps_.storage_alignment, caps_.uniform_alignment));
+    placement.reuse = options_.reuse_memory;
+    LAPILLI_TRY(plan_.placement, graph::place(plan_.graph, placement));
+    for (graph::NodeId id = 0; id < plan_.graph.nodes().size(); ++id)
+      if (auto s = lower(id); !s) return std::move(s).error().in(plan_.graph.node(id).label);
+    graph::ScheduleOptions schedule;
+    schedule.segment_cost = options_.segment_per_level ? 0 : options_.segment_cost;
+    plan_.schedule = graph::schedule(plan_.commands, schedule);
+    plan_.max_group_x = caps_.max_group_count[0];
+    return {};
+  }
+
+ private:
+  Status lower(graph::NodeId id) {
+    const graph::Node& node = plan_.graph.node(id);
+    plan_.variants.push_back(choose_variant(caps_, plan_.graph, node, options_));
+    std::vector<Dispatch> dispatches;
+    LAPILLI_CHECK(node.op->lower({plan_.graph, caps_}, node, plan_.variants.back(), dispatches));
+    if (dispatches.empty()) return fail(ErrorCode::internal, "nothing to dispatch");
+    for (const Dispatch& d : dispatches) {
+      LAPILLI_CHECK(check_dispatch(caps_, plan_.graph, node, d));
+      LAPILLI_CHECK(add(id, d));
+    }
+    return {};
+  }
+
+  Status add(graph::NodeId id, const Dispatch& d) {
+    PlannedDispatch out;
+    out.node = id;
+    out.pipeline = intern(plan_.pipelines, PlannedPipeline{d.shader, d.constants});
+    LAPILLI_TRY(out.groups, fold_groups(caps_, d.groups));
+    out.push = d.push;
+    out.push_bytes = d.push_bytes;
+    graph::Command command;
+    command.cost = d.cost;
+    command.node = id;
+    for (const Operand& o : d.operands) {
+      const auto root = plan_.graph.root(o.tensor);
+      const auto& t = plan_.graph.tensor(root);
+      const uint64_t base = t.space == graph::Space::arena ? plan_.placement.offset[root] : 0;
+      out.bindings.push_back({o.binding, t.space, t.id, base + o.begin, o.end - o.begin});
+      command.ranges.push_back({t.space, t.id, base + o.begin, base + o.end, o.access, o.step_stride});
+    }
+    if (d.groups_per_tile != 0 && caps_.indirect_dispatch) {
+      out.grid = static_cast<int>(intern(plan_.grids, GridSpec{d.groups_per_tile, d.rows_per_tile}));
+      if (plan_.grids.size() > kMaxGrids)
+        return fail(ErrorCode::internal, "more than %u different grids in one plan", kMaxGrids);
+      const uint64_t begin = (uint64_t{static_cast<uint32_t>(out.grid)} * GridWords::stride + GridWords::arguments) * 4;
+      command.ranges.push_back({graph::Space::state, state_id(StateKind::grids), begin, begin + 12, graph::Access::read, 0});
+    }
+    plan_.dispatches.push_back(std::move(out));
+    plan_.commands.push_back(std::move(command));
+    return {};
+  }
+
+  Plan& plan_;
+  const Capabilities& caps_;
+  const CompileOptions& options_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
+  auto plan = std::make_shared<Plan>();
+  plan->graph = std::move(graph);
+  LAPILLI_CHECK(Compiler(*plan, caps, options).run());
+  return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+}  // namespace lapilli

@@ -1,0 +1,65 @@
+// Replays a step plan with several steps in flight and no host value between them. A state machine that never blocks:
+// pump() submits what fits, polls, harvests the log; wait() blocks for the oldest submission only.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/bind.hpp"
+#include "runtime/session.hpp"
+
+namespace lapilli {
+
+struct RunnerOptions {
+  uint32_t max_steps = 0;         // the search cannot need more
+  uint32_t steps_per_submit = 4;  // S; the step plan was bound with as many repeats if it is one segment
+  uint32_t submits_in_flight = 2;
+  uint64_t log_stride = 0;        // words from one step's log to the next
+};
+
+class StepRunner {
+ public:
+  // The bound plans and the session must outlive the runner. `step` runs S steps per submission, either by its repeats
+  // or by submitting its recordings S times.
+  StepRunner(const Session& session, const BoundPlan& step, const RunnerOptions& options)
+      : session_(session), step_(step), options_(options) {}
+
+  // Submitted before the first steps (encode, init), in a submission of its own that nothing waits for.
+  void prologue(std::vector<const vulkan::CommandRecording*> recordings) { prologue_ = std::move(recordings); }
+
+  std::function<void()> on_prologue;  // the prologue is complete
+  // Called once per completed step, in order, with the step's log words (valid during the call).
+  std::function<void(uint32_t step, std::span<const uint32_t> log)> on_step;
+
+  // True once the search has ended and nothing is in flight. Never blocks.
+  Result<bool> pump();
+  // Blocks until the oldest submission is done (bounded by the device's time-out), if there is one.
+  Status wait_oldest();
+  // No further submissions; pump() until it returns true.
+  void stop() { stopping_ = true; }
+
+  [[nodiscard]] uint32_t steps_done() const { return harvested_; }
+  [[nodiscard]] uint32_t submissions() const { return submissions_; }
+  [[nodiscard]] bool in_flight() const { return !flights_.empty(); }
+
+ private:
+  struct Flight {
+    vulkan::Ticket ticket;
+    uint32_t steps;
+  };
+  Status submit();
+  Status harvest(const Flight& flight);
+
+  const Session& session_;
+  const BoundPlan& step_;
+  RunnerOptions options_;
+  std::vector<const vulkan::CommandRecording*> prologue_;
+  std::deque<Flight> flights_;
+  uint32_t submitted_ = 0, completed_ = 0, harvested_ = 0, submissions_ = 0;
+  bool done_ = false, stopping_ = false;
+};
+
+}  // namespace lapilli

@@ -1,0 +1,48 @@
+// Weights on the device: stored tensors are staged as they are and converted, transposed and packed there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/basic.hpp"
+#include "runtime/bind.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+
+// One stored tensor as contiguous bytes, and where it goes.
+struct WeightPiece {
+  enum class Kind : uint8_t { matrix, bias, plain } kind = Kind::matrix;
+  std::function<Result<std::span<const std::byte>>()> bytes;  // read when its turn comes; valid until the next call
+  StoredFormat format = StoredFormat::f32;
+  uint64_t rows = 0, k = 0;  // matrix [rows, k]; bias and plain: rows elements, k = 1
+  uint32_t first_column = 0, group = 1, group_stride = 1;  // matrix and bias: see PackAttributes
+  uint64_t destination = 0;                                // plain: first element
+};
+
+struct WeightSource {
+  std::string name;
+  uint64_t words = 0;       // of the finished tensor
+  uint32_t n = 0, k = 0;    // packed matrices: columns and depth
+  std::vector<WeightPiece> pieces;
+  std::vector<float> values;  // instead of pieces: computed on the host
+};
+
+// Immutable after load; the buffers live as long as this object.
+class Weights {
+ public:
+  static Result<std::shared_ptr<const Weights>> load(std::shared_ptr<vulkan::Device> device,
+                                                     std::span<const WeightSource> sources);
+  [[nodiscard]] BufferRef find(uint32_t index) const;
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<vulkan::Buffer> buffers_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace lapilli
