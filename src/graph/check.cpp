@@ -286,10 +286,12 @@ Status check_all_steps(std::span<const Command> commands, const Schedule& schedu
       for (auto t = std::next(s); t != strides.end(); ++t)
         for (const Use& a : s->second)
           for (const Use& b : t->second)
-            if (!apart(a, b))
+            if (!apart(a, b)) {
+              const auto [first, second] = std::minmax(a.command, b.command);
               return fail(ErrorCode::internal,
-                          "commands %u and %u meet in %s at some step, but stand in levels %u and %u", a.command,
-                          b.command, memory_name(*a.range).c_str(), level[a.command], level[b.command]);
+                          "commands %u and %u meet in %s at some step, but stand in levels %u and %u", first, second,
+                          memory_name(*a.range).c_str(), level[first], level[second]);
+            }
   return {};
 }
 

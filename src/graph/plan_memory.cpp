@@ -10,6 +10,8 @@ struct Block {
   uint64_t begin = 0, end = 0;  // end is aligned
 };
 
+constexpr uint64_t kNoHole = ~uint64_t{0};
+
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
 bool checked_round_up(uint64_t value, uint64_t alignment, uint64_t& out) {
@@ -19,24 +21,22 @@ bool checked_round_up(uint64_t value, uint64_t alignment, uint64_t& out) {
 }
 
 // The start of the smallest hole that holds `bytes` between those of `placed` (by begin) that live together with
-// `life`; behind them all if there is none.
+// `life`, or behind them in the arena as it is; if there is none, the arena grows behind them.
 uint64_t best_fit(const std::vector<Block>& placed, const std::vector<Lifetime>& lives, const Lifetime& life,
-                  uint64_t bytes) {
-  uint64_t best = 0, best_hole = ~uint64_t{0}, top = 0;
-  bool found = false;
+                  uint64_t bytes, uint64_t arena_bytes) {
+  uint64_t best = kNoHole, best_hole = ~uint64_t{0}, top = 0;
+  const auto consider = [&](uint64_t end) {
+    if (end <= top || end - top < bytes || end - top >= best_hole) return;
+    best = top;
+    best_hole = end - top;
+  };
   for (const Block& b : placed) {
     if (!overlap(lives[b.tensor], life)) continue;
-    if (b.begin > top) {
-      const uint64_t hole = b.begin - top;
-      if (hole >= bytes && hole < best_hole) {
-        best = top;
-        best_hole = hole;
-        found = true;
-      }
-    }
+    consider(b.begin);
     top = std::max(top, b.end);
   }
-  return found ? best : top;
+  consider(arena_bytes);
+  return best == kNoHole ? top : best;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ Result<Placement> place(const Graph& graph, const PlacementOptions& options) {
   placement.offset.assign(lives.size(), 0);
   std::vector<Block> placed;  // by begin
   for (TensorId id : order) {
-    Block block{id, best_fit(placed, lives, lives[id], sizes[id]), 0};
+    Block block{id, best_fit(placed, lives, lives[id], sizes[id], placement.arena_bytes), 0};
     if (!checked_add(block.begin, sizes[id], block.end))
       return fail(ErrorCode::invalid_argument, "the activations' sizes overflow at tensor %u \"%s\"", id,
                   graph.tensor(id).name.c_str());
