@@ -39,6 +39,9 @@ class Model {
  public:
   static Result<std::shared_ptr<Model>> load(std::shared_ptr<vulkan::Device> device, const std::string& directory,
                                              const LoadOptions& options = {});
+  // A network of this shape (model::parse_shape) with weights drawn from a seeded generator; for benchmarks and tests.
+  static Result<std::shared_ptr<Model>> random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
+                                               uint64_t seed = 1);
   ~Model();
   [[nodiscard]] const ModelInfo& info() const;
   // Null with the reason in tokenizer_error() if the directory holds none that can be read: ids still work.

@@ -3,6 +3,7 @@
 
 #include "generate/model_impl.hpp"
 #include "model/families/family.hpp"
+#include "model/shape.hpp"
 
 namespace lapilli {
 
@@ -72,12 +73,12 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
   return s;
 }
 
-ModelInfo describe(const model::Network& n, const Checkpoint& checkpoint, const std::string& directory) {
+ModelInfo describe(const model::Network& n, const std::string& checkpoint_format, const std::string& directory) {
   const model::Config& c = n.config;
   ModelInfo info;
   info.directory = directory;
   info.family = c.family;
-  info.checkpoint_format = checkpoint.format();
+  info.checkpoint_format = checkpoint_format;
   for (const auto& spec : n.weights)
     if (info.stored_dtype.empty() && !spec.parts.empty()) info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
   info.parameters = n.parameters;
@@ -137,7 +138,7 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
   model->impl_ = std::make_unique<Impl>();
   Impl& m = *model->impl_;
   m.device = std::move(device);
-  m.info = describe(published.network, published.checkpoint, directory);
+  m.info = describe(published.network, published.checkpoint.format(), directory);
   m.generation = std::move(generation);
   m.memory_limit = options.memory_limit;
   auto weights = Weights::load(m.device, sources);
@@ -152,6 +153,24 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
   auto tokenizer = load_tokenizer(directory, m.network.config.tokenizer);
   if (tokenizer) m.tokenizer = std::move(tokenizer).value();
   else m.tokenizer_error = std::move(tokenizer).error();
+  return model;
+}
+
+Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> device, const std::string& shape, uint64_t seed) {
+  LAPILLI_TRY(const auto config, model::parse_shape(shape));
+  std::shared_ptr<Model> model(new Model());
+  model->impl_ = std::make_unique<Impl>();
+  Impl& m = *model->impl_;
+  m.device = std::move(device);
+  m.network = model::random_network(config, seed);
+  LAPILLI_TRY(const auto sources, weight_sources(m.network));
+  LAPILLI_TRY(m.weights, Weights::load(m.device, sources));
+  for (auto& spec : m.network.weights) spec.values = {};
+  m.info = describe(m.network, "random weights", shape);
+  m.info.weight_bytes = m.weights->bytes();
+  m.generation.decoder_start_token_id = m.generation.pad_token_id = static_cast<int32_t>(config.target_vocabulary) - 1;
+  m.generation.eos_token_id = std::vector<int32_t>{0};
+  m.tokenizer_error = fail(ErrorCode::unsupported, "a random network has no tokenizer");
   return model;
 }
 

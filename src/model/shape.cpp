@@ -1,0 +1,73 @@
+#include "model/shape.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace lapilli::model {
+
+namespace {
+
+Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, uint32_t decoder, uint32_t vocabulary) {
+  Config c;
+  c.family = "random";
+  c.tokenizer = "none";
+  c.d_model = d;
+  c.encoder = {encoder, heads, ffn};
+  c.decoder = {decoder, heads, ffn};
+  c.source_vocabulary = c.target_vocabulary = vocabulary;
+  c.max_positions = 512;
+  c.activation = Activation::silu;
+  c.activation_name = "silu";
+  c.embedding_scale = 1;
+  c.logits_bias = true;
+  return c;
+}
+
+Status apply(Config& c, const std::string& key, const std::string& value) {
+  if (key == "activation") {
+    c.activation_name = value;
+    if (value == "relu") c.activation = Activation::relu;
+    else if (value == "gelu") c.activation = Activation::gelu_erf;
+    else if (value == "gelu_new") c.activation = Activation::gelu_tanh;
+    else if (value == "silu") c.activation = Activation::silu;
+    else return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+    return {};
+  }
+  uint32_t n = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (error != std::errc() || end != value.data() + value.size() || n == 0 || n > 1u << 24)
+    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key.c_str(), value.c_str());
+  if (key == "d") c.d_model = n;
+  else if (key == "heads") c.encoder.heads = c.decoder.heads = n;
+  else if (key == "ffn") c.encoder.ffn = c.decoder.ffn = n;
+  else if (key == "layers") c.encoder.layers = c.decoder.layers = n;
+  else if (key == "encoder") c.encoder.layers = n;
+  else if (key == "decoder") c.decoder.layers = n;
+  else if (key == "vocabulary") c.source_vocabulary = c.target_vocabulary = n;
+  else if (key == "positions") c.max_positions = n;
+  else return fail(ErrorCode::invalid_argument, "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation", key.c_str());
+  return {};
+}
+
+}  // namespace
+
+Result<Config> parse_shape(const std::string& text) {
+  Config c = base_config(512, 8, 2048, 6, 6, 58101);
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::string item = text.substr(at, comma - at);
+    const size_t equals = item.find('=');
+    if (item == "transformer-base") c = base_config(512, 8, 2048, 6, 6, 58101);
+    else if (item == "small") c = base_config(256, 4, 1024, 4, 2, 8001);
+    else if (item == "tiny") c = base_config(32, 4, 64, 2, 2, 257);
+    else if (equals != std::string::npos) LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
+    else return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: transformer-base, small, tiny", item.c_str());
+    at = comma + 1;
+  }
+  if (c.d_model % c.encoder.heads != 0)
+    return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.d_model);
+  return c;
+}
+
+}  // namespace lapilli::model

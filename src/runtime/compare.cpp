@@ -1,0 +1,104 @@
+#include "runtime/compare.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace lapilli {
+
+namespace {
+
+constexpr double kWordTolerance = 1e-3;  // for floats inside u32 tensors: scores that the search adds up
+
+bool close_floats(uint32_t a, uint32_t b) {
+  const float x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
+  // Integers are tiny floats: they must be equal as words.
+  if (!std::isnormal(x) || !std::isnormal(y) || std::abs(x) < 1e-30f || std::abs(y) < 1e-30f) return false;
+  return std::abs(x - y) <= kWordTolerance * std::max(1.0f, std::abs(y));
+}
+
+class Comparer {
+ public:
+  Comparer(vulkan::Device& device, const Plan& plan, const MemoryMap& memory, Interpreter& interpreter)
+      : device_(device), plan_(plan), memory_(memory), interpreter_(interpreter) {}
+
+  Result<NodeDeviation> compare(graph::NodeId id) {
+    const auto& node = plan_.graph.node(id);
+    NodeDeviation result{id, node.label, plan_.variants[id].name};
+    for (const graph::TensorId output : node.outputs)
+      if (output != graph::kNone) LAPILLI_CHECK(compare_tensor(output, result));
+    return result;
+  }
+
+ private:
+  Status compare_tensor(graph::TensorId id, NodeDeviation& result) {
+    const auto root = plan_.graph.root(id);
+    const auto& t = plan_.graph.tensor(root);
+    const BufferRef ref = memory_(t.space, t.id);
+    if (!ref.buffer) return fail(ErrorCode::internal, "tensor %s has no buffer", t.name.c_str());
+    const uint64_t offset = ref.offset + (t.space == graph::Space::arena ? plan_.placement.offset[root] : 0);
+    words_.resize(t.elements());
+    LAPILLI_CHECK(device_.read(*ref.buffer, offset, std::as_writable_bytes(std::span(words_))));
+    const HostTensor& expected = interpreter_.tensor(root);
+    if (t.dtype == graph::DType::f32) floats(expected.f, result);
+    else words(expected.u, result);
+    return {};
+  }
+
+  void floats(const std::vector<double>& expected, NodeDeviation& result) const {
+    double scale = 1, worst = 0;
+    for (size_t i = 0; i < words_.size(); ++i) scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
+    for (size_t i = 0; i < words_.size(); ++i) {
+      const double d = std::abs(std::bit_cast<float>(words_[i]) - expected[i]) / (expected[i] <= -1e29 ? 1e30 : scale);
+      if (!(d <= worst)) worst = d;
+    }
+    result.deviation = std::max(result.deviation, worst);
+  }
+
+  void words(const std::vector<uint32_t>& expected, NodeDeviation& result) const {
+    for (size_t i = 0; i < words_.size(); ++i)
+      if (words_[i] != expected[i] && !close_floats(words_[i], expected[i])) ++result.words_that_differ;
+  }
+
+  vulkan::Device& device_;
+  const Plan& plan_;
+  const MemoryMap& memory_;
+  Interpreter& interpreter_;
+  std::vector<uint32_t> words_;
+};
+
+}  // namespace
+
+Result<std::vector<NodeDeviation>> run_compared(const std::shared_ptr<vulkan::Device>& device,
+                                                const std::shared_ptr<const Plan>& plan, const MemoryMap& memory,
+                                                Interpreter& interpreter) {
+  const auto& s = plan->schedule;
+  if (s.segments.size() != s.levels.size())
+    return fail(ErrorCode::invalid_argument, "the plan was not compiled with a segment per level");
+  LAPILLI_TRY(const auto bound, BoundPlan::bind(device, plan, memory));
+  std::vector<uint32_t> left(plan->graph.nodes().size(), 0);
+  for (const auto& d : plan->dispatches) ++left[d.node];
+  interpreter.begin(plan->graph);
+  Comparer comparer(*device, *plan, memory, interpreter);
+  std::vector<NodeDeviation> all;
+  const auto recordings = bound.recordings();
+  for (size_t level = 0; level < recordings.size(); ++level) {
+    LAPILLI_TRY(const auto ticket, device->submit(std::span(recordings).subspan(level, 1)));
+    LAPILLI_CHECK(device->wait(ticket));
+    std::vector<graph::NodeId> complete;
+    for (uint32_t i = s.levels[level].begin; i < s.levels[level].end; ++i) {
+      const graph::NodeId node = plan->dispatches[s.order[i]].node;
+      if (--left[node] == 0) complete.push_back(node);
+    }
+    std::sort(complete.begin(), complete.end());
+    for (const graph::NodeId node : complete) {
+      interpreter.run_node(node);
+      LAPILLI_TRY(auto deviation, comparer.compare(node));
+      all.push_back(std::move(deviation));
+    }
+  }
+  interpreter.end();
+  return all;
+}
+
+}  // namespace lapilli
