@@ -14,11 +14,26 @@ Status Context::health() const {
 }
 
 void Context::retire(std::function<void()> destroy) {
-  if (!stalled.load(std::memory_order_relaxed) || lost.load(std::memory_order_relaxed)) return destroy();
+  const uint64_t ticket = submitted.load(std::memory_order_acquire);
+  if (completed.load(std::memory_order_acquire) >= ticket) return destroy();
   try {
-    const std::lock_guard lock(retired_mutex);
-    retired.push_back(std::move(destroy));
+    const std::lock_guard lock(retired_mutex_);
+    retired_.push_back({ticket, std::move(destroy)});
   } catch (...) {  // out of host memory: better leaked than freed under the GPU
+  }
+}
+
+void Context::collect() {
+  const uint64_t done = completed.load(std::memory_order_acquire);
+  while (true) {
+    std::function<void()> destroy;
+    {
+      const std::lock_guard lock(retired_mutex_);
+      if (retired_.empty() || retired_.front().ticket > done) return;
+      destroy = std::move(retired_.front().destroy);
+      retired_.pop_front();
+    }
+    destroy();
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,8 @@ struct Context {
   Capabilities caps;   // masked
   std::string name;    // for messages
   std::atomic<bool> lost{false};
-  std::atomic<bool> stalled{false};  // a wait gave up: the GPU may still use what is freed
+  std::atomic<bool> stalled{false};                  // the last wait gave up
+  std::atomic<uint64_t> submitted{0}, completed{0};  // tickets
 
   // Counters of DeviceCounters
   std::atomic<uint64_t> pipelines_created{0}, submissions{0}, waits{0}, buffers{0}, allocations{0}, staged_bytes{0};
@@ -37,10 +39,19 @@ struct Context {
   // device_lost once the device is lost.
   [[nodiscard]] Status health() const;
 
-  // Runs `destroy` now, or at the end of the device if the GPU may still be at work after a wait that gave up.
+  // Destroys at once if the GPU is idle, else when everything submitted so far is done: so an error may unwind at any
+  // point, whatever is in flight.
   void retire(std::function<void()> destroy);
-  std::mutex retired_mutex;
-  std::vector<std::function<void()>> retired;
+  // Runs what waited for the completed tickets.
+  void collect();
+
+ private:
+  struct Retired {
+    uint64_t ticket;
+    std::function<void()> destroy;
+  };
+  std::mutex retired_mutex_;
+  std::deque<Retired> retired_;  // tickets ascend
 };
 
 }  // namespace lapilli::vulkan

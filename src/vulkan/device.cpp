@@ -189,11 +189,11 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
     }
     if (!options.select.empty()) return std::move(status).error();
     // A driver that fails to start is passed over like one that is not there.
-    log(LogLevel::warning, status.error().message + "; trying the next device");
     s.infos[i].refusal = status.error().message;
     infos = s.infos;
     const bool more = std::any_of(infos.begin(), infos.end(), [](const DeviceInfo& d) { return d.refusal.empty(); });
     if (!more) return std::move(status).error();
+    log(LogLevel::warning, status.error().message + "; trying the next device");
   }
 }
 
@@ -246,19 +246,25 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   return device;
 }
 
+// Hung devices, for good. Made at the first use, never destroyed.
+void Device::park(std::unique_ptr<Impl> impl) {
+  static std::mutex mutex;
+  static auto* const parked = new std::vector<std::unique_ptr<Impl>>;
+  const std::lock_guard lock(mutex);
+  parked->push_back(std::move(impl));
+}
+
 Device::~Device() {
   if (!impl_) return;
   Context& c = impl_->context;
   if (!c.device) return;
-  // After a wait that gave up there is little hope; one more second.
-  if (impl_->queue && !impl_->queue->drain(c.stalled ? 1.0 : impl_->queue->timeout_s())) {
-    log(LogLevel::warning, c.name + " is still at work: its memory is leaked, as freeing it could crash");
-    (void)impl_.release();
+  if (impl_->queue && !impl_->queue->drain(impl_->queue->timeout_s())) {
+    log(LogLevel::warning, c.name + " is still at work: its memory is kept, as freeing it could crash");
+    park(std::move(impl_));
     return;
   }
-  c.stalled = false;
-  for (auto& destroy : c.retired) destroy();
-  c.retired.clear();
+  c.completed = c.submitted.load();
+  c.collect();
   impl_->staging.reset();
   impl_->pipelines.reset();
   impl_->queue.reset();
@@ -271,6 +277,9 @@ Status Device::health() const { return impl_->context.health(); }
 
 Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label) {
   LAPILLI_CHECK(health());
+  if (impl_->context.completed < impl_->context.submitted) {
+    LAPILLI_CHECK(impl_->queue->poll());  // gives back what was freed meanwhile
+  }
   Buffer buffer;
   LAPILLI_TRY(buffer.impl_, make_buffer_impl(impl_->context, *impl_->memory, bytes, use, label ? label : ""));
   buffer.impl_->keep = shared_from_this();

@@ -181,7 +181,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // All or nothing; creates what is missing in one batch. Pointers live as long as the Device.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
 
-  // Submits in order, in one vkQueueSubmit. The recordings must live until the ticket is done.
+  // Submits in order, in one vkQueueSubmit. Recordings, buffers and sets that are destroyed before the ticket is done are
+  // freed after it, so that an error may unwind at any point.
   Result<Ticket> submit(std::span<const CommandRecording* const> recordings);
   Result<bool> done(Ticket ticket);  // never blocks
   Status wait(Ticket ticket);        // at most the time-out, then ErrorCode::timeout
@@ -197,6 +198,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   Device() = default;
+  static void park(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -87,12 +87,12 @@ Result<Ticket> Submitter::submit(std::span<const VkCommandBuffer> buffers) {
   fence->ticket = ticket;
   pending_.push_back(std::move(*it));
   idle_.erase(it);
-  submitted_.store(ticket, std::memory_order_release);
+  context_.submitted.store(ticket, std::memory_order_release);
   return ticket;
 }
 
 Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence) {
-  const Ticket ticket = submitted_.load(std::memory_order_relaxed) + 1;
+  const Ticket ticket = context_.submitted.load(std::memory_order_relaxed) + 1;
   VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
   values.signalSemaphoreValueCount = 1;
   values.pSignalSemaphoreValues = &ticket;
@@ -112,49 +112,52 @@ Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers
   }
   if (r != VK_SUCCESS) return context_.error(r, "submitting work");
   ++context_.submissions;
-  if (timeline_) submitted_.store(ticket, std::memory_order_release);
+  if (timeline_) context_.submitted.store(ticket, std::memory_order_release);
   return ticket;
 }
 
 void Submitter::complete(Ticket ticket) {
-  Ticket known = completed_.load(std::memory_order_relaxed);
-  while (known < ticket && !completed_.compare_exchange_weak(known, ticket, std::memory_order_acq_rel)) {
-  }
-  if (context_.stalled.load(std::memory_order_relaxed) && completed_.load() >= submitted_.load()) {
-    context_.stalled.store(false, std::memory_order_relaxed);
+  Ticket known = context_.completed.load(std::memory_order_relaxed);
+  while (known < ticket && !context_.completed.compare_exchange_weak(known, ticket, std::memory_order_acq_rel)) {
   }
 }
 
-Status Submitter::poll() {
-  if (timeline_) {
-    uint64_t value = 0;
-    const VkResult r = context_.vk.GetSemaphoreCounterValue(context_.device, timeline_, &value);
-    if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
-    // Some drivers answer with all ones when the device is gone.
-    if (value > submitted_.load(std::memory_order_acquire) + 1) {
-      return context_.error(VK_ERROR_DEVICE_LOST, "asking for the progress");
-    }
-    complete(value);
-    return {};
-  }
+VkResult Submitter::poll_fences() {
   const std::lock_guard lock(fence_mutex_);
   while (!pending_.empty()) {
     const VkResult r = context_.vk.GetFenceStatus(context_.device, pending_.front()->handle);
-    if (r == VK_NOT_READY) return {};
-    if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
+    if (r != VK_SUCCESS) return r == VK_NOT_READY ? VK_SUCCESS : r;
     complete(pending_.front()->ticket);
     idle_.push_back(std::move(pending_.front()));
     pending_.pop_front();
   }
+  return VK_SUCCESS;
+}
+
+VkResult Submitter::poll_once() {
+  if (!timeline_) return poll_fences();
+  uint64_t value = 0;
+  const VkResult r = context_.vk.GetSemaphoreCounterValue(context_.device, timeline_, &value);
+  if (r != VK_SUCCESS) return r;
+  // Some drivers answer with all ones when the device is gone.
+  if (value > context_.submitted.load(std::memory_order_acquire) + 1) return VK_ERROR_DEVICE_LOST;
+  complete(value);
+  return VK_SUCCESS;
+}
+
+Status Submitter::poll() {
+  const VkResult r = poll_once();
+  if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
+  context_.collect();
   return {};
 }
 
 Result<bool> Submitter::done(Ticket ticket) {
   if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
-  if (ticket <= completed_.load(std::memory_order_acquire)) return true;
+  if (ticket <= context_.completed.load(std::memory_order_acquire)) return true;
   LAPILLI_CHECK(context_.health());
   LAPILLI_CHECK(poll());
-  return ticket <= completed_.load(std::memory_order_acquire);
+  return ticket <= context_.completed.load(std::memory_order_acquire);
 }
 
 VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
@@ -192,9 +195,9 @@ VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
 Status Submitter::wait_bounded(Ticket ticket, double seconds) {
   const auto limit = std::chrono::duration<double>(seconds);
   auto since = Clock::now();
-  Ticket before = completed_.load(std::memory_order_acquire);
+  Ticket before = context_.completed.load(std::memory_order_acquire);
   while (true) {
-    if (ticket <= completed_.load(std::memory_order_acquire)) return {};
+    if (ticket <= context_.completed.load(std::memory_order_acquire)) return {};
     LAPILLI_CHECK(context_.health());
     const auto now = Clock::now();
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(limit - (now - since));
@@ -209,11 +212,13 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
     const VkResult r = wait_slice(ticket, slice);
     if (r == VK_SUCCESS) {
       complete(ticket);
+      context_.collect();
+      context_.stalled.store(false, std::memory_order_relaxed);
       return {};
     }
     if (r != VK_TIMEOUT) return context_.error(r, "waiting for work");
     LAPILLI_CHECK(poll());
-    const Ticket after = completed_.load(std::memory_order_acquire);
+    const Ticket after = context_.completed.load(std::memory_order_acquire);
     if (after != before) since = Clock::now();
     before = after;
     // A driver that gives up early must not make this loop spin.
@@ -223,13 +228,21 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
 
 Status Submitter::wait(Ticket ticket) {
   if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
-  if (ticket <= completed_.load(std::memory_order_acquire)) return {};
+  if (ticket <= context_.completed.load(std::memory_order_acquire)) return {};
   return wait_bounded(ticket, options_.timeout_s);
 }
 
 bool Submitter::drain(double seconds) {
-  if (context_.lost.load()) return true;
-  return wait_bounded(last(), seconds).ok() || context_.lost.load();
+  const auto idle = [&] { return context_.completed.load() >= context_.submitted.load(); };
+  if (!context_.lost && !context_.stalled && wait_bounded(last(), seconds)) return true;
+  // A lost device says so or becomes idle soon; a hung one gets a last chance.
+  const auto start = Clock::now();
+  while (!idle()) {
+    if (poll_once() == VK_ERROR_DEVICE_LOST) return true;
+    if (Clock::now() - start > std::chrono::seconds(1)) break;
+    if (!idle()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  return idle();
 }
 
 }  // namespace lapilli::vulkan

@@ -29,8 +29,11 @@ class Submitter {
   Result<Ticket> submit(std::span<const VkCommandBuffer> buffers);
   Result<bool> done(Ticket ticket);
   Status wait(Ticket ticket);
-  [[nodiscard]] Ticket last() const { return submitted_.load(std::memory_order_acquire); }
-  // Waits for everything, at most `seconds` without progress. False: the GPU may still be at work.
+  [[nodiscard]] Ticket last() const { return context_.submitted.load(std::memory_order_acquire); }
+  // Learns without blocking what is done, and frees what waited for it.
+  Status poll();
+  // Waits for everything, at most `seconds` without progress; one second if the device is lost or a wait gave up
+  // before. False: the GPU may still be at work.
   bool drain(double seconds);
   [[nodiscard]] double timeout_s() const { return options_.timeout_s; }
 
@@ -42,11 +45,11 @@ class Submitter {
   };
   Result<Ticket> submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence);
   Result<Fence*> acquire_fence();
-  // Updates completed_ without blocking.
-  Status poll();
   VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
   VkResult wait_fence(Ticket ticket, uint64_t nanoseconds);
   void complete(Ticket ticket);
+  VkResult poll_once();
+  VkResult poll_fences();
   Status wait_bounded(Ticket ticket, double seconds);
 
   Context& context_;
@@ -56,7 +59,6 @@ class Submitter {
   std::mutex fence_mutex_;   // the two lists; never held while the driver blocks
   std::deque<std::unique_ptr<Fence>> pending_;
   std::vector<std::unique_ptr<Fence>> idle_;
-  std::atomic<Ticket> submitted_{0}, completed_{0};
 };
 
 }  // namespace lapilli::vulkan

@@ -1,0 +1,445 @@
+#include "support/counting_vulkan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "vulkan/loader.hpp"
+
+namespace lapilli::counting {
+namespace {
+
+struct Memory {
+  uint64_t bytes = 0;
+  bool visible = false;
+  std::byte* real = nullptr;
+  std::vector<std::byte> shadow;
+};
+
+struct State {
+  std::mutex mutex;
+  Calls calls;
+  std::map<std::string, int64_t> living;
+  std::string fail_name;
+  VkResult fail_result = VK_SUCCESS;
+  uint64_t fail_in = 0, fail_times = 0;  // fail_in 0: off
+  bool failed = false, frozen = false;
+  uint64_t atom = 0;  // pretend to be non-coherent
+  uint64_t limit = 0, held = 0;
+  std::map<VkDeviceMemory, Memory> memory;
+  VkPhysicalDeviceMemoryProperties types{};
+  PFN_vkGetInstanceProcAddr next = nullptr;
+};
+
+State& state() {
+  static State s;
+  return s;
+}
+
+// Counts the call; true if it shall fail with `result`.
+bool enter(const char* name, bool fallible, VkResult* result) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  ++s.calls[name];
+  if (!fallible || s.fail_in == 0 || (!s.fail_name.empty() && s.fail_name != name)) return false;
+  if (s.fail_in > 1) return --s.fail_in, false;
+  *result = s.fail_result;
+  s.failed = true;
+  if (s.fail_times > 0 && --s.fail_times == 0) s.fail_in = 0;
+  return true;
+}
+
+void add(const std::string& kind, int64_t n) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.living[kind] += n;
+}
+
+// Default: create and destroy change the number of living objects. What is freed with its pool is not tracked.
+template <class... Args>
+void track(const std::string& name, VkResult result, const Args&... args) {
+  if (name == "vkCreateComputePipelines") return;  // may succeed in part, see below
+  if (name.starts_with("vkCreate") && result == VK_SUCCESS) add(name.substr(8), 1);
+  if (name.starts_with("vkDestroy")) {
+    // The handle stands before the allocation callbacks: first of two or second of three.
+    bool null = false;
+    if constexpr (sizeof...(Args) == 3) null = !std::get<1>(std::tuple<const Args&...>(args...));
+    if constexpr (sizeof...(Args) == 2) null = !std::get<0>(std::tuple<const Args&...>(args...));
+    if (!null) add(name.substr(9), -1);
+  }
+}
+
+template <class Tag, class F>
+struct Wrapper;
+
+template <class Tag, class R, class... Args>
+struct Wrapper<Tag, R(VKAPI_PTR*)(Args...)> {
+  using F = R(VKAPI_PTR*)(Args...);
+  static inline F real = nullptr;
+  static VKAPI_ATTR R VKAPI_CALL call(Args... args) {
+    VkResult failure = VK_SUCCESS;
+    const bool fails = enter(Tag::name, std::is_same_v<R, VkResult>, &failure);
+    if constexpr (std::is_same_v<R, VkResult>) {
+      if (fails) return Tag::refuse(failure, args...);
+      const VkResult r = Tag::run(real, args...);
+      track(Tag::name, r, args...);
+      return r;
+    } else {
+      track(Tag::name, VK_SUCCESS, args...);
+      return Tag::run(real, args...);
+    }
+  }
+};
+
+// What most calls do.
+struct Plain {
+  template <class F, class... Args>
+  static auto run(F real, Args... args) {
+    return real(args...);
+  }
+  template <class... Args>
+  static VkResult refuse(VkResult r, Args...) {
+    return r;
+  }
+};
+
+template <class Tag>
+struct Special : Plain {};
+
+#define LAPILLI_TAG(fn)                           \
+  struct Tag_##fn : Special<Tag_##fn> {           \
+    static constexpr const char* name = "vk" #fn; \
+  };
+#define LAPILLI_FORWARD(fn) struct Tag_##fn;
+LAPILLI_INSTANCE_FUNCTIONS(LAPILLI_FORWARD)
+LAPILLI_INSTANCE_OPTIONAL(LAPILLI_FORWARD)
+LAPILLI_DEVICE_FUNCTIONS(LAPILLI_FORWARD)
+LAPILLI_DEVICE_OPTIONAL(LAPILLI_FORWARD)
+LAPILLI_FORWARD(CreateInstance)
+
+template <>
+struct Special<Tag_CreateComputePipelines> : Plain {
+  static VkResult run(PFN_vkCreateComputePipelines real, VkDevice d, VkPipelineCache c, uint32_t n,
+                      const VkComputePipelineCreateInfo* info, const VkAllocationCallbacks* a, VkPipeline* out) {
+    const VkResult r = real(d, c, n, info, a, out);
+    add("Pipeline", std::count_if(out, out + n, [](VkPipeline p) { return p != VK_NULL_HANDLE; }));
+    return r;
+  }
+  // A failed batch leaves null handles, as Vulkan asks.
+  static VkResult refuse(VkResult r, VkDevice, VkPipelineCache, uint32_t n, const VkComputePipelineCreateInfo*,
+                         const VkAllocationCallbacks*, VkPipeline* out) {
+    std::fill_n(out, n, VkPipeline(VK_NULL_HANDLE));
+    return r;
+  }
+};
+
+template <>
+struct Special<Tag_AllocateMemory> : Plain {
+  static VkResult run(PFN_vkAllocateMemory real, VkDevice d, const VkMemoryAllocateInfo* info,
+                      const VkAllocationCallbacks* a, VkDeviceMemory* out) {
+    State& s = state();
+    {
+      const std::lock_guard lock(s.mutex);
+      if (s.limit && s.held + info->allocationSize > s.limit) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    const VkResult r = real(d, info, a, out);
+    if (r != VK_SUCCESS) return r;
+    const std::lock_guard lock(s.mutex);
+    s.held += info->allocationSize;
+    s.memory[*out].bytes = info->allocationSize;
+    ++s.living["Memory"];
+    return r;
+  }
+};
+
+template <>
+struct Special<Tag_FreeMemory> : Plain {
+  static void run(PFN_vkFreeMemory real, VkDevice d, VkDeviceMemory m, const VkAllocationCallbacks* a) {
+    State& s = state();
+    {
+      const std::lock_guard lock(s.mutex);
+      const auto it = s.memory.find(m);
+      if (it != s.memory.end()) {
+        s.held -= it->second.bytes;
+        s.memory.erase(it);
+        --s.living["Memory"];
+      }
+    }
+    real(d, m, a);
+  }
+};
+
+template <>
+struct Special<Tag_MapMemory> : Plain {
+  static VkResult run(PFN_vkMapMemory real, VkDevice d, VkDeviceMemory m, VkDeviceSize offset, VkDeviceSize size,
+                      VkMemoryMapFlags flags, void** out) {
+    const VkResult r = real(d, m, offset, size, flags, out);
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (r != VK_SUCCESS || !s.atom) return r;
+    Memory& memory = s.memory[m];
+    memory.real = static_cast<std::byte*>(*out) - offset;
+    memory.shadow.assign(memory.bytes, std::byte{0xcd});
+    *out = memory.shadow.data() + offset;
+    return r;
+  }
+};
+
+// Carries bytes between shadow and memory; false if the range breaks the rules of nonCoherentAtomSize.
+bool carry(uint32_t n, const VkMappedMemoryRange* ranges, bool flush) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (uint32_t i = 0; i < n && s.atom; ++i) {
+    const auto it = s.memory.find(ranges[i].memory);
+    if (it == s.memory.end() || !it->second.real) return false;
+    Memory& m = it->second;
+    const uint64_t begin = ranges[i].offset;
+    const uint64_t end = ranges[i].size == VK_WHOLE_SIZE ? m.bytes : begin + ranges[i].size;
+    if (end > m.bytes || begin > end || begin % s.atom || (end % s.atom && end != m.bytes)) return false;
+    std::byte* const to = (flush ? m.real : m.shadow.data()) + begin;
+    std::memcpy(to, (flush ? m.shadow.data() : m.real) + begin, end - begin);
+  }
+  return true;
+}
+
+template <>
+struct Special<Tag_FlushMappedMemoryRanges> : Plain {
+  static VkResult run(PFN_vkFlushMappedMemoryRanges real, VkDevice d, uint32_t n, const VkMappedMemoryRange* ranges) {
+    return carry(n, ranges, true) ? (state().atom ? VK_SUCCESS : real(d, n, ranges)) : VK_ERROR_UNKNOWN;
+  }
+};
+
+template <>
+struct Special<Tag_InvalidateMappedMemoryRanges> : Plain {
+  static VkResult run(PFN_vkInvalidateMappedMemoryRanges real, VkDevice d, uint32_t n,
+                      const VkMappedMemoryRange* ranges) {
+    return carry(n, ranges, false) ? (state().atom ? VK_SUCCESS : real(d, n, ranges)) : VK_ERROR_UNKNOWN;
+  }
+};
+
+void change_types(VkPhysicalDeviceMemoryProperties& p) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (uint32_t i = 0; s.atom && i < p.memoryTypeCount; ++i) {
+    p.memoryTypes[i].propertyFlags &= ~VkMemoryPropertyFlags(VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  }
+}
+
+template <>
+struct Special<Tag_GetPhysicalDeviceMemoryProperties> : Plain {
+  static void run(PFN_vkGetPhysicalDeviceMemoryProperties real, VkPhysicalDevice d,
+                  VkPhysicalDeviceMemoryProperties* out) {
+    real(d, out);
+    change_types(*out);
+  }
+};
+
+template <>
+struct Special<Tag_GetPhysicalDeviceProperties> : Plain {
+  static void run(PFN_vkGetPhysicalDeviceProperties real, VkPhysicalDevice d, VkPhysicalDeviceProperties* out) {
+    real(d, out);
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.atom) out->limits.nonCoherentAtomSize = std::max<uint64_t>(s.atom, out->limits.nonCoherentAtomSize);
+  }
+};
+
+bool frozen() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.frozen;
+}
+
+// A failure that is made up leaves the driver at work; wait for it, as a device that is really lost is not.
+VkInstance last_instance = VK_NULL_HANDLE;
+void quiet(VkDevice device) {
+  const auto wait = reinterpret_cast<PFN_vkDeviceWaitIdle>(state().next(last_instance, "vkDeviceWaitIdle"));
+  if (wait) (void)wait(device);
+}
+
+template <>
+struct Special<Tag_WaitForFences> : Plain {
+  static VkResult refuse(VkResult r, VkDevice d, uint32_t, const VkFence*, VkBool32, uint64_t) { return quiet(d), r; }
+  static VkResult run(PFN_vkWaitForFences real, VkDevice d, uint32_t n, const VkFence* f, VkBool32 all, uint64_t t) {
+    return frozen() ? VK_TIMEOUT : real(d, n, f, all, t);
+  }
+};
+
+template <>
+struct Special<Tag_GetFenceStatus> : Plain {
+  static VkResult refuse(VkResult r, VkDevice d, VkFence) { return quiet(d), r; }
+  static VkResult run(PFN_vkGetFenceStatus real, VkDevice d, VkFence f) { return frozen() ? VK_NOT_READY : real(d, f); }
+};
+
+template <>
+struct Special<Tag_WaitSemaphores> : Plain {
+  static VkResult refuse(VkResult r, VkDevice d, const VkSemaphoreWaitInfo*, uint64_t) { return quiet(d), r; }
+  static VkResult run(PFN_vkWaitSemaphores real, VkDevice d, const VkSemaphoreWaitInfo* info, uint64_t t) {
+    return frozen() ? VK_TIMEOUT : real(d, info, t);
+  }
+};
+
+template <>
+struct Special<Tag_GetSemaphoreCounterValue> : Plain {
+  static VkResult refuse(VkResult r, VkDevice d, VkSemaphore, uint64_t*) { return quiet(d), r; }
+  static VkResult run(PFN_vkGetSemaphoreCounterValue real, VkDevice d, VkSemaphore s, uint64_t* value) {
+    if (!frozen()) return real(d, s, value);
+    *value = 0;
+    return VK_SUCCESS;
+  }
+};
+
+LAPILLI_INSTANCE_FUNCTIONS(LAPILLI_TAG)
+LAPILLI_INSTANCE_OPTIONAL(LAPILLI_TAG)
+LAPILLI_DEVICE_FUNCTIONS(LAPILLI_TAG)
+LAPILLI_DEVICE_OPTIONAL(LAPILLI_TAG)
+LAPILLI_TAG(CreateInstance)
+
+template <class Tag, class F>
+PFN_vkVoidFunction wrap(PFN_vkVoidFunction real) {
+  Wrapper<Tag, F>::real = reinterpret_cast<F>(real);
+  return reinterpret_cast<PFN_vkVoidFunction>(&Wrapper<Tag, F>::call);
+}
+
+// Device functions are asked of the instance: those pointers lead to the right driver for every device.
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char* name);
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char* name) {
+  const auto next = reinterpret_cast<PFN_vkGetDeviceProcAddr>(state().next(last_instance, "vkGetDeviceProcAddr"));
+  return next && next(device, name) ? get_instance(last_instance, name) : nullptr;
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const char* name) {
+  if (instance) last_instance = instance;
+  if (!std::strcmp(name, "vkGetInstanceProcAddr")) return reinterpret_cast<PFN_vkVoidFunction>(&get_instance);
+  if (!std::strcmp(name, "vkGetDeviceProcAddr")) return reinterpret_cast<PFN_vkVoidFunction>(&get_device);
+  const PFN_vkVoidFunction real = state().next(instance, name);
+  if (!real) return nullptr;
+#define LAPILLI_WRAP(fn) \
+  if (!std::strcmp(name, "vk" #fn) || !std::strcmp(name, "vk" #fn "KHR")) return wrap<Tag_##fn, PFN_vk##fn>(real);
+  LAPILLI_INSTANCE_FUNCTIONS(LAPILLI_WRAP)
+  LAPILLI_INSTANCE_OPTIONAL(LAPILLI_WRAP)
+  LAPILLI_DEVICE_FUNCTIONS(LAPILLI_WRAP)
+  LAPILLI_DEVICE_OPTIONAL(LAPILLI_WRAP)
+  LAPILLI_WRAP(CreateInstance)
+#undef LAPILLI_WRAP
+  return real;
+}
+
+const char* const kReplayCalls[] = {"vkQueueSubmit",
+                                    "vkWaitSemaphores",
+                                    "vkWaitForFences",
+                                    "vkGetFenceStatus",
+                                    "vkGetSemaphoreCounterValue",
+                                    "vkResetFences",
+                                    "vkFlushMappedMemoryRanges",
+                                    "vkInvalidateMappedMemoryRanges"};
+
+}  // namespace
+
+void* get_instance_proc_addr() {
+  auto loader = vulkan::open_loader(nullptr);
+  if (!loader) return nullptr;
+  state().next = loader->GetInstanceProcAddr;
+  return reinterpret_cast<void*>(&get_instance);
+}
+
+void reset() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.calls.clear();
+  s.living.clear();
+  s.fail_in = s.fail_times = 0;
+  s.failed = s.frozen = false;
+  s.atom = s.limit = s.held = 0;
+  s.memory.clear();
+}
+
+Calls calls() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.calls;
+}
+
+uint64_t calls(const std::string& name) {
+  const Calls all = calls();
+  const auto it = all.find(name);
+  return it == all.end() ? 0 : it->second;
+}
+
+Calls since(const Calls& before) {
+  Calls now = calls();
+  for (const auto& [name, n] : before) now[name] -= n;
+  std::erase_if(now, [](const auto& c) { return c.second == 0; });
+  return now;
+}
+
+Calls setup_calls(const Calls& all) {
+  Calls rest = all;
+  for (const char* name : kReplayCalls) rest.erase(name);
+  return rest;
+}
+
+namespace {
+uint64_t sum(const Calls& all, std::initializer_list<const char*> names) {
+  uint64_t n = 0;
+  for (const char* name : names) {
+    if (const auto it = all.find(name); it != all.end()) n += it->second;
+  }
+  return n;
+}
+}  // namespace
+
+uint64_t submits(const Calls& all) { return sum(all, {"vkQueueSubmit"}); }
+uint64_t waits(const Calls& all) { return sum(all, {"vkWaitSemaphores", "vkWaitForFences"}); }
+
+std::string to_string(const Calls& all) {
+  std::string s;
+  for (const auto& [name, n] : all) s += (s.empty() ? "" : ", ") + name + " " + std::to_string(n);
+  return s;
+}
+
+std::map<std::string, int64_t> living() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  std::map<std::string, int64_t> alive = s.living;
+  std::erase_if(alive, [](const auto& c) { return c.second == 0; });
+  return alive;
+}
+
+void fail(const std::string& name, VkResult result, uint64_t nth, uint64_t times) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.fail_name = name;
+  s.fail_result = result;
+  s.fail_in = nth;
+  s.fail_times = times;
+  s.failed = false;
+}
+
+bool failed() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.failed;
+}
+
+void freeze_progress(bool value) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.frozen = value;
+}
+
+void pretend_non_coherent(uint64_t atom) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.atom = atom;
+}
+
+void limit_memory(uint64_t bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.limit = bytes;
+}
+
+}  // namespace lapilli::counting

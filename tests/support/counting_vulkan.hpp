@@ -1,0 +1,50 @@
+// A vkGetInstanceProcAddr that stands between Lapilli and the real loader: it counts calls, tracks living objects, lets
+// calls fail and can pretend that host-visible memory is not coherent or that the GPU hangs. Give it as
+// DeviceOptions::get_instance_proc_addr or AdoptedDevice::get_instance_proc_addr. One state for the process; safe from
+// several threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "vulkan/api.hpp"
+
+namespace lapilli::counting {
+
+// Null if there is no Vulkan loader.
+void* get_instance_proc_addr();
+
+// Forgets counts, failures and pretences. Only while no device made through this exists.
+void reset();
+
+using Calls = std::map<std::string, uint64_t>;  // by name, "vkQueueSubmit"
+Calls calls();
+uint64_t calls(const std::string& name);
+// What was called since `before`.
+Calls since(const Calls& before);
+// Of these, everything that may not happen in a replay: all but submits, waits, polls, flushes and invalidations.
+Calls setup_calls(const Calls& calls);
+uint64_t submits(const Calls& calls);
+uint64_t waits(const Calls& calls);  // calls that may block
+std::string to_string(const Calls& calls);
+
+// Living objects by kind ("Buffer", "Memory"...), only those that are not zero.
+std::map<std::string, int64_t> living();
+
+// The nth call from now of this name (nth call of any fallible name, if it is empty) and the `times - 1` after it
+// return `result` without reaching the driver. times 0: for ever.
+void fail(const std::string& name, VkResult result, uint64_t nth = 1, uint64_t times = 1);
+// True once a failure was given out.
+bool failed();
+
+// Waits time out and nothing seems to complete, until set back.
+void freeze_progress(bool frozen);
+
+// Mapped pointers lead to a shadow of the memory; only flush and invalidate carry bytes across, as on a device whose
+// memory is not coherent. A range that is not flushed is missing on the device. Set before the device is made.
+void pretend_non_coherent(uint64_t atom);
+// Allocations from now on above this many bytes in all fail with out of device memory. 0: no limit.
+void limit_memory(uint64_t bytes);
+
+}  // namespace lapilli::counting

@@ -1,0 +1,264 @@
+// What goes wrong in drivers: calls that fail, devices that are lost or hang, memory that is not coherent. Through the
+// counting table, which also shows that nothing is leaked.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "support/counting_vulkan.hpp"
+#include "vulkan/work.hpp"
+
+namespace lapilli::vulkan {
+namespace {
+
+using testing::HasSubstr;
+
+class DeviceFaults : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    counting::reset();
+    options_.get_instance_proc_addr = counting::get_instance_proc_addr();
+    ASSERT_NE(options_.get_instance_proc_addr, nullptr) << "no Vulkan loader";
+    options_.mask = GetParam();
+  }
+  void TearDown() override { counting::reset(); }
+  std::shared_ptr<Device> make() {
+    auto device = Device::create(options_);
+    EXPECT_TRUE(device.ok()) << device.error().message;
+    return device ? *device : nullptr;
+  }
+  DeviceOptions options_;
+};
+
+std::string alive() {
+  std::string s;
+  for (const auto& [kind, n] : counting::living()) s += kind + " " + std::to_string(n) + " ";
+  return s;
+}
+
+// From the loader to the result.
+Status everything(const DeviceOptions& options) {
+  LAPILLI_TRY(auto device, Device::create(options));
+  LAPILLI_TRY(Work work, Work::make(device, 5000));
+  LAPILLI_CHECK(work.run());
+  return work.run();
+}
+
+TEST_P(DeviceFaults, AnyCallMayFail) {
+  for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_UNKNOWN}) {
+    uint64_t errors = 0;
+    for (uint64_t nth = 1;; ++nth) {
+      counting::reset();
+      counting::fail("", result, nth);
+      const Status status = everything(options_);
+      if (!counting::failed()) {
+        EXPECT_TRUE(status.ok()) << status.error().message;
+        EXPECT_GT(nth, 30u);  // all the calls were reached
+        break;
+      }
+      if (!status) {
+        ++errors;
+        EXPECT_NE(status.error().message, "");
+        if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+          EXPECT_EQ(status.error().code, ErrorCode::out_of_memory) << status.error().message;
+        }
+      }
+      EXPECT_EQ(alive(), "") << "after call " << nth << " failed with " << result_name(result);
+    }
+    EXPECT_GT(errors, 20u);
+  }
+}
+
+TEST_P(DeviceFaults, NothingIsLeakedWhenAllIsWell) {
+  EXPECT_TRUE(everything(options_).ok());
+  EXPECT_EQ(alive(), "");
+}
+
+TEST_P(DeviceFaults, ALostDeviceStaysLost) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok());
+  EXPECT_TRUE(device->health().ok());
+  counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST);
+  const Status status = work->run();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::device_lost);
+  // The driver would answer again; the device must not.
+  std::vector<std::byte> bytes(4);
+  EXPECT_EQ(device->health().error().code, ErrorCode::device_lost);
+  EXPECT_EQ(work->run().error().code, ErrorCode::device_lost);
+  EXPECT_EQ(device->make_buffer(4, MemoryUse::device, "x").error().code, ErrorCode::device_lost);
+  EXPECT_EQ(device->read(work->y, 0, bytes).error().code, ErrorCode::device_lost);
+  EXPECT_EQ(device->write(work->y, 0, bytes).error().code, ErrorCode::device_lost);
+  EXPECT_EQ(device->pipelines({}).error().code, ErrorCode::device_lost);
+  EXPECT_EQ(DescriptorArena::create(device, 1).error().code, ErrorCode::device_lost);
+  EXPECT_EQ(CommandRecording::create(device).error().code, ErrorCode::device_lost);
+  work = fail(ErrorCode::internal, "gone");
+  device.reset();
+  EXPECT_EQ(alive(), "");
+  // A new one works.
+  EXPECT_TRUE(everything(options_).ok());
+}
+
+TEST_P(DeviceFaults, AWaitGivesUp) {
+  options_.wait_timeout_s = 0.2;
+  auto device = make();
+  ASSERT_TRUE(device);
+  {
+    auto work = Work::make(device, 1000);
+    ASSERT_TRUE(work.ok()) << work.error().message;
+    counting::freeze_progress(true);
+    const auto start = std::chrono::steady_clock::now();
+    const Status status = work->run();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::timeout);
+    EXPECT_THAT(status.error().message, HasSubstr("no progress for 0.2 s"));
+    EXPECT_GE(took.count(), 0.19);
+    EXPECT_LT(took.count(), 5);
+    EXPECT_TRUE(device->health().ok());  // slow is not lost
+    auto done = device->done(device->counters().submissions);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_FALSE(*done);
+  }
+  // What the GPU may still use is kept.
+  EXPECT_THAT(alive(), HasSubstr("DescriptorPool 1"));
+  counting::freeze_progress(false);
+  EXPECT_TRUE(device->make_buffer(4, MemoryUse::device, "next").ok());
+  EXPECT_THAT(alive(), testing::Not(HasSubstr("DescriptorPool 1")));
+  device.reset();
+  EXPECT_EQ(alive(), "");
+}
+
+TEST_P(DeviceFaults, AHungDeviceIsLeftAlone) {
+  options_.wait_timeout_s = 0.1;
+  {
+    auto device = make();
+    ASSERT_TRUE(device);
+    auto work = Work::make(device, 1000);
+    ASSERT_TRUE(work.ok());
+    counting::freeze_progress(true);
+    EXPECT_EQ(work->run().error().code, ErrorCode::timeout);
+  }
+  EXPECT_THAT(alive(), HasSubstr("Device 1"));  // kept on purpose
+}
+
+TEST_P(DeviceFaults, WorkInFlightOutlivesItsObjects) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  for (int i = 0; i < 20; ++i) {
+    auto work = Work::make(device, 200000);
+    ASSERT_TRUE(work.ok());
+    const CommandRecording* list[] = {&*work->commands};
+    ASSERT_TRUE(device->submit(list).ok());
+  }
+  device.reset();
+  EXPECT_EQ(alive(), "");
+}
+
+TEST_P(DeviceFaults, APipelineThatFailsIsNamed) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  for (const VkResult result : {VK_ERROR_UNKNOWN, VK_ERROR_INVALID_SHADER_NV, VK_ERROR_INITIALIZATION_FAILED}) {
+    counting::fail("vkCreateComputePipelines", result, 1, 0);
+    auto work = Work::make(device, 100);
+    ASSERT_FALSE(work.ok());
+    EXPECT_EQ(work.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(work.error().message, HasSubstr("shader 'affine' with constants 3, 5"));
+    EXPECT_THAT(work.error().message, HasSubstr(result_name(result)));
+  }
+  // A failed batch is tried one by one.
+  counting::fail("vkCreateComputePipelines", VK_ERROR_UNKNOWN, 1, 1);
+  auto work = Work::make(device, 100);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  EXPECT_TRUE(work->run().ok());
+}
+
+TEST_P(DeviceFaults, MemoryThatIsNotCoherentIsFlushed) {
+  for (const uint64_t atom : {64u, 256u}) {
+    counting::reset();
+    counting::pretend_non_coherent(atom);
+    const Status status = everything(options_);
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    EXPECT_GT(counting::calls("vkFlushMappedMemoryRanges"), 0u);
+    EXPECT_GT(counting::calls("vkInvalidateMappedMemoryRanges"), 0u);
+    EXPECT_EQ(alive(), "");
+  }
+}
+
+// Odd ranges side by side: each flush carries its own bytes and nothing else's.
+TEST_P(DeviceFaults, FlushedRangesCoverWrittenOnes) {
+  counting::pretend_non_coherent(256);
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto a = device->make_buffer(1001, MemoryUse::upload, "a"), b = device->make_buffer(777, MemoryUse::upload, "b");
+  ASSERT_TRUE(a.ok() && b.ok());
+  ASSERT_TRUE(device->zero(*a).ok() && device->zero(*b).ok());
+  std::vector<std::byte> want(1001);
+  for (const auto& [offset, n] : {std::pair<uint64_t, uint64_t>{0, 1}, {255, 2}, {300, 600}, {1000, 1}}) {
+    for (uint64_t i = offset; i < offset + n; ++i) want[i] = a->mapped()[i] = static_cast<std::byte>(i | 1);
+    ASSERT_TRUE(a->flush(offset, n).ok());
+  }
+  // Read on the device's side, through a copy.
+  auto copy = device->make_buffer(1001, MemoryUse::readback, "copy");
+  ASSERT_TRUE(copy.ok());
+  auto commands = CommandRecording::create(device);
+  ASSERT_TRUE(commands.ok() && commands->begin().ok());
+  commands->copy(*a, 0, *copy, 0, 1001);
+  ASSERT_TRUE(commands->end().ok());
+  const CommandRecording* list[] = {&*commands};
+  auto ticket = device->submit(list);
+  ASSERT_TRUE(ticket.ok() && device->wait(*ticket).ok());
+  std::vector<std::byte> got(1001);
+  ASSERT_TRUE(device->read(*copy, 0, got).ok());
+  EXPECT_TRUE(got == want);
+}
+
+TEST_P(DeviceFaults, OutOfMemoryIsAnErrorAndLeavesTheDeviceUsable) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  counting::limit_memory(40 << 20);
+  std::vector<Buffer> held;
+  while (true) {
+    auto b = device->make_buffer(5 << 20, MemoryUse::device, "filler");
+    if (!b) {
+      EXPECT_EQ(b.error().code, ErrorCode::out_of_memory);
+      EXPECT_THAT(b.error().message, HasSubstr("'filler'"));
+      break;
+    }
+    held.push_back(std::move(*b));
+    ASSERT_LT(held.size(), 20u);
+  }
+  EXPECT_GE(held.size(), 6u);
+  held.clear();
+  counting::limit_memory(0);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  EXPECT_TRUE(work->run().ok());
+}
+
+TEST_P(DeviceFaults, AReplayOnlySubmitsAndWaits) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok());
+  const CommandRecording* list[] = {&*work->commands, &*work->commands, &*work->commands};
+  ASSERT_TRUE(work->run().ok());  // fences and staging are made here
+  const auto before = counting::calls();
+  for (int i = 0; i < 10; ++i) {
+    auto ticket = device->submit(list);
+    ASSERT_TRUE(ticket.ok() && device->wait(*ticket).ok());
+  }
+  const auto calls = counting::since(before);
+  EXPECT_EQ(counting::to_string(counting::setup_calls(calls)), "");
+  EXPECT_EQ(counting::submits(calls), 10u);
+  EXPECT_LE(counting::waits(calls), 10u);
+}
+
+INSTANTIATE_TEST_SUITE_P(, DeviceFaults, testing::Values("full", "no-timeline", "staging"), [](const auto& test) {
+  return test.param == std::string("no-timeline") ? "fences" : test.param;
+});
+
+}  // namespace
+}  // namespace lapilli::vulkan
