@@ -38,9 +38,10 @@ struct Sums {
   GenerateStats total;
 };
 
-Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequest part) {
+Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequest part,
+                               const std::function<bool()>& go_on) {
   LAPILLI_TRY(auto job, Job::start(model, std::move(part)));
-  LAPILLI_CHECK(job->wait());
+  LAPILLI_CHECK(job->wait(go_on));
   return job->take();
 }
 
@@ -63,7 +64,7 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   for (size_t begin = 0; begin < n;) {
     if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
     size_t end = std::min(n, begin + batch);
-    auto result = run_job(model, part_of(request, order, begin, end));
+    auto result = run_job(model, part_of(request, order, begin, end), [&] { return !progress || progress(begin, n); });
     if (!result && result.error().code == ErrorCode::out_of_memory && end - begin > 1) {
       model->impl()->drop_free();
       batch = (end - begin + 1) / 2;

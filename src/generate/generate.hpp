@@ -103,8 +103,9 @@ class Job {
 
   // Submits what fits, polls, harvests. True once the job has ended (well or not); never blocks.
   bool pump();
-  // Pumps until the end, sleeping in bounded waits. Returns the job's status.
-  Status wait();
+  // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission that
+  // has come back; false cancels.
+  Status wait(const std::function<bool()>& go_on = {});
   // Ends with ErrorCode::cancelled after the work in flight.
   void cancel();
   // Decoder steps known to be complete, for progress.
@@ -120,7 +121,7 @@ class Job {
 };
 
 // start, wait, take; splits the sources into batches that fit the device's limits and memory, longest first within the
-// call, and returns them in the order given.
+// call, and returns them in the order given. `progress` is asked often; done counts sources; false cancels.
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress = {});
 

@@ -282,8 +282,9 @@ Status Job::Impl::collect() {
 
 bool Job::pump() { return impl_->step_once(); }
 
-Status Job::wait() {
+Status Job::wait(const std::function<bool()>& go_on) {
   while (!impl_->step_once()) {
+    if (go_on && !go_on()) cancel();
     if (auto s = impl_->runner->wait_oldest(); !s) {
       impl_->finish(std::move(s));
       break;

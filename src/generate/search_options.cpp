@@ -55,6 +55,7 @@ class Resolver {
       return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", kMaxEndTokens);
     LAPILLI_CHECK(check_ids(o_.forced_eos, m_.target_vocabulary, "forced_eos_token_id"));
     o_.forced_bos = c_.forced_bos_token_id;
+    if (o_.forced_bos && *o_.forced_bos < 0) o_.forced_bos.reset();  // a caller's "none", over the model's
     if (o_.forced_bos) LAPILLI_CHECK(check_ids({*o_.forced_bos}, m_.target_vocabulary, "forced_bos_token_id"));
     return {};
   }

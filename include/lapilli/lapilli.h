@@ -1,0 +1,263 @@
+/* Lapilli: Transformer encoder-decoder models (translation first) on any Vulkan 1.1 device. The C interface.
+ *
+ * EXPERIMENTAL: until version 1.0 names and layouts may change between minor versions.
+ *
+ *   lapilli_device* device = NULL;
+ *   lapilli_model* model = NULL;
+ *   lapilli_result* result = NULL;
+ *   lapilli_input input = lapilli_text("Where is the station?");
+ *   if (lapilli_device_open(NULL, &device) == LAPILLI_OK &&
+ *       lapilli_model_load(device, NULL, &model) == LAPILLI_OK &&
+ *       lapilli_generate(model, &input, 1, NULL, &result) == LAPILLI_OK) {
+ *     lapilli_sequence best;
+    best.struct_size = sizeof best;
+ *     if (lapilli_result_get(result, 0, 0, &best) == LAPILLI_OK) puts(best.text);
+ *   } else {
+ *     fprintf(stderr, "%s\n", lapilli_last_error());
+ *   }
+ *   lapilli_result_free(result);
+ *   lapilli_model_free(model);
+ *   lapilli_device_close(device);
+ *
+ * Errors     Functions that can fail return a lapilli_status; lapilli_last_error() then says what failed, where, and what to
+ *            do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT.
+ * Structs    Set struct_size to sizeof the struct before passing one, in or out: programs and libraries of different versions
+ *            then understand each other. Null for a const options struct means the defaults.
+ * Strings    UTF-8, zero-terminated where no length is given.
+ * Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own function, which accepts
+ *            null. Pointers inside out structs belong to the handle they were asked from. Out handles are null after an error.
+ * Threads    A device and a model may be used by any number of threads at once, a result by one at a time. A device outlives
+ *            its closing as long as a model uses it, a model as long as a call is running on it.
+ */
+#ifndef LAPILLI_LAPILLI_H
+#define LAPILLI_LAPILLI_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAPILLI_VERSION_MAJOR 0
+#define LAPILLI_VERSION_MINOR 1
+#define LAPILLI_VERSION_PATCH 0
+
+#if defined(_WIN32) && defined(LAPILLI_SHARED)
+#if defined(LAPILLI_BUILDING)
+#define LAPILLI_API __declspec(dllexport)
+#else
+#define LAPILLI_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define LAPILLI_API __attribute__((visibility("default")))
+#else
+#define LAPILLI_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors, version, messages ---------------------------------------------------------------------------------- */
+
+typedef int32_t lapilli_status;
+enum {
+  LAPILLI_OK = 0,
+  LAPILLI_INVALID_ARGUMENT = 1, /* the caller's options, ids or pointers are wrong */
+  LAPILLI_NOT_FOUND = 2,        /* a file or directory does not exist or cannot be opened */
+  LAPILLI_INVALID_DATA = 3,     /* a file or text contradicts its format */
+  LAPILLI_UNSUPPORTED = 4,      /* valid, but not something this version does */
+  LAPILLI_OUT_OF_MEMORY = 5,    /* of the host or of the device */
+  LAPILLI_NO_DEVICE = 6,        /* no Vulkan loader, driver or suitable device */
+  LAPILLI_DEVICE_LOST = 7,
+  LAPILLI_TIMEOUT = 8,
+  LAPILLI_CANCELLED = 9,
+  LAPILLI_INTERNAL = 10 /* a bug in Lapilli */
+};
+
+/* "0.1.0" */
+LAPILLI_API const char* lapilli_version(void);
+
+/* "not_found" and so on; never null. */
+LAPILLI_API const char* lapilli_status_name(lapilli_status status);
+
+/* Message of this thread's last call that failed, "" if none has. Valid until this thread's next call. Never null. */
+LAPILLI_API const char* lapilli_last_error(void);
+
+enum { LAPILLI_LOG_ERROR = 0, LAPILLI_LOG_WARNING = 1, LAPILLI_LOG_NOTE = 2, LAPILLI_LOG_VERBOSE = 3 };
+typedef void (*lapilli_log_function)(void* user, int32_t level, const char* message);
+
+/* Messages up to `level` go to `function`, which is called from any thread, one call at a time; null: to stderr. For the
+ * whole process. The default is stderr at LAPILLI_LOG_NOTE. */
+LAPILLI_API void lapilli_set_log(int32_t level, lapilli_log_function function, void* user);
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
+
+typedef struct lapilli_device lapilli_device;
+
+typedef struct lapilli_device_options {
+  uint32_t struct_size;
+  int32_t validation;      /* not 0: Vulkan's validation layer, where it is installed */
+  const char* select;      /* null or "": the best device; else an index, a part of the name, or a UUID */
+  const char* caps;        /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
+  double wait_timeout_s;   /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s */
+} lapilli_device_options;
+
+LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
+LAPILLI_API void lapilli_device_close(lapilli_device* device);
+
+/* Every device of this machine as a JSON array (what `lapilli devices --json` prints), usable or refused with the reason, and
+ * which one these options would choose. The string is valid until this thread asks again. */
+LAPILLI_API lapilli_status lapilli_devices_json(const lapilli_device_options* options, const char** json);
+
+/* ---- models ----------------------------------------------------------------------------------------------------- */
+
+typedef struct lapilli_model lapilli_model;
+
+/* Loads a model directory as published (config.json, weights, tokenizer). Null or "": the directory that LAPILLI_MODEL names,
+ * or else the bundled English-French model, found relative to the program or the library. */
+LAPILLI_API lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model);
+LAPILLI_API void lapilli_model_free(lapilli_model* model);
+
+typedef struct lapilli_model_info {
+  uint32_t struct_size;
+  int32_t has_tokenizer; /* 0: only ids can be given */
+  const char* directory;
+  const char* family; /* "marian" */
+  const char* device;
+  uint64_t parameters;   /* numbers in the checkpoint, shared ones counted once */
+  uint64_t weight_bytes; /* of device memory */
+  uint32_t source_vocabulary, target_vocabulary;
+  uint32_t max_source_tokens; /* longest input, end token included; 0: no limit */
+  uint32_t max_target_tokens;
+  double load_ms;
+} lapilli_model_info;
+
+LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info);
+
+/* ---- generation ------------------------------------------------------------------------------------------------- */
+
+/* Token ids. With a null pointer: not given. With a pointer and count 0: given, and empty. */
+typedef struct lapilli_ids {
+  const int32_t* ids;
+  size_t count;
+} lapilli_ids;
+
+/* One input: a text, or ids if ids.ids is not null (end token included, no padding). */
+typedef struct lapilli_input {
+  const char* text;
+  size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
+  lapilli_ids ids;
+} lapilli_input;
+#define LAPILLI_ZERO_TERMINATED ((size_t)-1)
+
+#define LAPILLI_MODEL_DEFAULT (-1) /* integer option: what the model's generation_config says */
+#define LAPILLI_NO_TOKEN (-2)      /* token option: none, even if the model names one */
+
+enum { LAPILLI_EARLY_STOPPING_FALSE = 0, LAPILLI_EARLY_STOPPING_TRUE = 1, LAPILLI_EARLY_STOPPING_NEVER = 2 };
+
+/* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` inputs are finished. */
+typedef int32_t (*lapilli_progress_function)(void* user, uint64_t done, uint64_t total);
+
+/* Start from lapilli_default_options(). Integers: LAPILLI_MODEL_DEFAULT, floats: NaN, lists: not given leave the decision to
+ * the model. Lengths count tokens; max_length and min_length include the start token, the two _new_ ones do not. */
+typedef struct lapilli_options {
+  uint32_t struct_size;
+  int32_t num_beams;            /* 1: greedy */
+  int32_t num_return_sequences; /* at most num_beams */
+  int32_t max_length, max_new_tokens, min_length, min_new_tokens;
+  int32_t early_stopping; /* LAPILLI_EARLY_STOPPING_... */
+  int32_t no_repeat_ngram_size;
+  int32_t decoder_start_token, forced_bos_token, forced_eos_token;
+  float length_penalty;
+  float repetition_penalty;
+  lapilli_ids end_tokens;
+  lapilli_ids suppress_tokens, begin_suppress_tokens;
+  const lapilli_ids* bad_words; /* sequences that must not appear; null: the model's */
+  size_t bad_word_count;
+  lapilli_ids decoder_prompt; /* the output of every input begins with these */
+  const char* json;           /* further options, as generation_config.json writes them; the fields above win. Or null */
+  uint32_t batch;             /* inputs worked on together at most; 0: chosen */
+  uint32_t steps_in_flight;   /* decoder steps a submission; 0: chosen */
+  lapilli_progress_function progress;
+  void* progress_user;
+} lapilli_options;
+
+/* Results of one lapilli_generate. */
+typedef struct lapilli_result lapilli_result;
+
+/* Runs `count` inputs through the model; they are sorted into batches by length, the results keep the order given.
+ * An input that cannot be used (invalid UTF-8, too long, ids outside the vocabulary) does not stop the others: its own
+ * lapilli_result_get fails. After a cancellation the status is LAPILLI_CANCELLED and *result still holds the finished inputs;
+ * after any other error *result is null. */
+LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
+                                            const lapilli_options* options, lapilli_result** result);
+
+/* Cancels the calls of lapilli_generate that are running on this model. From any thread, also from a signal handler. */
+LAPILLI_API void lapilli_cancel(lapilli_model* model);
+
+typedef struct lapilli_sequence {
+  uint32_t struct_size;
+  uint32_t sequences; /* how many this input has */
+  const char* text;   /* zero-terminated; "" if the model has no tokenizer */
+  size_t text_bytes;
+  lapilli_ids ids; /* without the start token, with the end token */
+  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty; greedy: 0 */
+} lapilli_sequence;
+
+/* Sequence `sequence` (0: the best) of input `input`. If that input failed: its status, and lapilli_last_error(). */
+LAPILLI_API lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, size_t sequence,
+                                              lapilli_sequence* out);
+
+typedef struct lapilli_stats {
+  uint32_t struct_size;
+  uint32_t batches;
+  double load_ms;   /* of the model */
+  double encode_ms; /* wall clock of the encoder, then of the decoder with its search */
+  double decode_ms;
+  double total_ms; /* of the call, tokenizer included */
+  uint64_t source_tokens;
+  uint64_t generated_tokens; /* of the best sequences */
+  uint64_t decoder_steps;
+  uint64_t submissions;
+  uint64_t pipelines;         /* made on the device since it was opened */
+  uint64_t device_bytes_peak; /* since the device was opened */
+  uint64_t host_bytes_peak;   /* of the process; 0: unknown */
+} lapilli_stats;
+
+LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
+LAPILLI_API void lapilli_result_free(lapilli_result* result);
+
+/* ---- helpers ---------------------------------------------------------------------------------------------------- */
+
+static inline lapilli_input lapilli_text(const char* text) {
+  lapilli_input input;
+  input.text = text;
+  input.text_bytes = LAPILLI_ZERO_TERMINATED;
+  input.ids.ids = NULL;
+  input.ids.count = 0;
+  return input;
+}
+
+static inline lapilli_options lapilli_default_options(void) {
+  lapilli_options o;
+  const lapilli_ids not_given = {NULL, 0};
+  o.struct_size = (uint32_t)sizeof(lapilli_options);
+  o.num_beams = o.num_return_sequences = LAPILLI_MODEL_DEFAULT;
+  o.max_length = o.max_new_tokens = o.min_length = o.min_new_tokens = LAPILLI_MODEL_DEFAULT;
+  o.early_stopping = o.no_repeat_ngram_size = LAPILLI_MODEL_DEFAULT;
+  o.decoder_start_token = o.forced_bos_token = o.forced_eos_token = LAPILLI_MODEL_DEFAULT;
+  o.length_penalty = o.repetition_penalty = NAN;
+  o.end_tokens = o.suppress_tokens = o.begin_suppress_tokens = o.decoder_prompt = not_given;
+  o.bad_words = NULL;
+  o.bad_word_count = 0;
+  o.json = NULL;
+  o.batch = o.steps_in_flight = 0;
+  o.progress = NULL;
+  o.progress_user = NULL;
+  return o;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LAPILLI_LAPILLI_H */

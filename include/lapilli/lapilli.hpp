@@ -1,0 +1,331 @@
+// Lapilli for C++17 and later: RAII over lapilli.h, header only, EXPERIMENTAL like it.
+//
+//   auto model = lapilli::Model::load().value();                         // the bundled English-French model
+//   auto results = model.translate({"Where is the station?"}).value();
+//   std::puts(results[0].text().c_str());
+//
+// Functions that can fail return a Result: test it, and take value() or error(). value() of a failure throws the Error,
+// or ends the program where exceptions are off, so code that tests first works with both.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lapilli/lapilli.h"
+
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+#include <exception>
+#define LAPILLI_HPP_EXCEPTIONS 1
+#endif
+
+namespace lapilli {
+inline namespace v0 {  // keeps these names apart from the library's own
+
+// What failed, where, and what to do.
+class Error
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    : public std::exception
+#endif
+{
+ public:
+  Error(lapilli_status status, std::string message) : status_(status), message_(std::move(message)) {}
+  lapilli_status status() const noexcept { return status_; }
+  const std::string& message() const noexcept { return message_; }
+  const char* what() const noexcept
+#ifdef LAPILLI_HPP_EXCEPTIONS
+      override
+#endif
+  {
+    return message_.c_str();
+  }
+
+ private:
+  lapilli_status status_;
+  std::string message_;
+};
+
+// A value or an Error.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : v_(std::in_place_index<1>, std::move(error)) {}
+  bool ok() const noexcept { return v_.index() == 0; }
+  explicit operator bool() const noexcept { return ok(); }
+  const Error& error() const { return std::get<1>(v_); }  // only after !ok()
+  T& value() & { return check(), std::get<0>(v_); }
+  const T& value() const& { return check(), std::get<0>(v_); }
+  T&& value() && { return check(), std::get<0>(std::move(v_)); }
+  T& operator*() { return value(); }
+  T* operator->() { return &value(); }
+
+ private:
+  void check() const {
+    if (ok()) return;
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    throw error();
+#else
+    std::fprintf(stderr, "lapilli: %s\n", error().what());
+    std::abort();
+#endif
+  }
+  std::variant<T, Error> v_;
+};
+
+using Ids = std::vector<int32_t>;
+
+struct DeviceOptions {
+  std::string select;         // an index, a part of the name or a UUID; empty: the best
+  std::string caps;           // capability mask
+  bool validation = false;    // Vulkan's validation layer
+  double wait_timeout_s = 0;  // 0: the default
+};
+
+enum class EarlyStopping {
+  no = LAPILLI_EARLY_STOPPING_FALSE,
+  yes = LAPILLI_EARLY_STOPPING_TRUE,
+  never = LAPILLI_EARLY_STOPPING_NEVER
+};
+
+// What is left empty is decided by the model's generation_config. LAPILLI_NO_TOKEN switches a token of the model off.
+struct Options {
+  std::optional<int32_t> num_beams, num_return_sequences;
+  std::optional<int32_t> max_length, max_new_tokens, min_length, min_new_tokens;  // tokens
+  std::optional<EarlyStopping> early_stopping;
+  std::optional<int32_t> no_repeat_ngram_size;
+  std::optional<int32_t> decoder_start_token, forced_bos_token, forced_eos_token;
+  std::optional<float> length_penalty, repetition_penalty;
+  std::optional<Ids> end_tokens, suppress_tokens, begin_suppress_tokens, decoder_prompt;
+  std::optional<std::vector<Ids>> bad_words;
+  std::string json;                         // further options, as generation_config.json writes them
+  uint32_t batch = 0, steps_in_flight = 0;  // 0: chosen
+  // (finished inputs, all inputs); false cancels. Called from the generating thread.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+struct Sequence {
+  std::string text;
+  Ids ids;  // without the start token, with the end token
+  float score = 0;
+};
+
+// What became of one input: sequences, best first, or an error.
+struct Output {
+  std::vector<Sequence> sequences;
+  std::optional<Error> error;
+  bool ok() const noexcept { return !error.has_value(); }
+  // The best text; empty if this input failed.
+  const std::string& text() const noexcept {
+    static const std::string none;
+    return sequences.empty() ? none : sequences.front().text;
+  }
+};
+
+inline Error last_error(lapilli_status status) { return Error(status, lapilli_last_error()); }
+
+// The outputs in the order of the inputs.
+class Results {
+ public:
+  size_t size() const noexcept { return outputs_.size(); }
+  const Output& operator[](size_t i) const { return outputs_[i]; }
+  auto begin() const noexcept { return outputs_.begin(); }
+  auto end() const noexcept { return outputs_.end(); }
+  // The call was cancelled; inputs that were not finished have an error of LAPILLI_CANCELLED.
+  bool cancelled() const noexcept { return cancelled_; }
+  const lapilli_stats& stats() const noexcept { return stats_; }
+
+ private:
+  friend class Model;
+  std::vector<Output> outputs_;
+  lapilli_stats stats_{};
+  bool cancelled_ = false;
+};
+
+// A model on a device, ready to generate. Usable from several threads at once.
+class Model {
+ public:
+  // An empty directory: LAPILLI_MODEL, or else the bundled model.
+  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {}) {
+    lapilli_device_options device_options{};
+    device_options.struct_size = sizeof device_options;
+    device_options.validation = options.validation;
+    device_options.select = options.select.c_str();
+    device_options.caps = options.caps.c_str();
+    device_options.wait_timeout_s = options.wait_timeout_s;
+    lapilli_device* opened = nullptr;
+    if (auto status = lapilli_device_open(&device_options, &opened)) return last_error(status);
+    std::unique_ptr<lapilli_device, CloseDevice> device(opened);
+    lapilli_model* loaded = nullptr;
+    if (auto status = lapilli_model_load(device.get(), directory.c_str(), &loaded)) return last_error(status);
+    return Model(loaded);
+  }
+
+  Result<Results> translate(const std::vector<std::string>& texts, const Options& options = {}) const {
+    std::vector<lapilli_input> inputs;
+    inputs.reserve(texts.size());
+    for (const std::string& text : texts) inputs.push_back({text.data(), text.size(), {nullptr, 0}});
+    return run(inputs, options);
+  }
+
+  // Inputs as token ids, end token included.
+  Result<Results> generate(const std::vector<Ids>& sources, const Options& options = {}) const {
+    std::vector<lapilli_input> inputs;
+    inputs.reserve(sources.size());
+    for (const Ids& ids : sources) inputs.push_back({nullptr, 0, view(ids)});
+    return run(inputs, options);
+  }
+
+  // Cancels what is running on this model; from any thread or a signal handler.
+  void cancel() const noexcept { lapilli_cancel(model_.get()); }
+
+  // Its strings live as long as the model.
+  lapilli_model_info info() const noexcept {
+    lapilli_model_info info{};
+    info.struct_size = sizeof info;
+    lapilli_model_get_info(model_.get(), &info);
+    return info;
+  }
+
+  lapilli_model* handle() const noexcept { return model_.get(); }
+
+ private:
+  struct CloseDevice {
+    void operator()(lapilli_device* d) const noexcept { lapilli_device_close(d); }
+  };
+  struct FreeModel {
+    void operator()(lapilli_model* m) const noexcept { lapilli_model_free(m); }
+  };
+  struct FreeResult {
+    void operator()(lapilli_result* r) const noexcept { lapilli_result_free(r); }
+  };
+  struct Progress {
+    const std::function<bool(uint64_t, uint64_t)>* function = nullptr;
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    std::exception_ptr thrown;
+#endif
+  };
+
+  explicit Model(lapilli_model* model) : model_(model) {}
+
+  // An empty list is one that is given: its pointer must not be null.
+  static lapilli_ids view(const Ids& ids) {
+    static const int32_t nothing = 0;
+    return {ids.empty() ? &nothing : ids.data(), ids.size()};
+  }
+  static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
+    auto* progress = static_cast<Progress*>(user);
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    try {
+      return (*progress->function)(done, total) ? 0 : 1;
+    } catch (...) {  // carried over the C interface, thrown again behind it
+      progress->thrown = std::current_exception();
+      return 1;
+    }
+#else
+    return (*progress->function)(done, total) ? 0 : 1;
+#endif
+  }
+
+  // `o` points into `options` and `bad_words`.
+  static lapilli_options convert(const Options& options, std::vector<lapilli_ids>& bad_words) {
+    lapilli_options o = lapilli_default_options();
+    auto set = [](auto& to, const auto& from) {
+      if (from) to = static_cast<std::decay_t<decltype(to)>>(*from);
+    };
+    auto set_ids = [](lapilli_ids& to, const std::optional<Ids>& from) {
+      if (from) to = view(*from);
+    };
+    set(o.num_beams, options.num_beams);
+    set(o.num_return_sequences, options.num_return_sequences);
+    set(o.max_length, options.max_length);
+    set(o.max_new_tokens, options.max_new_tokens);
+    set(o.min_length, options.min_length);
+    set(o.min_new_tokens, options.min_new_tokens);
+    set(o.early_stopping, options.early_stopping);
+    set(o.no_repeat_ngram_size, options.no_repeat_ngram_size);
+    set(o.decoder_start_token, options.decoder_start_token);
+    set(o.forced_bos_token, options.forced_bos_token);
+    set(o.forced_eos_token, options.forced_eos_token);
+    set(o.length_penalty, options.length_penalty);
+    set(o.repetition_penalty, options.repetition_penalty);
+    set_ids(o.end_tokens, options.end_tokens);
+    set_ids(o.suppress_tokens, options.suppress_tokens);
+    set_ids(o.begin_suppress_tokens, options.begin_suppress_tokens);
+    set_ids(o.decoder_prompt, options.decoder_prompt);
+    if (options.bad_words) {
+      for (const Ids& ids : *options.bad_words) bad_words.push_back(view(ids));
+      o.bad_word_count = bad_words.size();
+      if (bad_words.empty()) bad_words.push_back({nullptr, 0});
+      o.bad_words = bad_words.data();
+    }
+    o.json = options.json.empty() ? nullptr : options.json.c_str();
+    o.batch = options.batch;
+    o.steps_in_flight = options.steps_in_flight;
+    return o;
+  }
+
+  Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options) const {
+    std::vector<lapilli_ids> bad_words;
+    lapilli_options o = convert(options, bad_words);
+    Progress progress;
+    progress.function = &options.progress;
+    if (options.progress) {
+      o.progress = &on_progress;
+      o.progress_user = &progress;
+    }
+    lapilli_result* made = nullptr;
+    const lapilli_status status = lapilli_generate(model_.get(), inputs.data(), inputs.size(), &o, &made);
+    std::unique_ptr<lapilli_result, FreeResult> result(made);
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    if (progress.thrown) std::rethrow_exception(progress.thrown);
+#endif
+    if (!result) return last_error(status);
+    Results results;
+    results.cancelled_ = status == LAPILLI_CANCELLED;
+    results.stats_.struct_size = sizeof results.stats_;
+    lapilli_result_get_stats(result.get(), &results.stats_);
+    results.outputs_.reserve(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) results.outputs_.push_back(output(result.get(), i));
+    return results;
+  }
+
+  static Output output(const lapilli_result* result, size_t input) {
+    Output out;
+    lapilli_sequence sequence{};
+    sequence.struct_size = sizeof sequence;
+    size_t i = 0;
+    do {
+      if (auto status = lapilli_result_get(result, input, i, &sequence)) {
+        out.error = last_error(status);
+        return out;
+      }
+      out.sequences.push_back({std::string(sequence.text, sequence.text_bytes),
+                               Ids(sequence.ids.ids, sequence.ids.ids + sequence.ids.count), sequence.score});
+    } while (++i < sequence.sequences);
+    return out;
+  }
+
+  std::unique_ptr<lapilli_model, FreeModel> model_;
+};
+
+// Every device of this machine as a JSON array.
+inline Result<std::string> devices_json(const DeviceOptions& options = {}) {
+  lapilli_device_options device_options{};
+  device_options.struct_size = sizeof device_options;
+  device_options.select = options.select.c_str();
+  device_options.caps = options.caps.c_str();
+  const char* json = nullptr;
+  if (auto status = lapilli_devices_json(&device_options, &json)) return last_error(status);
+  return std::string(json);
+}
+
+}  // namespace v0
+}  // namespace lapilli

@@ -1,0 +1,158 @@
+// The C interface: versions, errors, devices and models. Generation is in api_generate.cpp.
+#include <chrono>
+
+#include "api/handles.hpp"
+#include "api/locate.hpp"
+#include "api/tools.hpp"
+#include "base/log.hpp"
+
+namespace lapilli::api {
+
+namespace {
+struct ThreadStrings {
+  std::string error, devices;
+};
+ThreadStrings& thread_strings() {
+  static thread_local ThreadStrings strings;
+  return strings;
+}
+}  // namespace
+
+lapilli_status report(const Error& error) { return report(error.code, error.message.c_str()); }
+
+lapilli_status report(ErrorCode code, const char* message) {
+  try {
+    thread_strings().error = message;
+  } catch (...) {
+    thread_strings().error.clear();
+  }
+  return static_cast<lapilli_status>(code);
+}
+
+Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options) {
+  lapilli_device_options given{};
+  LAPILLI_CHECK(read_struct(options, given, "lapilli_device_options"));
+  vulkan::DeviceOptions out;
+  if (given.select) out.select = given.select;
+  if (given.caps) out.mask = given.caps;
+  out.validation = given.validation != 0;
+  if (!(given.wait_timeout_s >= 0)) {
+    return fail(ErrorCode::invalid_argument, "lapilli_device_options.wait_timeout_s must not be negative");
+  }
+  out.wait_timeout_s = given.wait_timeout_s;
+  return out;
+}
+
+}  // namespace lapilli::api
+
+using lapilli::ErrorCode;
+using lapilli::fail;
+using lapilli::Result;
+using lapilli::Status;
+using lapilli::api::guarded;
+
+static_assert(LAPILLI_INVALID_ARGUMENT == static_cast<int>(ErrorCode::invalid_argument));
+static_assert(LAPILLI_NOT_FOUND == static_cast<int>(ErrorCode::not_found));
+static_assert(LAPILLI_INVALID_DATA == static_cast<int>(ErrorCode::invalid_data));
+static_assert(LAPILLI_UNSUPPORTED == static_cast<int>(ErrorCode::unsupported));
+static_assert(LAPILLI_OUT_OF_MEMORY == static_cast<int>(ErrorCode::out_of_memory));
+static_assert(LAPILLI_NO_DEVICE == static_cast<int>(ErrorCode::no_device));
+static_assert(LAPILLI_DEVICE_LOST == static_cast<int>(ErrorCode::device_lost));
+static_assert(LAPILLI_TIMEOUT == static_cast<int>(ErrorCode::timeout));
+static_assert(LAPILLI_CANCELLED == static_cast<int>(ErrorCode::cancelled));
+static_assert(LAPILLI_INTERNAL == static_cast<int>(ErrorCode::internal));
+
+extern "C" {
+
+const char* lapilli_version(void) { return LAPILLI_VERSION; }
+
+const char* lapilli_status_name(lapilli_status status) {
+  if (status < LAPILLI_OK || status > LAPILLI_INTERNAL) return "unknown";
+  return lapilli::error_code_name(static_cast<ErrorCode>(status));
+}
+
+const char* lapilli_last_error(void) { return lapilli::api::thread_strings().error.c_str(); }
+
+void lapilli_set_log(int32_t level, lapilli_log_function function, void* user) {
+  (void)guarded([&]() -> Status {
+    level = std::clamp<int32_t>(level, LAPILLI_LOG_ERROR, LAPILLI_LOG_VERBOSE);
+    lapilli::set_log_level(static_cast<lapilli::LogLevel>(level));
+    if (!function) {
+      lapilli::set_log_hook({});
+    } else {
+      lapilli::set_log_hook([function, user](lapilli::LogLevel at, const std::string& message) {
+        function(user, static_cast<int32_t>(at), message.c_str());
+      });
+    }
+    return {};
+  });
+}
+
+lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device) {
+  if (device) *device = nullptr;
+  return guarded([&]() -> Status {
+    if (!device) return fail(ErrorCode::invalid_argument, "lapilli_device_open: device is null");
+    LAPILLI_TRY(auto device_options, lapilli::api::read_device_options(options));
+    auto handle = std::make_unique<lapilli_device>();
+    LAPILLI_TRY(handle->device, lapilli::vulkan::Device::create(device_options));
+    *device = handle.release();
+    return {};
+  });
+}
+
+void lapilli_device_close(lapilli_device* device) { delete device; }
+
+lapilli_status lapilli_devices_json(const lapilli_device_options* options, const char** json) {
+  if (json) *json = nullptr;
+  return guarded([&]() -> Status {
+    if (!json) return fail(ErrorCode::invalid_argument, "lapilli_devices_json: json is null");
+    LAPILLI_TRY(auto device_options, lapilli::api::read_device_options(options));
+    LAPILLI_TRY(auto devices, lapilli::vulkan::list_devices(device_options));
+    std::string& kept = lapilli::api::thread_strings().devices;
+    kept = lapilli::tools::devices_json(devices);
+    *json = kept.c_str();
+    return {};
+  });
+}
+
+lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model) {
+  if (model) *model = nullptr;
+  return guarded([&]() -> Status {
+    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_load: model is null");
+    if (!device) return fail(ErrorCode::invalid_argument, "lapilli_model_load: device is null; open one first");
+    std::string path = directory ? directory : "";
+    if (path.empty()) {
+      LAPILLI_TRY(path, lapilli::default_model_directory());
+    }
+    const auto start = std::chrono::steady_clock::now();
+    auto handle = std::make_unique<lapilli_model>();
+    LAPILLI_TRY(handle->model, lapilli::Model::load(device->device, path));
+    handle->load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    *model = handle.release();
+    return {};
+  });
+}
+
+void lapilli_model_free(lapilli_model* model) { delete model; }
+
+lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info) {
+  return guarded([&]() -> Status {
+    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_get_info: model is null");
+    const lapilli::ModelInfo& from = model->model->info();
+    lapilli_model_info out{};
+    out.has_tokenizer = model->model->tokenizer() != nullptr;
+    out.directory = from.directory.c_str();
+    out.family = from.family.c_str();
+    out.device = model->model->device()->caps().device_name.c_str();
+    out.parameters = from.parameters;
+    out.weight_bytes = from.weight_bytes;
+    out.source_vocabulary = from.source_vocabulary;
+    out.target_vocabulary = from.target_vocabulary;
+    out.max_source_tokens = from.max_source_positions;
+    out.max_target_tokens = from.max_target_positions;
+    out.load_ms = model->load_ms;
+    return lapilli::api::write_struct(out, info, "lapilli_model_info");
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,137 @@
+// The C interface: generation and its results.
+#include "api/handles.hpp"
+
+#if !defined(_WIN32)
+#include <sys/resource.h>
+#endif
+
+using lapilli::ErrorCode;
+using lapilli::fail;
+using lapilli::Result;
+using lapilli::Status;
+using lapilli::api::guarded;
+
+namespace {
+
+// Peak resident memory of the process in bytes; 0 where the system does not tell simply.
+uint64_t host_bytes_peak() {
+#if defined(_WIN32)
+  return 0;
+#else
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+#if defined(__APPLE__)
+  return static_cast<uint64_t>(usage.ru_maxrss);
+#else
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+#endif
+#endif
+}
+
+Status read_inputs(const lapilli_input* inputs, size_t count, lapilli::TranslateRequest& request) {
+  if (!inputs && count != 0) return fail(ErrorCode::invalid_argument, "lapilli_generate: inputs is null");
+  request.inputs.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const lapilli_input& from = inputs[i];
+    lapilli::TextInput to;
+    if (from.ids.ids) {
+      to.has_ids = true;
+      to.ids = {from.ids.ids, from.ids.count};
+    } else if (from.text) {
+      to.text = from.text_bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(from.text)
+                                                           : std::string_view(from.text, from.text_bytes);
+    } else {
+      return fail(ErrorCode::invalid_argument, "lapilli_generate: input %zu has neither text nor ids", i);
+    }
+    request.inputs.push_back(to);
+  }
+  return {};
+}
+
+lapilli_stats collect_stats(const lapilli::Model& model, double load_ms, const lapilli::TranslateStats& from) {
+  const auto counters = model.device()->counters();
+  lapilli_stats to{};
+  to.batches = from.batches;
+  to.load_ms = load_ms;
+  to.encode_ms = from.encode_ms;
+  to.decode_ms = from.decode_ms;
+  to.total_ms = from.total_ms;
+  to.source_tokens = from.source_tokens;
+  to.generated_tokens = from.generated_tokens;
+  to.decoder_steps = from.decoder_steps;
+  to.submissions = from.submissions;
+  to.pipelines = counters.pipelines_created;
+  to.device_bytes_peak = counters.device_bytes_peak;
+  to.host_bytes_peak = host_bytes_peak();
+  return to;
+}
+
+}  // namespace
+
+extern "C" {
+
+lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
+                                const lapilli_options* options, lapilli_result** result) {
+  if (result) *result = nullptr;
+  return guarded([&]() -> Status {
+    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_generate: model is null");
+    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_generate: result is null");
+    lapilli::TranslateRequest request;
+    LAPILLI_CHECK(read_inputs(inputs, count, request));
+    LAPILLI_CHECK(lapilli::api::read_options(options, request));
+    const auto cancellations = model->cancellations;
+    const auto loaded = model->model;  // the model's handle may be freed while this runs
+    request.progress = [asked = std::move(request.progress), cancellations, before = cancellations->load()](
+                           uint64_t done, uint64_t total) {
+      return cancellations->load() == before && (!asked || asked(done, total));
+    };
+    const double load_ms = model->load_ms;
+    LAPILLI_TRY(auto output, lapilli::translate(loaded, request));
+    auto handle = std::make_unique<lapilli_result>();
+    handle->stats = collect_stats(*loaded, load_ms, output.stats);
+    handle->output = std::move(output);
+    const bool cancelled = handle->output.cancelled;
+    *result = handle.release();
+    if (cancelled) return fail(ErrorCode::cancelled, "cancelled");
+    return {};
+  });
+}
+
+void lapilli_cancel(lapilli_model* model) {
+  if (model) model->cancellations->fetch_add(1);
+}
+
+lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, size_t sequence, lapilli_sequence* out) {
+  return guarded([&]() -> Status {
+    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get: result is null");
+    const auto& outputs = result->output.outputs;
+    if (input >= outputs.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get: input %zu of %zu", input, outputs.size());
+    }
+    const lapilli::TextOutput& from = outputs[input];
+    if (!from.status) return from.status;
+    if (sequence >= from.sequences.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get: sequence %zu of %zu", sequence,
+                  from.sequences.size());
+    }
+    const lapilli::TextSequence& found = from.sequences[sequence];
+    lapilli_sequence to{};
+    to.sequences = static_cast<uint32_t>(from.sequences.size());
+    to.text = found.text.c_str();
+    to.text_bytes = found.text.size();
+    to.ids = {found.ids.data(), found.ids.size()};
+    to.score = found.score;
+    return lapilli::api::write_struct(to, out, "lapilli_sequence");
+  });
+}
+
+lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats) {
+  return guarded([&]() -> Status {
+    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get_stats: result is null");
+    return lapilli::api::write_struct(result->stats, stats, "lapilli_stats");
+  });
+}
+
+void lapilli_result_free(lapilli_result* result) { delete result; }
+
+}  // extern "C"

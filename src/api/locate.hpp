@@ -1,0 +1,15 @@
+// Where the bundled model lies.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// The directory that LAPILLI_MODEL names (taken as it is), or else the bundled model: looked for below the folder of
+// the running program and of the library, as installed (../share/lapilli/models) and as built. UTF-8. The error lists
+// what was looked at.
+Result<std::string> default_model_directory();
+
+}  // namespace lapilli

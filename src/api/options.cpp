@@ -1,0 +1,141 @@
+// lapilli_options as the search's own settings.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "api/handles.hpp"
+#include "formats/hf_config.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+Status read_count(int32_t from, const char* name, std::optional<uint32_t>& to) {
+  if (from == LAPILLI_MODEL_DEFAULT) return {};
+  if (from < 0) return fail(ErrorCode::invalid_argument, "%s is %d; it must not be negative", name, from);
+  to = static_cast<uint32_t>(from);
+  return {};
+}
+
+Status read_number(float from, const char* name, std::optional<double>& to) {
+  if (std::isnan(from)) return {};
+  if (std::isinf(from)) return fail(ErrorCode::invalid_argument, "%s must be a finite number", name);
+  // The shortest decimal that means this float, so that 1.2f is 1.2 and not 1.2000000477.
+  char text[32];
+  std::snprintf(text, sizeof text, "%.7g", static_cast<double>(from));
+  to = std::strtod(text, nullptr);
+  return {};
+}
+
+Status read_ids(const lapilli_ids& from, const char* name, std::optional<std::vector<int32_t>>& to) {
+  if (!from.ids) {
+    if (from.count == 0) return {};
+    return fail(ErrorCode::invalid_argument, "%s: %zu ids at a null pointer", name, from.count);
+  }
+  if (from.count > (size_t{1} << 24)) {
+    return fail(ErrorCode::invalid_argument, "%s: %zu ids are too many", name, from.count);
+  }
+  to.emplace(from.ids, from.ids + from.count);
+  return {};
+}
+
+Status read_bad_words(const lapilli_options& from, GenerationConfig& to) {
+  if (!from.bad_words) {
+    if (from.bad_word_count == 0) return {};
+    return fail(ErrorCode::invalid_argument, "bad_words: %zu entries at a null pointer", from.bad_word_count);
+  }
+  to.bad_words_ids.emplace();
+  for (size_t i = 0; i < from.bad_word_count; ++i) {
+    std::optional<std::vector<int32_t>> ids;
+    LAPILLI_CHECK(read_ids(from.bad_words[i], "bad_words", ids));
+    if (!ids || ids->empty()) return fail(ErrorCode::invalid_argument, "bad_words: entry %zu is empty", i);
+    to.bad_words_ids->push_back(std::move(*ids));
+  }
+  return {};
+}
+
+Status read_early_stopping(int32_t from, std::optional<EarlyStopping>& to) {
+  switch (from) {
+    case LAPILLI_MODEL_DEFAULT:
+      return {};
+    case LAPILLI_EARLY_STOPPING_FALSE:
+      to = EarlyStopping::no;
+      return {};
+    case LAPILLI_EARLY_STOPPING_TRUE:
+      to = EarlyStopping::yes;
+      return {};
+    case LAPILLI_EARLY_STOPPING_NEVER:
+      to = EarlyStopping::never;
+      return {};
+    default:
+      return fail(ErrorCode::invalid_argument, "early_stopping is %d; it is 0, 1 or 2", from);
+  }
+}
+
+Status read_json_options(const char* json, GenerationConfig& to) {
+  if (!json || !*json) return {};
+  LAPILLI_TRY(const auto parsed, parse_json(json, "the options given as JSON"));
+  LAPILLI_TRY(to, parse_generation_config(parsed, "the options given as JSON"));
+  if (!to.unknown.empty()) {
+    return fail(ErrorCode::invalid_argument, "the options given as JSON: %s is not known", to.unknown.front().c_str());
+  }
+  return {};
+}
+
+Status read_tokens(const lapilli_options& from, GenerationConfig& to) {
+  struct Token {
+    int32_t id;
+    const char* name;
+  };
+  for (const Token& token :
+       {Token{from.decoder_start_token, "decoder_start_token"}, Token{from.forced_bos_token, "forced_bos_token"},
+        Token{from.forced_eos_token, "forced_eos_token"}}) {
+    if (token.id < LAPILLI_NO_TOKEN) return fail(ErrorCode::invalid_argument, "%s is %d", token.name, token.id);
+  }
+  if (from.decoder_start_token == LAPILLI_NO_TOKEN) {
+    return fail(ErrorCode::invalid_argument, "decoder_start_token: there must be one");
+  }
+  if (from.decoder_start_token >= 0) to.decoder_start_token_id = from.decoder_start_token;
+  if (from.forced_bos_token >= 0) to.forced_bos_token_id = from.forced_bos_token;
+  if (from.forced_bos_token == LAPILLI_NO_TOKEN) to.forced_bos_token_id = -1;
+  if (from.forced_eos_token >= 0) to.forced_eos_token_id = {from.forced_eos_token};
+  if (from.forced_eos_token == LAPILLI_NO_TOKEN) to.forced_eos_token_id.emplace();
+  return {};
+}
+
+}  // namespace
+
+Status read_options(const lapilli_options* options, TranslateRequest& request) {
+  lapilli_options from = lapilli_default_options();
+  LAPILLI_CHECK(read_struct(options, from, "lapilli_options"));
+  GenerationConfig& to = request.options;
+  LAPILLI_CHECK(read_json_options(from.json, to));
+  LAPILLI_CHECK(read_count(from.num_beams, "num_beams", to.num_beams));
+  LAPILLI_CHECK(read_count(from.num_return_sequences, "num_return_sequences", to.num_return_sequences));
+  LAPILLI_CHECK(read_count(from.max_length, "max_length", to.max_length));
+  LAPILLI_CHECK(read_count(from.max_new_tokens, "max_new_tokens", to.max_new_tokens));
+  LAPILLI_CHECK(read_count(from.min_length, "min_length", to.min_length));
+  LAPILLI_CHECK(read_count(from.min_new_tokens, "min_new_tokens", to.min_new_tokens));
+  LAPILLI_CHECK(read_count(from.no_repeat_ngram_size, "no_repeat_ngram_size", to.no_repeat_ngram_size));
+  LAPILLI_CHECK(read_early_stopping(from.early_stopping, to.early_stopping));
+  LAPILLI_CHECK(read_number(from.length_penalty, "length_penalty", to.length_penalty));
+  LAPILLI_CHECK(read_number(from.repetition_penalty, "repetition_penalty", to.repetition_penalty));
+  LAPILLI_CHECK(read_tokens(from, to));
+  LAPILLI_CHECK(read_ids(from.end_tokens, "end_tokens", to.eos_token_id));
+  LAPILLI_CHECK(read_ids(from.suppress_tokens, "suppress_tokens", to.suppress_tokens));
+  LAPILLI_CHECK(read_ids(from.begin_suppress_tokens, "begin_suppress_tokens", to.begin_suppress_tokens));
+  LAPILLI_CHECK(read_bad_words(from, to));
+  std::optional<std::vector<int32_t>> prompt;
+  LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
+  if (prompt) request.decoder_prompt = std::move(*prompt);
+  request.batch = from.batch;
+  request.steps_in_flight = from.steps_in_flight;
+  if (from.progress) {
+    request.progress = [function = from.progress, user = from.progress_user](uint64_t done, uint64_t total) {
+      return function(user, done, total) == 0;
+    };
+  }
+  return {};
+}
+
+}  // namespace lapilli::api

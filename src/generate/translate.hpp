@@ -1,0 +1,61 @@
+// Texts (or ids) in, texts and ids out: tokenizer, batches by length, generation, and an error per input where one
+// input alone is at fault.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generate/generate.hpp"
+
+namespace lapilli {
+
+// A text, or ids (end token included). The memory is the caller's and must live through the call.
+struct TextInput {
+  std::string_view text;
+  std::span<const int32_t> ids;
+  bool has_ids = false;
+};
+
+struct TranslateRequest {
+  std::vector<TextInput> inputs;
+  GenerationConfig options;             // what is set here wins over the model's
+  std::vector<int32_t> decoder_prompt;  // the output of every input begins with these
+  uint32_t batch = 0;                   // inputs worked on together at most; 0: chosen
+  uint32_t steps_in_flight = 0;
+  // Called after every piece of work, (finished inputs, all inputs); false cancels.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+struct TextSequence {
+  std::string text;          // empty if the model has no tokenizer
+  std::vector<int32_t> ids;  // without the decoder start token, with the end token
+  float score = 0;
+};
+
+struct TextOutput {
+  Status status;                        // why this input has no sequences
+  std::vector<TextSequence> sequences;  // best first
+};
+
+struct TranslateStats {
+  uint32_t batches = 0;
+  double encode_ms = 0, decode_ms = 0, total_ms = 0;
+  uint64_t source_tokens = 0, generated_tokens = 0, decoder_steps = 0, submissions = 0;
+};
+
+struct TranslateOutput {
+  std::vector<TextOutput> outputs;  // in the order of the inputs
+  TranslateStats stats;
+  bool cancelled = false;  // inputs that were not finished have an error of ErrorCode::cancelled
+};
+
+// Fails as a whole only for what concerns all inputs: options, device, memory, a model without a tokenizer. Callable
+// from several threads at once.
+Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request);
+
+}  // namespace lapilli
