@@ -1,17 +1,209 @@
+// pytorch_model.bin in both layouts: a zip archive (NAME/data.pkl, NAME/data/KEY per storage, NAME/byteorder), or the
+// older stream of five pickles (magic number, protocol, system, state dict, storage keys) with the storages behind
+// them.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "base/math.hpp"
+#include "formats/byte_reader.hpp"
+#include "formats/pickle.hpp"
+#include "formats/quote.hpp"
 #include "formats/readers.hpp"
+#include "formats/zip.hpp"
 
 namespace lapilli {
+namespace {
+
+using Kind = PickleValue::Kind;
+using Bytes = std::span<const std::byte>;
+// Key -> the storage's bytes.
+using Storages = std::unordered_map<std::string_view, Bytes>;
+
+constexpr std::string_view stream_magic("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10);
+constexpr int64_t stream_protocol = 1001;
+// One long text in the pickle may name any number of tensors.
+constexpr uint64_t max_name_bytes = 4096;
+
+Error damaged(const std::string& path, const std::string& what) {
+  return fail(ErrorCode::invalid_data, "%s: %s; the file is damaged or not what it claims to be", path.c_str(),
+              what.c_str());
+}
+
+Error big_endian(const std::string& path) {
+  return fail(ErrorCode::unsupported,
+              "%s was written on a big-endian machine, which is not read; save the model as model.safetensors",
+              path.c_str());
+}
+
+// Places a tensor in its storage; the elements that shape and strides reach must lie in it.
+Result<StoredTensor> place(std::string name, const PickledTensor& t, const PickledStorage& s, Bytes storage,
+                           const MappedFile& file) {
+  const std::string what = "tensor " + quote_name(name);
+  StoredTensor out;
+  out.name = std::move(name);
+  out.type = s.type;
+  out.shape = t.shape;
+  out.strides = t.strides;
+  uint64_t elements = 0, bytes = 0;
+  if (!checked_mul(s.elements, stored_bytes(s.type), bytes) || bytes > storage.size())
+    return damaged(file.path(), what + " needs a larger storage than the file holds");
+  if (!count_elements(t.shape, elements))
+    return damaged(file.path(), what + " has a shape whose size overflows 64 bits");
+  // Strides of 0 make more elements than there are numbers. A file must not make us allocate without end.
+  if (elements > file.bytes().size())
+    return damaged(file.path(), what + " claims more elements than the file has bytes");
+  if (elements == 0) return out;
+  uint64_t reach = 1;
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    uint64_t step = 0;
+    if (!checked_mul(t.shape[d] - 1, t.strides[d], step) || !checked_add(reach, step, reach))
+      return damaged(file.path(), what + " has strides that overflow 64 bits");
+  }
+  if (t.offset > s.elements || reach > s.elements - t.offset)
+    return damaged(file.path(), what + " reaches beyond its storage");
+  out.bytes = storage.subspan(t.offset * stored_bytes(s.type), reach * stored_bytes(s.type));
+  return out;
+}
+
+// The tensors of a state dict: the dict's values that are tensors.
+Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& storages, const MappedFile& file) {
+  std::vector<StoredTensor> tensors;
+  const auto& entries = pickle.items(pickle.root);
+  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+    if (entries[i + 1].kind != Kind::tensor) continue;
+    if (entries[i].kind != Kind::text || pickle.text(entries[i]).size() > max_name_bytes)
+      return damaged(file.path(), "a tensor's name is no text, or above 4096 bytes");
+    const PickledTensor& t = pickle.tensors[entries[i + 1].index];
+    const PickledStorage& s = pickle.storages[t.storage];
+    const auto found = storages.find(s.key);
+    if (found == storages.end())
+      return damaged(file.path(), "tensor " + quote_name(pickle.text(entries[i])) + " lies in storage " +
+                                      quote_name(s.key) + ", which the file lacks");
+    LAPILLI_TRY(auto placed, place(std::string(pickle.text(entries[i])), t, s, found->second, file));
+    tensors.push_back(std::move(placed));
+  }
+  if (!tensors.empty()) return tensors;
+  for (size_t i = 0; i + 1 < entries.size(); i += 2)
+    if (entries[i].kind == Kind::text && entries[i + 1].kind == Kind::dict)
+      return fail(
+          ErrorCode::unsupported,
+          "%s holds no tensors at its top, but a dict at %s: a training checkpoint? Save the state dict alone, or "
+          "better the model as model.safetensors",
+          file.path().c_str(), quote_name(pickle.text(entries[i])).c_str());
+  return damaged(file.path(), "it holds no tensors");
+}
+
+Result<Pickle> read_state_dict(Bytes bytes, const std::string& path) {
+  LAPILLI_TRY(auto pickle, read_pickle(bytes, path));
+  if (pickle.root.kind != Kind::dict) return damaged(path, "its pickle is no dict of tensors");
+  return pickle;
+}
+
+// ---- zip ----------------------------------------------------------------------------------------------------------
+
+Result<std::vector<StoredTensor>> read_zip_form(const MappedFile& file) {
+  const std::string& path = file.path();
+  LAPILLI_TRY(const auto entries, read_zip(file.bytes(), path));
+  const ZipEntry* root = nullptr;
+  for (const auto& e : entries) {
+    if (!e.name.ends_with("/data.pkl") || std::ranges::count(e.name, '/') != 1) continue;
+    if (root) return damaged(path, "the archive holds data.pkl twice");
+    root = &e;
+  }
+  if (!root) return damaged(path, "the archive holds no data.pkl, so it is no PyTorch checkpoint");
+  const std::string prefix(root->name.substr(0, root->name.size() - std::string_view("data.pkl").size()));
+  if (const auto* order = find_entry(entries, prefix + "byteorder")) {
+    const std::string_view text(reinterpret_cast<const char*>(order->data.data()), order->data.size());
+    if (text == "big") return big_endian(path);
+    if (text != "little") return damaged(path, "its byteorder is " + quote_name(text, 16));
+  }
+  LAPILLI_TRY(const auto pickle, read_state_dict(root->data, path));
+  Storages storages;
+  const std::string data = prefix + "data/";
+  for (const auto& e : entries)
+    if (e.name.starts_with(data)) storages.emplace(e.name.substr(data.size()), e.data);
+  return collect(pickle, storages, file);
+}
+
+// ---- stream -------------------------------------------------------------------------------------------------------
+
+// The pickles of a stream one after the other.
+struct Stream {
+  const MappedFile& file;
+  uint64_t position = 0;
+
+  Result<Pickle> next() {
+    LAPILLI_TRY(auto pickle, read_pickle(file.bytes().subspan(position), file.path()));
+    position += pickle.bytes;
+    return pickle;
+  }
+};
+
+Status check_stream_start(Stream& stream) {
+  const std::string& path = stream.file.path();
+  LAPILLI_TRY(const auto magic, stream.next());
+  if (magic.root.kind != Kind::large || magic.text(magic.root) != stream_magic)
+    return damaged(path, "it starts with a pickle, but not with PyTorch's magic number");
+  LAPILLI_TRY(const auto protocol, stream.next());
+  if (protocol.root.kind != Kind::integer || protocol.root.integer != stream_protocol)
+    return damaged(path, "it is of an unknown protocol");
+  LAPILLI_TRY(const auto system, stream.next());
+  if (system.root.kind != Kind::dict) return damaged(path, "it lacks the description of its system");
+  const auto* little = system.at(system.root, "little_endian");
+  if (little && little->kind == Kind::boolean && little->integer == 0) return big_endian(path);
+  return {};
+}
+
+// Key list and data: per key an int64 count of elements, then the elements, whose size the state dict tells.
+Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
+  const std::string& path = stream.file.path();
+  LAPILLI_TRY(const auto keys, stream.next());
+  if (keys.root.kind != Kind::list) return damaged(path, "it lacks the list of storages");
+  std::unordered_map<std::string_view, StoredType> types;
+  for (const auto& s : state.storages)
+    if (!types.emplace(s.key, s.type).second && types[s.key] != s.type)
+      return damaged(path, "storage " + quote_name(s.key) + " has two types");
+  ByteReader in(stream.file.bytes(), stream.position);
+  Storages storages;
+  for (const auto& v : keys.items(keys.root)) {
+    if (v.kind != Kind::text) return damaged(path, "a storage's key is no text");
+    const std::string_view key = keys.text(v);
+    const auto type = types.find(key);
+    if (type == types.end()) return damaged(path, "storage " + quote_name(key) + " belongs to no tensor");
+    uint64_t count = 0, bytes = 0;
+    Bytes data;
+    if (!in.number(count) || !checked_mul(count, stored_bytes(type->second), bytes) || !in.bytes(bytes, data))
+      return damaged(path, "storage " + quote_name(key) + " ends beyond the file (truncated?)");
+    if (!storages.emplace(type->first, data).second)
+      return damaged(path, "storage " + quote_name(key) + " is listed twice");
+  }
+  return storages;
+}
+
+Result<std::vector<StoredTensor>> read_stream_form(const MappedFile& file) {
+  Stream stream{file};
+  LAPILLI_CHECK(check_stream_start(stream));
+  LAPILLI_TRY(const auto state, stream.next());
+  if (state.root.kind != Kind::dict) return damaged(file.path(), "its pickle is no dict of tensors");
+  LAPILLI_TRY(const auto storages, read_stream_storages(stream, state));
+  return collect(state, storages, file);
+}
+
+}  // namespace
 
 PytorchForm pytorch_form(const MappedFile& file) {
   const auto bytes = file.bytes();
-  const auto at = [&](size_t i) { return std::to_integer<int>(bytes[i]); };
-  if (bytes.size() < 4) return PytorchForm::none;
+  const auto at = [&](size_t i) { return std::to_integer<char>(bytes[i]); };
+  // A safetensors header may have a size that looks like one of the marks below; its text starts behind.
+  if (bytes.size() < 9 || at(8) == '{') return PytorchForm::none;
   if (at(0) == 'P' && at(1) == 'K') return PytorchForm::zip;
-  return at(0) == 0x80 && at(1) >= 2 && at(1) <= 5 && at(2) != 0 ? PytorchForm::stream : PytorchForm::none;
+  // Whatever else is called .bin gets the pickle reader's message.
+  return at(0) == '\x80' || file.path().ends_with(".bin") ? PytorchForm::stream : PytorchForm::none;
 }
 
 Result<std::vector<StoredTensor>> read_pytorch(const MappedFile& file) {
-  return fail(ErrorCode::unsupported, "%s: PyTorch checkpoints are not read yet", file.path().c_str());
+  return pytorch_form(file) == PytorchForm::zip ? read_zip_form(file) : read_stream_form(file);
 }
 
 }  // namespace lapilli

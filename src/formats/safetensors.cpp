@@ -201,7 +201,7 @@ Result<std::vector<StoredTensor>> read_safetensors(const MappedFile& file) {
   const auto all = file.bytes();
   const char* path = file.path().c_str();
   if (all.size() < 8)
-    return fail(ErrorCode::invalid_data, "%s is truncated: %zu bytes are no safetensors file", path, all.size());
+    return fail(ErrorCode::invalid_data, "%s is truncated: a file of %zu bytes holds no weights", path, all.size());
   uint64_t header_bytes = 0;
   for (int i = 7; i >= 0; --i) header_bytes = header_bytes << 8 | std::to_integer<uint64_t>(all[i]);
   if (header_bytes > max_header_bytes)

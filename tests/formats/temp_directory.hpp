@@ -34,6 +34,7 @@ class TempDirectory {
   // Writes a file and gives its path.
   [[nodiscard]] std::string write(const std::string& name, std::string_view content) const {
     const auto file = path_ / name;
+    std::filesystem::remove(file);  // some file systems wait for the disk when a file is overwritten
     std::ofstream out(file, std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     EXPECT_TRUE(out.good()) << file;

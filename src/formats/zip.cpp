@@ -1,0 +1,161 @@
+#include "formats/zip.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "formats/byte_reader.hpp"
+#include "formats/quote.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr uint32_t end_signature = 0x06054b50, end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
+constexpr uint32_t central_signature = 0x02014b50, local_signature = 0x04034b50;
+constexpr uint64_t end_bytes = 22, locator64_bytes = 20;
+constexpr uint64_t max_entries = 1 << 20;
+
+struct Directory {
+  uint64_t entries = 0, offset = 0, bytes = 0;
+};
+
+Error damaged(const std::string& path, const std::string& what) {
+  return fail(ErrorCode::invalid_data, "%s: the zip archive is damaged or truncated (%s); fetch the file again",
+              path.c_str(), what.c_str());
+}
+
+// The record at the very end, behind which a comment of up to 64 KiB may stand.
+bool find_end(std::span<const std::byte> archive, uint64_t& position) {
+  if (archive.size() < end_bytes) return false;
+  const uint64_t last = archive.size() - end_bytes, first = last > 0xffff ? last - 0xffff : 0;
+  for (uint64_t p = last + 1; p-- > first;) {
+    uint32_t signature = 0;
+    ByteReader r(archive, p);
+    if (r.number(signature) && signature == end_signature) {
+      position = p;
+      return true;
+    }
+  }
+  return false;
+}
+
+// The sizes that a zip64 archive keeps elsewhere.
+bool read_directory64(std::span<const std::byte> archive, uint64_t end, Directory& d) {
+  if (end < locator64_bytes) return false;
+  ByteReader locator(archive, end - locator64_bytes);
+  uint32_t signature = 0, disk = 0;
+  uint64_t at = 0;
+  if (!locator.number(signature) || signature != locator64_signature || !locator.number(disk) || !locator.number(at))
+    return false;
+  ByteReader r(archive, at);
+  uint64_t here = 0;
+  return r.number(signature) && signature == end64_signature && r.skip(20) && r.number(here) && r.number(d.entries) &&
+         r.number(d.bytes) && r.number(d.offset) && here == d.entries;
+}
+
+Result<Directory> read_directory(std::span<const std::byte> archive, const std::string& path) {
+  uint64_t end = 0;
+  if (!find_end(archive, end)) return damaged(path, "it has no directory");
+  ByteReader r(archive, end + 4);
+  uint16_t disk = 0, directory_disk = 0, here = 0, entries = 0;
+  uint32_t bytes = 0, offset = 0;
+  if (!(r.number(disk) && r.number(directory_disk) && r.number(here) && r.number(entries) && r.number(bytes) &&
+        r.number(offset)))
+    return damaged(path, "its last record is cut");
+  Directory d{entries, offset, bytes};
+  const bool is64 = entries == 0xffff || bytes == 0xffffffff || offset == 0xffffffff;
+  if (is64 && !read_directory64(archive, end, d)) return damaged(path, "its zip64 record");
+  if (!is64 && (disk != 0 || directory_disk != 0 || here != entries))
+    return fail(ErrorCode::unsupported, "%s: zip archives in several parts are not read", path.c_str());
+  if (d.entries > max_entries)
+    return fail(ErrorCode::unsupported, "%s: the zip archive claims %llu entries, more than a checkpoint has",
+                path.c_str(), static_cast<unsigned long long>(d.entries));
+  if (d.offset > end || d.bytes > end - d.offset) return damaged(path, "its directory lies outside the file");
+  return d;
+}
+
+struct Header {
+  std::string_view name;
+  uint16_t flags = 0, method = 0;
+  uint64_t packed = 0, size = 0, local = 0;
+};
+
+// Replaces the sizes that are all ones by those of the zip64 field, in its fixed order.
+bool apply_zip64(std::span<const std::byte> extra, Header& h) {
+  constexpr uint64_t full = 0xffffffff;
+  if (h.size != full && h.packed != full && h.local != full) return true;
+  ByteReader r(extra);
+  uint16_t id = 0, length = 0;
+  while (r.number(id) && r.number(length)) {
+    std::span<const std::byte> field;
+    if (!r.bytes(length, field)) return false;
+    if (id != 1) continue;
+    ByteReader f(field);
+    return (h.size != full || f.number(h.size)) && (h.packed != full || f.number(h.packed)) &&
+           (h.local != full || f.number(h.local));
+  }
+  return false;
+}
+
+bool read_central(ByteReader& r, Header& h) {
+  uint32_t signature = 0, packed = 0, size = 0, local = 0;
+  uint16_t name_bytes = 0, extra_bytes = 0, comment_bytes = 0;
+  std::span<const std::byte> extra;
+  const bool there = r.number(signature) && signature == central_signature && r.skip(4) && r.number(h.flags) &&
+                     r.number(h.method) && r.skip(8) && r.number(packed) && r.number(size) && r.number(name_bytes) &&
+                     r.number(extra_bytes) && r.number(comment_bytes) && r.skip(8) && r.number(local) &&
+                     r.text(name_bytes, h.name) && r.bytes(extra_bytes, extra) && r.skip(comment_bytes);
+  h.packed = packed;
+  h.size = size;
+  h.local = local;
+  return there && apply_zip64(extra, h);
+}
+
+Result<ZipEntry> locate(std::span<const std::byte> archive, const Header& h, const std::string& path) {
+  const auto name = quote_name(h.name);
+  if (h.flags & 1) return fail(ErrorCode::unsupported, "%s: entry %s is encrypted", path.c_str(), name.c_str());
+  if (h.method != 0)
+    return fail(ErrorCode::unsupported,
+                "%s: entry %s is compressed, which PyTorch never does; pack the archive again without compression "
+                "(zip -0), or save the model as model.safetensors",
+                path.c_str(), name.c_str());
+  if (h.packed != h.size) return damaged(path, "two sizes of entry " + name);
+  ByteReader r(archive, h.local);
+  uint32_t signature = 0;
+  uint16_t name_bytes = 0, extra_bytes = 0;
+  std::string_view local_name;
+  ZipEntry entry{h.name, {}};
+  if (h.local > archive.size() || !r.number(signature) || signature != local_signature || !r.skip(22) ||
+      !r.number(name_bytes) || !r.number(extra_bytes) || !r.text(name_bytes, local_name) || !r.skip(extra_bytes) ||
+      !r.bytes(h.size, entry.data))
+    return damaged(path, "entry " + name + " lies outside the file");
+  if (local_name != h.name) return damaged(path, "two names of entry " + name);
+  return entry;
+}
+
+}  // namespace
+
+Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> archive, const std::string& path) {
+  LAPILLI_TRY(const auto directory, read_directory(archive, path));
+  ByteReader r(archive.subspan(directory.offset, directory.bytes));
+  std::vector<ZipEntry> entries;
+  for (uint64_t i = 0; i < directory.entries; ++i) {
+    Header h;
+    if (!read_central(r, h)) return damaged(path, "its directory is cut");
+    LAPILLI_TRY(auto entry, locate(archive, h, path));
+    entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (size_t i = 1; i < entries.size(); ++i)
+    if (entries[i].name == entries[i - 1].name)
+      return fail(ErrorCode::invalid_data, "%s: the zip archive holds %s twice: refused", path.c_str(),
+                  quote_name(entries[i].name).c_str());
+  return entries;
+}
+
+const ZipEntry* find_entry(const std::vector<ZipEntry>& entries, std::string_view name) {
+  const auto it = std::lower_bound(entries.begin(), entries.end(), name,
+                                   [](const ZipEntry& e, std::string_view n) { return e.name < n; });
+  return it != entries.end() && it->name == name ? &*it : nullptr;
+}
+
+}  // namespace lapilli
