@@ -28,7 +28,8 @@ constexpr uint64_t word(uint64_t column, uint64_t row, uint64_t k) {
 constexpr uint64_t bias_word(uint64_t column, uint64_t n, uint64_t k) { return bias_begin(n, k) + column; }
 }  // namespace packed
 
-// Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one head).
+// Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one
+// head).
 enum class Place : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
   step,   // slot = row_slot[r], position = step (StepWords); rows at or beyond `live` write nothing

@@ -70,7 +70,6 @@ namespace {
 
 constexpr uint64_t kGuard = 256;  // bytes on each side
 constexpr uint32_t kGuardWord = 0x5ca1ab1e;
-constexpr uint32_t kUnsetWord = 0x7fc0dead;  // a NaN
 
 // A root tensor's bytes between two guards.
 struct Guarded {
@@ -80,18 +79,16 @@ struct Guarded {
   std::optional<vulkan::Buffer> buffer;
 };
 
-std::vector<uint32_t> image_of(const graph::Tensor& t, const HostTensor& value, bool unset) {
+std::vector<uint32_t> image_of(const graph::Tensor& t, const HostTensor& value) {
   const size_t guard = kGuard / 4;
   std::vector<uint32_t> words(2 * guard + t.elements(), kGuardWord);
   for (uint64_t i = 0; i < t.elements(); ++i) {
-    uint32_t w = kUnsetWord;
-    if (!unset) {
-      if (t.dtype == graph::DType::f32) {
-        const float f = static_cast<float>(value.f[i]);
-        std::memcpy(&w, &f, 4);
-      } else {
-        w = value.u[i];
-      }
+    uint32_t w;
+    if (t.dtype == graph::DType::f32) {
+      const float f = static_cast<float>(value.f[i]);
+      std::memcpy(&w, &f, 4);
+    } else {
+      w = value.u[i];
     }
     words[guard + i] = w;
   }
@@ -134,7 +131,7 @@ Result<std::vector<Guarded>> make_guarded(const std::shared_ptr<vulkan::Device>&
     g.read = is_read(graph, node, id);
     g.written = is_written(graph, node, id);
     if (graph.root(id) != id || (!g.read && !g.written)) continue;
-    g.before = image_of(graph.tensor(id), values.at(id), g.written && !g.read);
+    g.before = image_of(graph.tensor(id), values.at(id));
     LAPILLI_TRY(auto buffer, device->make_buffer(g.before.size() * 4, vulkan::MemoryUse::device, "guarded tensor"));
     g.buffer.emplace(std::move(buffer));
     all.push_back(std::move(g));

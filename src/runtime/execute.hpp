@@ -41,8 +41,7 @@ struct HostRunReport {
   std::string violation;  // a guard region or an input was written, or two runs differ; names the tensor. Empty: none
 };
 // Runs the dispatches of the graph's node 0 on copies of `values` (floats where those are doubles) in buffers of their
-// own with guard regions on both sides, and puts what was written back into `values`. What is only written starts as a
-// NaN pattern.
+// own with guard regions on both sides, and puts what was written back into `values`.
 Result<HostRunReport> execute_on_host(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
                                       std::span<const Dispatch> dispatches, HostTensors& values,
                                       const HostRunOptions& options = {});

@@ -1,0 +1,32 @@
+#version 450
+// Matrix product in registers, without shared memory or barriers: lanes run along groups of four columns, an invocation
+// keeps RM rows. The address of x is the same for the whole workgroup.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+#include "matmul.glsl"
+
+void main() {
+  uint group = group_index();
+  if (group >= p.groups) return;
+  uint tile, block;
+  place(group, tile, block);
+  uint c = p.c_begin + block * LOCAL + gl_LocalInvocationID.x;
+  if (c >= p.c_end) return;
+  uint row = tile * uint(RM);
+  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  uint xi[RM];
+  vec4 sum[RM];
+  for (uint i = 0u; i < uint(RM); ++i) {
+    xi[i] = p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4;
+    sum[i] = vec4(0.0);
+  }
+  for (uint k = 0u; k < p.k4; ++k) {
+    vec4 w0 = w[wi], w1 = w[wi + 8u], w2 = w[wi + 16u], w3 = w[wi + 24u];
+    wi += 32u;
+    for (uint i = 0u; i < uint(RM); ++i) {
+      vec4 v = x[xi[i] + k];
+      sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+    }
+  }
+  for (uint i = 0u; i < uint(RM); ++i) finish(row + i, c, sum[i]);
+}

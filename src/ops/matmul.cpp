@@ -1,0 +1,176 @@
+// "matmul": see matmul.hpp.
+#include <algorithm>
+
+#include "ops/activation_math.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/matmul_cases.hpp"
+#include "ops/matmul_lower.hpp"
+#include "ops/registry.hpp"
+#include "ops/state.hpp"
+
+namespace lapilli {
+namespace {
+
+#define ROWS_KERNEL(rm)                                                                                 \
+  {                                                                                                     \
+    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm, \
+        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, rm, 0, 0                             \
+  }
+constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1), ROWS_KERNEL(4), ROWS_KERNEL(8), ROWS_KERNEL(16)};
+#undef ROWS_KERNEL
+enum KernelId : uint32_t { kRows1, kRows4, kRows8, kRows16 };
+
+Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  const auto& kv = a.kv;
+  if (a.activation != Activation::none || operand(node.inputs, 2) != graph::kNone)
+    return node_error(node, "the split form has no activation and no residual");
+  if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0 || kv.rows_per_slot == 0 ||
+      a.q_columns > a.n || uint64_t{kv.heads} * 2 * kv.head_dim != a.n - a.q_columns)
+    return node_error(node, "%u columns behind %u are not %u heads of 2 x %u", a.n, a.q_columns, kv.heads, kv.head_dim);
+  const auto& x = g.tensor(node.inputs[0]);
+  if (a.q_columns > 0) {
+    LAPILLI_CHECK(expect_output(g, node, 0, {"q", x.rows, a.q_columns}));
+    if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.q_columns, 4))
+      return node_error(node, "q is not padded to vec4");
+  }
+  LAPILLI_CHECK(expect_words(g, node, operand(node.outputs, 1), "kv", kv.words()));
+  if (kv.words() > 0xffffffffu) return node_error(node, "kv has more than 2^32 words");
+  if (kv.place == Place::step) {
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::words));
+    if (x.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+    return {};
+  }
+  if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
+    return node_error(node, "%llu rows, %u a slot, do not fit %u slots of %u positions",
+                      static_cast<unsigned long long>(x.rows), kv.rows_per_slot, kv.slots, kv.positions);
+  return {};
+}
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.n == 0 || a.k == 0) return node_error(node, "%u x %u weight", a.k, a.n);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
+  const auto& x = g.tensor(node.inputs[0]);
+  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "weight", packed::words(a.n, a.k)));
+  if (a.split) return infer_split(g, node, a);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, a.n}));
+  if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.n, 4)) return node_error(node, "y is not padded to vec4");
+  const auto residual = operand(node.inputs, 2);
+  if (residual != graph::kNone) {
+    if (a.activation != Activation::none) return node_error(node, "a residual goes without an activation");
+    if (g.root(residual) != g.root(node.outputs[0])) return node_error(node, "the residual is not updated in place");
+  }
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph& g, const graph::Node& node) {
+  const uint64_t rows = g.tensor(node.inputs[0]).rows;
+  std::vector<Variant> list;
+  const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name}); };
+  if (rows > 8) add(kRows16);
+  if (rows > 4) add(kRows8);
+  if (rows > 1) add(kRows4);
+  add(kRows1);
+  return list;
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
+  if (variant.id >= std::size(kKernels)) return node_error(node, "no variant %u", variant.id);
+  return lower_matmul(context, node, kKernels[variant.id], out);
+}
+
+// Row r of x W + b, before activation, into y[n].
+void product_row(const MatmulAttributes& a, const double* x, const std::vector<double>& w, std::vector<double>& y) {
+  y.assign(packed::panels(a.n) * packed::kPanel, 0.0);
+  for (uint64_t panel = 0; panel < packed::panels(a.n); ++panel) {
+    double* out = y.data() + panel * packed::kPanel;
+    for (uint64_t k = 0; k < a.k; ++k) {
+      const double* row = w.data() + packed::word(panel * packed::kPanel, k, a.k);
+      for (uint64_t c = 0; c < packed::kPanel; ++c) out[c] += x[k] * row[c];
+    }
+  }
+  for (uint64_t n = 0; n < a.n; ++n) y[n] += w[packed::bias_word(n, a.n, a.k)];
+}
+
+void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  const auto& x = g.tensor(node.inputs[0]);
+  auto& kv = values.at(node.outputs[1]).f;
+  const bool step = a.kv.place == Place::step;
+  const std::vector<uint32_t>* words = step ? &values.at(node.inputs[3]).u : nullptr;
+  std::vector<double> y;
+  for (uint64_t r = 0; r < x.rows; ++r) {
+    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, values.at(node.inputs[1]).f, y);
+    if (a.q_columns > 0) {
+      const auto& q = g.tensor(node.outputs[0]);
+      auto& out = values.at(node.outputs[0]).f;
+      for (uint64_t c = 0; c < q.ld; ++c) out[r * q.ld + c] = c < a.q_columns ? y[c] : 0.0;
+    }
+    if (step && r >= (*words)[StepWords::live]) continue;
+    const uint64_t slot = step ? (*words)[StepWords::row_slot + r] : r / a.kv.rows_per_slot;
+    const uint64_t position = step ? (*words)[StepWords::step] : r % a.kv.rows_per_slot;
+    for (uint64_t h = 0; h < a.kv.heads; ++h)
+      for (uint64_t i = 0; i < 2 * a.kv.head_dim; ++i)
+        kv[a.kv.word(h, slot, position) + i] = y[a.q_columns + h * 2 * a.kv.head_dim + i];
+  }
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.split) return reference_split(g, node, values);
+  const auto &x = g.tensor(node.inputs[0]), &out = g.tensor(node.outputs[0]);
+  const bool residual = operand(node.inputs, 2) != graph::kNone;
+  std::vector<double> y;
+  for (uint64_t r = 0; r < x.rows; ++r) {
+    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, values.at(node.inputs[1]).f, y);
+    double* to = values.at(node.outputs[0]).f.data() + r * out.ld;
+    for (uint64_t c = 0; c < out.ld; ++c) {
+      const double v = c < a.n ? activate(a.activation, y[c]) : 0.0;
+      to[c] = residual ? to[c] + v : v;
+    }
+  }
+}
+
+}  // namespace
+
+constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases};
+
+graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                            uint32_t n, const LinearOptions& options) {
+  MatmulAttributes a;
+  a.n = n;
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  a.activation = options.activation;
+  a.live_rows = options.live_rows;
+  const auto y = g.activation(label, g.tensor(x).rows, n);
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, graph::kNone}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                                graph::TensorId residual, bool live_rows) {
+  MatmulAttributes a;
+  a.n = static_cast<uint32_t>(g.tensor(residual).cols);
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  a.live_rows = live_rows;
+  const auto y = g.updated(label, residual);
+  g.add_node({&matmul_op, label, {x, weight, residual, graph::kNone}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                               uint32_t q_columns, graph::TensorId kv, const KvShape& shape, graph::TensorId step) {
+  MatmulAttributes a;
+  a.n = q_columns + shape.heads * 2 * shape.head_dim;
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  a.split = 1;
+  a.q_columns = q_columns;
+  a.kv = shape;
+  a.live_rows = shape.place == Place::step;
+  const auto q = q_columns > 0 ? g.activation(label, g.tensor(x).rows, q_columns) : graph::kNone;
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, step}, {q, kv}, graph::Attributes(a)});
+  return q;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,149 @@
+#include "ops/matmul_cases.hpp"
+
+#include <cmath>
+
+namespace lapilli {
+namespace {
+
+using ull = unsigned long long;
+
+struct Shape {
+  uint64_t rows, n, k;
+};
+
+OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%llux%llux%llu act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
+                  live ? " live" : "");
+  CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
+  const auto x = c.graph.activation("x", s.rows, s.k);
+  const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
+  ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), {activation, live != 0});
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 2));
+  c.inputs.emplace_back(w, packed_values(s.n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+  if (live) c.live_rows = live;
+  return c;
+}
+
+OpCase residual_case(Shape s, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "");
+  CaseRandom random(s.rows * 37 + s.n * 5 + s.k);
+  const auto x = c.graph.activation("x", s.rows, s.k);
+  const auto residual = c.graph.activation("residual", s.rows, s.n);
+  const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
+  ops::linear_add(c.graph, "y", x, w, residual, live != 0);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
+  c.inputs.emplace_back(residual, random_values(c.graph.tensor(residual), random, 3));
+  c.inputs.emplace_back(w, packed_values(s.n, s.k, random, 1 / std::sqrt(static_cast<double>(s.k))));
+  if (live) c.live_rows = live;
+  return c;
+}
+
+struct KvCase {
+  uint64_t rows = 1, k = 64;
+  uint32_t q_columns = 0;
+  KvShape kv;
+  uint32_t step = 0, live = 0;  // Place::step
+};
+
+OpCase kv_case(const KvCase& s) {
+  OpCase c;
+  const bool step = s.kv.place == Place::step;
+  c.name = format("%s %llu rows k %llu q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
+                  ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions);
+  CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
+  const uint64_t n = s.q_columns + uint64_t{s.kv.heads} * 2 * s.kv.head_dim;
+  const auto x = c.graph.activation("x", s.rows, s.k);
+  const auto w = add_weight(c.graph, "weight", packed::words(n, s.k));
+  const auto kv = add_state(c.graph, "kv", StateKind::self_kv, s.kv.words(), graph::DType::f32);
+  const auto state = step ? add_step(c.graph) : graph::kNone;
+  ops::linear_kv(c.graph, "q", x, w, s.q_columns, kv, s.kv, state);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
+  c.inputs.emplace_back(w, packed_values(n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random));
+  if (step) {
+    std::vector<uint32_t> slots;  // rows in another order than slots
+    for (uint32_t r = 0; r < s.rows; ++r) slots.push_back((r * 3 + 1) % s.kv.slots);
+    c.inputs.emplace_back(state, step_values(s.step, s.live, slots));
+    c.live_rows = s.live;
+  }
+  return c;
+}
+
+void add_kv_cases(std::vector<OpCase>& all) {
+  const auto batch = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions, uint32_t per_slot) {
+    return KvShape{heads, head_dim, slots, positions, Place::batch, per_slot};
+  };
+  const auto step = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions) {
+    return KvShape{heads, head_dim, slots, positions, Place::step, 1};
+  };
+  all.push_back(kv_case({14, 32, 32, batch(4, 8, 2, 7, 7)}));
+  all.push_back(kv_case({14, 24, 0, batch(2, 12, 3, 11, 7)}));  // no q, room to spare
+  all.push_back(kv_case({10, 50, 50, batch(5, 10, 2, 5, 5)}));  // q_columns no multiple of 4
+  all.push_back(kv_case({6, 15, 15, batch(3, 5, 2, 3, 3)}));    // odd head size
+  all.push_back(kv_case({66, 128, 128, batch(2, 64, 6, 11, 11)}));
+  all.push_back(kv_case({1, 64, 64, batch(4, 16, 1, 1, 1)}));
+  all.push_back(kv_case({1, 64, 64, step(4, 16, 4, 9), 5, 1}));
+  all.push_back(kv_case({7, 48, 48, step(4, 12, 7, 13), 0, 5}));  // some rows have ended
+  all.push_back(kv_case({4, 40, 40, step(5, 8, 4, 6), 5, 4}));    // last position
+  all.push_back(kv_case({17, 36, 0, step(3, 12, 17, 5), 2, 17}));
+  all.push_back(kv_case({13, 36, 36, step(3, 12, 13, 5), 3, 12}));
+  all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
+  all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
+}
+
+}  // namespace
+
+HostTensor packed_values(uint64_t n, uint64_t k, CaseRandom& random, double scale, bool bias) {
+  HostTensor v;
+  v.f.assign(packed::words(n, k), 0.0);
+  for (uint64_t c = 0; c < n; ++c) {
+    for (uint64_t r = 0; r < k; ++r)
+      v.f[packed::word(c, r, k)] = static_cast<double>(static_cast<float>(random.unit() * scale));
+    if (bias) v.f[packed::bias_word(c, n, k)] = random.unit();
+  }
+  return v;
+}
+
+std::vector<OpCase> matmul_cases() {
+  std::vector<OpCase> all;
+  for (uint64_t rows = 1; rows <= 17; ++rows) all.push_back(linear_case({rows, 67, 53}));
+  for (const uint64_t n : {1, 3, 4, 31, 32, 33, 127, 130}) all.push_back(linear_case({5, n, 50}));
+  for (const uint64_t k : {1, 2, 4, 7, 63, 64, 65, 257}) all.push_back(linear_case({9, 40, k}));
+  for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
+    all.push_back(linear_case({19, 61, 12}, act));
+    all.push_back(linear_case({1, 96, 64}, act));
+  }
+  all.push_back(linear_case({131, 257, 127}));
+  all.push_back(linear_case({64, 128, 96}));
+  all.push_back(linear_case({33, 66, 512}));
+  all.push_back(linear_case({2, 64, 2051}, Activation::relu));  // deeper than a small binding
+  all.push_back(residual_case({3, 40, 2051}));
+  all.push_back(residual_case({1, 512, 128}));
+  all.push_back(residual_case({17, 50, 50}));
+  all.push_back(residual_case({8, 64, 96}, 5));
+  all.push_back(linear_case({12, 64, 32}, Activation::none, 7));
+  all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding
+  all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
+  add_kv_cases(all);
+  all.push_back(linear_case({2, 58101, 512}));
+  all.back().slow = true;
+  {  // a table above 128 MiB; its values are made when they are needed
+    OpCase c;
+    c.name = "2x65601x512 above 128 MiB";
+    c.slow = true;
+    const auto x = c.graph.activation("x", 2, 512);
+    const auto w = add_weight(c.graph, "weight", packed::words(65601, 512));
+    ops::linear(c.graph, "y", x, w, 65601);
+    c.prepare = [x, w](OpCase& self) {
+      CaseRandom random(7);
+      self.inputs.emplace_back(x, random_values(self.graph.tensor(x), random));
+      self.inputs.emplace_back(w, packed_values(65601, 512, random, 0.05));
+    };
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+}  // namespace lapilli

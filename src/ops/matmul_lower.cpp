@@ -1,0 +1,329 @@
+#include "ops/matmul_lower.hpp"
+
+#include <algorithm>
+
+#include "ops/lower_util.hpp"
+
+namespace lapilli {
+namespace {
+
+struct PlainPush {
+  uint32_t groups, rows, tiles, blocks;
+  uint32_t c_begin, c_end;
+  uint32_t k4;
+  uint32_t x_begin, x_ld4;
+  uint32_t w_begin, panel4;
+  uint32_t bias_begin;
+  uint32_t y_begin, y_ld4;
+  uint32_t y_cols;
+};
+struct KvPush {
+  PlainPush plain;
+  uint32_t q_columns, head_dim, slots, positions;
+  uint32_t kv_first, kv_last;
+  uint32_t slot_begin, slot_end;
+  uint32_t kv_begin;
+  uint32_t row_begin, rows_per_slot;
+};
+
+struct Range64 {
+  uint64_t begin = 0, end = 0;
+  [[nodiscard]] uint64_t size() const { return end - begin; }
+};
+
+// What one dispatch computes.
+enum class Form { plain, q_kv, kv };
+struct Slice {
+  Form form = Form::plain;
+  Range64 rows, panels, columns;  // columns: absolute; the kernel works on groups of four within the panels
+  Range64 depth;                  // rows of W
+  Range64 kv_heads, kv_slots;     // of the bound part of kv
+};
+
+class Lowering {
+ public:
+  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, std::vector<Dispatch>& out)
+      : context_(context), node_(node), kernel_(kernel), out_(out), a_(node.attributes.as<MatmulAttributes>()) {
+    x_ = node.inputs[0];
+    w_ = node.inputs[1];
+    residual_ = operand(node.inputs, 2) != graph::kNone;
+    step_ = operand(node.inputs, 3);
+    y_ = node.outputs[0];
+    if (a_.split) kv_ = node.outputs[1];
+    limit_ = context.caps.max_storage_range;
+    room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
+    depth_ = packed::depth(a_.k);
+    rows_ = context.graph.tensor(x_).rows;
+    all_depth_ = {0, depth_};
+    depth_slice_ =
+        packed::panel_words(a_.k) * 4 <= room_ ? depth_ : round_down<uint64_t>(room_ / (packed::kPanel * 4), 4);
+  }
+
+  Status run() {
+    if (depth_slice_ == 0) return node_error(node_, "four rows of a panel exceed this device's binding limit");
+    if (!a_.split) return lower_plain({0, a_.n});
+    if (whole_fits()) return lower_whole();
+    if (a_.q_columns > 0) LAPILLI_CHECK(lower_plain({0, a_.q_columns}));
+    return lower_kv();
+  }
+
+ private:
+  [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
+  [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
+
+  // Bytes of y from the first column of the first row to the last of the last.
+  static uint64_t span_bytes(const graph::Tensor& t, uint64_t rows, uint64_t columns) {
+    return ((rows - 1) * t.ld + columns) * 4;
+  }
+
+  // The most panels that one binding holds, out of `panels`.
+  [[nodiscard]] uint64_t panels_per_slice(uint64_t panels) const {
+    if (depth_slice_ < depth_) return 1;
+    const uint64_t bytes = packed::panel_words(a_.k) * 4;
+    if (panels * bytes <= limit_) return panels;
+    return std::max<uint64_t>(1, room_ / bytes);
+  }
+
+  Status lower_plain(Range64 columns) {
+    const auto &x = tensor(x_), &y = tensor(y_);
+    const uint64_t panel_count = packed::panels(columns.end);
+    uint64_t panels = panels_per_slice(panel_count);
+    uint64_t rows = x.bytes() <= limit_ ? rows_ : room_ / (x.ld * 4);
+    if (y.bytes() > limit_) {
+      const auto width = [&] { return panels >= panel_count ? y.ld : panels * packed::kPanel; };
+      while (panels > 1 && span_bytes(y, 1, width()) > room_) panels = div_up<uint64_t>(panels, 2);
+      if (span_bytes(y, 1, width()) > room_)
+        rows = 0;
+      else
+        rows = std::min(rows, (room_ / 4 - width()) / y.ld + 1);
+    }
+    if (rows == 0)
+      return node_error(node_, "one row exceeds this device's binding limit of %llu bytes",
+                        static_cast<unsigned long long>(limit_));
+    for (uint64_t r = 0; r < rows_; r += rows)
+      for (uint64_t p = 0; p < panel_count; p += panels) {
+        Slice s;
+        s.rows = {r, std::min(rows_, r + rows)};
+        s.panels = {p, std::min(panel_count, p + panels)};
+        s.columns = {p * packed::kPanel, std::min(s.panels.end * packed::kPanel, round_up<uint64_t>(columns.end, 4))};
+        LAPILLI_CHECK(emit_depth(s));
+      }
+    return {};
+  }
+
+  // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
+  [[nodiscard]] bool whole_fits() const {
+    const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
+    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && tensor(x_).bytes() <= limit_ &&
+           tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
+  }
+  Status lower_whole() {
+    Slice s;
+    s.form = Form::q_kv;
+    s.rows = {0, rows_};
+    s.panels = {0, packed::panels(a_.n)};
+    s.columns = {0, round_up<uint64_t>(a_.n, 4)};
+    s.depth = all_depth_;
+    s.kv_heads = {0, a_.kv.heads};
+    s.kv_slots = {0, a_.kv.slots};
+    return emit(s, true, true);
+  }
+
+  // Only the keys and values, by heads, or by slots within a head.
+  Status lower_kv() {
+    const auto& kv = a_.kv;
+    const uint64_t slot_bytes = uint64_t{kv.positions} * 2 * kv.head_dim * 4, head_bytes = slot_bytes * kv.slots;
+    uint64_t heads = kv.heads, slots = kv.slots;
+    if (kv.words() * 4 > limit_) {
+      heads = std::max<uint64_t>(1, room_ / head_bytes);
+      if (head_bytes > room_) slots = room_ / slot_bytes;
+    }
+    if (slots == 0)
+      return node_error(node_,
+                        "%s: the %u positions of one head and slot exceed this device's binding limit of %llu bytes",
+                        tensor(kv_).name.c_str(), kv.positions, static_cast<unsigned long long>(limit_));
+    for (uint64_t h = 0; h < kv.heads; h += heads)
+      for (uint64_t s = 0; s < kv.slots; s += slots)
+        LAPILLI_CHECK(
+            lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {s, std::min<uint64_t>(kv.slots, s + slots)}));
+    return {};
+  }
+
+  Status lower_kv_part(Range64 heads, Range64 slots) {
+    const auto& kv = a_.kv;
+    Range64 rows{0, rows_};
+    if (kv.place == Place::batch)
+      rows = {std::min(rows_, slots.begin * kv.rows_per_slot), std::min(rows_, slots.end * kv.rows_per_slot)};
+    if (rows.size() == 0) return {};
+    const uint64_t first = a_.q_columns + heads.begin * 2 * kv.head_dim,
+                   last = a_.q_columns + heads.end * 2 * kv.head_dim;
+    const Range64 panels{first / packed::kPanel, packed::panels(last)};
+    const uint64_t step = panels_per_slice(panels.size());
+    const auto& x = tensor(x_);
+    const uint64_t row_step = x.bytes() <= limit_ ? rows.size() : room_ / (x.ld * 4);
+    if (row_step == 0) return node_error(node_, "one row exceeds this device's binding limit");
+    for (uint64_t r = rows.begin; r < rows.end; r += row_step)
+      for (uint64_t p = panels.begin; p < panels.end; p += step) {
+        Slice s;
+        s.form = Form::kv;
+        s.rows = {r, std::min(rows.end, r + row_step)};
+        s.panels = {p, std::min(panels.end, p + step)};
+        s.columns = {std::max(round_down<uint64_t>(first, 4), p * packed::kPanel),
+                     std::min(round_up<uint64_t>(last, 4), s.panels.end * packed::kPanel)};
+        s.kv_heads = heads;
+        s.kv_slots = slots;
+        LAPILLI_CHECK(emit_depth(s));
+      }
+    return {};
+  }
+
+  // A panel deeper than a binding is summed up in several dispatches.
+  Status emit_depth(Slice s) {
+    for (uint64_t k = 0; k < depth_; k += depth_slice_) {
+      s.depth = {k, std::min(depth_, k + depth_slice_)};
+      LAPILLI_CHECK(emit(s, k == 0, s.depth.end == depth_));
+    }
+    return {};
+  }
+
+  [[nodiscard]] ShaderId shader(Form form) const {
+    if (form == Form::plain) return kernel_.plain;
+    if (form == Form::q_kv) return is_step() ? kernel_.q_kv_step : kernel_.q_kv;
+    return is_step() ? kernel_.kv_step : kernel_.kv;
+  }
+
+  [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
+    if (kernel_.local != 0) return kernel_.local;
+    if (context_.caps.type == DeviceType::cpu) return 8;
+    uint32_t local = 64;
+    while (local > 8 && local / 2 >= groups_of_columns) local /= 2;
+    return local;
+  }
+
+  void set_constants(Dispatch& d, bool first, bool last, bool columns_outer) const {
+    const bool deep = !(first && last);
+    uint32_t add = residual_ ? 2u : 0u;
+    if (deep && !residual_ && !first) add = 1;
+    const auto activation = last ? a_.activation : Activation::none;
+    d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, columns_outer ? 1u : 0u};
+  }
+
+  void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
+    const uint64_t panel_words = packed::panel_words(a_.k);
+    uint32_t delta = 0;
+    if (s.form == Form::q_kv) {
+      d.operands.push_back(bind_range(context_, 1, w_, 0, packed::words(a_.n, a_.k) * 4, graph::Access::read, delta));
+      p.plain.w_begin = 0;
+      p.plain.bias_begin = static_cast<uint32_t>(packed::bias_begin(a_.n, a_.k) / 4);
+    } else {
+      const uint64_t begin = s.panels.begin * panel_words + s.depth.begin * packed::kPanel;
+      const uint64_t end = (s.panels.end - 1) * panel_words + s.depth.end * packed::kPanel;
+      d.operands.push_back(bind_range(context_, 1, w_, begin * 4, end * 4, graph::Access::read, delta));
+      p.plain.w_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * panel_words / 4);
+      const uint64_t bias = packed::bias_begin(a_.n, a_.k);
+      const uint64_t bias_first = bias + s.panels.begin * packed::kPanel,
+                     bias_last = bias + s.panels.end * packed::kPanel;
+      d.operands.push_back(bind_range(context_, 3, w_, bias_first * 4, bias_last * 4, graph::Access::read, delta));
+      p.plain.bias_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * packed::kPanel / 4);
+    }
+    p.plain.panel4 = static_cast<uint32_t>(panel_words / 4);
+  }
+
+  void bind_y(const Slice& s, Dispatch& d, KvPush& p) const {
+    const auto& y = tensor(y_);
+    const uint64_t begin = s.rows.begin * y.ld + s.columns.begin;
+    const uint64_t columns = std::min(s.columns.end, y.ld) - s.columns.begin;
+    uint32_t delta = 0;
+    d.operands.push_back(bind_range(context_, 2, y_, begin * 4, begin * 4 + span_bytes(y, s.rows.size(), columns),
+                                    graph::Access::read_write, delta));
+    p.plain.y_begin = static_cast<uint32_t>(delta / 4 - s.columns.begin / 4);
+    p.plain.y_ld4 = static_cast<uint32_t>(y.ld / 4);
+    p.plain.y_cols = static_cast<uint32_t>(y.cols);
+  }
+
+  void bind_kv(const Slice& s, Dispatch& d, KvPush& p) const {
+    const auto& kv = a_.kv;
+    const uint64_t begin = kv.word(s.kv_heads.begin, s.kv_slots.begin, 0);
+    const uint64_t end = kv.word(s.kv_heads.end - 1, s.kv_slots.end, 0);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, s.form == Form::q_kv ? 3 : 2, kv_, begin * 4, end * 4, graph::Access::read_write, delta));
+    p.kv_begin = static_cast<uint32_t>(begin - delta);
+    p.q_columns = a_.q_columns;
+    p.head_dim = kv.head_dim;
+    p.slots = kv.slots;
+    p.positions = kv.positions;
+    p.kv_first = static_cast<uint32_t>(s.kv_heads.begin * 2 * kv.head_dim);
+    p.kv_last = static_cast<uint32_t>(s.kv_heads.end * 2 * kv.head_dim);
+    p.slot_begin = static_cast<uint32_t>(s.kv_slots.begin);
+    p.slot_end = static_cast<uint32_t>(s.kv_slots.end);
+    p.row_begin = static_cast<uint32_t>(s.rows.begin);
+    p.rows_per_slot = kv.rows_per_slot;
+  }
+
+  Status emit(const Slice& s, bool first, bool last) {
+    const auto& x = tensor(x_);
+    Dispatch d;
+    d.shader = shader(s.form);
+    KvPush p{};
+    const uint64_t c_begin = s.columns.begin / 4, c_end = s.columns.end / 4;
+    const uint32_t local = local_size(c_end - c_begin);
+    const uint64_t tiles = div_up<uint64_t>(s.rows.size(), kernel_.rows);
+    const uint64_t blocks = div_up<uint64_t>(c_end - c_begin, kernel_.column_groups ? kernel_.column_groups : local);
+    d.groups = tiles * blocks;
+    if (d.groups > max_groups(context_.caps))
+      return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
+    const bool follows = a_.live_rows != 0 && s.rows.size() == rows_;
+    set_constants(d, first, last, !follows && tiles > 1);
+    d.constants[0] = local;
+    if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 0, x_, (s.rows.begin * x.ld) * 4, s.rows.end * x.ld * 4, graph::Access::read, delta));
+    p.plain.groups = static_cast<uint32_t>(d.groups);
+    p.plain.rows = static_cast<uint32_t>(s.rows.size());
+    p.plain.tiles = static_cast<uint32_t>(tiles);
+    p.plain.blocks = static_cast<uint32_t>(blocks);
+    p.plain.c_begin = static_cast<uint32_t>(c_begin);
+    p.plain.c_end = static_cast<uint32_t>(c_end);
+    p.plain.k4 = static_cast<uint32_t>(s.depth.size() / 4);
+    p.plain.x_begin = static_cast<uint32_t>(delta / 4 + s.depth.begin / 4);
+    p.plain.x_ld4 = static_cast<uint32_t>(x.ld / 4);
+    bind_weight(s, d, p);
+    if (s.form != Form::kv) bind_y(s, d, p);
+    if (s.form != Form::plain) bind_kv(s, d, p);
+    if (s.form != Form::plain && is_step()) LAPILLI_CHECK(bind_step(d));
+    if (s.form == Form::plain)
+      d.set_push(p.plain);
+    else
+      d.set_push(p);
+    d.cost = 2.0 * static_cast<double>(s.rows.size() * (c_end - c_begin) * 4) * static_cast<double>(s.depth.size());
+    out_.push_back(std::move(d));
+    return {};
+  }
+
+  Status bind_step(Dispatch& d) const {
+    LAPILLI_TRY(const auto step, bind_whole(context_, 4, step_, graph::Access::read));
+    d.operands.push_back(step);
+    return {};
+  }
+
+  const LowerContext& context_;
+  const graph::Node& node_;
+  const MatmulKernel& kernel_;
+  std::vector<Dispatch>& out_;
+  const MatmulAttributes a_;
+  graph::TensorId x_ = graph::kNone, w_ = graph::kNone, step_ = graph::kNone, y_ = graph::kNone, kv_ = graph::kNone;
+  bool residual_ = false;
+  uint64_t limit_ = 0, room_ = 0, depth_ = 0, depth_slice_ = 0, rows_ = 0;
+  Range64 all_depth_;
+};
+
+}  // namespace
+
+Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
+                    std::vector<Dispatch>& out) {
+  return Lowering(context, node, kernel, out).run();
+}
+
+}  // namespace lapilli

@@ -1,0 +1,24 @@
+// How a product becomes dispatches: slices by rows, by panels of the weight, by depth, and by heads or slots of a KV
+// tensor, so that every binding stays within the device's limit.
+#pragma once
+
+#include <vector>
+
+#include "ops/matmul.hpp"
+#include "ops/op.hpp"
+
+namespace lapilli {
+
+// The kernels of one variant, and the shape of their workgroups.
+struct MatmulKernel {
+  const char* name = "";
+  ShaderId plain{}, q_kv{}, q_kv_step{}, kv{}, kv_step{};
+  uint32_t rows = 1;           // rows a workgroup computes
+  uint32_t column_groups = 0;  // groups of four columns a workgroup computes; 0: as many as it has invocations
+  uint32_t local = 0;          // invocations; 0: chosen by the device
+};
+
+Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
+                    std::vector<Dispatch>& out);
+
+}  // namespace lapilli
