@@ -184,7 +184,6 @@ TEST(Schedule, OfManyCommandsIsFast) {
   EXPECT_LT(check_seconds, 5.0);
   RecordProperty("schedule_ms", std::to_string(seconds * 1e3));
   RecordProperty("check_ms", std::to_string(check_seconds * 1e3));
-  printf("scheduled in %.2f ms, checked in %.2f ms\n", seconds * 1e3, check_seconds * 1e3);
 }
 
 }  // namespace
