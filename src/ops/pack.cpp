@@ -1,0 +1,136 @@
+// "pack": see basic.hpp.
+#include <algorithm>
+
+#include "ops/case_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+#include "ops/stored_util.hpp"
+
+namespace lapilli {
+namespace {
+
+stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
+  stored::Packing p;
+  p.attributes = node.attributes.as<PackAttributes>();
+  const auto& a = p.attributes;
+  p.rows = a.transposed ? a.k : a.rows;
+  p.k = a.transposed ? a.rows : a.k;
+  if (!a.transposed) {
+    p.panel_words = packed::panel_words(a.k);
+    p.first_row = a.first_row;
+    return p;
+  }
+  // A part does not know the matrix's depth: its destination does.
+  const uint64_t panels = std::max<uint64_t>(1, packed::panels(a.n_total));
+  p.panel_words = g.tensor(node.outputs[0]).elements() / panels / packed::kPanel * packed::kPanel;
+  p.panel_words -= std::min(p.panel_words, packed::kPanel);
+  p.begin = a.first_row * packed::kPanel;
+  return p;
+}
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(expect_output(g, node, 0, {"destination"}));
+  const auto p = packing_of(g, node);
+  LAPILLI_CHECK(stored::expect_packing(g, node, p));
+  const auto& a = p.attributes;
+  if (!a.transposed) return expect_words(g, node, node.outputs[0], "destination", packed::words(a.n_total, a.k));
+  const uint64_t end = uint64_t{a.first_row} + a.rows;
+  if (packed::panel_words(end) > p.panel_words)
+    return node_error(node, "depth %llu does not fit the destination", static_cast<unsigned long long>(end));
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "rows side by side"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  return stored::lower_packing(context, node, packing_of(context.graph, node), out);
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  stored::packing_reference(node, packing_of(g, node), values);
+}
+
+// `depth` is that of the whole matrix; only parts of transposed ones have less.
+OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t depth) {
+  OpCase c;
+  c.name = format("%s %s", what.c_str(), stored::name(a.format));
+  c.tolerance = 1e-300;  // the values, not about the values
+  const uint64_t elements = uint64_t{a.rows} * a.k;
+  graph::Tensor raw;
+  raw.name = "stored";
+  raw.dtype = graph::DType::u32;
+  raw.space = graph::Space::state;
+  raw.cols = raw.ld = stored::words(a.format, elements);
+  const auto from = c.graph.add_tensor(raw);
+  const auto to = add_weight(c.graph, "packed", packed::words(a.n_total, depth));
+  ops::pack(c.graph, c.name, from, to, a);
+  c.inputs.emplace_back(from, words_of(stored::random_words(a.format, elements, elements + a.first_row)));
+  // What is there stays there, but where the rows go.
+  CaseRandom random(elements);
+  c.inputs.emplace_back(to, random_values(c.graph.tensor(to), random));
+  return c;
+}
+
+PackAttributes whole(StoredFormat format, uint32_t n, uint32_t k) {
+  PackAttributes a;
+  a.format = format;
+  a.rows = a.n_total = n;
+  a.k = k;
+  return a;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const auto f : {StoredFormat::f32, StoredFormat::f16, StoredFormat::bf16}) {
+    for (const uint32_t n : {1, 31, 32, 33, 67})
+      for (const uint32_t k : {1, 4, 7, 65, 129}) all.push_back(make_case(format("%ux%u", n, k), whole(f, n, k), k));
+    all.push_back(make_case("301x513", whole(f, 301, 513), 513));
+    {  // keys of 5 heads of 6, behind 30 columns; then the values' last two heads and a half as a part
+      auto a = whole(f, 30, 30);
+      a.n_total = 90, a.first_column = 30, a.group = 6, a.group_stride = 12;
+      all.push_back(make_case("keys by head", a, 30));
+      a.rows = 14, a.first_row = 15, a.first_column = 36;
+      all.push_back(make_case("a part of the values by head", a, 30));
+    }
+    {  // columns in 3 panels far apart
+      auto a = whole(f, 96, 37);
+      a.n_total = 700, a.first_column = 17, a.group = 32, a.group_stride = 320;
+      all.push_back(make_case("panels far apart", a, 37));
+    }
+    {
+      auto a = whole(f, 59, 11);
+      a.n_total = 150, a.first_row = 70;
+      all.push_back(make_case("rows 70 to 129 of 150", a, 11));
+    }
+    {  // stored as (in, out)
+      auto a = whole(f, 37, 45);
+      a.transposed = 1, a.n_total = 45;
+      all.push_back(make_case("transposed 37x45", a, 37));
+      a.first_row = 20, a.rows = 9, a.n_total = 92, a.first_column = 3, a.group = 5, a.group_stride = 10;
+      all.push_back(make_case("a part of a transposed one by head", a, 41));
+      a = whole(f, 131, 523);
+      a.transposed = 1, a.n_total = 523;
+      all.push_back(make_case("transposed 131x523", a, 131));
+    }
+    // deeper than a binding of 64 KiB holds rows of a panel
+    all.push_back(make_case("35x2050", whole(f, 35, 2050), 2050));
+    all.push_back(make_case("1x20011", whole(f, 1, 20011), 20011));
+    auto large = make_case("2053x1024", whole(f, 2053, 1024), 1024);
+    large.slow = true;
+    all.push_back(std::move(large));
+  }
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef pack_op{"pack", infer, variants, lower, reference, cases};
+
+void ops::pack(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
+               const PackAttributes& attributes) {
+  g.add_node({&pack_op, label, {raw, destination}, {destination}, graph::Attributes(attributes)});
+}
+
+}  // namespace lapilli

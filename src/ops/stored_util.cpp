@@ -1,0 +1,191 @@
+#include "ops/stored_util.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/half.hpp"
+#include "ops/case_util.hpp"
+#include "ops/lower_util.hpp"
+
+namespace lapilli::stored {
+namespace {
+
+struct Push {
+  uint32_t groups, depth_groups, rows, k, raw_begin, raw_ld, first_row, first_column, group, group_stride, panel_words,
+      dst_begin;
+};
+
+// Rows and depths that one dispatch moves.
+struct Part {
+  uint64_t row = 0, row_end = 0, k = 0, k_end = 0;
+};
+
+struct Grid {
+  uint32_t local, depth;  // invocations a group, elements an invocation
+  [[nodiscard]] uint64_t depth_groups(const Part& p) const { return div_up<uint64_t>(p.k_end - p.k, local / 32 * depth); }
+  [[nodiscard]] uint64_t groups(const Part& p) const {
+    return div_up<uint64_t>(p.row_end - p.row, 32) * depth_groups(p);
+  }
+};
+
+Grid grid_of(const Capabilities& caps) { return caps.type == DeviceType::cpu ? Grid{32, 64} : Grid{64, 8}; }
+
+// First and last word of the destination that a part touches, its first panel from column 0 on: a panel's rows begin at
+// multiples of 128 bytes, so that parts of different panels keep apart in spite of the alignment of bindings.
+uint64_t first_word(const Packing& packing, const Part& p) {
+  return round_down<uint64_t>(packing.word(p.row, p.k) - packing.begin, packed::kPanel) + packing.begin;
+}
+uint64_t last_word(const Packing& packing, const Part& p) { return packing.word(p.row_end - 1, p.k_end - 1); }
+
+class Splitter {
+ public:
+  Splitter(const Capabilities& caps, const Packing& packing) : caps_(caps), packing_(packing), grid_(grid_of(caps)) {}
+
+  // False if not even a single element fits.
+  bool split(const Part& p, std::vector<Part>& out) const {
+    const bool raw = raw_fits(p), dst = dst_fits(p);
+    if (raw && dst && grid_.groups(p) <= max_groups(caps_)) {
+      out.push_back(p);
+      return true;
+    }
+    const uint64_t rows = p.row_end - p.row, depth = p.k_end - p.k;
+    if (rows == 1 && depth == 1) return false;
+    const bool one_panel = packing_.column(p.row) / packed::kPanel == packing_.column(p.row_end - 1) / packed::kPanel;
+    // Depth is cut where cutting rows cannot help, or no longer does.
+    const bool by_depth = rows == 1 || (depth > 1 && (dst ? packing_.attributes.transposed != 0 : one_panel));
+    Part a = p, b = p;
+    if (by_depth) {
+      a.k_end = b.k = middle(p.k, depth);
+    } else {
+      a.row_end = b.row = row_middle(p);
+    }
+    return split(a, out) && split(b, out);
+  }
+
+ private:
+  [[nodiscard]] bool raw_fits(const Part& p) const {
+    const uint64_t begin = packing_.element(p.row, p.k), end = packing_.element(p.row_end - 1, p.k_end - 1) + 1;
+    return (end - begin) * element_bytes(packing_.attributes.format) + 4 + caps_.storage_alignment <=
+               caps_.max_storage_range ||
+           (begin == 0 && words(packing_.attributes.format, end) * 4 <= caps_.max_storage_range);
+  }
+  [[nodiscard]] bool dst_fits(const Part& p) const {
+    const uint64_t begin = round_down(first_word(packing_, p) * 4, caps_.storage_alignment);
+    return (last_word(packing_, p) + 1) * 4 - begin <= caps_.max_storage_range;
+  }
+  // Even, so that parts begin at multiples of 256 bytes.
+  static uint64_t middle(uint64_t begin, uint64_t n) { return begin + (n > 3 ? round_up<uint64_t>(n / 2, 2) : n / 2); }
+  // The middle, or a row before it that begins a panel.
+  [[nodiscard]] uint64_t row_middle(const Part& p) const {
+    const uint64_t m = p.row + (p.row_end - p.row) / 2;
+    const uint64_t within = (packing_.first_row + m) % packing_.attributes.group;
+    const uint64_t group = packing_.attributes.group == 1 && packing_.attributes.group_stride == 1 ? m : within;
+    const uint64_t back = std::min<uint64_t>(packing_.column(m) % packed::kPanel, group);
+    return m - back > p.row && m >= back ? m - back : m;
+  }
+
+  const Capabilities& caps_;
+  const Packing& packing_;
+  Grid grid_;
+};
+
+}  // namespace
+
+const char* name(StoredFormat format) {
+  return format == StoredFormat::f32 ? "f32" : format == StoredFormat::f16 ? "f16" : "bf16";
+}
+
+double value(StoredFormat format, const std::vector<uint32_t>& raw, uint64_t i) {
+  if (format == StoredFormat::f32) return static_cast<double>(std::bit_cast<float>(raw[i]));
+  const auto bits = static_cast<uint16_t>(i % 2 ? raw[i / 2] >> 16 : raw[i / 2]);
+  return static_cast<double>(format == StoredFormat::f16 ? half_to_float(bits) : bfloat16_to_float(bits));
+}
+
+std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint64_t seed) {
+  CaseRandom random(seed + 77);
+  std::vector<uint32_t> raw(words(format, elements), 0);
+  for (uint64_t i = 0; i < elements; ++i) {
+    if (format == StoredFormat::f32) {
+      // Every exponent but that of infinities, subnormal values included.
+      const uint32_t w = random.word();
+      raw[i] = ((w >> 23) & 0xffu) == 0xffu ? w & ~0x40000000u : w;
+      continue;
+    }
+    uint32_t h = random.word() & 0xffffu;
+    if (format == StoredFormat::f16) {
+      if (i % 5 == 0) h &= 0x83ffu;  // subnormal
+      if ((h & 0x7c00u) == 0x7c00u) h &= 0xbfffu;
+    } else if ((h & 0x7f80u) == 0x7f80u) {
+      h &= 0xbfffu;
+    }
+    raw[i / 2] |= h << (i % 2 * 16);
+  }
+  return raw;
+}
+
+Operand bind_elements(const LowerContext& context, uint32_t binding, graph::TensorId raw, StoredFormat format,
+                      uint64_t begin, uint64_t end, uint32_t& delta) {
+  const uint64_t size = element_bytes(format);
+  const uint64_t first = round_down<uint64_t>(begin * size, 4);
+  uint32_t skipped = 0;
+  const auto o = bind_range(context, binding, raw, first, round_up<uint64_t>(end * size, 4), graph::Access::read, skipped);
+  delta = static_cast<uint32_t>((begin * size - first + uint64_t{skipped} * 4) / size);
+  return o;
+}
+
+Status expect_packing(const graph::Graph& g, const graph::Node& node, const Packing& packing) {
+  const auto& a = packing.attributes;
+  if (a.format > StoredFormat::bf16) return node_error(node, "unknown format %u", static_cast<unsigned>(a.format));
+  if (packing.rows == 0 || packing.k == 0) return node_error(node, "nothing to pack");
+  if (a.group == 0 || a.group_stride < a.group) return node_error(node, "groups of %u columns every %u", a.group, a.group_stride);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"stored values", 0, 0, graph::DType::u32}));
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[0], "stored values", words(a.format, packing.rows * packing.k)));
+  LAPILLI_CHECK(expect_input(g, node, 1, {"destination"}));
+  LAPILLI_CHECK(expect_output(g, node, 0, {"destination"}));
+  if (g.root(node.outputs[0]) != g.root(node.inputs[1])) return node_error(node, "works in place only");
+  if (packing.column(packing.rows - 1) >= a.n_total)
+    return node_error(node, "column %llu of %u", static_cast<unsigned long long>(packing.column(packing.rows - 1)), a.n_total);
+  return {};
+}
+
+Status lower_packing(const LowerContext& context, const graph::Node& node, const Packing& packing,
+                     std::vector<Dispatch>& out) {
+  const auto& a = packing.attributes;
+  const Grid grid = grid_of(context.caps);
+  std::vector<Part> parts;
+  if (!Splitter(context.caps, packing).split({0, packing.rows, 0, packing.k}, parts))
+    return node_error(node, "bindings of %llu bytes are too small",
+                      static_cast<unsigned long long>(context.caps.max_storage_range));
+  for (const Part& p : parts) {
+    Dispatch d;
+    d.shader = ShaderId::pack;
+    d.constants = {grid.local, grid.depth, static_cast<uint32_t>(a.format), a.transposed ? 1u : 0u};
+    d.groups = grid.groups(p);
+    uint32_t raw_begin = 0, delta = 0;
+    d.operands.push_back(bind_elements(context, 0, node.inputs[0], a.format, packing.element(p.row, p.k),
+                                       packing.element(p.row_end - 1, p.k_end - 1) + 1, raw_begin));
+    const uint64_t first = first_word(packing, p);
+    d.operands.push_back(bind_range(context, 1, node.outputs[0], first * 4, (last_word(packing, p) + 1) * 4,
+                                    graph::Access::write, delta));
+    // Modulo 2^32: what the kernel adds for its column brings it back into the bound range.
+    const uint64_t origin = packing.begin + p.k * packed::kPanel - (first - delta);
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(grid.depth_groups(p)),
+                    static_cast<uint32_t>(p.row_end - p.row), static_cast<uint32_t>(p.k_end - p.k), raw_begin,
+                    static_cast<uint32_t>(a.transposed ? packing.rows : packing.k),
+                    static_cast<uint32_t>(packing.first_row + p.row), a.first_column, a.group, a.group_stride,
+                    static_cast<uint32_t>(packing.panel_words), static_cast<uint32_t>(origin)});
+    d.cost = 8.0 * static_cast<double>((p.row_end - p.row) * (p.k_end - p.k));
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void packing_reference(const graph::Node& node, const Packing& packing, HostTensors& values) {
+  const auto& raw = values.at(node.inputs[0]).u;
+  auto& y = values.at(node.outputs[0]).f;
+  for (uint64_t r = 0; r < packing.rows; ++r)
+    for (uint64_t k = 0; k < packing.k; ++k)
+      y[packing.word(r, k)] = value(packing.attributes.format, raw, packing.element(r, k));
+}
+
+}  // namespace lapilli::stored
