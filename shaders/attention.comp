@@ -36,12 +36,12 @@ shared float score[128];
 
 float key_dot(uint key) {
 #ifdef VEC
-  uint at = key * (HEAD / 2u);
+  uint at = p.kv_begin + key * (HEAD / 2u);
   vec4 s = vec4(0.0);
   for (uint d = 0u; d < HEAD / 4u; ++d) s += query[d] * kv[at + d];
   return s.x + s.y + s.z + s.w;
 #else
-  uint at = key * 2u * HEAD;
+  uint at = p.kv_begin + key * 2u * HEAD;
   float s = 0.0;
   for (uint d = 0u; d < HEAD; ++d) s += query[d >> 2][d & 3u] * kv[at + d];
   return s;
@@ -50,10 +50,10 @@ float key_dot(uint key) {
 
 float value(uint key, uint d) {
 #ifdef VEC
-  uint at = key * (HEAD / 2u) + HEAD / 4u + (d >> 2);
+  uint at = p.kv_begin + key * (HEAD / 2u) + HEAD / 4u + (d >> 2);
   return kv[at][d & 3u];
 #else
-  return kv[key * 2u * HEAD + HEAD + d];
+  return kv[p.kv_begin + key * 2u * HEAD + HEAD + d];
 #endif
 }
 
@@ -68,12 +68,8 @@ void main() {
     context[d] = 0.0;
   }
   barrier();
-  // In units of keys: the first one of this head and sentence, from the bound start on.
-#ifdef VEC
-  uint base = p.kv_begin / (HEAD / 2u) + (h * p.slots + b) * p.positions;
-#else
-  uint base = p.kv_begin / (2u * HEAD) + (h * p.slots + b) * p.positions;
-#endif
+  // In keys: the first one of this head and sentence.
+  uint base = (h * p.slots + b) * p.positions;
   uint begin = length_word(2u * (p.first_sentence + b)), end = length_word(2u * (p.first_sentence + b) + 1u);
   if (p.causal != 0u) end = min(end, i + 1u);
   float m = MASKED, sum = 0.0;

@@ -65,7 +65,9 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
     if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
     size_t end = std::min(n, begin + batch);
     auto result = run_job(model, part_of(request, order, begin, end), [&] { return !progress || progress(begin, n); });
-    if (!result && result.error().code == ErrorCode::out_of_memory && end - begin > 1) {
+    // Too much for the memory, or for one of the device's binding limits: fewer rows.
+    if (!result && end - begin > 1 &&
+        (result.error().code == ErrorCode::out_of_memory || result.error().code == ErrorCode::unsupported)) {
       model->impl()->drop_free();
       batch = (end - begin + 1) / 2;
       continue;

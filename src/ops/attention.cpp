@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/attention_reference.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
@@ -122,32 +123,6 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   return {};
 }
 
-// One query against the keys [begin, end) of one head and sentence.
-struct ReferenceQuery {
-  const double* q;
-  const double* kv;  // key 0
-  uint64_t head_dim, begin, end;
-  double scale;
-};
-
-void reference_query(const ReferenceQuery& r, double* context, double* weights) {
-  std::vector<double> s(r.end > r.begin ? r.end - r.begin : 0);
-  double top = -1e300, sum = 0;
-  for (uint64_t k = 0; k < s.size(); ++k) {
-    const double* key = r.kv + (r.begin + k) * 2 * r.head_dim;
-    for (uint64_t d = 0; d < r.head_dim; ++d) s[k] += r.q[d] * key[d];
-    s[k] *= r.scale;
-    top = std::max(top, s[k]);
-  }
-  for (double& v : s) sum += v = std::exp(v - top);
-  std::fill_n(context, r.head_dim, 0.0);
-  for (uint64_t k = 0; k < s.size(); ++k) {
-    const double* value = r.kv + (r.begin + k) * 2 * r.head_dim + r.head_dim;
-    for (uint64_t d = 0; d < r.head_dim; ++d) context[d] += s[k] / sum * value[d];
-    if (weights) weights[r.begin + k] = s[k] / sum;
-  }
-}
-
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
   const auto& q = values.at(node.inputs[0]).f;
@@ -165,8 +140,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         uint64_t end = lengths[2 * b + 1];
         if (a.causal) end = std::min<uint64_t>(end, i + 1);
         double* weights = w_id == graph::kNone ? nullptr : values.at(w_id).f.data() + ((b * heads + h) * a.queries + i) * g.tensor(w_id).ld;
-        reference_query({q.data() + row * ld + h * head_dim, kv.data() + a.kv.word(h, b, 0), head_dim, lengths[2 * b], end, static_cast<double>(a.scale)},
-                        y.data() + row * ld + h * head_dim, weights);
+        ReferenceQuery query{q.data() + row * ld + h * head_dim, {}, head_dim, static_cast<double>(a.scale)};
+        for (uint64_t k = lengths[2 * b]; k < end; ++k) query.keys.push_back(kv.data() + a.kv.word(h, b, k));
+        attend_reference(query, y.data() + row * ld + h * head_dim, weights ? weights + lengths[2 * b] : nullptr);
       }
 }
 
