@@ -1,0 +1,52 @@
+#version 450
+// x[r] = scale * table[id] + positions[position]; one workgroup a row. The table is packed like a matrix with a column
+// per word, so a word's vector is gathered from one panel. -DSTEP: ids and positions of a decoding step.
+#extension GL_GOOGLE_include_directive : enable
+#ifdef STEP
+#define USE_STEP
+#endif
+#include "common.glsl"
+#include "state.glsl"
+layout(local_size_x_id = 0) in;
+layout(std430, set = 0, binding = 0) readonly buffer Ids { uint ids[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Table { float table[]; };
+layout(std430, set = 0, binding = 2) writeonly buffer X { float x[]; };
+layout(std430, set = 0, binding = 3) readonly buffer Positions { float positions[]; };
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(push_constant) uniform P {
+  uint groups;
+  uint d, ld;
+  uint first_id, end_id;       // ids whose panels are bound here; others are left to other dispatches
+  uint vocabulary;
+  uint panel;                  // words of a panel
+  uint ids_begin, x_begin;     // elements
+  uint first_row, rows_per_slot, position_offset;
+  uint position_ld, position_rows;  // 0 rows: none
+  uint lineage_slots, lineage_positions;
+  float scale;
+} p;
+
+void main() {
+  uint row = group_index();
+  if (row >= p.groups) return;
+#ifdef STEP
+  if (row >= step_word(STEP_LIVE)) return;
+  uint position = step_word(STEP_STEP);
+  uint slot = step_word(STEP_ROW_SLOT + row);
+  uint id = ids[(((position & 1u) * 2u + 1u) * p.lineage_slots + slot) * p.lineage_positions + position];
+#else
+  uint position = (p.first_row + row) % p.rows_per_slot;
+  uint id = ids[p.ids_begin + row];
+#endif
+  // The first slice also takes the ids that are no word: they give zeros.
+  bool known = id < p.vocabulary;
+  if (known ? id < p.first_id || id >= p.end_id : p.first_id != 0u) return;
+  uint word = (id - p.first_id) / 32u * p.panel + id % 32u;
+  uint at = (position + p.position_offset) * p.position_ld;
+  bool placed = position + p.position_offset < p.position_rows;
+  for (uint i = gl_LocalInvocationIndex; i < p.ld; i += LOCAL) {
+    float v = known && i < p.d ? p.scale * table[word + i * 32u] : 0.0;
+    if (placed && i < p.d) v += positions[at + i];
+    x[p.x_begin + row * p.ld + i] = v;
+  }
+}

@@ -1,0 +1,199 @@
+// "embed": see basic.hpp.
+#include <algorithm>
+
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot, position_offset,
+      position_ld, position_rows, lineage_slots, lineage_positions;
+  float scale;
+};
+
+// inputs: ids or lineage, table, position table, step
+enum Input : size_t { kIds, kTable, kPositions, kStep };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<EmbedAttributes>();
+  LAPILLI_CHECK(expect_output(g, node, 0, {"x", 0, a.d}));
+  const auto& x = g.tensor(node.outputs[0]);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", packed::words(a.vocabulary, a.d)));
+  if (a.place == Place::step) {
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage", lineage_words(a.lineage_slots, a.lineage_positions)));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::words));
+  } else {
+    if (a.rows_per_slot == 0) return node_error(node, "rows_per_slot is 0");
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "ids", x.rows));
+  }
+  const auto positions = operand(node.inputs, kPositions);
+  if (positions != graph::kNone && g.tensor(positions).cols != a.d)
+    return node_error(node, "the position table is not %u wide", a.d);
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row"}};
+}
+
+// Ids [first, end) whose panels one binding holds.
+struct IdSlice {
+  uint32_t first, end;
+};
+Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a) {
+  const uint64_t panel_bytes = packed::panel_words(a.d) * 4, panels = packed::panels(a.vocabulary);
+  // A panel's size is a multiple of every alignment that devices ask for: slices start aligned.
+  const uint64_t fit = std::min(panels, context.caps.max_storage_range / panel_bytes);
+  if (fit == 0) return node_error(node, "32 words of the table exceed this device's binding limit");
+  std::vector<IdSlice> slices;
+  for (uint64_t first = 0; first < panels; first += fit)
+    slices.push_back({static_cast<uint32_t>(first * packed::kPanel),
+                      static_cast<uint32_t>(std::min<uint64_t>((first + fit) * packed::kPanel, a.vocabulary))});
+  return slices;
+}
+
+Status lower_part(const LowerContext& context, const graph::Node& node, const IdSlice& ids, const RowSlice& rows, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<EmbedAttributes>();
+  const auto& g = context.graph;
+  const auto& x = g.tensor(node.outputs[0]);
+  const bool step = a.place == Place::step;
+  const auto positions = operand(node.inputs, kPositions);
+  Dispatch d;
+  d.shader = step ? ShaderId::embed_step : ShaderId::embed;
+  d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+  d.groups = rows.end - rows.begin;
+  if (step) follow_live_rows(d, 1, 1);
+  uint32_t di = 0, dt = 0, dx = 0;
+  if (step) {
+    LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
+    d.operands.push_back(lineage);
+  } else {
+    d.operands.push_back(bind_range(context, 0, node.inputs[kIds], rows.begin * 4, rows.end * 4, graph::Access::read, di));
+  }
+  const uint64_t panel = packed::panel_words(a.d);
+  d.operands.push_back(bind_range(context, 1, node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
+                                  packed::panels(ids.end) * panel * 4, graph::Access::read, dt));
+  if (dt != 0) return node_error(node, "panels are not aligned");
+  d.operands.push_back(bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
+  // A binding that is declared must be there; without positions the table stands in and is not read.
+  LAPILLI_TRY(const auto places, positions == graph::kNone ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
+                                                           : bind_whole(context, 3, positions, graph::Access::read));
+  d.operands.push_back(places);
+  if (step) {
+    LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+    d.operands.push_back(state);
+  }
+  d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
+                  static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot, a.position_offset,
+                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).ld),
+                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).rows), a.lineage_slots, a.lineage_positions, a.scale});
+  d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
+  out.push_back(std::move(d));
+  return {};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<EmbedAttributes>();
+  const auto& x = context.graph.tensor(node.outputs[0]);
+  LAPILLI_TRY(const auto ids, id_slices(context, node, a));
+  LAPILLI_TRY(const auto rows, row_slices(context, node, x.rows, {x.ld * 4, 1}));
+  if (a.place == Place::step && rows.size() > 1) return node_error(node, "%llu rows exceed this device's limits; use a smaller batch", static_cast<unsigned long long>(x.rows));
+  for (const auto& i : ids)
+    for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, i, r, out));
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<EmbedAttributes>();
+  const auto& ids = values.at(node.inputs[kIds]).u;
+  const auto& table = values.at(node.inputs[kTable]).f;
+  const auto positions = operand(node.inputs, kPositions);
+  auto& x = values.at(node.outputs[0]).f;
+  const auto& t = g.tensor(node.outputs[0]);
+  const bool step = a.place == Place::step;
+  const auto* state = step ? values.at(node.inputs[kStep]).u.data() : nullptr;
+  const uint64_t rows = step ? state[StepWords::live] : t.rows;
+  for (uint64_t r = 0; r < rows; ++r) {
+    const uint64_t position = step ? state[StepWords::step] : r % a.rows_per_slot;
+    const uint64_t id = step ? ids[lineage_word(position & 1, 1, state[StepWords::row_slot + r], position, a.lineage_slots, a.lineage_positions)] : ids[r];
+    const uint64_t place = position + a.position_offset;
+    for (uint64_t i = 0; i < t.ld; ++i) {
+      double v = id < a.vocabulary && i < a.d ? a.scale * table[packed::word(id, i, a.d)] : 0.0;
+      if (positions != graph::kNone && i < a.d && place < g.tensor(positions).rows) v += values.at(positions).f[place * g.tensor(positions).ld + i];
+      x[r * t.ld + i] = v;
+    }
+  }
+}
+
+struct CaseShape {
+  uint32_t vocabulary, d, rows, rows_per_slot;
+  bool positions = true, step = false;
+  uint32_t offset = 0;
+  bool slow = false;
+};
+
+OpCase make_case(const std::string& name, const CaseShape& s) {
+  OpCase c;
+  c.name = name;
+  c.slow = s.slow;
+  CaseRandom random(s.vocabulary * 31 + s.d);
+  EmbedAttributes a;
+  a.vocabulary = s.vocabulary;
+  a.d = s.d;
+  a.scale = 5.5f;
+  a.place = s.step ? Place::step : Place::batch;
+  a.rows_per_slot = s.rows_per_slot;
+  a.position_offset = s.offset;
+  a.lineage_slots = s.rows + 2;
+  a.lineage_positions = 16;
+  const uint64_t ids_words = s.step ? lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
+  const auto ids = add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
+  const auto table = add_weight(c.graph, "table", packed::words(s.vocabulary, s.d));
+  auto positions = graph::kNone, step = graph::kNone;
+  if (s.positions) {
+    positions = c.graph.activation("positions", 32, s.d);
+    c.inputs.emplace_back(positions, random_values(c.graph.tensor(positions), random));
+  }
+  if (s.step) {
+    step = add_step(c.graph);
+    c.inputs.emplace_back(step, step_values(7, s.rows - 1, {2, 1, 4}));
+    c.live_rows = s.rows - 1;
+  }
+  ops::embed(c.graph, name, ids, table, positions, step, s.rows, a);
+  std::vector<uint32_t> words(ids_words);
+  for (size_t i = 0; i < words.size(); ++i) words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
+  c.inputs.emplace_back(ids, words_of(words));
+  c.inputs.emplace_back(table, random_values(c.graph.tensor(table), random));
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case("one row", {37, 8, 1, 1}));
+  all.push_back(make_case("257 words", {257, 32, 36, 12}));
+  all.push_back(make_case("width 50", {101, 50, 14, 7}));
+  all.push_back(make_case("width 7, no positions", {33, 7, 5, 5, false}));
+  all.push_back(make_case("offset 2", {64, 12, 9, 9, true, false, 2}));
+  all.push_back(make_case("beyond the position table", {64, 12, 40, 40}));
+  all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
+  all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
+  all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef embed_op{"embed", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
+                           graph::TensorId positions, graph::TensorId step, uint64_t rows, const EmbedAttributes& attributes) {
+  const auto x = g.activation(label, rows, attributes.d);
+  g.add_node({&embed_op, label, {ids, table, positions, step}, {x}, graph::Attributes(attributes)});
+  return x;
+}
+
+}  // namespace lapilli
