@@ -220,8 +220,9 @@ void list_foreign(const Json& json, Config& config) {
 }
 
 void list_unknown(const Json& json, Config& config) {
-  for (const auto& [key, value] : json.items()) {
-    bool known = value.is_null() || std::ranges::count(without_effect, key) > 0 ||
+  for (const auto& item : json.items()) {
+    const std::string& key = item.key();
+    bool known = item.value().is_null() || std::ranges::count(without_effect, key) > 0 ||
                  std::ranges::count(foreign, key, &Foreign::key) > 0;
     for_each_field([&](const char* name, auto) { known = known || key == name; });
     if (!known) config.unknown.push_back(key);
