@@ -115,13 +115,11 @@ void pass_over_duplicates(std::span<DeviceInfo> devices) {
 }  // namespace
 
 std::string describe(const Capabilities& caps) {
-  std::string s = caps.device_name;
-  if (!caps.driver_name.empty() || !caps.driver_info.empty()) {
-    s += " (" + caps.driver_name;
-    if (!caps.driver_name.empty() && !caps.driver_info.empty()) s += ", ";
-    s += caps.driver_info + ")";
-  }
-  return s;
+  std::string driver =
+      lower(caps.device_name).find(lower(caps.driver_name)) == std::string::npos ? caps.driver_name : "";
+  if (!driver.empty() && !caps.driver_info.empty()) driver += " ";
+  driver += caps.driver_info;
+  return driver.empty() ? caps.device_name : caps.device_name + ", " + driver;
 }
 
 int64_t score_device(const Capabilities& caps, std::string* reason) {

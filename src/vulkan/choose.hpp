@@ -18,7 +18,7 @@ int64_t score_device(const Capabilities& caps, std::string* reason);
 // best usable one), an index, a UUID, or a part of the name in any case.
 Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& select);
 
-// "name (driver info)", for messages.
+// "name, driver and its version", for messages.
 std::string describe(const Capabilities& caps);
 
 }  // namespace lapilli::vulkan

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/log.hpp"
+
 namespace lapilli::vulkan {
 namespace {
 
@@ -25,8 +27,16 @@ struct Quirk {
   const char* link;
 };
 
+// Only what was reported with evidence stands here. Everything beyond the floor is also held against the reference on
+// the device before it is used; a line saves that time, and catches what fails rarely.
 constexpr Quirk kQuirks[] = {
-    {"powervr-integer-dot", 0x1010, "", "", 0, 0, kIntegerDot, "packed dot products give wrong sums on DXT", ""},
+    {"powervr-integer-dot", 0x1010, "", "", 0, 0, kIntegerDot,
+     "every token is 0 with packed dot products (DXT-48-1536)", "https://github.com/ggml-org/llama.cpp/issues/28502"},
+    {"adreno-shuffle", 0x5143, "", "", 0, 0, kShuffle,
+     "matrix products through shuffles are wrong on several system drivers and on Turnip (Adreno 640, 840)",
+     "https://github.com/Tencent/ncnn/issues/6778"},
+    {"adreno6xx-fp16", 0x5143, "", "Adreno (TM) 6", 0, 0, kFp16, "fp16 arithmetic is wrong on old drivers",
+     "https://github.com/Tencent/ncnn/pull/4587"},
 };
 
 bool matches(const Quirk& q, const Capabilities& caps) {
@@ -45,7 +55,12 @@ void apply_quirks(Capabilities& caps) {
     if (q.clears & kIntegerDot) caps.integer_dot = false;
     if (q.clears & kShuffle) caps.subgroup_shuffle = false;
     if (q.clears & kIndirect) caps.indirect_dispatch = false;
+    if (caps.subgroup_size > 1 && !caps.subgroup_arithmetic && !caps.subgroup_shuffle) {
+      caps.subgroup_size = caps.min_subgroup_size = caps.max_subgroup_size = 1;
+      caps.subgroup_size_control = false;
+    }
     caps.quirks.emplace_back(q.name);
+    log(LogLevel::verbose, caps.device_name + ": quirk " + q.name + ": " + q.why + " (" + q.link + ")");
   }
 }
 

@@ -211,8 +211,28 @@ TEST(Quirks, OnlyTheDriversOfTheTable) {
   c.vendor_id = 0x1010;
   vulkan::apply_quirks(c);
   EXPECT_FALSE(c.integer_dot);
-  EXPECT_TRUE(c.arithmetic_fp16);
+  EXPECT_TRUE(c.arithmetic_fp16 && c.subgroup_shuffle);
   EXPECT_EQ(c.quirks.back(), "powervr-integer-dot");
+}
+
+TEST(Quirks, SeveralMayApply) {
+  Capabilities c = desktop();
+  c.quirks.clear();
+  c.vendor_id = 0x5143;
+  c.device_name = "Adreno (TM) 640";
+  vulkan::apply_quirks(c);
+  EXPECT_EQ(c.quirks, (std::vector<std::string>{"adreno-shuffle", "adreno6xx-fp16"}));
+  EXPECT_FALSE(c.arithmetic_fp16 || c.subgroup_shuffle);
+  EXPECT_TRUE(c.subgroup_arithmetic);
+  EXPECT_EQ(c.subgroup_size, 32u);
+}
+
+TEST(Quirks, WithoutAnyOperationSubgroupsAreOff) {
+  Capabilities c = desktop();
+  c.vendor_id = 0x5143;
+  c.subgroup_arithmetic = false;
+  vulkan::apply_quirks(c);
+  EXPECT_EQ(c.subgroup_size, 1u);
 }
 
 }  // namespace
