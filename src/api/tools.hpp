@@ -26,5 +26,27 @@ Outcome devices_table(const std::string& select, const std::string& caps);
 // and the headers of the weights; needs no device.
 Outcome inspect(const std::string& directory, bool json);
 
+// What a plan is asked for. The device (or the mask alone, where there is none) decides variants and slices.
+struct PlanRequest {
+  std::string model;       // directory, or "shape:..."; empty: the bundled model
+  std::string graph = "step";  // encode, init or step
+  std::string select, caps;
+  unsigned batch = 1, beams = 4, source = 32, target = 64;
+  bool json = false;
+};
+Outcome plan(const PlanRequest& request);
+
+// Times a model on random ids. Every figure is a median over `runs` after one warm-up run.
+struct BenchRequest {
+  std::string model;  // directory, or "shape:..."; empty: the bundled model
+  std::string select, caps;
+  std::vector<unsigned> batches{1, 8};
+  std::vector<unsigned> beams{1, 4};
+  unsigned source = 32, target = 32;  // ids per source, generated ids per source (exactly)
+  unsigned runs = 5, steps_in_flight = 0;
+  bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
+};
+Outcome bench(const BenchRequest& request);
+
 }  // namespace tools
 }  // namespace lapilli

@@ -120,6 +120,16 @@ Result<Published> read_published(const std::string& directory) {
 
 }  // namespace
 
+Result<model::Network> read_network(const std::string& directory_or_shape) {
+  if (directory_or_shape.starts_with("shape:")) {
+    LAPILLI_TRY(const auto config, model::parse_shape(directory_or_shape.substr(6)));
+    return model::random_network(config, 1);
+  }
+  LAPILLI_TRY(auto published, read_published(directory_or_shape));
+  for (auto& spec : published.network.weights) spec.parts.clear();
+  return std::move(published.network);
+}
+
 Result<std::vector<WeightSource>> weight_sources(const model::Network& network) {
   std::vector<WeightSource> sources;
   for (const auto& spec : network.weights) {

@@ -68,6 +68,9 @@ struct Model::Impl {
 // The model's network as weight sources, reading from the checkpoint when their turn comes.
 Result<std::vector<WeightSource>> weight_sources(const model::Network& network);
 
+// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight.
+Result<model::Network> read_network(const std::string& directory_or_shape);
+
 // The graphs of a workspace; also for `lapilli plan` and the reference interpreter.
 struct StepGraph {
   graph::Graph graph;

@@ -1,0 +1,64 @@
+// What `lapilli plan` prints: one plan of a model as a picture or as data.
+#include "api/locate.hpp"
+#include "api/tools.hpp"
+#include "generate/model_impl.hpp"
+#include "graph/print.hpp"
+#include "ops/shader_table.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+Result<Capabilities> device_capabilities(const PlanRequest& request) {
+  vulkan::DeviceOptions options;
+  options.select = request.select;
+  options.mask = request.caps;
+  auto devices = vulkan::list_devices(options);
+  if (devices)
+    for (const auto& d : *devices)
+      if (d.chosen) return apply_mask(d.caps, request.caps);
+  if (!request.select.empty()) return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str()) : std::move(devices).error();
+  return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
+}
+
+Result<std::string> plan_text(const PlanRequest& request) {
+  std::string model = request.model;
+  if (model.empty()) {
+    LAPILLI_TRY(model, default_model_directory());
+  }
+  LAPILLI_TRY(const auto network, read_network(model));
+  LAPILLI_TRY(const auto caps, device_capabilities(request));
+  WorkspaceKey key;
+  key.shape = {request.batch, request.beams, request.source, request.target, 256};
+  key.candidates = request.beams == 1 ? 1 : 2 * request.beams;
+  if (key.shape.sentences == 0 || key.shape.slots() == 0 || key.shape.slots() > kMaxRows || request.beams > kMaxBeams)
+    return fail(ErrorCode::invalid_argument, "batch %u with %u beams is out of range", request.batch, request.beams);
+  graph::Graph g;
+  if (request.graph == "encode") g = encode_graph(network, key.shape);
+  else if (request.graph == "init") g = init_graph(network, key.shape);
+  else if (request.graph == "step") g = step_graph(network, key).graph;
+  else return fail(ErrorCode::invalid_argument, "graph %s is not known; there are encode, init and step", request.graph.c_str());
+  LAPILLI_TRY(const auto p, compile(std::move(g), caps));
+  const graph::PlanPicture picture{
+      p->graph, p->placement, p->commands, p->schedule,
+      format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch, request.beams,
+             request.source, request.target, caps.device_name.c_str()),
+      [&](graph::NodeId id) { return std::string(p->graph.node(id).op->name) + " (" + p->variants[id].name + ")"; },
+      [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); }};
+  return request.json ? graph::to_json(picture) : graph::to_dot(picture);
+}
+
+}  // namespace
+
+Outcome plan(const PlanRequest& request) {
+  try {
+    auto text = plan_text(request);
+    if (!text) return {static_cast<int>(text.error().code), text.error().message};
+    if (text->empty() || text->back() != '\n') *text += '\n';
+    return {0, std::move(text).value()};
+  } catch (const std::exception& e) {
+    return {static_cast<int>(ErrorCode::internal), std::string("plan: ") + e.what()};
+  }
+}
+
+}  // namespace lapilli::tools
