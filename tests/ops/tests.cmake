@@ -6,6 +6,9 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   add_executable(op_suite ${suite_sources})
   set_target_properties(op_suite PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(op_suite PRIVATE lapilli_internal)
+  add_executable(op_bench ${CMAKE_CURRENT_LIST_DIR}/bench/op_bench.cpp)
+  set_target_properties(op_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_link_libraries(op_bench PRIVATE lapilli_internal)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor small-bindings no-subgroup no-timeline" --no-slow
     DRIVERS lavapipe swiftshader LABELS fast)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite --caps "full floor small-bindings no-subgroup no-timeline no-indirect"
