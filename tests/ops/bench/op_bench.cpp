@@ -1,8 +1,10 @@
-// Speed of the matrix product's variants on a device: GFLOP/s by the wall clock and per CPU second (on a CPU driver the
-// machine may be shared, and CPU time is the honest figure).
+// Speed of the ops' variants on a device, of the matrix product by shapes, of other ops by their cases: by the wall
+// clock and per CPU second (on a CPU driver the machine may be shared, and CPU time is the honest figure).
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -22,13 +24,14 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: op_bench [--device SELECT] [--caps MASK] [--shape M,N,K]... [--local N] [--runs N] [--filter VARIANT]\n"
+    "       op_bench --op NAME [--filter CASE] ...\n"
     "  --local N   workgroup size instead of the variant's own (for kernels that take any)\n";
 
 struct Shape {
   uint32_t m = 1, n = 1, k = 1;
 };
 struct Options {
-  std::string device, mask = "full", filter;
+  std::string device, mask = "full", filter, op;
   std::vector<Shape> shapes;
   uint32_t local = 0, runs = 9;
 };
@@ -38,17 +41,25 @@ Result<Options> parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
     const std::string v = i + 1 < argc ? argv[++i] : "";
-    if (a == "--device") o.device = v;
-    else if (a == "--caps") o.mask = v;
-    else if (a == "--filter") o.filter = v;
-    else if (a == "--local") o.local = static_cast<uint32_t>(std::atoi(v.c_str()));
-    else if (a == "--runs") o.runs = static_cast<uint32_t>(std::max(1, std::atoi(v.c_str())));
+    if (a == "--device")
+      o.device = v;
+    else if (a == "--caps")
+      o.mask = v;
+    else if (a == "--filter")
+      o.filter = v;
+    else if (a == "--op")
+      o.op = v;
+    else if (a == "--local")
+      o.local = static_cast<uint32_t>(std::atoi(v.c_str()));
+    else if (a == "--runs")
+      o.runs = static_cast<uint32_t>(std::max(1, std::atoi(v.c_str())));
     else if (a == "--shape") {
       Shape s;
       if (std::sscanf(v.c_str(), "%u,%u,%u", &s.m, &s.n, &s.k) != 3)
         return fail(ErrorCode::invalid_argument, "--shape takes M,N,K");
       o.shapes.push_back(s);
-    } else return fail(ErrorCode::invalid_argument, "%s", kUsage);
+    } else
+      return fail(ErrorCode::invalid_argument, "%s", kUsage);
   }
   if (o.shapes.empty()) o.shapes = {{1, 2048, 512}, {16, 512, 512}, {64, 2048, 512}, {128, 512, 2048}, {512, 512, 512}};
   return o;
@@ -67,47 +78,70 @@ class Bench {
       : options_(options), device_(std::move(device)), caps_(std::move(caps)) {}
 
   Status run(const Shape& shape) {
-    graph::Graph g;
-    const auto x = g.activation("x", shape.m, shape.k);
-    const auto w = add_weight(g, "weight", packed::words(shape.n, shape.k));
-    const auto y = ops::linear(g, "y", x, w, shape.n);
+    OpCase c;
+    c.name = format("M=%u N=%u K=%u", shape.m, shape.n, shape.k);
+    const auto x = c.graph.activation("x", shape.m, shape.k);
+    const auto w = add_weight(c.graph, "weight", packed::words(shape.n, shape.k));
+    ops::linear(c.graph, "y", x, w, shape.n);
+    for (const auto id : {x, w}) {
+      HostTensor value;
+      for (uint64_t i = 0; i < c.graph.tensor(id).elements(); ++i)
+        value.f.push_back(static_cast<double>(i % 97) * 0.01);
+      c.inputs.emplace_back(id, std::move(value));
+    }
+    return run(matmul_op, c, options_.filter, 2.0 * shape.m * shape.n * shape.k);
+  }
+
+  // All variants of a case; `flops` 0: as the lowering estimates.
+  Status run(const OpDef& op, const OpCase& c, const std::string& filter, double flops) {
+    auto values = host_tensors(c);
     buffers_.clear();
-    for (const auto id : {x, w, y}) {
-      LAPILLI_TRY(auto buffer, device_->make_buffer(g.tensor(id).bytes(), vulkan::MemoryUse::device, "bench"));
-      std::vector<float> values(g.tensor(id).elements());
-      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 97) * 0.01f;
-      LAPILLI_CHECK(device_->write(buffer, 0, std::as_bytes(std::span(values))));
-      buffers_.push_back(std::move(buffer));
+    places_.assign(c.graph.tensors().size(), {});
+    buffers_.reserve(places_.size());
+    for (graph::TensorId id = 0; id < places_.size(); ++id) {
+      if (c.graph.root(id) == id) LAPILLI_CHECK(make_buffer(c.graph.tensor(id), values.at(id)));
+      places_[id] = c.graph.root(id) == id ? &buffers_.back() : places_[c.graph.root(id)];
     }
     double best = 0;
-    for (const auto& v : matmul_op.variants(caps_, g, g.node(0)))
-      if (std::string(v.name).find(options_.filter) != std::string::npos) LAPILLI_CHECK(measure(g, shape, v, best));
-    std::printf("best of M=%u N=%u K=%u: %.2f GFLOP/s per CPU second\n", shape.m, shape.n, shape.k, best);
+    for (const auto& v : op.variants(caps_, c.graph, c.graph.node(0)))
+      if (std::string(v.name).find(filter) != std::string::npos) LAPILLI_CHECK(measure(op, c, v, flops, best));
+    if (flops > 0) std::printf("best of %s: %.2f GFLOP/s per CPU second\n", c.name.c_str(), best);
     return {};
   }
 
  private:
-  Status measure(const graph::Graph& g, const Shape& shape, const Variant& v, double& best) {
+  Status make_buffer(const graph::Tensor& t, const HostTensor& value) {
+    LAPILLI_TRY(auto buffer, device_->make_buffer(t.bytes(), vulkan::MemoryUse::device, "bench"));
+    std::vector<uint32_t> words(t.elements());
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] = t.dtype == graph::DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(value.f[i])) : value.u[i];
+    LAPILLI_CHECK(device_->write(buffer, 0, std::as_bytes(std::span(words))));
+    buffers_.push_back(std::move(buffer));
+    return {};
+  }
+
+  Status measure(const OpDef& op, const OpCase& c, const Variant& v, double flops, double& best) {
     std::vector<Dispatch> dispatches;
-    LAPILLI_CHECK(matmul_op.lower({g, caps_}, g.node(0), v, dispatches));
-    if (options_.local != 0)
-      for (auto& d : dispatches) d.constants[0] = options_.local;
+    LAPILLI_CHECK(op.lower({c.graph, caps_}, c.graph.node(0), v, dispatches));
     std::vector<vulkan::PipelineRequest> requests;
-    for (const auto& d : dispatches) {
+    double cost = 0;
+    for (auto& d : dispatches) {
+      if (options_.local != 0) d.constants[0] = options_.local;
       const auto& code = shader_code(d.shader);
       requests.push_back({code.words, code.word_count, code.name, d.constants});
+      cost += d.cost;
     }
+    if (flops == 0) flops = cost;
     LAPILLI_TRY(const auto pipelines, device_->pipelines(requests));
     LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(dispatches.size())));
     std::vector<const vulkan::DescriptorSet*> sets;
     for (const auto& d : dispatches) {
       std::vector<vulkan::BufferBinding> bindings;
-      for (const auto& o : d.operands) bindings.push_back({o.binding, &buffers_[o.tensor], o.begin, o.end - o.begin});
+      for (const auto& o : d.operands) bindings.push_back({o.binding, places_[o.tensor], o.begin, o.end - o.begin});
       LAPILLI_TRY(const auto* set, arena.write(bindings));
       sets.push_back(set);
     }
-    const double flops = 2.0 * shape.m * shape.n * shape.k;
-    const int repeats = std::max(1, static_cast<int>(1e8 / flops));
+    const int repeats = std::clamp(static_cast<int>(1e8 / flops), 1, 1000);
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
     LAPILLI_CHECK(recording.begin());
     for (int i = 0; i < repeats; ++i) {
@@ -119,11 +153,18 @@ class Bench {
       recording.barrier();
     }
     LAPILLI_CHECK(recording.end());
-    return submit(recording, flops * repeats, shape, v, best);
+    LAPILLI_TRY(const auto seconds, time(recording));
+    const double per_cpu = flops * repeats / seconds[2] * 1e-9;
+    best = std::max(best, per_cpu);
+    std::printf("%-16s %-44s %-18s best %8.2f median %8.2f GFLOP/s wall; %8.2f per CPU second; %9.1f us CPU\n", op.name,
+                c.name.c_str(), v.name, flops * repeats / seconds[0] * 1e-9, flops * repeats / seconds[1] * 1e-9,
+                per_cpu, seconds[2] / repeats * 1e6);
+    std::fflush(stdout);
+    return {};
   }
 
-  Status submit(const vulkan::CommandRecording& recording, double flops, const Shape& shape, const Variant& v,
-                double& best) {
+  // Best and median wall time, median CPU time of one submission.
+  Result<std::array<double, 3>> time(const vulkan::CommandRecording& recording) {
     std::vector<double> wall, cpu;
     for (uint32_t r = 0; r < options_.runs + 1; ++r) {
       const double c = cpu_seconds();
@@ -137,18 +178,14 @@ class Bench {
     }
     std::sort(wall.begin(), wall.end());
     std::sort(cpu.begin(), cpu.end());
-    const double per_cpu = flops / cpu[cpu.size() / 2] * 1e-9;
-    best = std::max(best, per_cpu);
-    std::printf("matmul M=%-4u N=%-5u K=%-5u %-10s best %8.2f median %8.2f GFLOP/s wall; %8.2f per CPU second\n", shape.m,
-                shape.n, shape.k, v.name, flops / wall[0] * 1e-9, flops / wall[wall.size() / 2] * 1e-9, per_cpu);
-    std::fflush(stdout);
-    return {};
+    return std::array<double, 3>{wall[0], wall[wall.size() / 2], cpu[cpu.size() / 2]};
   }
 
   const Options& options_;
   std::shared_ptr<vulkan::Device> device_;
   Capabilities caps_;
-  std::vector<vulkan::Buffer> buffers_;  // x, weight, y, as their tensors are numbered
+  std::vector<vulkan::Buffer> buffers_;  // one a root tensor
+  std::vector<const vulkan::Buffer*> places_;
 };
 
 Status start(const Options& options) {
@@ -159,8 +196,17 @@ Status start(const Options& options) {
   LAPILLI_TRY(auto caps, apply_mask(device->caps(), options.mask));
   std::printf("device: %s\n", caps.device_name.c_str());
   Bench bench(options, device, std::move(caps));
-  for (const auto& shape : options.shapes) LAPILLI_CHECK(bench.run(shape));
-  return {};
+  if (options.op.empty()) {
+    for (const auto& shape : options.shapes) LAPILLI_CHECK(bench.run(shape));
+    return {};
+  }
+  for (const OpDef* op : all_ops()) {
+    if (options.op != op->name) continue;
+    for (const auto& c : op->cases())
+      if (!c.slow && c.name.find(options.filter) != std::string::npos) LAPILLI_CHECK(bench.run(*op, c, "", 0));
+    return {};
+  }
+  return fail(ErrorCode::not_found, "no op %s", options.op.c_str());
 }
 
 }  // namespace
@@ -169,6 +215,7 @@ Status start(const Options& options) {
 int main(int argc, char** argv) {
   auto options = lapilli::parse(argc, argv);
   if (!options.ok()) return std::fprintf(stderr, "%s\n", options.error().message.c_str()), 2;
-  if (auto s = lapilli::start(*options); !s) return std::fprintf(stderr, "op_bench: %s\n", s.error().message.c_str()), 1;
+  if (auto s = lapilli::start(*options); !s)
+    return std::fprintf(stderr, "op_bench: %s\n", s.error().message.c_str()), 1;
   return 0;
 }
