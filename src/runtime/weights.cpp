@@ -32,13 +32,15 @@ class Loader {
       if (bytes.size() != piece.rows * row_bytes)
         return fail(ErrorCode::internal, "%s: a piece has %zu bytes, not %llu", source.name.c_str(), bytes.size(),
                     static_cast<unsigned long long>(piece.rows * row_bytes));
-      if (row_bytes + 256 > capacity_)
-        return fail(ErrorCode::unsupported, "%s: a row of %llu bytes exceeds the staging buffer", source.name.c_str(),
-                    static_cast<unsigned long long>(row_bytes));
+      // Two 16-bit values share a word: a part starts at an even element.
+      const uint64_t step = row_bytes % 4 == 0 ? 1 : 2;
+      if (row_bytes == 0 || std::min(step, piece.rows) * row_bytes > capacity_)
+        return fail(ErrorCode::unsupported, "%s: rows of %llu bytes do not fit the staging buffer of %llu",
+                    source.name.c_str(), static_cast<unsigned long long>(row_bytes),
+                    static_cast<unsigned long long>(capacity_));
       for (uint64_t row = 0; row < piece.rows;) {
         uint64_t room = (capacity_ - used_) / row_bytes;
-        // Two 16-bit values share a word: a part starts at an even element.
-        if (row + room < piece.rows && piece.format != StoredFormat::f32) room = round_down<uint64_t>(room, 2);
+        if (row + room < piece.rows) room = round_down(room, step);
         if (room == 0) {
           LAPILLI_CHECK(flush());
           continue;
