@@ -32,9 +32,10 @@ struct Touch {
 // Who touched the bytes [key, end) of a memory. A write that was found in order makes the reads before it irrelevant.
 struct Cell {
   uint64_t end = 0;
-  Touch write;      // the last one
-  Touch last_read;  // the one that stands last in the program
-  Touch recent[2];  // two readers of the latest epoch that reads
+  Touch write;       // the last one
+  Touch first_read;  // the first of the latest epoch that reads: all of a command's touches come together, so if this
+                     // is the command that asks, no other has read in its epoch yet
+  Touch last_read;   // the one that stands last in the program
 };
 using Memory = std::map<uint64_t, Cell>;
 
@@ -157,7 +158,7 @@ class Player {
       const Range part{r.space, r.id, it->first, it->second.end, r.access};
       LAPILLI_CHECK(ordered(who, part, it->second.write, "writes"));
       if (!has(r.access, Access::write)) continue;
-      for (const Touch* t : {&it->second.recent[0], &it->second.recent[1], &it->second.last_read})
+      for (const Touch* t : {&it->second.first_read, &it->second.last_read})
         LAPILLI_CHECK(ordered(who, part, *t, "reads"));
     }
     if (has(r.access, Access::write)) {
@@ -183,12 +184,7 @@ class Player {
 
   static void note_read(Cell& cell, const Touch& who) {
     if (!cell.last_read.valid() || who.follows(cell.last_read)) cell.last_read = who;
-    if (cell.recent[0].valid() && cell.recent[0].epoch == who.epoch) {
-      if (!cell.recent[0].same_command(who)) cell.recent[1] = who;
-    } else {
-      cell.recent[0] = who;
-      cell.recent[1] = {};
-    }
+    if (!cell.first_read.valid() || cell.first_read.epoch != who.epoch) cell.first_read = who;
   }
 
   // `who` accesses bytes that `other` accessed before it; one of them writes.

@@ -193,7 +193,15 @@ std::string node_label(const PlanPicture& p, const Layout& layout, NodeId n) {
     if (id != kNone)
       label += format("\\n%llu x %llu", static_cast<unsigned long long>(p.graph.tensor(id).rows),
                       static_cast<unsigned long long>(p.graph.tensor(id).cols));
-  if (const size_t count = layout.commands_of[n].size(); count > 1) label += format("\\n%zu commands", count);
+  const auto& commands = layout.commands_of[n];
+  if (commands.size() < 2) return label;
+  label += format("\\n%zu commands", commands.size());
+  uint32_t first = kNone, last = 0;
+  for (uint32_t c : commands) {
+    first = std::min(first, layout.level[c]);
+    last = std::max(last, layout.level[c]);
+  }
+  if (first < last) label += format(" to level %u", last);
   return label;
 }
 

@@ -178,7 +178,7 @@ Schedule schedule(std::span<const Command> commands, const ScheduleOptions& opti
   for (uint32_t l = 0; l < count; ++l) {
     double cost = 0;
     for (uint32_t i = s.levels[l].begin; i < s.levels[l].end; ++i) cost += commands[s.order[i]].cost;
-    if (l == 0 || sum + cost > options.segment_cost) {
+    if (l == 0 || options.segment_cost <= 0 || sum + cost > options.segment_cost) {
       s.segments.push_back(l);
       sum = 0;
     }

@@ -41,7 +41,7 @@ struct Schedule {
 };
 
 struct ScheduleOptions {
-  double segment_cost = 1e12;  // a segment is closed when its cost would exceed this (a single level may)
+  double segment_cost = 1e12;  // a segment is closed when its cost would exceed this (a single level may); 0: each level is one
 };
 // As-soon-as-possible levels over the conflicts in program order.
 Schedule schedule(std::span<const Command> commands, const ScheduleOptions& options);

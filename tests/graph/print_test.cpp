@@ -125,6 +125,19 @@ TEST(Print, JsonSaysWhereEverythingLies) {
   }
 }
 
+TEST(Print, DotSaysHowFarANodeOfSeveralCommandsReaches) {
+  Whole w;
+  Node n;
+  n.label = "sliced";
+  w.graph.add_node(n);
+  Command c;
+  c.node = 0;
+  c.ranges = {{Space::state, 1, 0, 4, Access::write, 0}};
+  w.commands = {c, c, c};
+  w.schedule = schedule(w.commands, {});
+  EXPECT_THAT(to_dot(w.picture()), HasSubstr("n0 [label=\"sliced\\n3 commands to level 2\"]"));
+}
+
 TEST(Print, NamesThatAreNoTextDoNoHarm) {
   Graph g = chain();
   g.tensor(0).name = "\xff\xfe\"\\\n";

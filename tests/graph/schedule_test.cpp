@@ -62,6 +62,10 @@ TEST(Schedule, ClosesASegmentBeforeItsCostIsExceeded) {
   ScheduleOptions options;
   options.segment_cost = 10;
   EXPECT_EQ(schedule(commands, options).segments, (std::vector<uint32_t>{0, 2, 3, 4, 6}));
+  for (Command& c : commands) c.cost = 0;
+  EXPECT_EQ(schedule(commands, options).segments, std::vector<uint32_t>{0});
+  options.segment_cost = 0;
+  EXPECT_EQ(schedule(commands, options).segments, (std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
 TEST(Schedule, OfNothingIsEmpty) {
