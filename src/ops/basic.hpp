@@ -37,7 +37,8 @@ struct ElementwiseAttributes {
 };
 
 // "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns become 0;
-// an empty range gives zeros. In place. inputs: x, lengths or kNone (all columns).
+// an empty range gives zeros. Values at or below kForbidden count as outside. In place.
+// inputs: x, lengths (of kMaxRows sentences) or kNone (all columns).
 struct SoftmaxAttributes {
   uint32_t rows_per_sentence = 1;
 };
@@ -70,8 +71,10 @@ graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::Ten
 graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
                       graph::TensorId positions, graph::TensorId step, uint64_t rows, const EmbedAttributes& attributes);
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y, bool live_rows = false);
-graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);
-graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);
+graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
+                           bool live_rows = false);
+// Of any element type and row distance; y is padded to vec4.
+graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows = false);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);
 graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);

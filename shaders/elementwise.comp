@@ -1,0 +1,37 @@
+#version 450
+// ADD: x += y in place; else y = act(x). The elements are lines of whole vec4, each cut into `per_line` workgroups of
+// EACH * LOCAL neighbours.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+#include "activation.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint EACH = 2;  // vec4 an invocation
+#ifdef ADD
+layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Y { vec4 y[]; };
+#else
+layout(constant_id = 2) const uint ACTIVATION = 0;
+layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
+layout(std430, set = 0, binding = 1) writeonly buffer Y { vec4 y[]; };
+#endif
+layout(push_constant) uniform P {
+  uint groups;
+  uint per_line, line;    // groups and vec4 a line
+  uint x_begin, y_begin;  // vec4
+} p;
+
+void main() {
+  uint g = group_index();
+  if (g >= p.groups) return;
+  uint row = g / p.per_line;
+  uint i = (g - row * p.per_line) * LOCAL * EACH + gl_LocalInvocationIndex;
+  for (uint n = 0u; n < EACH && i < p.line; ++n, i += LOCAL) {
+    uint at = row * p.line + i;
+#ifdef ADD
+    x[p.x_begin + at] += y[p.y_begin + at];
+#else
+    y[p.y_begin + at] = activate(x[p.x_begin + at], ACTIVATION);
+#endif
+  }
+}

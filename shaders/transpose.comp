@@ -1,0 +1,33 @@
+#version 450
+// y[c, r] = x[r, c] of a part; tiles of 32 x 32 go through shared memory, so that both sides are read and written by rows.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;  // a multiple of 32
+layout(std430, set = 0, binding = 0) readonly buffer X { uint x[]; };
+layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };
+layout(push_constant) uniform P {
+  uint groups;
+  uint tiles;             // side by side along the columns of x
+  uint rows, cols;        // of the part of x
+  uint y_cols;            // columns of y to write: zeros behind the rows of x
+  uint x_ld, y_ld;
+  uint x_begin, y_begin;  // words
+} p;
+shared uint tile[32 * 33];
+
+void main() {
+  uint g = group_index();
+  if (g >= p.groups) return;
+  uint r0 = g / p.tiles * 32u, c0 = g % p.tiles * 32u;
+  uint along = gl_LocalInvocationIndex & 31u;
+  for (uint i = gl_LocalInvocationIndex >> 5; i < 32u; i += LOCAL >> 5) {
+    uint r = r0 + i, c = c0 + along;
+    tile[i * 33u + along] = r < p.rows && c < p.cols ? x[p.x_begin + r * p.x_ld + c] : 0u;
+  }
+  barrier();
+  for (uint i = gl_LocalInvocationIndex >> 5; i < 32u; i += LOCAL >> 5) {
+    uint c = c0 + i, r = r0 + along;
+    if (c < p.cols && r < p.y_cols) y[p.y_begin + c * p.y_ld + r] = tile[along * 33u + i];
+  }
+}

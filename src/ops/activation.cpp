@@ -1,0 +1,117 @@
+// "activation": see basic.hpp.
+#include "ops/activation_math.hpp"
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "ops/elementwise_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, per_line, line4, x_begin, y_begin;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  if (a.activation > Activation::silu)
+    return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
+  const auto& x = g.tensor(node.inputs[0]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, x.cols}));
+  if (g.root(node.outputs[0]) == g.root(node.inputs[0])) return node_error(node, "does not work in place");
+  if (x.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != x.ld) return node_error(node, "rows are not whole vectors");
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
+  LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
+                                                     uint64_t{4} * local * each, a.live_rows != 0));
+  for (const auto& s : slices) {
+    Dispatch d;
+    d.shader = ShaderId::activation;
+    d.constants = {local, each, static_cast<uint32_t>(a.activation)};
+    d.groups = s.groups;
+    s.follow(d);
+    uint32_t dx = 0, dy = 0;
+    d.operands.push_back(bind_range(context, 0, node.inputs[0], s.begin * 4, s.end * 4, graph::Access::read, dx));
+    d.operands.push_back(bind_range(context, 1, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write, dy));
+    d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line),
+                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4});
+    d.cost = 16.0 * static_cast<double>(s.end - s.begin);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  const auto& x = values.at(node.inputs[0]).f;
+  auto& y = values.at(node.outputs[0]).f;
+  // The padding is zero, and stays so: every activation is zero there.
+  for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = activate(a.activation, x[i]);
+}
+
+constexpr const char* kNames[] = {"none", "relu", "gelu_erf", "gelu_tanh", "silu"};
+
+OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, const std::string& what = "",
+                 uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%s %llux%llu%s", kNames[static_cast<uint32_t>(kind)], static_cast<unsigned long long>(rows),
+                  static_cast<unsigned long long>(cols), what.c_str());
+  c.tolerance = 1e-6;
+  CaseRandom random(rows * 1000 + cols);
+  const auto x = c.graph.activation("x", rows, cols);
+  ops::activation(c.graph, c.name, x, kind, live != 0);
+  if (live) c.live_rows = live;
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, scale));
+  return c;
+}
+
+// Values from -range to range in even steps, exact zero among them, and some far out.
+OpCase make_sweep(Activation kind, double range, double tolerance) {
+  constexpr int kSteps = 4096;
+  auto c = make_case(kind, 1, 2 * kSteps + 9, 1, format(" up to %g", range));
+  c.tolerance = tolerance;
+  auto& x = c.inputs[0].second.f;
+  for (int i = -kSteps; i <= kSteps; ++i)
+    x[static_cast<size_t>(i + kSteps)] = static_cast<double>(static_cast<float>(i * range / kSteps));
+  const double far[] = {-3e4, -1e3, -90, -13.5, 13.5, 90, 1e3, 3e4};
+  for (size_t i = 0; i < 8; ++i) x[2 * kSteps + 1 + i] = far[i];
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const auto kind :
+       {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
+    all.push_back(make_case(kind, 5, 67, 4));
+    all.push_back(make_sweep(kind, 1, 4e-7));
+    all.push_back(make_sweep(kind, 12, 1e-6));
+  }
+  for (const uint64_t cols : {1, 513, 4099})
+    for (const uint64_t rows : {1, 17}) all.push_back(make_case(Activation::relu, rows, cols, 3));
+  all.push_back(make_case(Activation::silu, 2, 33001, 8));
+  all.push_back(make_case(Activation::gelu_tanh, 9, 2053, 4, " live", 4));
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef activation_op{"activation", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
+                                bool live_rows) {
+  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
+  g.add_node({&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation, live_rows})});
+  return y;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,95 @@
+// "add": see basic.hpp.
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "ops/elementwise_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, per_line, line4, x_begin, y_begin;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
+  const auto& x = g.tensor(node.inputs[0]);
+  LAPILLI_CHECK(expect_input(g, node, 1, {"y", x.rows, x.cols}));
+  LAPILLI_CHECK(expect_output(g, node, 0, {"x", x.rows, x.cols}));
+  if (g.root(node.outputs[0]) != g.root(node.inputs[0])) return node_error(node, "works in place only");
+  if (g.root(node.inputs[1]) == g.root(node.inputs[0])) return node_error(node, "x and y share their bytes");
+  if (x.ld % 4 != 0 || g.tensor(node.inputs[1]).ld != x.ld) return node_error(node, "rows are not whole vectors");
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
+  LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
+                                                     uint64_t{4} * local * each, a.live_rows != 0));
+  for (const auto& s : slices) {
+    Dispatch d;
+    d.shader = ShaderId::add;
+    d.constants = {local, each};
+    d.groups = s.groups;
+    s.follow(d);
+    uint32_t dx = 0, dy = 0;
+    d.operands.push_back(
+        bind_range(context, 0, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::read_write, dx));
+    d.operands.push_back(bind_range(context, 1, node.inputs[1], s.begin * 4, s.end * 4, graph::Access::read, dy));
+    d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line),
+                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4});
+    d.cost = 2.0 * static_cast<double>(s.end - s.begin);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto& y = values.at(node.inputs[1]).f;
+  auto& x = values.at(node.outputs[0]).f;
+  for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) x[i] += y[i];
+}
+
+OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%llux%llu%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
+                  live ? " live" : "");
+  c.tolerance = 1e-6;
+  CaseRandom random(rows * 1000 + cols);
+  const auto x = c.graph.activation("x", rows, cols), y = c.graph.activation("y", rows, cols);
+  ops::add(c.graph, c.name, x, y, live != 0);
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
+  c.inputs.emplace_back(y, random_values(c.graph.tensor(y), random, 3));
+  if (live) c.live_rows = live;
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const uint64_t cols : {1, 7, 64, 513, 4099})
+    for (const uint64_t rows : {1, 5, 17}) all.push_back(make_case(rows, cols));
+  all.push_back(make_case(8, 96, 3));
+  all.push_back(make_case(7, 2053, 5));
+  all.push_back(make_case(3, 64, 3));
+  all.push_back(make_case(2, 65001));
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef add_op{"add", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
+                         bool live_rows) {
+  const auto sum = g.updated(label, x);
+  g.add_node({&add_op, label, {x, y}, {sum}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows})});
+  return sum;
+}
+
+}  // namespace lapilli

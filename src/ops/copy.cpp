@@ -1,0 +1,149 @@
+// "copy": see basic.hpp. Words of any type; rows of x may lie closer or further apart than those of y.
+#include <algorithm>
+
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "ops/elementwise_util.hpp"
+#include "ops/lower_util.hpp"
+#include "ops/registry.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Push {
+  uint32_t groups, per_line, line, first, cols, x_ld, y_ld, x_begin, y_begin;
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto x = operand(node.inputs, 0);
+  if (x == graph::kNone || x >= g.tensors().size()) return node_error(node, "operand x is missing");
+  const auto& t = g.tensor(x);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, 0, t.dtype}));
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", t.rows, t.cols, t.dtype}));
+  if (g.root(node.outputs[0]) == g.root(x)) return node_error(node, "x and y share their bytes");
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "words"}};
+}
+
+// Elements of x that elements [begin, end) of y come from.
+struct Source {
+  uint64_t begin, end;
+};
+Source source_of(const graph::Tensor& x, const graph::Tensor& y, const elementwise::Slice& s) {
+  const auto at = [&](uint64_t i) { return i / y.ld * x.ld + std::min(i % y.ld, x.cols - 1); };
+  return {at(s.begin), at(s.end - 1) + 1};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
+  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 16 : 4;
+  const uint64_t block = uint64_t{local} * each, per_row = div_up(y.ld, block);
+  std::vector<elementwise::Slice> slices;
+  if (x.ld <= y.ld) {
+    LAPILLI_TRY(slices, elementwise::slices(context, node, y, block, a.live_rows != 0));
+  } else {
+    // The rows of x are further apart, and limit how many fit a binding.
+    LAPILLI_TRY(const auto rows, row_slices(context, node, y.rows, {x.ld * 4, per_row}));
+    for (const auto& r : rows)
+      slices.push_back({r.begin * y.ld, r.end * y.ld, y.ld, per_row, per_row * (r.end - r.begin),
+                        a.live_rows != 0 && rows.size() == 1});
+  }
+  for (const auto& s : slices) {
+    Dispatch d;
+    d.shader = ShaderId::copy;
+    d.constants = {local, each};
+    d.groups = s.groups;
+    s.follow(d);
+    const Source from = source_of(x, y, s);
+    uint32_t dx = 0, dy = 0;
+    d.operands.push_back(bind_range(context, 0, node.inputs[0], from.begin * 4, from.end * 4, graph::Access::read, dx));
+    d.operands.push_back(bind_range(context, 1, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write, dy));
+    // The kernel counts from the column at which the slice begins; x may have fewer.
+    const uint64_t first = s.begin % y.ld, skipped = first - std::min(first, x.cols - 1);
+    d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line), static_cast<uint32_t>(s.line),
+                    static_cast<uint32_t>(first), static_cast<uint32_t>(x.cols), static_cast<uint32_t>(x.ld),
+                    static_cast<uint32_t>(y.ld), static_cast<uint32_t>(dx + skipped), dy});
+    d.cost = static_cast<double>(s.end - s.begin);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+template <class T>
+void copy_rows(const graph::Tensor& tx, const graph::Tensor& ty, const std::vector<T>& x, std::vector<T>& y) {
+  for (uint64_t r = 0; r < ty.rows; ++r)
+    for (uint64_t c = 0; c < ty.ld; ++c) y[r * ty.ld + c] = c < tx.cols ? x[r * tx.ld + c] : T{};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto &x = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
+  auto &from = values.at(node.inputs[0]), &to = values.at(node.outputs[0]);
+  if (x.dtype == graph::DType::f32)
+    copy_rows(x, y, from.f, to.f);
+  else
+    copy_rows(x, y, from.u, to.u);
+}
+
+OpCase make_case(uint64_t rows, uint64_t cols, uint64_t ld, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("%llux%llu, rows %llu apart%s", static_cast<unsigned long long>(rows),
+                  static_cast<unsigned long long>(cols), static_cast<unsigned long long>(ld), live ? ", live" : "");
+  c.tolerance = 1e-300;
+  CaseRandom random(rows * 1000 + cols);
+  const auto x = c.graph.activation("x", rows, cols);
+  c.graph.tensor(x).ld = ld;
+  ops::copy(c.graph, c.name, x, live != 0);
+  if (live) c.live_rows = live;
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
+  // What lies between the rows is not copied.
+  auto& f = c.inputs[0].second.f;
+  for (uint64_t i = 0; i < f.size(); ++i)
+    if (i % ld >= cols) f[i] = 7;
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case(1, 1, 1));
+  all.push_back(make_case(1, 1, 4));
+  all.push_back(make_case(17, 31, 31));
+  all.push_back(make_case(5, 64, 64));
+  all.push_back(make_case(13, 67, 68));
+  all.push_back(make_case(13, 67, 131));
+  all.push_back(make_case(3, 1031, 1032));
+  all.push_back(make_case(211, 97, 97));
+  all.push_back(make_case(211, 97, 103));
+  all.push_back(make_case(2, 65001, 65001));
+  all.push_back(make_case(8, 96, 96, 3));
+  all.push_back(make_case(8, 1029, 1029, 5));
+  all.push_back(make_case(8, 30, 64, 3));
+  {
+    OpCase c;
+    c.name = "words";
+    const auto x = c.graph.activation("x", 3, 131, graph::DType::u32);
+    ops::copy(c.graph, c.name, x);
+    CaseRandom random(9);
+    std::vector<uint32_t> words(c.graph.tensor(x).elements());
+    for (uint64_t i = 0; i < words.size(); ++i) words[i] = i % c.graph.tensor(x).ld < 131 ? random.word() : 0;
+    c.inputs.emplace_back(x, words_of(std::move(words)));
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef copy_op{"copy", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows) {
+  const auto t = g.tensor(x);
+  const auto y = g.activation(label, t.rows, t.cols, t.dtype);
+  g.add_node({&copy_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows})});
+  return y;
+}
+
+}  // namespace lapilli
