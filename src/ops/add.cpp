@@ -23,9 +23,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "vectors"}};
-}
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<ElementwiseAttributes>();

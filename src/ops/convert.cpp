@@ -35,7 +35,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   const uint32_t local = caps.type == DeviceType::cpu ? 32 : 64, each = caps.type == DeviceType::cpu ? 64 : 8;
   const uint64_t block = uint64_t{local} * each;
   // The destination is the wider side; its start may be off the alignment.
-  LAPILLI_TRY(const auto blocks, row_slices(context, node, div_up<uint64_t>(a.elements, block), {block * 4 + caps.storage_alignment, 1}));
+  LAPILLI_TRY(const auto blocks,
+              row_slices(context, node, div_up<uint64_t>(a.elements, block), {block * 4 + caps.storage_alignment, 1}));
   for (const auto& b : blocks) {
     const uint64_t begin = b.begin * block, end = std::min<uint64_t>(a.elements, b.end * block);
     Dispatch d;

@@ -24,9 +24,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "words"}};
-}
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "words"}}; }
 
 // Elements of x that elements [begin, end) of y come from.
 struct Source {

@@ -1,5 +1,5 @@
-// How elementwise ops cover a tensor: as lines, each cut into groups. A line is a row where the grid follows the live rows,
-// else all elements of a dispatch.
+// How elementwise ops cover a tensor: as lines, each cut into groups. A line is a row where the grid follows the live
+// rows, else all elements of a dispatch.
 #pragma once
 
 #include <vector>

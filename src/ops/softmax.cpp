@@ -60,9 +60,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 }
 
 void softmax_row(double* row, uint64_t begin, uint64_t end, uint64_t ld) {
-  const auto counts = [&](uint64_t c) {
-    return c >= begin && c < end && row[c] > static_cast<double>(kForbidden);
-  };
+  const auto counts = [&](uint64_t c) { return c >= begin && c < end && row[c] > static_cast<double>(kForbidden); };
   double maximum = static_cast<double>(kMasked), sum = 0;
   for (uint64_t c = 0; c < ld; ++c)
     if (counts(c)) maximum = std::max(maximum, row[c]);
@@ -122,7 +120,8 @@ std::vector<OpCase> cases() {
   for (const uint64_t cols : {1, 2, 7, 31, 64, 257, 1031})
     for (const uint64_t rows : {1, 13}) all.push_back(make_case("all columns", rows, cols, 1, {}));
   all.push_back(make_case("ranges", 12, 37, 4, {{0, 37}, {3, 9}, {36, 37}}));
-  all.push_back(make_case("edges of vectors", 9, 24, 1, {{0, 4}, {4, 8}, {3, 5}, {0, 1}, {23, 24}, {20, 24}, {5, 7}, {1, 23}, {7, 8}}));
+  all.push_back(make_case("edges of vectors", 9, 24, 1,
+                          {{0, 4}, {4, 8}, {3, 5}, {0, 1}, {23, 24}, {20, 24}, {5, 7}, {1, 23}, {7, 8}}));
   all.push_back(make_case("empty ranges", 5, 30, 1, {{0, 0}, {7, 7}, {29, 30}, {12, 3}, {0, 99}}));
   all.push_back(make_case("ranges", 607, 67, 101, {{0, 67}, {3, 9}, {11, 64}, {1, 2}, {0, 0}, {60, 67}, {5, 66}}));
   all.push_back(make_case("all columns", 2, 16001, 1, {}));

@@ -22,7 +22,9 @@ struct Part {
 
 struct Grid {
   uint32_t local, depth;  // invocations a group, elements an invocation
-  [[nodiscard]] uint64_t depth_groups(const Part& p) const { return div_up<uint64_t>(p.k_end - p.k, local / 32 * depth); }
+  [[nodiscard]] uint64_t depth_groups(const Part& p) const {
+    return div_up<uint64_t>(p.k_end - p.k, local / 32 * depth);
+  }
   [[nodiscard]] uint64_t groups(const Part& p) const {
     return div_up<uint64_t>(p.row_end - p.row, 32) * depth_groups(p);
   }
@@ -128,7 +130,8 @@ Operand bind_elements(const LowerContext& context, uint32_t binding, graph::Tens
   const uint64_t size = element_bytes(format);
   const uint64_t first = round_down<uint64_t>(begin * size, 4);
   uint32_t skipped = 0;
-  const auto o = bind_range(context, binding, raw, first, round_up<uint64_t>(end * size, 4), graph::Access::read, skipped);
+  const auto o =
+      bind_range(context, binding, raw, first, round_up<uint64_t>(end * size, 4), graph::Access::read, skipped);
   delta = static_cast<uint32_t>((begin * size - first + uint64_t{skipped} * 4) / size);
   return o;
 }
@@ -137,14 +140,16 @@ Status expect_packing(const graph::Graph& g, const graph::Node& node, const Pack
   const auto& a = packing.attributes;
   if (a.format > StoredFormat::bf16) return node_error(node, "unknown format %u", static_cast<unsigned>(a.format));
   if (packing.rows == 0 || packing.k == 0) return node_error(node, "nothing to pack");
-  if (a.group == 0 || a.group_stride < a.group) return node_error(node, "groups of %u columns every %u", a.group, a.group_stride);
+  if (a.group == 0 || a.group_stride < a.group)
+    return node_error(node, "groups of %u columns every %u", a.group, a.group_stride);
   LAPILLI_CHECK(expect_input(g, node, 0, {"stored values", 0, 0, graph::DType::u32}));
   LAPILLI_CHECK(expect_words(g, node, node.inputs[0], "stored values", words(a.format, packing.rows * packing.k)));
   LAPILLI_CHECK(expect_input(g, node, 1, {"destination"}));
   LAPILLI_CHECK(expect_output(g, node, 0, {"destination"}));
   if (g.root(node.outputs[0]) != g.root(node.inputs[1])) return node_error(node, "works in place only");
   if (packing.column(packing.rows - 1) >= a.n_total)
-    return node_error(node, "column %llu of %u", static_cast<unsigned long long>(packing.column(packing.rows - 1)), a.n_total);
+    return node_error(node, "column %llu of %u", static_cast<unsigned long long>(packing.column(packing.rows - 1)),
+                      a.n_total);
   return {};
 }
 

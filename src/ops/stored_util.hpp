@@ -1,4 +1,5 @@
-// What the ops share that bring stored weights into their layouts: stored values on the host, and the lowering of packing.
+// What the ops share that bring stored weights into their layouts: stored values on the host, and the lowering of
+// packing.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,9 @@
 namespace lapilli::stored {
 
 constexpr uint64_t element_bytes(StoredFormat format) { return format == StoredFormat::f32 ? 4 : 2; }
-constexpr uint64_t words(StoredFormat format, uint64_t elements) { return div_up<uint64_t>(elements * element_bytes(format), 4); }
+constexpr uint64_t words(StoredFormat format, uint64_t elements) {
+  return div_up<uint64_t>(elements * element_bytes(format), 4);
+}
 const char* name(StoredFormat format);
 
 // Element i of raw words.
@@ -17,7 +20,8 @@ double value(StoredFormat format, const std::vector<uint32_t>& raw, uint64_t i);
 // Raw words of reproducible values for cases, subnormal and large ones among them.
 std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint64_t seed);
 
-// An operand over elements [begin, end) of raw words; `delta` receives the elements between the bound start and `begin`.
+// An operand over elements [begin, end) of raw words; `delta` receives the elements between the bound start and
+// `begin`.
 Operand bind_elements(const LowerContext& context, uint32_t binding, graph::TensorId raw, StoredFormat format,
                       uint64_t begin, uint64_t end, uint32_t& delta);
 

@@ -23,9 +23,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "tiles"}};
-}
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "tiles"}}; }
 
 constexpr uint64_t kTile = 32;
 
@@ -37,9 +35,7 @@ struct Part {
 class Splitter {
  public:
   Splitter(const LowerContext& context, const graph::Node& node)
-      : caps_(context.caps),
-        x_(context.graph.tensor(node.inputs[0])),
-        y_(context.graph.tensor(node.outputs[0])) {}
+      : caps_(context.caps), x_(context.graph.tensor(node.inputs[0])), y_(context.graph.tensor(node.outputs[0])) {}
 
   // The column of y behind the part's last, the padding included behind the last rows of x.
   [[nodiscard]] uint64_t y_end(const Part& p) const { return p.row_end == x_.rows ? y_.ld : p.row_end; }
@@ -94,8 +90,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(bind_range(context, 0, node.inputs[0], splitter.x_first(p) * 4, (splitter.x_last(p) + 1) * 4,
                                     graph::Access::read, dx));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], splitter.y_first(p) * 4,
-                                    (splitter.y_last(p) + 1) * 4, graph::Access::write, dy));
+    d.operands.push_back(bind_range(context, 1, node.outputs[0], splitter.y_first(p) * 4, (splitter.y_last(p) + 1) * 4,
+                                    graph::Access::write, dy));
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(splitter.tiles(p)),
                     static_cast<uint32_t>(p.row_end - p.row), static_cast<uint32_t>(p.col_end - p.col),
                     static_cast<uint32_t>(splitter.y_end(p) - p.row), static_cast<uint32_t>(x.ld),
