@@ -20,11 +20,11 @@ GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t
   return part;
 }
 
-// The most sources that one job takes at once, before memory is considered.
-Result<size_t> largest_batch(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
-  const Model::Impl& m = *model->impl();
-  LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
-  return static_cast<size_t>(kMaxRows / options.beams);
+// Beams are counted over the caller's batch, whatever jobs it was run in.
+void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t in_batch, uint32_t beams) {
+  const auto shift = (static_cast<int64_t>(in_batch) - static_cast<int64_t>(in_job)) * beams;
+  for (Hypothesis& h : hypotheses)
+    for (int32_t& beam : h.beam_indices) beam = static_cast<int32_t>(beam + shift);
 }
 
 struct Sums {
@@ -54,7 +54,9 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   if (n == 0) return out;
   if (!request.decoder_ids.empty() && request.decoder_ids.size() != n)
     return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request.decoder_ids.size(), n);
-  LAPILLI_TRY(size_t batch, largest_batch(model, request));
+  const Model::Impl& m = *model->impl();
+  LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
+  size_t batch = kMaxRows / options.beams;  // before memory is considered
   // Neighbours of like length waste little padding; the longest come first, so that memory problems show at once.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -73,7 +75,10 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
       continue;
     }
     if (!result) return std::move(result).error();
-    for (size_t i = begin; i < end; ++i) out.hypotheses[order[i]] = std::move(result->hypotheses[i - begin]);
+    for (size_t i = begin; i < end; ++i) {
+      out.hypotheses[order[i]] = std::move(result->hypotheses[i - begin]);
+      renumber_beams(out.hypotheses[order[i]], i - begin, order[i], options.beams);
+    }
     std::move(result->captured.begin(), result->captured.end(), std::back_inserter(out.captured));
     sums.add(result->stats);
     begin = end;

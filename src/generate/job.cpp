@@ -51,6 +51,7 @@ struct Job::Impl {
   void finish(Status s);
   Status collect();
   Status capture_step();
+  Status capture_status;
   bool step_once();
 };
 
@@ -178,6 +179,8 @@ void Job::Impl::start_runner() {
   runner->on_step = [this](uint32_t, std::span<const uint32_t> row) {
     log.insert(log.end(), row.begin(), row.end());
     if (row[1] != 0) search_done = true;
+    // Here nothing is in flight: the next step is submitted after this call.
+    if (request.capture_scores && capture_status) capture_status = capture_step();
   };
 }
 
@@ -195,11 +198,9 @@ bool Job::Impl::step_once() {
     finish(std::move(over).error());
     return true;
   }
-  if (request.capture_scores && runner->steps_done() > captured.size()) {
-    if (auto s = capture_step(); !s) {
-      finish(std::move(s));
-      return true;
-    }
+  if (!capture_status) {
+    finish(std::move(capture_status));
+    return true;
   }
   if (!*over) return false;
   if (cancelled) {

@@ -1,0 +1,220 @@
+#version 450
+// One step of beam search, one workgroup a sentence: picks the best K continuations of its beams, keeps the finished
+// ones, moves the unfinished ones on, decides whether the search has ended. Picking is parallel like in top_k; the rules
+// run in one invocation (K is small); the lineage is copied by all.
+#extension GL_GOOGLE_include_directive : enable
+#define USE_STEP
+#define USE_PARAMS
+#include "common.glsl"
+#include "state.glsl"
+#include "search.glsl"
+layout(local_size_x = 64) in;
+layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
+layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
+layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
+layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
+layout(push_constant) uniform P {
+  uint groups;
+  uint slots, positions, beams;
+  uint k, slices, ld2;  // candidates a slice; slices a row; pairs a row
+} p;
+
+const uint LOCAL = 64u, MAX_BEAMS = 32u, MAX_CANDIDATES = 288u;
+const float NONE = -1e9;  // what the reference takes for a score that does not count
+shared float pick_score[MAX_CANDIDATES];
+shared uint pick_beam[MAX_CANDIDATES];
+shared uint pick_id[MAX_CANDIDATES];
+shared float lane_score[LOCAL];
+shared uint lane_beam[LOCAL];
+shared uint lane_id[LOCAL];
+shared float part_score[8];
+shared uint part_beam[8];
+shared uint part_id[8];
+shared uint next_from[MAX_BEAMS];    // picks that run on
+shared float next_score[MAX_BEAMS];  // and their running scores
+
+struct Candidate {
+  float score;
+  uint beam, id;  // id NO_ID: none
+};
+
+bool ranks_before(Candidate a, Candidate b) {
+  if (a.id == NO_ID || b.id == NO_ID) return a.id != NO_ID && b.id == NO_ID;
+  if (a.score != b.score) return a.score > b.score;
+  return a.beam < b.beam || (a.beam == b.beam && a.id < b.id);
+}
+
+uint search_base, first_row, first_slot, t;
+
+// The best continuation of the invocation's lists (one per beam and slice, in order of score) that ranks below `last`;
+// all do if that is none.
+Candidate next_best(Candidate last) {
+  Candidate best = Candidate(MASKED, 0u, NO_ID);
+  for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
+    uint beam = list / p.slices, base = (first_row + beam) * p.ld2 + list % p.slices * p.k;
+    float running = uintBitsToFloat(search[search_base + SEARCH_HEADER + beam]), level = 0.0;
+    bool found = false;
+    for (uint i = 0u; i < p.k; ++i) {
+      uvec2 c = candidates[base + i];
+      if (c.y == NO_ID) break;  // only at the end of a list
+      float score = uintBitsToFloat(c.x);
+      score = forbidden(score) || forbidden(running) ? MASKED : unless_forbidden(running + score);
+      // The sums do not rise along a list, but rounding makes equal ones, whose ids may come in any order.
+      if (found && score < level) break;
+      Candidate here = Candidate(score, beam, c.y);
+      if (last.id != NO_ID && !ranks_before(last, here)) continue;
+      found = true;
+      level = score;
+      if (ranks_before(here, best)) best = here;
+    }
+  }
+  return best;
+}
+
+void pick() {
+  uint lane = gl_LocalInvocationIndex;
+  Candidate own = next_best(Candidate(MASKED, 0u, NO_ID));
+  lane_score[lane] = own.score;
+  lane_beam[lane] = own.beam;
+  lane_id[lane] = own.id;
+  for (uint round = 0u; round < p.k; ++round) {
+    barrier();
+    if (lane < 8u) {
+      Candidate best = Candidate(MASKED, 0u, NO_ID);
+      for (uint i = lane; i < LOCAL; i += 8u) {
+        Candidate c = Candidate(lane_score[i], lane_beam[i], lane_id[i]);
+        if (ranks_before(c, best)) best = c;
+      }
+      part_score[lane] = best.score;
+      part_beam[lane] = best.beam;
+      part_id[lane] = best.id;
+    }
+    barrier();
+    Candidate best = Candidate(part_score[0], part_beam[0], part_id[0]);
+    for (uint i = 1u; i < 8u; ++i) {
+      Candidate c = Candidate(part_score[i], part_beam[i], part_id[i]);
+      if (ranks_before(c, best)) best = c;
+    }
+    if (lane == 0u) {
+      pick_score[round] = best.score;
+      pick_beam[round] = best.beam;
+      pick_id[round] = best.id;
+    }
+    if (own.id != NO_ID && best.id == own.id && best.beam == own.beam) {
+      own = next_best(own);
+      lane_score[lane] = own.score;
+      lane_beam[lane] = own.beam;
+      lane_id[lane] = own.id;
+    }
+  }
+  barrier();
+}
+
+bool is_end(uint id) {
+  for (uint i = 0u; i < param(P_END_COUNT); ++i)
+    if (param(P_END_IDS + i) == id) return true;
+  return false;
+}
+
+uint entry_word(uint i) { return search_base + SEARCH_HEADER + p.beams + 4u * i; }
+
+// Puts pick `i` into the list of finished hypotheses if it is good enough; among equals the older stays in front.
+void finish(uint i, float score) {
+  uint at = 0u;
+  while (at < p.beams && uintBitsToFloat(search[entry_word(at)]) >= score) ++at;
+  if (at == p.beams) return;
+  for (uint j = p.beams - 1u; j > at; --j)
+    for (uint w = 0u; w < 4u; ++w) search[entry_word(j) + w] = search[entry_word(j - 1u) + w];
+  search[entry_word(at)] = floatBitsToUint(score);
+  search[entry_word(at) + 1u] = t;
+  search[entry_word(at) + 2u] = first_slot + pick_beam[i];
+  search[entry_word(at) + 3u] = pick_id[i];
+  search[search_base + SEARCH_FINISHED] = min(search[search_base + SEARCH_FINISHED] + 1u, p.beams);
+}
+
+// The best that run on: a hypothesis that has ended counts NONE less and so only fills up.
+void choose_running(bool limit) {
+  uint open = 0u, ended = 0u;
+  for (uint b = 0u; b < p.beams; ++b) {
+    while (open < p.k && (limit || is_end(pick_id[open]))) ++open;
+    while (ended < p.k && !(limit || is_end(pick_id[ended]))) ++ended;
+    float open_score = open < p.k ? pick_score[open] : 0.0;
+    float ended_score = ended < p.k ? (forbidden(pick_score[ended]) ? MASKED : pick_score[ended] + NONE) : 0.0;
+    bool take_open = open < p.k && (ended >= p.k || open_score > ended_score || (open_score == ended_score && open < ended));
+    next_from[b] = take_open ? open++ : ended++;
+    next_score[b] = take_open ? open_score : ended_score;
+    search[search_base + SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+  }
+}
+
+void decide() {
+  uint generated = t + 2u - param(P_PREFIX);
+  bool limit = t + 2u >= min(param(P_MAX_LENGTH), p.positions);
+  float penalty = param_float(P_LENGTH_PENALTY), divisor = length_divisor(generated, penalty);
+  bool stop_when_full = param(P_EARLY_STOPPING) == 1u;
+  bool settled = search[search_base + SEARCH_SETTLED] != 0u;
+  bool closed = settled || (stop_when_full && search[search_base + SEARCH_FINISHED] == p.beams);
+  choose_running(limit);
+  bool all_ended = true;
+  for (uint i = 0u; i < p.k; ++i) all_ended = all_ended && (limit || is_end(pick_id[i]));
+  // Only the first `beams` of the candidates may finish.
+  for (uint i = 0u; i < p.beams; ++i)
+    if (!closed && (limit || is_end(pick_id[i])) && pick_id[i] != NO_ID && !forbidden(pick_score[i]))
+      finish(i, pick_score[i] / divisor);
+  uint finished = search[search_base + SEARCH_FINISHED];
+  // Can the best running one still become better than the worst finished one? (Places not taken yet count NONE.)
+  float length = divisor;
+  if (param(P_EARLY_STOPPING) == 2u && penalty > 0.0)
+    length = length_divisor(max(param(P_MAX_LENGTH), param(P_PREFIX) + 1u) - param(P_PREFIX), penalty);
+  float best = next_score[0];
+  settled = settled || forbidden(best) || !(best / length > uintBitsToFloat(search[entry_word(p.beams - 1u)]));
+  search[search_base + SEARCH_SETTLED] = settled ? 1u : 0u;
+  bool done = settled || limit || all_ended || (stop_when_full && finished == p.beams);
+  search[search_base + SEARCH_DONE] = done ? 1u : 0u;
+}
+
+void write_log(uint beam, uint token, uint parent, uint score) {
+  uint entry = t * (LOG_HEADER + 4u * p.slots) + LOG_HEADER + 4u * (first_slot + beam);
+  log_words[entry] = token;
+  log_words[entry + 1u] = first_slot + parent;
+  log_words[entry + 2u] = score;
+  log_words[entry + 3u] = 0u;
+}
+
+uint lineage_word(uint parity, uint plane, uint slot, uint position) {
+  return ((parity * 2u + plane) * p.slots + slot) * p.positions + position;
+}
+
+void main() {
+  uint g = group_index(), lane = gl_LocalInvocationIndex;
+  if (g >= p.groups) return;
+  first_row = g * p.beams;
+  if (first_row >= step_word(STEP_LIVE)) return;
+  t = step_word(STEP_STEP);
+  if (t + 1u >= p.positions) return;
+  first_slot = step_word(STEP_ROW_SLOT + first_row);
+  search_base = first_slot / p.beams * (SEARCH_HEADER + 5u * p.beams);
+  uint parity = t & 1u;
+  if (t + 1u < param(P_PREFIX)) {
+    // The next id is given; search_init has written it, and every slot continues itself.
+    if (lane < p.beams)
+      write_log(lane, lineage[lineage_word(parity, 1u, first_slot + lane, t + 1u)], lane,
+                search[search_base + SEARCH_HEADER + lane]);
+    return;
+  }
+  pick();
+  if (lane == 0u) decide();
+  barrier();
+  for (uint i = lane; i < p.beams * (t + 1u); i += LOCAL) {
+    uint beam = i / (t + 1u), position = i % (t + 1u), parent = pick_beam[next_from[beam]];
+    for (uint plane = 0u; plane < 2u; ++plane)
+      lineage[lineage_word(parity ^ 1u, plane, first_slot + beam, position)] =
+          lineage[lineage_word(parity, plane, first_slot + parent, position)];
+  }
+  if (lane < p.beams) {
+    uint from = next_from[lane], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
+    lineage[lineage_word(parity ^ 1u, 0u, first_slot + lane, t + 1u)] = first_slot + lane;
+    lineage[lineage_word(parity ^ 1u, 1u, first_slot + lane, t + 1u)] = token;
+    write_log(lane, token, pick_beam[from], floatBitsToUint(next_score[lane]));
+  }
+}

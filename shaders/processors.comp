@@ -1,0 +1,178 @@
+#version 450
+// All processors of a row of scores in the reference's order; one workgroup a row. An invocation owns the ids that are
+// congruent to it and alone touches their scores, so every id sees the processors in order without a barrier between
+// them, and what must happen once per id happens once.
+#extension GL_GOOGLE_include_directive : enable
+#define USE_STEP
+#define USE_PARAMS
+#include "common.glsl"
+#include "state.glsl"
+#include "search.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 64;
+layout(std430, set = 0, binding = 0) buffer Scores { float scores[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Lineage { uint lineage[]; };
+layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
+layout(push_constant) uniform P {
+  uint groups;
+  uint columns, ld, begin;  // words
+  uint first_row;
+  uint slots, positions, beams;
+} p;
+
+const uint CACHED = 1024u;
+shared uint cached[CACHED];
+uint scores_begin, history_begin, source_begin;  // of this row
+uint count;                                      // ids in the history
+
+uint history(uint i) { return i < CACHED ? cached[i] : lineage[history_begin + i]; }
+uint source(uint i) { return lists[source_begin + i]; }
+bool mine(uint id) { return id < p.columns && id % LOCAL == gl_LocalInvocationIndex; }
+
+void forbid(uint id) { scores[scores_begin + id] = MASKED; }
+void add(uint id, float bias) {
+  float s = scores[scores_begin + id];
+  scores[scores_begin + id] = forbidden(s) ? MASKED : unless_forbidden(s + bias);
+}
+void penalize(uint id, float penalty) {
+  float s = scores[scores_begin + id];
+  scores[scores_begin + id] = forbidden(s) ? MASKED : unless_forbidden(s < 0.0 ? s * penalty : s / penalty);
+}
+void forbid_all() {
+  for (uint id = gl_LocalInvocationIndex; id < p.columns; id += LOCAL) forbid(id);
+}
+
+// The n ids at lists[at] but the last are the end of the history. The reference wants n ids to be there, not n - 1.
+bool follows(uint at, uint n) {
+  if (n == 0u || n > count) return false;
+  for (uint i = 0u; i + 1u < n; ++i)
+    if (lists[at + i] != history(count - (n - 1u) + i)) return false;
+  return true;
+}
+
+void sequence_bias() {
+  uint at = param(P_BIAS_OFFSET);
+  for (uint e = param(P_BIAS_COUNT); e > 0u; --e) {
+    uint n = lists[at];
+    if (n > 0u && mine(lists[at + n + 1u]) && follows(at + 2u, n)) add(lists[at + n + 1u], uintBitsToFloat(lists[at + 1u]));
+    at += n + 2u;
+  }
+}
+
+bool is_end(uint id) {
+  for (uint i = 0u; i < param(P_END_COUNT); ++i)
+    if (param(P_END_IDS + i) == id) return true;
+  return false;
+}
+
+void bad_words() {
+  uint at = param(P_BAD_WORDS_OFFSET);
+  for (uint e = param(P_BAD_WORDS_COUNT); e > 0u; --e) {
+    uint n = lists[at];
+    if (n > 0u && mine(lists[at + n]) && !(n == 1u && is_end(lists[at + 1u])) && follows(at + 1u, n)) forbid(lists[at + n]);
+    at += n + 1u;
+  }
+}
+
+void repetition_penalties() {
+  float penalty = param_float(P_ENCODER_REPETITION_PENALTY);
+  if (penalty != 1.0)
+    for (uint i = 0u; i < param(P_SOURCE_STRIDE); ++i) {
+      uint id = source(i);
+      if (!mine(id)) continue;
+      bool seen = false;
+      for (uint j = 0u; j < i && !seen; ++j) seen = source(j) == id;
+      if (!seen) penalize(id, penalty);
+    }
+  penalty = param_float(P_REPETITION_PENALTY);
+  if (penalty != 1.0)
+    for (uint i = 0u; i < count; ++i) {
+      uint id = history(i);
+      if (!mine(id)) continue;
+      bool seen = false;
+      for (uint j = 0u; j < i && !seen; ++j) seen = history(j) == id;
+      if (!seen) penalize(id, penalty);
+    }
+}
+
+void no_repeat_ngrams() {
+  uint n = param(P_NO_REPEAT_NGRAM);
+  if (n > 0u)
+    for (uint i = 0u; i + n <= count; ++i) {
+      uint id = history(i + n - 1u);
+      bool same = mine(id);
+      for (uint j = 0u; j + 1u < n && same; ++j) same = history(i + j) == history(count - (n - 1u) + j);
+      if (same) forbid(id);
+    }
+  n = param(P_ENCODER_NO_REPEAT_NGRAM);
+  if (n > 0u && count + 1u >= n)
+    for (uint i = 0u; i + n <= param(P_SOURCE_STRIDE); ++i) {
+      uint id = source(i + n - 1u);
+      bool same = mine(id);
+      for (uint j = 0u; j + 1u < n && same; ++j) same = source(i + j) == history(count - (n - 1u) + j);
+      if (same) forbid(id);
+    }
+}
+
+void forced_tokens() {
+  if (param(P_FORCED_BOS) != 0u && count == 1u) {
+    forbid_all();
+    uint id = param(P_FORCED_BOS) - 1u;
+    if (mine(id)) scores[scores_begin + id] = 0.0;
+  }
+  if (param(P_FORCED_EOS_COUNT) != 0u && count + 1u == param(P_MAX_LENGTH)) {
+    forbid_all();
+    for (uint i = 0u; i < param(P_FORCED_EOS_COUNT); ++i) {
+      uint id = param(P_FORCED_EOS_IDS + i);
+      if (mine(id)) scores[scores_begin + id] = 0.0;
+    }
+  }
+}
+
+void exponential_decay() {
+  uint start = param(P_DECAY_START);
+  if (start == 0u || count <= start) return;
+  // By squaring: the same bits on every device, and never infinite.
+  float factor = 1.0, square = param_float(P_DECAY_FACTOR);
+  for (uint n = count - start; n > 0u; n >>= 1) {
+    if ((n & 1u) != 0u) factor = min(factor * square, 1e30);
+    square = min(square * square, 1e30);
+  }
+  for (uint i = 0u; i < param(P_END_COUNT); ++i) {
+    uint id = param(P_END_IDS + i);
+    if (!mine(id)) continue;
+    bool seen = false;
+    for (uint j = 0u; j < i && !seen; ++j) seen = param(P_END_IDS + j) == id;
+    if (!seen) add(id, abs(max(scores[scores_begin + id], FORBIDDEN)) * (factor - 1.0));
+  }
+}
+
+void suppress(uint offset, uint n) {
+  for (uint i = 0u; i < n; ++i)
+    if (mine(lists[offset + i])) forbid(lists[offset + i]);
+}
+
+void main() {
+  uint row = group_index();
+  if (row >= p.groups) return;
+  if (p.first_row + row >= step_word(STEP_LIVE)) return;
+  uint t = step_word(STEP_STEP), slot = step_word(STEP_ROW_SLOT + p.first_row + row);
+  count = t + 1u;
+  if (count < param(P_PREFIX)) return;  // the next id is given
+  scores_begin = p.begin + row * p.ld;
+  history_begin = (((t & 1u) * 2u + 1u) * p.slots + slot) * p.positions;
+  source_begin = param(P_SOURCE_OFFSET) + slot / p.beams * param(P_SOURCE_STRIDE);
+  for (uint i = gl_LocalInvocationIndex; i < min(count, CACHED); i += LOCAL) cached[i] = lineage[history_begin + i];
+  barrier();
+  sequence_bias();
+  repetition_penalties();
+  no_repeat_ngrams();
+  bad_words();
+  if (count < max(param(P_MIN_LENGTH), param(P_MIN_NEW_LENGTH)))
+    for (uint i = 0u; i < param(P_END_COUNT); ++i)
+      if (mine(param(P_END_IDS + i))) forbid(param(P_END_IDS + i));
+  forced_tokens();
+  exponential_decay();
+  suppress(param(P_SUPPRESS_OFFSET), param(P_SUPPRESS_COUNT));
+  if (count == param(P_BEGIN_SUPPRESS_LENGTH)) suppress(param(P_BEGIN_SUPPRESS_OFFSET), param(P_BEGIN_SUPPRESS_COUNT));
+}

@@ -1,0 +1,78 @@
+#include "conformance/folder.hpp"
+
+#include <filesystem>
+
+namespace lapilli::conformance {
+
+Result<Record> read_record(const std::string& directory, const std::string& stem) {
+  Record r;
+  LAPILLI_TRY(r.json, read_json_file(directory + "/" + stem + ".json", size_t{64} << 20));
+  const std::string tensors = directory + "/" + stem + ".safetensors";
+  if (file_exists(tensors)) {
+    LAPILLI_TRY(r.tensors, Checkpoint::open_file(tensors));
+    r.has_tensors = true;
+  }
+  return r;
+}
+
+Result<Matrix> read_matrix(const Record& record, const std::string& name) {
+  const StoredTensor* t = record.has_tensors ? record.tensors.find(name) : nullptr;
+  if (!t) return fail(ErrorCode::invalid_data, "tensor %s is missing", name.c_str());
+  Matrix m;
+  m.shape = t->shape;
+  LAPILLI_TRY(m.values, read_floats(*t));
+  return m;
+}
+
+Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const std::string& name) {
+  const StoredTensor* t = record.has_tensors ? record.tensors.find(name) : nullptr;
+  if (!t) return fail(ErrorCode::invalid_data, "tensor %s is missing", name.c_str());
+  if (t->shape.size() != 2) return fail(ErrorCode::invalid_data, "tensor %s is not a matrix", name.c_str());
+  LAPILLI_TRY(const auto values, read_integers(*t));
+  std::vector<std::vector<int32_t>> rows(t->shape[0]);
+  for (uint64_t r = 0; r < rows.size(); ++r)
+    for (uint64_t c = 0; c < t->shape[1]; ++c) rows[r].push_back(static_cast<int32_t>(values[r * t->shape[1] + c]));
+  return rows;
+}
+
+Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs, const char* ids,
+                                                      const char* mask) {
+  if (!inputs.contains(ids)) return fail(ErrorCode::unsupported, "inputs without %s", ids);
+  LAPILLI_TRY(auto rows, read_ids(record, inputs[ids].get<std::string>()));
+  if (!inputs.contains(mask)) return rows;
+  LAPILLI_TRY(const auto masks, read_ids(record, inputs[mask].get<std::string>()));
+  if (masks.size() != rows.size()) return fail(ErrorCode::invalid_data, "%s and %s differ in rows", ids, mask);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    size_t n = 0;
+    while (n < masks[r].size() && masks[r][n] == 1) ++n;
+    for (size_t i = n; i < masks[r].size(); ++i)
+      if (masks[r][i] != 0) return fail(ErrorCode::unsupported, "%s that is not ones followed by zeros", mask);
+    rows[r].resize(std::min(n, rows[r].size()));
+  }
+  return rows;
+}
+
+Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options) {
+  static std::shared_ptr<vulkan::Device> device;
+  if (!device) {
+    LAPILLI_TRY(device, vulkan::Device::create(options.device));
+  }
+  return device;
+}
+
+void run_folder(const std::string& directory, const RunOptions& options, Report& report) {
+  const auto record = read_json_file(directory + "/expected.json", size_t{64} << 20);
+  if (!record) {
+    report.add(directory, "expected.json", Outcome::failed(record.error().message));
+    return;
+  }
+  if (record->contains("model_dirs")) return run_model_folder(directory, options, report);
+  if (directory_exists(directory + "/files") && record->contains("class")) return run_tokenizer_folder(directory, options, report);
+  // Features and searches without a network: every case by name.
+  const std::string task = record->value("task", record->value("kind", std::string("unknown")));
+  if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
+  for (const auto& c : (*record)["cases"])
+    report.add(directory, c.value("name", std::string("?")), Outcome::unsupported("task " + task));
+}
+
+}  // namespace lapilli::conformance

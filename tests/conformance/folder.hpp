@@ -1,0 +1,47 @@
+// A folder in the conformance format: expected.json, the tensors it names, and the directories it speaks of.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/report.hpp"
+#include "formats/checkpoint.hpp"
+#include "formats/hf_config.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli::conformance {
+
+// One expected*.json with its tensors.
+struct Record {
+  nlohmann::json json;
+  Checkpoint tensors;
+  bool has_tensors = false;
+};
+Result<Record> read_record(const std::string& directory, const std::string& stem);
+
+struct Matrix {
+  std::vector<uint64_t> shape;
+  std::vector<float> values;
+};
+Result<Matrix> read_matrix(const Record& record, const std::string& name);
+// An integer tensor [rows, columns].
+Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const std::string& name);
+// Rows of ids cut at the end of their mask; an error if a mask is not ones followed by zeros.
+Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs, const char* ids,
+                                                      const char* mask);
+
+struct RunOptions {
+  vulkan::DeviceOptions device;
+  std::string filter;  // part of a case's name
+};
+
+// Runs every case of every directory of the folder.
+void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_folder(const std::string& directory, const RunOptions& options, Report& report);
+
+// The device, made on first use.
+Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options);
+
+}  // namespace lapilli::conformance

@@ -1,0 +1,26 @@
+// conformance DIR...: runs folders in the conformance format (expected.json beside models, tokenizers) and prints a line
+// per case. Nothing is passed over: what cannot be run is printed as unsupported, with the reason.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "conformance/folder.hpp"
+
+int main(int argc, char** argv) {
+  using namespace lapilli;
+  CLI::App app{"Holds Lapilli against folders of recorded reference results."};
+  std::vector<std::string> folders;
+  conformance::RunOptions options;
+  std::string dtype = "fp32";
+  bool json = false, strict = false;
+  app.add_option("DIR", folders, "Folders with an expected.json")->required();
+  app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
+  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, ...");
+  app.add_option("--dtype", dtype, "Arithmetic")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--filter", options.filter, "Only cases whose name contains this");
+  app.add_flag("--json", json, "Print JSON");
+  app.add_flag("--strict", strict, "Exit 1 also if something was skipped");
+  CLI11_PARSE(app, argc, argv);
+  conformance::Report report(json);
+  for (const auto& folder : folders) conformance::run_folder(folder, options, report);
+  return report.finish(strict);
+}

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "conformance/folder.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli::conformance {
+
+namespace {
+
+using Json = nlohmann::json;
+using Ids = std::vector<std::vector<int32_t>>;
+
+Outcome from_error(const Error& e) {
+  return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
+}
+
+// -infinity must meet -infinity.
+double difference(double ours, double expected) {
+  if (std::isinf(expected) && expected < 0) return ours <= -1e29 ? 0 : std::numeric_limits<double>::infinity();
+  return std::abs(ours - expected);
+}
+
+// Compares over the reference's index space; positions that a mask rules out may be missing from ours.
+Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const Ids* mask, size_t mask_dim, double tolerance) {
+  Outcome o;
+  if (ours.shape.size() != expected.shape.size()) return Outcome::failed(ours.name + " has another rank");
+  const size_t rank = expected.shape.size();
+  double worst = 0;
+  std::vector<uint64_t> at(rank, 0);
+  for (size_t i = 0; i < expected.values.size(); ++i) {
+    size_t rest = i;
+    for (size_t d = rank; d-- > 0;) {
+      at[d] = rest % expected.shape[d];
+      rest /= expected.shape[d];
+    }
+    if (mask && (*mask)[at[0]][at[mask_dim]] == 0) continue;
+    size_t index = 0;
+    bool inside = true;
+    for (size_t d = 0; d < rank; ++d) {
+      inside = inside && at[d] < ours.shape[d];
+      index = index * ours.shape[d] + at[d];
+    }
+    // Keys beyond our longest row are padding: the reference has zeros there.
+    const double value = inside ? ours.values[index] : 0.0;
+    const double d = difference(value, expected.values[i]);
+    if (!(d <= worst)) worst = d;
+  }
+  o.compare(worst, tolerance, ours.name);
+  return o;
+}
+
+void merge(Outcome& into, const Outcome& o) {
+  if (o.verdict != Verdict::passed) {
+    into.fail(o.reason);
+  }
+  if (o.tolerance > 0) into.compare(o.deviation, o.tolerance, o.reason);
+}
+
+Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+  for (const auto& [key, value] : c["inputs"].items())
+    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "decoder_attention_mask")
+      return Outcome::unsupported("input " + key);
+  ForwardRequest request;
+  LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+  request.want_hidden_states = request.want_attentions = true;
+  LAPILLI_TRY(const auto ours, forward(model, request));
+  Outcome outcome;
+  for (const auto& [path, spec] : c["outputs"].items()) {
+    const auto it = std::find_if(ours.begin(), ours.end(), [&](const auto& t) { return t.name == path; });
+    if (it == ours.end()) return Outcome::unsupported("output " + path);
+    LAPILLI_TRY(const auto expected, read_matrix(record, spec["tensor"].get<std::string>()));
+    Ids mask;
+    size_t dim = 1;
+    if (spec.contains("compare_where")) {
+      LAPILLI_TRY(mask, read_ids(record, spec["compare_where"]["mask"].get<std::string>()));
+      dim = spec["compare_where"]["dim"].get<size_t>();
+    }
+    merge(outcome, compare_tensor(*it, expected, mask.empty() ? nullptr : &mask, dim, spec["atol_fp32"].get<double>()));
+  }
+  return outcome;
+}
+
+Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
+  GenerateRequest request;
+  for (const auto& [key, value] : c["inputs"].items())
+    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids")
+      return fail(ErrorCode::unsupported, "input %s", key.c_str());
+  LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  if (c["inputs"].contains("decoder_input_ids")) {
+    LAPILLI_TRY(request.decoder_ids, read_ids(record, c["inputs"]["decoder_input_ids"].get<std::string>()));
+  }
+  Json args = c.value("args", Json::object());
+  args.erase("use_cache");  // the reference's own affair
+  LAPILLI_TRY(request.options, parse_generation_config(args, "args"));
+  if (!request.options.unknown.empty()) return fail(ErrorCode::unsupported, "argument %s", request.options.unknown.front().c_str());
+  return request;
+}
+
+std::string text(const std::vector<int32_t>& ids) {
+  std::string t;
+  for (const int32_t id : ids) t += (t.empty() ? "" : " ") + std::to_string(id);
+  return t;
+}
+
+// Rows of the reference are filled up on the right.
+bool same_row(const std::vector<int32_t>& ours, const std::vector<int32_t>& expected, const std::vector<int32_t>& fill) {
+  if (ours.size() > expected.size() || !std::equal(ours.begin(), ours.end(), expected.begin())) return false;
+  return std::all_of(expected.begin() + static_cast<ptrdiff_t>(ours.size()), expected.end(),
+                     [&](int32_t id) { return std::find(fill.begin(), fill.end(), id) != fill.end(); });
+}
+
+void compare_sequences(const Record& record, const Json& c, const GenerateOutput& ours, Outcome& o) {
+  const auto expected = c["sequences"].get<Ids>();
+  const auto special = record.json.value("special_tokens", Json::object());
+  std::vector<int32_t> fill = {special.value("pad", 0)};
+  if (fill[0] == 0) fill.push_back(special.value("eos", 0));
+  std::vector<const Hypothesis*> rows;
+  for (const auto& list : ours.hypotheses)
+    for (const auto& h : list) rows.push_back(&h);
+  if (rows.size() != expected.size()) return o.fail(std::to_string(rows.size()) + " sequences, not " + std::to_string(expected.size()));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!same_row(rows[i]->ids, expected[i], fill))
+      o.fail("sequence " + std::to_string(i) + " is " + text(rows[i]->ids) + ", not " + text(expected[i]));
+    if (c.contains("sequences_scores")) {
+      const double score = c["sequences_scores"][i].is_null() ? -INFINITY : c["sequences_scores"][i].get<double>();
+      o.compare(difference(rows[i]->score, score), c.value("scores_atol_fp32", 1e-4) * std::max(1.0, std::abs(score)), "score " + std::to_string(i));
+    }
+    if (c.contains("beam_indices")) {
+      auto beams = c["beam_indices"][i].get<std::vector<int32_t>>();
+      while (!beams.empty() && beams.back() == -1) beams.pop_back();
+      if (beams != rows[i]->beam_indices) o.fail("sequence " + std::to_string(i) + " came through other beams");
+    }
+  }
+}
+
+Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+  LAPILLI_TRY(const auto request, generate_request(record, c));
+  LAPILLI_TRY(const auto ours, generate(model, request));
+  Outcome outcome;
+  compare_sequences(record, c, ours, outcome);
+  return outcome;
+}
+
+// [step, row, ...] of the record against one step's rows.
+void compare_step(const Matrix& expected, size_t step, const std::vector<float>& ours, double tolerance, const char* what, Outcome& o) {
+  const size_t n = expected.values.size() / expected.shape[0];
+  if (ours.size() != n) return o.fail(std::string(what) + ": step " + std::to_string(step) + " has another size");
+  double worst = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double d = difference(ours[i], expected.values[step * n + i]);
+    if (!(d <= worst)) worst = d;
+  }
+  o.compare(worst, tolerance, what);
+}
+
+// Cross attention of each row's newest token in the last layer, by a pass over the row's ids.
+Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& model, const GenerateRequest& request, const CapturedStep& step) {
+  ForwardRequest f;
+  const size_t rows_per_source = step.rows / request.sources.size();
+  for (size_t r = 0; r < step.rows; ++r) {
+    f.sources.push_back(request.sources[r / rows_per_source]);
+    f.targets.push_back(step.histories[r]);
+  }
+  f.want_attentions = true;
+  f.want_logits = false;
+  LAPILLI_TRY(const auto outputs, forward(model, f));
+  const std::string name = "cross_attentions." + std::to_string(model->info().decoder_layers - 1);
+  std::vector<float> values;
+  for (const auto& t : outputs) {
+    if (t.name != name) continue;
+    const uint64_t heads = t.shape[1], queries = t.shape[2], keys = t.shape[3];
+    for (uint64_t r = 0; r < step.rows; ++r)
+      for (uint64_t h = 0; h < heads; ++h) {
+        const auto begin = t.values.begin() + static_cast<ptrdiff_t>(((r * heads + h) * queries + queries - 1) * keys);
+        values.insert(values.end(), begin, begin + static_cast<ptrdiff_t>(keys));
+      }
+  }
+  return values;
+}
+
+Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+  LAPILLI_TRY(auto request, generate_request(record, c));
+  request.capture_scores = true;
+  LAPILLI_TRY(const auto ours, generate(model, request));
+  Outcome outcome;
+  compare_sequences(record, c, ours, outcome);
+  const double tolerance = c["atol_fp32"].get<double>();
+  LAPILLI_TRY(const auto logits, read_matrix(record, c["logits"].get<std::string>()));
+  LAPILLI_TRY(const auto scores, read_matrix(record, c["scores"].get<std::string>()));
+  if (ours.captured.size() < logits.shape[0]) return Outcome::failed(std::to_string(ours.captured.size()) + " steps, not " + std::to_string(logits.shape[0]));
+  for (size_t t = 0; t < logits.shape[0]; ++t) {
+    compare_step(logits, t, ours.captured[t].logits, tolerance, "logits", outcome);
+    compare_step(scores, t, ours.captured[t].scores, tolerance, "scores", outcome);
+  }
+  if (c.contains("cross_attentions_last_layer")) {
+    LAPILLI_TRY(const auto cross, read_matrix(record, c["cross_attentions_last_layer"].get<std::string>()));
+    for (size_t t = 0; t < cross.shape[0]; ++t) {
+      LAPILLI_TRY(const auto values, last_cross_attention(model, request, ours.captured[t]));
+      compare_step(cross, t, values, tolerance, "cross attention", outcome);
+    }
+  }
+  return outcome;
+}
+
+Outcome run_case(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+  const std::string kind = c.value("kind", std::string("?"));
+  try {  // records are read with nlohmann::json's checked accessors
+    auto result = kind == "forward"    ? run_forward(model, record, c)
+                  : kind == "generate" ? run_generate(model, record, c)
+                  : kind == "trace"    ? run_trace(model, record, c)
+                                       : Result<Outcome>(Outcome::unsupported("kind " + kind));
+    return result ? *result : from_error(result.error());
+  } catch (const std::exception& e) {
+    return Outcome::failed(std::string("the record is damaged: ") + e.what());
+  }
+}
+
+void run_directory(const std::string& directory, const Json& entry, const RunOptions& options, Report& report) {
+  const std::string sub = entry.value("dir", std::string("model")), folder = directory + "/" + sub;
+  const auto record = read_record(directory, entry.value("expected", std::string("expected")));
+  if (!record) return report.add(folder, "record", Outcome::failed(record.error().message));
+  const auto device = the_device(options);
+  if (!device) return report.add(folder, "device", Outcome::failed(device.error().message));
+  const auto model = Model::load(*device, folder);
+  for (const auto& c : (*record).json.value("cases", Json::array())) {
+    const std::string name = c.value("name", std::string("?"));
+    if (name.find(options.filter) == std::string::npos) continue;
+    report.add(folder, name, model ? run_case(*model, *record, c) : from_error(model.error()));
+  }
+}
+
+}  // namespace
+
+void run_model_folder(const std::string& directory, const RunOptions& options, Report& report) {
+  const auto top = read_json_file(directory + "/expected.json", size_t{64} << 20);
+  if (!top) return report.add(directory, "expected.json", Outcome::failed(top.error().message));
+  for (const auto& entry : (*top)["model_dirs"]) run_directory(directory, entry, options, report);
+}
+
+}  // namespace lapilli::conformance

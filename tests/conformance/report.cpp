@@ -1,0 +1,52 @@
+#include "conformance/report.hpp"
+
+#include <cstdio>
+
+namespace lapilli::conformance {
+
+void Outcome::compare(double seen, double allowed, const std::string& what) {
+  // A NaN is never within a tolerance.
+  const bool good = seen <= allowed;
+  if (deviation <= tolerance * 0 && tolerance == 0) {
+    deviation = seen;
+    tolerance = allowed;
+  } else if (!(seen * tolerance <= deviation * allowed)) {
+    deviation = seen;
+    tolerance = allowed;
+  }
+  if (!good) fail(what + " deviates too much");
+}
+
+void Outcome::fail(std::string why) {
+  if (verdict == Verdict::failed) return;
+  verdict = Verdict::failed;
+  reason = std::move(why);
+}
+
+void Report::add(const std::string& folder, const std::string& name, const Outcome& o) {
+  const char* word = o.verdict == Verdict::passed ? "pass" : o.verdict == Verdict::failed ? "FAIL" : "unsupported";
+  (o.verdict == Verdict::passed ? passed_ : o.verdict == Verdict::failed ? failed_ : skipped_)++;
+  if (json_) {
+    nlohmann::json line = {{"folder", folder}, {"case", name}, {"result", word}};
+    if (o.tolerance > 0) line["deviation"] = o.deviation, line["tolerance"] = o.tolerance;
+    if (!o.reason.empty()) line["reason"] = o.reason;
+    cases_.push_back(std::move(line));
+    return;
+  }
+  std::printf("%s  %s  ", folder.c_str(), name.c_str());
+  if (o.tolerance > 0) std::printf("%.3g of %.3g  ", o.deviation, o.tolerance);
+  std::printf("%s%s%s\n", word, o.reason.empty() ? "" : ": ", o.reason.c_str());
+  std::fflush(stdout);
+}
+
+int Report::finish(bool strict) {
+  if (json_) {
+    const nlohmann::json all = {{"cases", cases_}, {"passed", passed_}, {"failed", failed_}, {"skipped", skipped_}};
+    std::printf("%s\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+  }
+  std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
+              static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));
+  return failed_ > 0 || (strict && skipped_ > 0) ? 1 : 0;
+}
+
+}  // namespace lapilli::conformance

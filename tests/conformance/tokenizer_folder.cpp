@@ -1,0 +1,67 @@
+#include "conformance/folder.hpp"
+#include "text/tokenizer.hpp"
+
+namespace lapilli::conformance {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Outcome run_case(const Tokenizer& tokenizer, const Json& c, TextSide side) {
+  const auto ids = tokenizer.encode(c["text"].get<std::string>(), {side, true});
+  if (!ids) return Outcome::failed(ids.error().message);
+  const auto wanted = c["ids"].get<std::vector<int32_t>>();
+  Outcome o;
+  if (*ids != wanted) o.fail("other ids");
+  // Ids always decode to something, the end token at least: an empty text says that none was recorded.
+  if (c.value("decoded", std::string()).empty()) return o;
+  for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
+    if (!c.contains(key)) continue;
+    const auto text = tokenizer.decode(wanted, skip);
+    if (!text) o.fail(text.error().message);
+    else if (*text != c[key].get<std::string>()) o.fail(std::string(key) + " is \"" + *text + "\"");
+  }
+  return o;
+}
+
+Outcome run_decode(const Tokenizer& tokenizer, const Json& c) {
+  Outcome o;
+  for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
+    const auto text = tokenizer.decode(c["ids"].get<std::vector<int32_t>>(), skip);
+    if (!text) o.fail(text.error().message);
+    else if (*text != c[key].get<std::string>()) o.fail(std::string(key) + " is \"" + *text + "\"");
+  }
+  return o;
+}
+
+}  // namespace
+
+void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report) {
+  const auto record = read_json_file(directory + "/expected.json", size_t{64} << 20);
+  if (!record) return report.add(directory, "expected.json", Outcome::failed(record.error().message));
+  const std::string type = record->value("class", std::string("?"));
+  const auto tokenizer = type == "MarianTokenizer"
+                             ? load_tokenizer(directory + "/files", "marian")
+                             : Result<std::unique_ptr<Tokenizer>>(fail(ErrorCode::unsupported, "tokenizer class %s", type.c_str()));
+  const auto run = [&](const char* list, auto function) {
+    size_t i = 0;
+    for (const auto& c : record->value(list, Json::array())) {
+      const std::string name = std::string(list) + "[" + std::to_string(i++) + "]";
+      if (name.find(options.filter) == std::string::npos) continue;
+      if (!tokenizer) {
+        report.add(directory, name, tokenizer.error().code == ErrorCode::unsupported ? Outcome::unsupported(tokenizer.error().message) : Outcome::failed(tokenizer.error().message));
+        continue;
+      }
+      try {
+        report.add(directory, name, function(c));
+      } catch (const std::exception& e) {
+        report.add(directory, name, Outcome::failed(std::string("the record is damaged: ") + e.what()));
+      }
+    }
+  };
+  run("cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::source); });
+  run("target_cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::target); });
+  run("decode_cases", [&](const Json& c) { return run_decode(**tokenizer, c); });
+}
+
+}  // namespace lapilli::conformance
