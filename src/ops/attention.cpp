@@ -1,10 +1,7 @@
-// "attention": see attention.hpp. Online softmax: Milakov and Gimelshein 2018.
-#include "ops/attention.hpp"
-
+// "attention": see attention.hpp.
 #include <algorithm>
-#include <cmath>
 
-#include "ops/attention_reference.hpp"
+#include "ops/attention_util.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
@@ -12,188 +9,221 @@
 namespace lapilli {
 namespace {
 
-struct Push {
-  uint32_t groups, heads, first_head, first_sentence, queries, all_heads, slots, positions, ld, q_begin, kv_begin, y_begin,
-      causal;
-  float scale;
-  uint32_t w_begin, w_ld;
-};
+using ull = unsigned long long;
 
-graph::TensorId weights_of(const graph::Node& node) { return operand(node.outputs, 1); }
+struct Push {
+  AttentionPush common;
+  uint32_t queries, query_begin, query_end, tiles;
+  uint32_t keys, causal;
+  uint32_t weights_begin, weights_ld;
+};
+constexpr uint64_t kQueriesPerGroup = 4;
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  const uint64_t rows = uint64_t{a.batch} * a.queries, width = uint64_t{a.kv.heads} * a.kv.head_dim;
-  if (a.kv.head_dim == 0 || a.kv.head_dim > 256) return node_error(node, "head size %u is not between 1 and 256", a.kv.head_dim);
-  if (a.batch > kMaxRows || a.batch > a.kv.slots || a.keys > a.kv.positions)
-    return node_error(node, "%u sentences of %u keys do not fit the keys and values", a.batch, a.keys);
-  LAPILLI_CHECK(expect_input(g, node, 0, {"q", rows, width}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "kv", a.kv.words()));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv));
+  if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
+    return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
+                      a.kv.slots, a.kv.positions);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "lengths", 2 * uint64_t{a.batch}));
-  LAPILLI_CHECK(expect_output(g, node, 0, {"context", rows, width}));
-  if (weights_of(node) != graph::kNone)
+  if (operand(node.outputs, 1) != graph::kNone)
     LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys}));
   return {};
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a query"}};
+  return {{0, "workgroup a head"}};
 }
 
-// Heads and sentences that one dispatch covers.
-struct Part {
-  uint32_t head_begin, head_end, sentence_begin, sentence_end;
-};
-
-// The bytes that a part touches in each operand.
-struct Spans {
-  uint64_t q_begin, q_end, kv_begin, kv_end, w_begin, w_end;
-  [[nodiscard]] uint64_t largest() const { return std::max({q_end - q_begin, kv_end - kv_begin, w_end - w_begin}); }
-};
-
-Spans spans(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a, const Part& p) {
-  Spans s{};
-  const uint64_t row = g.tensor(node.inputs[0]).ld * 4;
-  s.q_begin = p.sentence_begin * uint64_t{a.queries} * row;
-  s.q_end = p.sentence_end * uint64_t{a.queries} * row;
-  s.kv_begin = a.kv.word(p.head_begin, p.sentence_begin, 0) * 4;
-  s.kv_end = (a.kv.word(p.head_end - 1, p.sentence_end - 1, a.kv.positions - 1) + 2 * a.kv.head_dim) * 4;
-  if (weights_of(node) != graph::kNone) {
-    const uint64_t w_row = g.tensor(weights_of(node)).ld * 4;
-    s.w_begin = (uint64_t{p.sentence_begin} * a.kv.heads + p.head_begin) * a.queries * w_row;
-    s.w_end = (uint64_t{p.sentence_end - 1} * a.kv.heads + p.head_end) * a.queries * w_row;
+class Lowering {
+ public:
+  Lowering(const LowerContext& context, const graph::Node& node, std::vector<Dispatch>& out)
+      : context_(context),
+        node_(node),
+        out_(out),
+        a_(node.attributes.as<AttentionAttributes>()),
+        weights_(operand(node.outputs, 1)),
+        ld_(context.graph.tensor(node.inputs[0]).ld) {
+    limit_ = context.caps.max_storage_range;
+    room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
   }
-  return s;
-}
 
-// All at once; else head by head; else as many sentences of one head as fit.
-Result<std::vector<Part>> parts(const LowerContext& c, const graph::Node& node, const AttentionAttributes& a) {
-  const auto fits = [&](const Part& p) {
-    const uint64_t groups = uint64_t{p.head_end - p.head_begin} * (p.sentence_end - p.sentence_begin) * a.queries;
-    return spans(c.graph, node, a, p).largest() + c.caps.storage_alignment <= c.caps.max_storage_range && groups <= max_groups(c.caps);
-  };
-  const Part all{0, a.kv.heads, 0, a.batch};
-  // A whole tensor at an aligned start needs no room for alignment.
-  if (spans(c.graph, node, a, all).largest() <= c.caps.max_storage_range &&
-      uint64_t{a.kv.heads} * a.batch * a.queries <= max_groups(c.caps))
-    return std::vector<Part>{all};
-  uint32_t sentences = a.batch;
-  while (sentences > 1 && !fits({0, 1, 0, sentences})) --sentences;
-  if (!fits({0, 1, 0, sentences}))
-    return node_error(node, "one head of one sentence exceeds this device's binding limit of %llu bytes; use shorter input",
-                      static_cast<unsigned long long>(c.caps.max_storage_range));
-  std::vector<Part> result;
-  for (uint32_t h = 0; h < a.kv.heads; ++h)
-    for (uint32_t s = 0; s < a.batch; s += sentences) result.push_back({h, h + 1, s, std::min(a.batch, s + sentences)});
-  return result;
-}
+  Status run() {
+    LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
+    block.slots = std::min<uint64_t>(block.slots, a_.batch);
+    uint64_t queries = a_.queries;
+    LAPILLI_CHECK(fit_rows(block, queries));
+    for (uint64_t h = 0; h < a_.kv.heads; h += block.heads)
+      for (uint64_t b = 0; b < a_.batch; b += block.slots)
+        for (uint64_t i = 0; i < a_.queries; i += queries)
+          LAPILLI_CHECK(emit(
+              {h, std::min<uint64_t>(a_.kv.heads, h + block.heads), b, std::min<uint64_t>(a_.batch, b + block.slots)},
+              i, std::min<uint64_t>(a_.queries, i + queries)));
+    return {};
+  }
 
-ShaderId shader(bool vectors, bool weights) {
-  if (vectors) return weights ? ShaderId::attention_vec_weights : ShaderId::attention_vec;
-  return weights ? ShaderId::attention_weights : ShaderId::attention;
-}
+ private:
+  // Bytes from the first to the last row of q, and of the weights.
+  [[nodiscard]] uint64_t q_bytes(uint64_t sentences, uint64_t queries) const {
+    return ((sentences - 1) * a_.queries + queries) * ld_ * 4;
+  }
+  [[nodiscard]] uint64_t weight_bytes(uint64_t sentences, uint64_t heads, uint64_t queries) const {
+    if (weights_ == graph::kNone) return 0;
+    return (((sentences - 1) * a_.kv.heads + heads - 1) * a_.queries + queries) * context_.graph.tensor(weights_).ld *
+           4;
+  }
+
+  // Fewer sentences, then heads, then queries, until the rows fit.
+  Status fit_rows(KvBlock& block, uint64_t& queries) const {
+    const auto q_fits = [&] {
+      const bool whole = block.slots == a_.batch && queries == a_.queries;
+      return q_bytes(block.slots, queries) <= (whole ? limit_ : room_);
+    };
+    const auto weights_fit = [&] {
+      return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
+    };
+    while (!q_fits() || !weights_fit()) {
+      if (block.slots > 1)
+        block.slots = div_up<uint64_t>(block.slots, 2);
+      else if (!weights_fit() && block.heads > 1)
+        block.heads = div_up<uint64_t>(block.heads, 2);
+      else if (queries > 1)
+        queries = div_up<uint64_t>(queries, 2);
+      else
+        return node_error(node_, "one query exceeds this device's binding limit of %llu bytes", ull{limit_});
+    }
+    return {};
+  }
+
+  Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
+    Dispatch d;
+    const bool vec = heads_are_vec4(a_.kv), with_weights = weights_ != graph::kNone;
+    d.shader = vec ? (with_weights ? ShaderId::attention_vec_weights : ShaderId::attention_vec)
+                   : (with_weights ? ShaderId::attention_any_weights : ShaderId::attention_any);
+    d.constants = {attention_local(context_.caps, a_.kv), a_.kv.head_dim};
+    Push p{};
+    const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
+    const uint64_t tiles = div_up(queries, kQueriesPerGroup);
+    d.groups = tiles * sentences * heads;
+    if (d.groups > max_groups(context_.caps))
+      return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
+    const uint64_t begin = (part.s0 * a_.queries + query_begin) * ld_, bytes = q_bytes(sentences, queries);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 0, node_.inputs[0], begin * 4, begin * 4 + bytes, graph::Access::read, delta));
+    p.common.q_begin = static_cast<uint32_t>(delta - begin);
+    d.operands.push_back(bind_kv(context_, node_.inputs[1], a_.kv, part, p.common));
+    d.operands.push_back(
+        bind_range(context_, 2, node_.outputs[0], begin * 4, begin * 4 + bytes, graph::Access::write, delta));
+    p.common.out_begin = static_cast<uint32_t>(delta - begin);
+    if (with_weights) {
+      const uint64_t ld = context_.graph.tensor(weights_).ld;
+      const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
+      d.operands.push_back(bind_range(context_, 3, weights_, first * 4,
+                                      first * 4 + weight_bytes(sentences, heads, queries), graph::Access::read_write,
+                                      delta));
+      p.weights_begin = static_cast<uint32_t>(delta - first);
+      p.weights_ld = static_cast<uint32_t>(ld);
+    }
+    LAPILLI_TRY(const auto lengths, bind_whole(context_, 6, node_.inputs[2], graph::Access::read));
+    d.operands.push_back(lengths);
+    p.common.groups = static_cast<uint32_t>(d.groups);
+    p.common.ld = static_cast<uint32_t>(ld_);
+    p.common.scale = a_.scale;
+    p.queries = a_.queries;
+    p.query_begin = static_cast<uint32_t>(query_begin);
+    p.query_end = static_cast<uint32_t>(query_end);
+    p.tiles = static_cast<uint32_t>(tiles);
+    p.keys = a_.keys;
+    p.causal = a_.causal;
+    d.set_push(p);
+    d.cost = 4.0 * static_cast<double>(sentences * heads * queries) * a_.keys * a_.kv.head_dim;
+    out_.push_back(std::move(d));
+    return {};
+  }
+
+  const LowerContext& context_;
+  const graph::Node& node_;
+  std::vector<Dispatch>& out_;
+  const AttentionAttributes a_;
+  const graph::TensorId weights_;
+  const uint64_t ld_;
+  uint64_t limit_ = 0, room_ = 0;
+};
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  const auto a = node.attributes.as<AttentionAttributes>();
-  const auto w = weights_of(node);
-  const auto& g = context.graph;
-  const bool vectors = a.kv.head_dim % 4 == 0;
-  LAPILLI_TRY(const auto all, parts(context, node, a));
-  for (const Part& p : all) {
-    const Spans s = spans(g, node, a, p);
-    Dispatch d;
-    d.shader = shader(vectors, w != graph::kNone);
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u, a.kv.head_dim};
-    d.groups = uint64_t{p.head_end - p.head_begin} * (p.sentence_end - p.sentence_begin) * a.queries;
-    uint32_t dq = 0, dkv = 0, dy = 0, dw = 0;
-    d.operands.push_back(bind_range(context, 0, node.inputs[0], s.q_begin, s.q_end, graph::Access::read, dq));
-    d.operands.push_back(bind_range(context, 1, node.inputs[1], s.kv_begin, s.kv_end, graph::Access::read, dkv));
-    // Other heads of the same rows may be written by other dispatches: their ranges overlap and are kept apart in time.
-    d.operands.push_back(bind_range(context, 2, node.outputs[0], s.q_begin, s.q_end, graph::Access::write, dy));
-    if (w != graph::kNone) d.operands.push_back(bind_range(context, 3, w, s.w_begin, s.w_end, graph::Access::write, dw));
-    LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[2], graph::Access::read));
-    d.operands.push_back(lengths);
-    d.set_push(Push{static_cast<uint32_t>(d.groups), p.head_end - p.head_begin, p.head_begin, p.sentence_begin, a.queries,
-                    a.kv.heads, a.kv.slots, a.kv.positions, static_cast<uint32_t>(g.tensor(node.inputs[0]).ld), dq,
-                    vectors ? dkv / 4 : dkv, dy, a.causal, a.scale, dw,
-                    w == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(w).ld)});
-    d.cost = 4.0 * static_cast<double>(d.groups) * a.keys * a.kv.head_dim;
-    out.push_back(std::move(d));
-  }
-  return {};
+  return Lowering(context, node, out).run();
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  const auto& q = values.at(node.inputs[0]).f;
-  const auto& kv = values.at(node.inputs[1]).f;
+  const auto& t = g.tensor(node.inputs[0]);
+  const auto &q = values.at(node.inputs[0]).f, &kv = values.at(node.inputs[1]).f;
   const auto& lengths = values.at(node.inputs[2]).u;
-  auto& y = values.at(node.outputs[0]).f;
-  const uint64_t ld = g.tensor(node.inputs[0]).ld, heads = a.kv.heads, head_dim = a.kv.head_dim;
-  const auto w_id = weights_of(node);
-  std::fill(y.begin(), y.end(), 0.0);
-  if (w_id != graph::kNone) std::fill(values.at(w_id).f.begin(), values.at(w_id).f.end(), 0.0);
+  auto& out = values.at(node.outputs[0]).f;
+  const auto weights = operand(node.outputs, 1);
+  std::fill(out.begin(), out.end(), 0.0);
+  if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
   for (uint64_t b = 0; b < a.batch; ++b)
-    for (uint64_t h = 0; h < heads; ++h)
+    for (uint64_t h = 0; h < a.kv.heads; ++h)
       for (uint64_t i = 0; i < a.queries; ++i) {
-        const uint64_t row = b * a.queries + i;
-        uint64_t end = lengths[2 * b + 1];
-        if (a.causal) end = std::min<uint64_t>(end, i + 1);
-        double* weights = w_id == graph::kNone ? nullptr : values.at(w_id).f.data() + ((b * heads + h) * a.queries + i) * g.tensor(w_id).ld;
-        ReferenceQuery query{q.data() + row * ld + h * head_dim, {}, head_dim, static_cast<double>(a.scale)};
-        for (uint64_t k = lengths[2 * b]; k < end; ++k) query.keys.push_back(kv.data() + a.kv.word(h, b, k));
-        attend_reference(query, y.data() + row * ld + h * head_dim, weights ? weights + lengths[2 * b] : nullptr);
+        const uint64_t at = (b * a.queries + i) * t.ld + h * a.kv.head_dim;
+        double* row = nullptr;
+        if (weights != graph::kNone)
+          row = values.at(weights).f.data() + ((b * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
+        attend(
+            a.kv, kv, q.data() + at, h, std::min(lengths[2 * b], a.keys), std::min(lengths[2 * b + 1], a.keys),
+            static_cast<double>(a.scale), [b](uint64_t) { return b; }, [&](uint64_t j) { return !a.causal || j <= i; },
+            out.data() + at, row);
       }
 }
 
 struct CaseShape {
   uint32_t batch, queries, keys, heads, head_dim;
-  bool causal, weights;
-  std::vector<std::pair<uint32_t, uint32_t>> lengths;  // per sentence; missing ones: all keys
+  bool causal = false, weights = false;
+  uint32_t slots = 0, positions = 0;  // 0: as batch and keys
 };
 
-OpCase make_case(const std::string& name, const CaseShape& s) {
+OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
   OpCase c;
-  c.name = name;
-  CaseRandom random(s.batch * 1000003 + s.queries * 1009 + s.keys * 31 + s.head_dim);
+  c.name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads, s.head_dim,
+                  s.causal ? " causal" : "", s.weights ? " weights" : "");
   AttentionAttributes a;
   a.batch = s.batch;
   a.queries = s.queries;
   a.keys = s.keys;
   a.causal = s.causal;
-  a.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
-  a.kv = {s.heads, s.head_dim, s.batch, s.keys, Place::batch, s.keys};
+  a.scale = 0.25f;
+  a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
+  CaseRandom random(s.batch * 3 + s.queries * 5 + s.keys * 7 + s.head_dim);
   const auto q = c.graph.activation("q", uint64_t{s.batch} * s.queries, uint64_t{s.heads} * s.head_dim);
-  graph::Tensor t;
-  t.name = "kv";
-  t.rows = uint64_t{s.heads} * s.batch * s.keys;
-  t.cols = t.ld = 2 * s.head_dim;
-  const auto kv = c.graph.add_tensor(t);
-  const auto lengths = add_lengths(c.graph);
-  ops::attention(c.graph, name, q, kv, lengths, a, s.weights);
+  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const auto l = add_lengths(c.graph);
+  ops::attention(c.graph, "context", q, kv, l, a, s.weights);
   c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
   c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
-  auto ranges = s.lengths;
-  while (ranges.size() < s.batch) ranges.emplace_back(0, s.keys);
-  c.inputs.emplace_back(lengths, length_values(ranges));
+  c.inputs.emplace_back(l, length_values(lengths));
   return c;
 }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const bool weights : {false, true}) {
-    const std::string suffix = weights ? " with weights" : "";
-    all.push_back(make_case("one query, one key" + suffix, {1, 1, 1, 1, 8, false, weights, {}}));
-    all.push_back(make_case("self 3x11" + suffix, {3, 11, 11, 4, 8, false, weights, {{0, 11}, {0, 7}, {0, 1}}}));
-    all.push_back(make_case("causal 2x13" + suffix, {2, 13, 13, 3, 12, true, weights, {{0, 13}, {0, 5}}}));
-    all.push_back(make_case("cross 5 to 67" + suffix, {2, 5, 67, 2, 64, false, weights, {{0, 67}, {3, 50}}}));
-    all.push_back(make_case("wholly masked row" + suffix, {2, 3, 5, 2, 16, false, weights, {{0, 0}, {2, 2}}}));
-    all.push_back(make_case("left padding, causal" + suffix, {1, 9, 9, 2, 8, true, weights, {{4, 9}}}));
-    all.push_back(make_case("odd head size" + suffix, {1, 7, 7, 2, 5, false, weights, {}}));
-  }
-  all.push_back(make_case("large head", {1, 3, 70, 1, 256, false, false, {}}));
-  all.push_back(make_case("300 keys of 3 sentences", {3, 300, 300, 2, 16, false, false, {{0, 300}, {0, 211}, {0, 300}}}));
-  all.push_back(make_case("prime 131", {1, 131, 131, 2, 64, true, false, {}}));
+  all.push_back(make_case({1, 1, 1, 1, 8}, {{0, 1}}));
+  all.push_back(make_case({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no key at all
+  all.push_back(make_case({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}}));
+  all.push_back(make_case({2, 13, 13, 2, 16, true, true}, {{0, 13}, {2, 13}}));
+  all.push_back(make_case({1, 131, 131, 2, 64}, {{0, 131}}));  // more than a chunk of keys
+  all.push_back(make_case({1, 131, 131, 2, 64, true}, {{0, 131}}));
+  all.push_back(make_case({1, 9, 300, 2, 32, false, true}, {{3, 290}}));
+  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are no vec4, padded rows
+  all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
+  all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
+  all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
+  all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
+  all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
   return all;
 }
 
@@ -203,13 +233,12 @@ constinit const OpDef attention_op{"attention", infer, variants, lower, referenc
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     graph::TensorId lengths, const AttentionAttributes& a, bool want_weights) {
-  AttentionResult r{};
-  r.context = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
-  r.weights = want_weights ? g.activation(label + ".weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys) : graph::kNone;
-  std::vector<graph::TensorId> outputs{r.context};
-  if (want_weights) outputs.push_back(r.weights);
-  g.add_node({&attention_op, label, {q, kv, lengths}, std::move(outputs), graph::Attributes(a)});
-  return r;
+  const auto context = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
+  const auto weights = want_weights
+                           ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
+                           : graph::kNone;
+  g.add_node({&attention_op, label, {q, kv, lengths}, {context, weights}, graph::Attributes(a)});
+  return {context, weights};
 }
 
 }  // namespace lapilli

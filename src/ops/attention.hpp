@@ -28,6 +28,9 @@ struct AttentionStepAttributes {
   uint32_t self = 1;        // 0: cross
   uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
+  // Slots of a sentence, where the plan knows them: self attention can then be cut by sentences if a head of the cache
+  // exceeds a binding. 0: unknown.
+  uint32_t beams = 0;
 };
 
 namespace ops {

@@ -1,9 +1,7 @@
 // "attention_step": see attention.hpp.
 #include <algorithm>
-#include <cmath>
 
-#include "ops/attention.hpp"
-#include "ops/attention_reference.hpp"
+#include "ops/attention_util.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
@@ -11,176 +9,183 @@
 namespace lapilli {
 namespace {
 
-struct Push {
-  uint32_t groups, heads, first_head, all_heads, slots, positions, kv_begin, ld, lineage_slots, lineage_positions;
-  float scale;
-};
+using ull = unsigned long long;
 
-// inputs: q, kv, lineage, step, params, lengths
-enum Input : size_t { kQ, kKv, kLineage, kStep, kParams, kLengths };
+struct Push {
+  AttentionPush common;
+  uint32_t lineage_slots, lineage_positions;
+};
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  if (a.kv.head_dim == 0 || a.kv.head_dim > 256) return node_error(node, "head size %u is not between 1 and 256", a.kv.head_dim);
-  const uint64_t width = uint64_t{a.kv.heads} * a.kv.head_dim;
-  LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, width}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kKv), "kv", a.kv.words()));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv));
+  if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::words));
   if (a.self) {
-    if (a.lineage_positions > a.kv.positions || a.lineage_slots != a.kv.slots)
-      return node_error(node, "lineage and cache have different strides");
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kLineage), "lineage", lineage_words(a.lineage_slots, a.lineage_positions)));
-  } else {
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kLengths), "lengths", 2 * uint64_t{a.kv.slots}));
+    if (a.lineage_slots < a.kv.slots)
+      return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
+    return expect_words(g, node, operand(node.inputs, 2), "lineage",
+                        lineage_words(a.lineage_slots, a.lineage_positions));
   }
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::words));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kParams), "params", ParamWords::words));
-  return expect_output(g, node, 0, {"context", g.tensor(node.inputs[kQ]).rows, width});
+  if (a.kv.slots > kMaxRows) return node_error(node, "at most %u sentences", kMaxRows);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 4), "params", ParamWords::words));
+  return expect_words(g, node, operand(node.inputs, 5), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
   return {{0, "workgroup a row and head"}};
 }
 
-ShaderId shader(bool vectors, bool self) {
-  if (self) return vectors ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self;
-  return vectors ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross;
+Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
+  if (a.self) {
+    LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[2], graph::Access::read));
+    d.operands.push_back(lineage);
+  } else {
+    LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[4], graph::Access::read));
+    LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[5], graph::Access::read));
+    d.operands.push_back(params);
+    d.operands.push_back(lengths);
+  }
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[3], graph::Access::read));
+  d.operands.push_back(step);
+  return {};
+}
+
+ShaderId shader(const AttentionStepAttributes& a) {
+  if (heads_are_vec4(a.kv)) return a.self ? ShaderId::attention_step_self_vec : ShaderId::attention_step_cross_vec;
+  return a.self ? ShaderId::attention_step_self_any : ShaderId::attention_step_cross_any;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  const auto& q = context.graph.tensor(node.inputs[kQ]);
-  const bool vectors = a.kv.head_dim % 4 == 0;
-  // Slots are data, so a dispatch needs all slots of its heads: slices go by heads.
-  const uint64_t head_bytes = uint64_t{a.kv.slots} * a.kv.positions * 2 * a.kv.head_dim * 4;
-  uint32_t heads = a.kv.heads;
-  while (heads > 1 && (heads * head_bytes + (heads < a.kv.heads ? context.caps.storage_alignment : 0) > context.caps.max_storage_range ||
-                       q.rows * heads > max_groups(context.caps)))
-    --heads;
-  if (head_bytes > context.caps.max_storage_range || q.rows * heads > max_groups(context.caps))
-    return node_error(node, "one head's keys and values of %u slots take %llu bytes, more than this device's binding limit of %llu; use a smaller batch",
-                      a.kv.slots, static_cast<unsigned long long>(head_bytes), static_cast<unsigned long long>(context.caps.max_storage_range));
-  for (uint32_t first = 0; first < a.kv.heads; first += heads) {
-    const uint32_t count = std::min(heads, a.kv.heads - first);
-    Dispatch d;
-    d.shader = shader(vectors, a.self != 0);
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u, a.kv.head_dim};
-    d.groups = q.rows * count;
-    d.groups_per_tile = count;
-    d.rows_per_tile = 1;
-    uint32_t delta = 0;
-    LAPILLI_TRY(const auto q_all, bind_whole(context, 0, node.inputs[kQ], graph::Access::read));
-    d.operands.push_back(q_all);
-    d.operands.push_back(bind_range(context, 1, node.inputs[kKv], first * head_bytes, (first + count) * head_bytes, graph::Access::read, delta));
-    LAPILLI_TRY(const auto y_all, bind_whole(context, 2, node.outputs[0], graph::Access::write));
-    d.operands.push_back(y_all);
-    if (a.self) {
-      LAPILLI_TRY(const auto lineage, bind_whole(context, 3, node.inputs[kLineage], graph::Access::read));
-      d.operands.push_back(lineage);
+  const auto& q = context.graph.tensor(node.inputs[0]);
+  LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
+  for (uint64_t h = 0; h < a.kv.heads; h += block.heads)
+    for (uint64_t s = 0; s < a.kv.slots; s += block.slots) {
+      const KvPart part{h, std::min<uint64_t>(a.kv.heads, h + block.heads), s,
+                        std::min<uint64_t>(a.kv.slots, s + block.slots)};
+      Dispatch d;
+      d.shader = shader(a);
+      d.constants = {attention_local(context.caps, a.kv), a.kv.head_dim};
+      Push p{};
+      LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
+      LAPILLI_TRY(const auto out_operand, bind_whole(context, 3, node.outputs[0], graph::Access::write));
+      d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common), out_operand};
+      LAPILLI_CHECK(bind_state(context, node, a, d));
+      d.groups = q.rows * (part.h1 - part.h0);
+      if (d.groups > max_groups(context.caps))
+        return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
+      follow_live_rows(d, p.common.heads, 1);
+      p.common.groups = static_cast<uint32_t>(d.groups);
+      p.common.ld = static_cast<uint32_t>(q.ld);
+      p.common.scale = a.scale;
+      p.lineage_slots = a.lineage_slots;
+      p.lineage_positions = a.lineage_positions;
+      d.set_push(p);
+      d.cost = 4.0 * static_cast<double>(d.groups) * a.kv.positions * a.kv.head_dim;
+      out.push_back(std::move(d));
     }
-    LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
-    d.operands.push_back(step);
-    if (!a.self) {
-      LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], graph::Access::read));
-      d.operands.push_back(params);
-      LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[kLengths], graph::Access::read));
-      d.operands.push_back(lengths);
-    }
-    d.set_push(Push{static_cast<uint32_t>(d.groups), count, first, a.kv.heads, a.kv.slots, a.kv.positions,
-                    vectors ? delta / 4 : delta, static_cast<uint32_t>(q.ld), a.lineage_slots, a.lineage_positions, a.scale});
-    d.cost = 4.0 * static_cast<double>(d.groups) * a.kv.positions * a.kv.head_dim;
-    out.push_back(std::move(d));
-  }
   return {};
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  const auto& q = values.at(node.inputs[kQ]).f;
-  const auto& kv = values.at(node.inputs[kKv]).f;
-  const auto& step = values.at(node.inputs[kStep]).u;
-  auto& y = values.at(node.outputs[0]).f;
-  const uint64_t ld = g.tensor(node.inputs[kQ]).ld, head_dim = a.kv.head_dim, now = step[StepWords::step];
-  for (uint64_t row = 0; row < step[StepWords::live]; ++row) {
-    const uint64_t slot = step[StepWords::row_slot + row];
-    const uint64_t sentence = a.self ? 0 : slot / values.at(node.inputs[kParams]).u[ParamWords::beams];
+  const auto& t = g.tensor(node.inputs[0]);
+  const auto& words = values.at(node.inputs[3]).u;
+  auto& out = values.at(node.outputs[0]).f;
+  std::fill(out.begin(), out.end(), 0.0);
+  const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]), step = words[StepWords::step];
+  for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
-      ReferenceQuery query{q.data() + row * ld + h * head_dim, {}, head_dim, static_cast<double>(a.scale)};
-      if (a.self) {
-        const auto& lineage = values.at(node.inputs[kLineage]).u;
-        for (uint64_t k = 0; k <= now; ++k) {
-          const uint64_t owner = k == now ? slot : lineage[lineage_word(now & 1, 0, slot, k, a.lineage_slots, a.lineage_positions)];
-          query.keys.push_back(kv.data() + a.kv.word(h, owner, k));
-        }
-      } else {
-        const auto& lengths = values.at(node.inputs[kLengths]).u;
-        for (uint64_t k = lengths[2 * sentence]; k < lengths[2 * sentence + 1]; ++k)
-          query.keys.push_back(kv.data() + a.kv.word(h, sentence, k));
+      const uint64_t own = words[StepWords::row_slot + r], at = r * t.ld + h * a.kv.head_dim;
+      uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
+      if (!a.self) {
+        sentence = own / values.at(node.inputs[4]).u[ParamWords::beams];
+        const auto& lengths = values.at(node.inputs[5]).u;
+        begin = lengths[2 * sentence];
+        end = std::min(lengths[2 * sentence + 1], a.kv.positions);
       }
-      attend_reference(query, y.data() + row * ld + h * head_dim, nullptr);
+      const auto slot_of = [&](uint64_t j) -> uint64_t {
+        if (!a.self) return sentence;
+        if (j == step) return own;
+        return values.at(node.inputs[2]).u[lineage_word(step & 1, 0, own, j, a.lineage_slots, a.lineage_positions)];
+      };
+      attend(
+          a.kv, values.at(node.inputs[1]).f, values.at(node.inputs[0]).f.data() + at, h, begin, end,
+          static_cast<double>(a.scale), slot_of, [](uint64_t) { return true; }, out.data() + at, nullptr);
     }
-    for (uint64_t c = a.kv.heads * head_dim; c < ld; ++c) y[row * ld + c] = 0;
-  }
 }
 
 struct CaseShape {
-  uint32_t rows, heads, head_dim, slots, positions, step, live;
-  std::vector<uint32_t> row_slots;
-  uint32_t beams = 2;
+  uint32_t rows, live, beams, sentences, positions, heads, head_dim, step;
+  bool self = true;
 };
 
-OpCase make_case(const std::string& name, const CaseShape& s, bool self) {
+OpCase make_case(const CaseShape& s) {
   OpCase c;
-  c.name = name + (self ? ", self" : ", cross");
-  CaseRandom random(s.rows * 7919 + s.head_dim * 31 + s.step);
+  c.name = format("%s rows %u of %u beams %u sentences %u positions %u heads %ux%u step %u", s.self ? "self" : "cross",
+                  s.live, s.rows, s.beams, s.sentences, s.positions, s.heads, s.head_dim, s.step);
+  const uint32_t slots = s.beams * s.sentences;
+  CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
   AttentionStepAttributes a;
-  a.self = self ? 1 : 0;
-  a.kv = {s.heads, s.head_dim, self ? s.slots : s.slots / s.beams, s.positions, self ? Place::step : Place::batch, 1};
-  a.lineage_slots = s.slots;
-  a.lineage_positions = s.positions;
-  a.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
+  a.kv = {s.heads, s.head_dim, s.self ? slots : s.sentences, s.positions, s.self ? Place::step : Place::batch};
+  a.self = s.self;
+  a.scale = 0.3f;
+  a.beams = s.beams;
+  a.lineage_slots = slots + 1;  // strides larger than the cache's
+  a.lineage_positions = s.positions + 3;
   const auto q = c.graph.activation("q", s.rows, uint64_t{s.heads} * s.head_dim);
-  const auto kv = add_state(c.graph, "kv", self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const auto kv =
+      add_state(c.graph, "kv", s.self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
   ops::StepTensors state;
   state.step = add_step(c.graph);
-  state.params = add_params(c.graph);
-  if (self) state.lineage = add_state(c.graph, "lineage", StateKind::lineage, lineage_words(s.slots, s.positions), graph::DType::u32);
-  else state.lengths = add_lengths(c.graph);
-  ops::attention_step(c.graph, c.name, q, kv, state, a);
   c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
   c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
-  c.inputs.emplace_back(state.step, step_values(s.step, s.live, s.row_slots));
-  std::vector<uint32_t> params(ParamWords::words, 0);
-  params[ParamWords::beams] = s.beams;
-  c.inputs.emplace_back(state.params, words_of(params));
-  if (self) {
-    // Ancestors are slots of the same sentence.
-    std::vector<uint32_t> lineage(lineage_words(s.slots, s.positions));
-    for (uint64_t i = 0; i < lineage.size(); ++i) {
-      const auto slot = static_cast<uint32_t>(i / s.positions % s.slots);
-      lineage[i] = slot / s.beams * s.beams + random.below(s.beams);
-    }
-    c.inputs.emplace_back(state.lineage, words_of(lineage));
+  std::vector<uint32_t> row_slots;
+  for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
+  c.inputs.emplace_back(state.step, step_values(s.step, s.live, row_slots));
+  if (s.self) {
+    state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
+                              lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
+    std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+    for (uint32_t slot = 0; slot < slots; ++slot)
+      for (uint32_t j = 0; j < s.step; ++j)
+        words[lineage_word(s.step & 1, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
+            slot / s.beams * s.beams + random.below(s.beams);
+    c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {
-    std::vector<std::pair<uint32_t, uint32_t>> ranges;
-    for (uint32_t i = 0; i < s.slots / s.beams; ++i) ranges.emplace_back(i == 1 ? 1 : 0, i == 2 ? 0 : s.positions - i);
-    c.inputs.emplace_back(state.lengths, length_values(ranges));
+    state.params = add_params(c.graph);
+    state.lengths = add_lengths(c.graph);
+    std::vector<uint32_t> params(ParamWords::words, 0);
+    params[ParamWords::beams] = s.beams;
+    c.inputs.emplace_back(state.params, words_of(std::move(params)));
+    std::vector<std::pair<uint32_t, uint32_t>> lengths;
+    for (uint32_t i = 0; i < s.sentences; ++i)
+      lengths.emplace_back(i % 3 == 2 ? 1 : 0, i % 4 == 3 ? 1 : s.positions - i % s.positions);  // one of them is empty
+    c.inputs.emplace_back(state.lengths, length_values(lengths));
   }
   c.live_rows = s.live;
+  ops::attention_step(c.graph, "context", q, kv, state, a);
   return c;
 }
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const bool self : {true, false}) {
-    all.push_back(make_case("first step", {2, 2, 8, 2, 8, 0, 2, {}}, self));
-    all.push_back(make_case("8 rows", {8, 4, 16, 8, 32, 17, 8, {}}, self));
-    all.push_back(make_case("head 12", {6, 3, 12, 6, 24, 22, 6, {}}, self));
-    all.push_back(make_case("head 64", {4, 8, 64, 4, 128, 101, 4, {}}, self));
-    all.push_back(make_case("odd head", {4, 3, 7, 4, 16, 13, 4, {}}, self));
-    all.push_back(make_case("packed rows", {8, 2, 8, 8, 32, 9, 4, {2, 3, 6, 7}}, self));
-    all.push_back(make_case("done", {4, 2, 8, 4, 16, 5, 0, {}}, self));
-    all.push_back(make_case("slices by head", {6, 4, 16, 6, 64, 63, 6, {}, 3}, self));
-  }
+  all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0}));
+  all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 4}));
+  all.push_back(make_case({8, 8, 4, 2, 9, 4, 16, 5}));
+  all.push_back(make_case({8, 5, 4, 2, 9, 3, 12, 6}));
+  all.push_back(make_case({12, 7, 4, 3, 300, 2, 64, 260}));  // several chunks of keys
+  all.push_back(make_case({3, 3, 3, 1, 7, 3, 5, 3}));        // heads that are no vec4
+  all.push_back(make_case({2, 2, 1, 2, 6, 1, 256, 5}));
+  all.push_back(make_case({2, 1, 2, 1, 6, 1, 255, 2}));
+  all.push_back(make_case({4, 0, 4, 1, 6, 2, 8, 2}));     // nothing runs
+  all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21}));  // in slices where bindings are small
+  all.push_back(make_case({1, 1, 1, 1, 9, 4, 16, 0, false}));
+  all.push_back(make_case({8, 6, 4, 2, 11, 3, 12, 3, false}));
+  all.push_back(make_case({9, 9, 1, 9, 7, 2, 10, 3, false}));
+  all.push_back(make_case({8, 8, 2, 4, 100, 2, 64, 7, false}));
+  all.push_back(make_case({5, 5, 5, 1, 131, 2, 8, 7, false}));
   return all;
 }
 
@@ -190,9 +195,13 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
-  const auto y = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
-  g.add_node({&attention_step_op, label, {q, kv, state.lineage, state.step, state.params, state.lengths}, {y}, graph::Attributes(attributes)});
-  return y;
+  const auto context = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
+  g.add_node({&attention_step_op,
+              label,
+              {q, kv, state.lineage, state.step, state.params, state.lengths},
+              {context},
+              graph::Attributes(attributes)});
+  return context;
 }
 
 }  // namespace lapilli

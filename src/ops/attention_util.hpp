@@ -1,0 +1,69 @@
+// What "attention" and "attention_step" share.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "ops/attention.hpp"
+#include "ops/op.hpp"
+
+namespace lapilli {
+
+// Words of push constants before those that differ.
+struct AttentionPush {
+  uint32_t groups;
+  uint32_t all_heads;
+  uint32_t heads, head_begin;
+  uint32_t slots, positions;
+  uint32_t slot_begin, slot_end;
+  uint32_t kv_begin;
+  uint32_t q_begin, out_begin;
+  uint32_t ld;
+  float scale;
+};
+
+constexpr uint32_t kMaxHeadDim = 256;
+inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
+// Invocations of a workgroup: each has at most two columns (or vec4 of columns) of a head.
+uint32_t attention_local(const Capabilities& caps, const KvShape& kv);
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv);
+
+// How many heads, and slots of each, one binding of kv holds; slots are cut at multiples of `unit`.
+struct KvBlock {
+  uint64_t heads = 1, slots = 1;
+};
+Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
+                         const KvShape& kv, uint64_t unit);
+// Binds heads [h0, h1) of slots [s0, s1) and sets the fields of `push` that say so.
+struct KvPart {
+  uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
+};
+Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
+                AttentionPush& push);
+
+// One query over given keys: scores from `position_slot(j)`; context of head_dim values, weights of `keys` values (or
+// null).
+template <class SlotOf, class Allowed>
+void attend(const KvShape& kv, const std::vector<double>& cache, const double* q, uint64_t head, uint64_t begin,
+            uint64_t end, double scale, const SlotOf& slot_of, const Allowed& allowed, double* context,
+            double* weights) {
+  std::vector<double> p(end > begin ? end - begin : 0, 0.0);
+  double top = -1e300, sum = 0;
+  for (uint64_t j = begin; j < end; ++j) {
+    if (!allowed(j)) continue;
+    const double* key = cache.data() + kv.word(head, slot_of(j), j);
+    double s = 0;
+    for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * key[d];
+    p[j - begin] = s * scale;
+    top = s * scale > top ? s * scale : top;
+  }
+  for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
+  for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
+  for (uint64_t j = begin; j < end && sum > 0; ++j) {
+    const double* value = cache.data() + kv.word(head, slot_of(j), j) + kv.head_dim;
+    if (weights) weights[j] = p[j - begin] / sum;
+    for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * value[d];
+  }
+}
+
+}  // namespace lapilli
