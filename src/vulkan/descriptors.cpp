@@ -78,7 +78,7 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
     return fail(ErrorCode::internal, "the descriptor arena was made for %u sets", impl_->max_sets);
   }
   if (bindings.size() > kStorageBindings + kUniformBindings) {
-    return fail(ErrorCode::invalid_argument, "%zu bindings are too many", bindings.size());
+    return fail(ErrorCode::invalid_argument, "%u bindings are too many", static_cast<uint32_t>(bindings.size()));
   }
   for (const BufferBinding& b : bindings) LAPILLI_CHECK(check(b, context.caps));
 

@@ -342,7 +342,9 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
     }
     buffers.push_back(r->impl()->commands);
   }
-  return impl_->queue->submit(buffers);
+  LAPILLI_TRY(const Ticket ticket, impl_->queue->submit(buffers));
+  for (const CommandRecording* r : recordings) r->impl()->ticket.store(ticket, std::memory_order_relaxed);
+  return ticket;
 }
 
 Result<bool> Device::done(Ticket ticket) { return impl_->queue->done(ticket); }

@@ -53,7 +53,8 @@ struct CommandRecording::Impl {
   VkQueryPool queries = VK_NULL_HANDLE;
   uint32_t query_count = 0;
   bool open = false, complete = false;
-  Status status;  // the first mistake since begin()
+  mutable std::atomic<uint64_t> ticket{0};  // of the last submission
+  Status status;                            // the first mistake since begin()
 
   Impl() = default;
   Impl(const Impl&) = delete;

@@ -45,6 +45,11 @@ int suitability(uint32_t flags, MemoryUse use, bool unified, bool main_heap) {
   return -1;
 }
 
+std::string amount(uint64_t bytes) {
+  if (bytes < kMiB) return format("%llu bytes", static_cast<unsigned long long>(bytes));
+  return format("%.1f MiB", static_cast<double>(bytes) / static_cast<double>(kMiB));
+}
+
 }  // namespace
 
 MemoryPool::~MemoryPool() {
@@ -69,9 +74,8 @@ std::vector<uint32_t> MemoryPool::types_for(MemoryUse use, uint32_t type_bits) c
 
 Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
   if (needs.size > context_.caps.max_allocation) {
-    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %.1f MiB; %s allows %.1f MiB in one piece", label,
-                static_cast<double>(needs.size) / kMiB, context_.name.c_str(),
-                static_cast<double>(context_.caps.max_allocation) / kMiB);
+    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %s; %s allows %s in one piece", label,
+                amount(needs.size).c_str(), context_.name.c_str(), amount(context_.caps.max_allocation).c_str());
   }
   const std::lock_guard lock(mutex_);
   const std::vector<uint32_t> types = types_for(use, needs.memoryTypeBits);
@@ -95,12 +99,11 @@ Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs
   if (error_code(last) != ErrorCode::out_of_memory) {
     return context_.error(last, std::string("allocating memory for buffer '") + label + "'");
   }
-  return fail(
-      ErrorCode::out_of_memory,
-      "buffer '%s' needs %.1f MiB, but %s has no memory for it (%s; %.1f MiB are ours, %.1f MiB are left): free "
-      "memory, or use a smaller batch, beam or model",
-      label, static_cast<double>(needs.size) / kMiB, context_.name.c_str(), result_name(last),
-      static_cast<double>(total_) / kMiB, static_cast<double>(heap_left(context_.main_heap)) / kMiB);
+  return fail(ErrorCode::out_of_memory,
+              "buffer '%s' needs %s, but %s has no memory for it (%s; %s are ours, %s are left): free memory, or use a "
+              "smaller batch, beam or model",
+              label, amount(needs.size).c_str(), context_.name.c_str(), result_name(last), amount(total_).c_str(),
+              amount(heap_left(context_.main_heap)).c_str());
 }
 
 bool MemoryPool::suballocate(const Want& want, Range& out) {

@@ -113,6 +113,8 @@ Result<CommandRecording> CommandRecording::create(std::shared_ptr<Device> device
 
 Status CommandRecording::begin() {
   if (impl_->open) return fail(ErrorCode::internal, "begin() of a recording that is open");
+  LAPILLI_TRY(const bool idle, impl_->keep->done(impl_->ticket));
+  if (!idle) return fail(ErrorCode::internal, "begin() of a recording that is still in flight: wait for its ticket");
   return impl_->begin(false);
 }
 
@@ -122,8 +124,8 @@ void CommandRecording::bind(const Pipeline* pipeline, const DescriptorSet* set, 
   Impl& i = *impl_;
   if (!i.open || !i.status) return;
   if (!pipeline || push.size() > kPushBytes || push.size() % 4) {
-    i.status = fail(ErrorCode::internal, "bind() needs a pipeline and at most %u push bytes in words (%zu)", kPushBytes,
-                    push.size());
+    i.status = fail(ErrorCode::internal, "bind() needs a pipeline and at most %u push bytes in words (%u)", kPushBytes,
+                    static_cast<uint32_t>(push.size()));
     return;
   }
   const auto& vk = i.context->vk;

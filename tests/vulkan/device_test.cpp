@@ -169,6 +169,25 @@ TEST_P(DeviceMasks, DoneDoesNotBlock) {
   EXPECT_EQ(device_->counters().waits, before);  // known to be done
 }
 
+TEST_P(DeviceMasks, ARecordingInFlightIsNotRecordedAnew) {
+  auto spin = make_spin(device_, 30000000);
+  ASSERT_TRUE(spin.ok());
+  const CommandRecording* list[] = {&*spin->commands};
+  auto ticket = device_->submit(list);
+  ASSERT_TRUE(ticket.ok());
+  const Status status = spin->commands->begin();
+  if (!status) {
+    EXPECT_THAT(status.error().message, HasSubstr("in flight"));
+  } else {
+    EXPECT_TRUE(*device_->done(*ticket));  // a very fast device
+  }
+  ASSERT_TRUE(device_->wait(*ticket).ok());
+  if (!status) {
+    EXPECT_TRUE(spin->commands->begin().ok());
+  }
+  EXPECT_TRUE(spin->commands->end().ok());
+}
+
 TEST_P(DeviceMasks, ThreadsShareTheDevice) {
   std::vector<std::thread> threads;
   std::vector<std::string> errors(4);

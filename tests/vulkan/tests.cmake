@@ -7,3 +7,5 @@ lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faul
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults* LABELS fast sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* LABELS fast sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* DRIVERS swiftshader LABELS slow)
+lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults* VALIDATE
+  PROFILES gtx1060 moltenvk-m1 "android-2022,heap=64" "igpu-gen9,memory=noncoherent" LABELS slow)
