@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "base/log.hpp"
 #include "vulkan/affine.spv.h"
 #include "vulkan/indirect.spv.h"
 #include "vulkan/spin.spv.h"
@@ -443,6 +444,45 @@ TEST(DeviceList, AnUnknownMaskIsAnError) {
   auto device = Device::create(options);
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().code, ErrorCode::invalid_argument);
+}
+
+// Collects what is said while it lives.
+class Heard {
+ public:
+  Heard() {
+    set_log_hook([this](LogLevel level, const std::string& text) { lines_.emplace_back(level, text); });
+  }
+  ~Heard() { set_log_hook({}); }
+  Heard(const Heard&) = delete;
+  Heard& operator=(const Heard&) = delete;
+  [[nodiscard]] const std::vector<std::pair<LogLevel, std::string>>& lines() const { return lines_; }
+
+ private:
+  std::vector<std::pair<LogLevel, std::string>> lines_;
+};
+
+TEST(DeviceNote, ACpuDriverIsNotedOnceUnlessItWasAskedFor) {
+  const Heard heard;
+  auto device = Device::create({});
+  ASSERT_TRUE(device.ok());
+  const bool cpu = (*device)->caps().type == DeviceType::cpu;
+  ASSERT_EQ(heard.lines().size(), cpu ? 1u : 0u);
+  if (cpu) {
+    EXPECT_EQ(heard.lines()[0].first, LogLevel::note);
+    EXPECT_THAT(heard.lines()[0].second, HasSubstr((*device)->caps().device_name));
+  }
+  ASSERT_TRUE(Device::create({.select = (*device)->caps().device_name}).ok());
+  EXPECT_EQ(heard.lines().size(), cpu ? 1u : 0u);
+}
+
+TEST(DeviceValidation, SaysNothingAboutGoodWork) {
+  const Heard heard;
+  auto device = Device::create({.select = "0", .validation = true});
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  auto work = Work::make(*device, 1000);
+  ASSERT_TRUE(work.ok());
+  EXPECT_TRUE(work->run().ok());
+  for (const auto& [level, text] : heard.lines()) EXPECT_THAT(text, HasSubstr("is not installed"));
 }
 
 }  // namespace
