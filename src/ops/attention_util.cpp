@@ -31,10 +31,12 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
                          const KvShape& kv, uint64_t unit) {
   const uint64_t limit = context.caps.max_storage_range;
   if (kv.words() * 4 <= limit) return KvBlock{kv.heads, kv.slots};
-  const uint64_t room = limit - std::min(limit, context.caps.storage_alignment);
+  const uint64_t alignment = context.caps.storage_alignment;
+  // A part that starts aligned needs no room for the alignment of its start.
+  const auto room = [&](uint64_t step) { return step % alignment == 0 ? limit : limit - std::min(limit, alignment); };
   const uint64_t slot_bytes = uint64_t{kv.positions} * 2 * kv.head_dim * 4, head_bytes = slot_bytes * kv.slots;
-  if (head_bytes <= room) return KvBlock{room / head_bytes, kv.slots};
-  const uint64_t slots = unit == 0 ? 0 : room / slot_bytes / unit * unit;
+  if (head_bytes <= room(head_bytes)) return KvBlock{room(head_bytes) / head_bytes, kv.slots};
+  const uint64_t slots = unit == 0 ? 0 : room(slot_bytes * unit) / slot_bytes / unit * unit;
   if (slots == 0)
     return node_error(node,
                       "one head of %s has %llu bytes in %u slots; this device binds %llu. Use a smaller batch or "
