@@ -74,21 +74,16 @@ class [[nodiscard]] Status {
   Error error_;
 };
 
-// The compiler checks format strings as C99 has them (%zu), also where the system's own printf is older (mingw-w64).
-#if defined(__clang__)
-#define LAPILLI_FORMAT_(string, first) __attribute__((format(printf, string, first)))
-#elif defined(__GNUC__)
-#define LAPILLI_FORMAT_(string, first) __attribute__((format(gnu_printf, string, first)))
-#else
-#define LAPILLI_FORMAT_(string, first)
-#endif
-
 // Makes an Error from printf-style arguments.
-LAPILLI_FORMAT_(2, 3)
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
 Error fail(ErrorCode code, const char* format, ...);
 
 // printf into a string; for messages.
-LAPILLI_FORMAT_(1, 2)
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
 std::string format(const char* format, ...);
 
 }  // namespace lapilli
