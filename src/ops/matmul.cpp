@@ -11,14 +11,54 @@
 namespace lapilli {
 namespace {
 
+// Kernels that keep their sums in registers: no shared memory, no barrier. The first of them is the floor.
 #define ROWS_KERNEL(rm)                                                                                 \
   {                                                                                                     \
     "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm, \
         ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, rm, 0, 0                             \
   }
-constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1), ROWS_KERNEL(4), ROWS_KERNEL(8), ROWS_KERNEL(16)};
+// The same with a workgroup of one subgroup whose lanes share their loads of x.
+#define LANES_KERNEL(rm)                                                                                             \
+  {                                                                                                                  \
+    "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm, \
+        ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, rm, 0, kSubgroup                          \
+  }
+// For few rows: the depth is split among the invocations.
+#define SPLIT_KERNEL(rm)                                                                              \
+  {                                                                                                   \
+    "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent, \
+        ShaderId::matmul_kv_step_split##rm, rm, 8, 64                                                 \
+  }
+constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
+constexpr uint32_t kSubgroup = MatmulKernel::kSubgroup;
+constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
+                                     ROWS_KERNEL(4),
+                                     ROWS_KERNEL(8),
+                                     ROWS_KERNEL(16),
+                                     LANES_KERNEL(1),
+                                     LANES_KERNEL(4),
+                                     LANES_KERNEL(8),
+                                     LANES_KERNEL(16),
+                                     SPLIT_KERNEL(1),
+                                     SPLIT_KERNEL(4),
+                                     {"tiled", ShaderId::matmul_tiled, ShaderId::matmul_q_kv_tiled, kAbsent,
+                                      ShaderId::matmul_kv_tiled, kAbsent, 32, 16, 64}};
 #undef ROWS_KERNEL
-enum KernelId : uint32_t { kRows1, kRows4, kRows8, kRows16 };
+#undef LANES_KERNEL
+#undef SPLIT_KERNEL
+enum KernelId : uint32_t {
+  kRows1,
+  kRows4,
+  kRows8,
+  kRows16,
+  kLanes1,
+  kLanes4,
+  kLanes8,
+  kLanes16,
+  kSplit1,
+  kSplit4,
+  kTiled
+};
 
 Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
   const auto& kv = a.kv;
@@ -64,13 +104,33 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph& g, const graph::Node& node) {
+// Workgroups of exactly one subgroup are certain only where there is one size.
+bool has_lanes(const Capabilities& caps) {
+  return caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
+         caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
+}
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
+  const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step, gpu = caps.type != DeviceType::cpu;
   std::vector<Variant> list;
   const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name}); };
-  if (rows > 8) add(kRows16);
-  if (rows > 4) add(kRows8);
-  if (rows > 1) add(kRows4);
+  const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
+    if (rows > 8) add(sixteen);
+    if (rows > 4) add(eight);
+    if (rows > 1) add(four);
+    if (one != kRows1) add(one);
+  };
+  // Shared memory pays on GPUs; on CPU drivers a barrier costs more than it saves.
+  const auto add_shared = [&] {
+    if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
+    if (rows >= 16 && !step) add(kTiled);
+  };
+  if (gpu) add_shared();
+  if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
+  add_registers(kRows1, kRows4, kRows8, kRows16);
+  if (!gpu) add_shared();
   add(kRows1);
   return list;
 }

@@ -89,6 +89,7 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({4, 40, 40, step(5, 8, 4, 6), 5, 4}));    // last position
   all.push_back(kv_case({17, 36, 0, step(3, 12, 17, 5), 2, 17}));
   all.push_back(kv_case({13, 36, 36, step(3, 12, 13, 5), 3, 12}));
+  all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
   all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
 }

@@ -193,6 +193,7 @@ class Lowering {
   }
 
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
+    if (kernel_.local == MatmulKernel::kSubgroup) return context_.caps.subgroup_size;
     if (kernel_.local != 0) return kernel_.local;
     if (context_.caps.type == DeviceType::cpu) return 8;
     uint32_t local = 64;
@@ -265,6 +266,7 @@ class Lowering {
     const auto& x = tensor(x_);
     Dispatch d;
     d.shader = shader(s.form);
+    if (d.shader == MatmulKernel::kAbsent) return node_error(node_, "variant %s cannot do this", kernel_.name);
     KvPush p{};
     const uint64_t c_begin = s.columns.begin / 4, c_end = s.columns.end / 4;
     const uint32_t local = local_size(c_end - c_begin);

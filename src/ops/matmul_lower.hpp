@@ -11,6 +11,9 @@ namespace lapilli {
 
 // The kernels of one variant, and the shape of their workgroups.
 struct MatmulKernel {
+  static constexpr ShaderId kAbsent = ShaderId::count;  // a form that the kernel does not have
+  static constexpr uint32_t kSubgroup = 0xffffffffu;    // as many invocations as a subgroup has
+
   const char* name = "";
   ShaderId plain{}, q_kv{}, q_kv_step{}, kv{}, kv_step{};
   uint32_t rows = 1;           // rows a workgroup computes

@@ -26,6 +26,8 @@ std::vector<SpirvInfo> read_all() {
 std::vector<Capabilities> devices() {
   std::vector<Capabilities> all(4);
   all[1].type = DeviceType::cpu;
+  all[1].subgroup_size = all[1].min_subgroup_size = all[1].max_subgroup_size = 8;
+  all[1].subgroup_arithmetic = all[1].subgroup_shuffle = true;
   all[2].type = DeviceType::discrete;
   all[2].max_invocations = 1024;
   all[2].max_group_size = {1024, 1024, 64};
@@ -66,6 +68,12 @@ void compare(const Dispatch& d, const SpirvInfo& info, const Capabilities& caps)
   }
   EXPECT_LE(invocations(info, d), caps.max_invocations);
   EXPECT_LE(info.shared_bytes, caps.shared_memory);
+  for (const auto capability : info.capabilities) {
+    const bool subgroup =
+        capability == SpvCapabilityGroupNonUniform || capability == SpvCapabilityGroupNonUniformShuffle;
+    EXPECT_TRUE(capability == SpvCapabilityShader || (subgroup && caps.subgroup_shuffle))
+        << "capability " << capability;
+  }
 }
 
 TEST(Reflection, ModulesMatchTheirDispatches) {

@@ -1,0 +1,39 @@
+#version 450
+// Matrix product in registers whose workgroup is one subgroup: each lane loads another part of the rows of x, and the
+// lanes hand the parts around. Otherwise as matmul_rows.comp.
+#extension GL_GOOGLE_include_directive : enable
+#extension GL_KHR_shader_subgroup_basic : enable
+#extension GL_KHR_shader_subgroup_shuffle : enable
+#include "common.glsl"
+#include "matmul.glsl"
+
+void main() {
+  uint group = group_index();
+  if (group >= p.groups) return;
+  uint tile, block;
+  place(group, tile, block);
+  uint lane = gl_SubgroupInvocationID;
+  uint own = p.c_begin + block * LOCAL + lane, c = min(own, p.c_end - 1u);  // every lane stays: others need its part
+  uint row = tile * uint(RM);
+  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  uint xi[RM];
+  vec4 sum[RM], part[RM];
+  for (uint i = 0u; i < uint(RM); ++i) {
+    xi[i] = p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4;
+    sum[i] = vec4(0.0);
+  }
+  for (uint base = 0u; base < p.k4; base += LOCAL) {
+    uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
+    for (uint i = 0u; i < uint(RM); ++i) part[i] = x[xi[i] + at];
+    for (uint k = 0u; k < n; ++k) {
+      vec4 w0 = w[wi], w1 = w[wi + 8u], w2 = w[wi + 16u], w3 = w[wi + 24u];
+      wi += 32u;
+      for (uint i = 0u; i < uint(RM); ++i) {
+        vec4 v = subgroupShuffle(part[i], k);
+        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+      }
+    }
+  }
+  if (own < p.c_end)
+    for (uint i = 0u; i < uint(RM); ++i) finish(row + i, c, sum[i]);
+}

@@ -1,0 +1,35 @@
+#version 450
+// Matrix product for few rows: a workgroup takes eight column groups and RM rows and splits the depth among its
+// invocations; the parts are added up in shared memory.
+#extension GL_GOOGLE_include_directive : enable
+#include "common.glsl"
+#include "matmul.glsl"
+
+const uint GROUPS = 8u, SPLIT = 8u;  // 64 invocations
+shared vec4 part[RM][GROUPS * SPLIT];
+
+void main() {
+  uint group = group_index();
+  if (group >= p.groups) return;
+  uint tile, block;
+  place(group, tile, block);
+  uint l = gl_LocalInvocationIndex, tx = l % GROUPS, s = l / GROUPS;
+  uint row = tile * uint(RM), own = p.c_begin + block * GROUPS + tx, c = min(own, p.c_end - 1u);
+  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  vec4 sum[RM];
+  for (uint i = 0u; i < uint(RM); ++i) sum[i] = vec4(0.0);
+  for (uint k = s; k < p.k4; k += LOCAL / GROUPS) {
+    uint at = wi + k * 32u;
+    vec4 w0 = w[at], w1 = w[at + 8u], w2 = w[at + 16u], w3 = w[at + 24u];
+    for (uint i = 0u; i < uint(RM); ++i) {
+      vec4 v = x[p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4 + k];
+      sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+    }
+  }
+  for (uint i = 0u; i < uint(RM); ++i) part[i][l] = sum[i];
+  barrier();
+  if (s >= uint(RM) || own >= p.c_end) return;
+  vec4 total = vec4(0.0);
+  for (uint t = 0u; t < LOCAL / GROUPS; ++t) total += part[s][t * GROUPS + tx];
+  finish(row + s, c, total);
+}
