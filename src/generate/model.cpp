@@ -21,7 +21,11 @@ std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTen
   auto copy = std::make_shared<std::vector<std::byte>>();
   return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
     const uint64_t n = tensor->elements();
-    copy->resize(n * size);
+    try {
+      copy->resize(n * size);
+    } catch (const std::exception&) {  // strides of 0 make large tensors of small files
+      return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor->describe().c_str());
+    }
     for (uint64_t i = 0; i < n; ++i) {
       uint64_t rest = i, at = 0;
       for (size_t d = tensor->shape.size(); d-- > 0;) {
@@ -151,7 +155,7 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
   m.info = describe(published.network, published.checkpoint.format(), directory);
   m.generation = std::move(generation);
   m.memory_limit = options.memory_limit;
-  auto weights = Weights::load(m.device, sources);
+  auto weights = Weights::load(m.device, sources, m.memory_limit);
   if (!weights) return std::move(weights).error().in("loading " + directory);
   m.weights = std::move(weights).value();
   m.info.weight_bytes = m.weights->bytes();

@@ -1,6 +1,7 @@
 // Inside of Model: what jobs share, and the workspaces that they take and give back.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -30,9 +31,30 @@ struct WorkspacePlans {
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
 };
 
+// A session's share of the device memory that a model may take; given back when the session goes.
+class MemoryShare {
+ public:
+  MemoryShare() = default;
+  MemoryShare(std::shared_ptr<std::atomic<uint64_t>> held, uint64_t bytes) : held_(std::move(held)), bytes_(bytes) {}
+  MemoryShare(MemoryShare&& other) noexcept : held_(std::move(other.held_)), bytes_(other.bytes_) {}
+  MemoryShare& operator=(MemoryShare&& other) noexcept {
+    std::swap(held_, other.held_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MemoryShare() {
+    if (held_) held_->fetch_sub(bytes_);
+  }
+
+ private:
+  std::shared_ptr<std::atomic<uint64_t>> held_;
+  uint64_t bytes_ = 0;
+};
+
 // A session with the three plans of a job bound to it.
 struct Workspace {
   WorkspaceKey key;
+  MemoryShare share;  // outlives the session
   WorkspacePlans plans;
   std::unique_ptr<Session> session;
   std::unique_ptr<BoundPlan> encode, init, step;
@@ -48,18 +70,21 @@ struct Model::Impl {
   GenerationConfig generation;
   uint64_t memory_limit = 0;
 
-  // A free workspace for the key, or a new one. Thread-safe.
+  // A free workspace for the key, or a new one; out_of_memory if neither the memory limit nor the device has room for
+  // one, even without the free ones of other shapes. Thread-safe.
   Result<std::unique_ptr<Workspace>> take_workspace(const WorkspaceKey& key);
   // Kept for the next job of its shape; the oldest are dropped.
   void give_back(std::unique_ptr<Workspace> workspace);
   // Drops all free workspaces, to make room.
   void drop_free();
-  // Device memory that a workspace of this shape takes, without making it.
-  Result<uint64_t> workspace_bytes(const WorkspaceKey& key);
   [[nodiscard]] MemoryMap weight_map() const;
 
  private:
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
+  // Counts `bytes` against the memory limit.
+  Result<MemoryShare> reserve(uint64_t bytes);
+  Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
+  std::shared_ptr<std::atomic<uint64_t>> session_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   std::mutex mutex_;
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
   std::list<std::unique_ptr<Workspace>> free_;                // newest first

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "generate/model_impl.hpp"
 
@@ -55,8 +56,9 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
   return p;
 }
 
-Result<uint64_t> Model::Impl::workspace_bytes(const WorkspaceKey& key) {
-  LAPILLI_TRY(const auto p, plans(key));
+namespace {
+// Device memory that a session of these plans takes.
+uint64_t session_bytes(const WorkspacePlans& p) {
   std::map<uint32_t, uint64_t> states;
   uint64_t arena = 0, total = 0;
   for (const auto& plan : {p.encode, p.init, p.step}) {
@@ -66,6 +68,24 @@ Result<uint64_t> Model::Impl::workspace_bytes(const WorkspaceKey& key) {
   }
   for (const auto& [id, bytes] : states) total += bytes;
   return total + arena;
+}
+
+double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+}  // namespace
+
+Result<MemoryShare> Model::Impl::reserve(uint64_t bytes) {
+  const uint64_t weight_bytes = weights->bytes();
+  for (bool dropped = false;; dropped = true) {
+    const uint64_t others = session_bytes_->fetch_add(bytes);
+    if (memory_limit == 0 || weight_bytes + others + bytes <= memory_limit) return MemoryShare(session_bytes_, bytes);
+    session_bytes_->fetch_sub(bytes);
+    if (dropped)
+      return fail(ErrorCode::out_of_memory,
+                  "this batch needs %.1f MiB of device memory beside %.1f MiB of weights and %.1f MiB of other jobs; the "
+                  "memory limit is %.1f MiB: use a smaller batch, fewer beams or shorter input",
+                  mib(bytes), mib(weight_bytes), mib(others), mib(memory_limit));
+    drop_free();
+  }
 }
 
 Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKey& key) {
@@ -78,9 +98,17 @@ Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKe
       return w;
     }
   }
+  auto made = make_workspace(key);
+  if (made || made.error().code != ErrorCode::out_of_memory) return made;
+  drop_free();  // sessions of other shapes may be in the way
+  return make_workspace(key);
+}
+
+Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKey& key) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
   LAPILLI_TRY(w->plans, plans(key));
+  LAPILLI_TRY(w->share, reserve(session_bytes(w->plans)));
   LAPILLI_TRY(w->session, Session::create(device));
   for (const auto& plan : {w->plans.encode, w->plans.init, w->plans.step}) w->session->require(*plan);
   LAPILLI_CHECK(w->session->allocate());

@@ -35,8 +35,10 @@ struct WeightSource {
 // Immutable after load; the buffers live as long as this object.
 class Weights {
  public:
+  // Refused with out_of_memory before anything is made if the weights alone take more than `memory_limit` bytes (0: no
+  // limit but the device's memory).
   static Result<std::shared_ptr<const Weights>> load(std::shared_ptr<vulkan::Device> device,
-                                                     std::span<const WeightSource> sources);
+                                                     std::span<const WeightSource> sources, uint64_t memory_limit = 0);
   [[nodiscard]] BufferRef find(uint32_t index) const;
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
 

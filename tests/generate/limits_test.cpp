@@ -1,0 +1,76 @@
+// The memory limit of a model: too little for its weights, too little for a batch (which is split), and sessions of other
+// shapes that stand in the way.
+#include <gmock/gmock.h>
+
+#include "generate/model_impl.hpp"
+#include "support/fixtures.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing::HasSubstr;
+
+class DeviceLimits : public testing::Test {
+ protected:
+  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  Result<std::shared_ptr<Model>> load(uint64_t limit) {
+    LoadOptions options;
+    options.memory_limit = limit;
+    return Model::load(device_, LAPILLI_TEST_DATA "/models/marian/model", options);
+  }
+  static GenerateRequest sources(size_t count) {
+    GenerateRequest r;
+    for (size_t i = 0; i < count; ++i) r.sources.push_back({static_cast<int32_t>(5 + i), 9, 11, 0});
+    r.options.num_beams = 2;
+    r.options.max_length = 12;
+    return r;
+  }
+  std::shared_ptr<vulkan::Device> device_;
+};
+
+TEST_F(DeviceLimits, WeightsAlone) {
+  const auto model = load(1000);
+  ASSERT_FALSE(model.ok());
+  EXPECT_EQ(model.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(model.error().message, HasSubstr("memory limit"));
+}
+
+TEST_F(DeviceLimits, ABatchIsSplit) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto want, generate(free_model, sources(16)));
+  LAPILLI_ASSERT_VALUE(const auto one, generate(free_model, sources(1)));
+  const uint64_t weights = free_model->info().weight_bytes;
+  // Room for less than the whole batch, and for more than one source.
+  const uint64_t limit = weights + (want.stats.session_bytes + one.stats.session_bytes) / 2;
+  ASSERT_LT(one.stats.session_bytes, want.stats.session_bytes);
+  LAPILLI_ASSERT_VALUE(const auto model, load(limit));
+  const auto job = Job::start(model, sources(16));
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(job.error().message, HasSubstr("memory limit"));
+  LAPILLI_ASSERT_VALUE(const auto got, generate(model, sources(16)));
+  EXPECT_LE(got.stats.session_bytes, limit - weights);
+  ASSERT_EQ(got.hypotheses.size(), want.hypotheses.size());
+  for (size_t i = 0; i < got.hypotheses.size(); ++i) EXPECT_EQ(got.hypotheses[i][0].ids, want.hypotheses[i][0].ids) << i;
+
+  // Not even one source.
+  LAPILLI_ASSERT_VALUE(const auto tight, load(weights + one.stats.session_bytes / 2));
+  const auto none = generate(tight, sources(2));
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::out_of_memory);
+}
+
+TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto large, generate(free_model, sources(4)));
+  LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + large.stats.session_bytes));
+  // The session of one source stays for the next job of its shape, until the larger one needs its memory.
+  for (const size_t count : {1, 4, 1, 4}) {
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, sources(count)));
+    LAPILLI_ASSERT_OK(job->wait());
+    EXPECT_EQ(job->take()->hypotheses.size(), count);
+  }
+}
+
+}  // namespace
+}  // namespace lapilli
