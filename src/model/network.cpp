@@ -43,10 +43,11 @@ class WeightBinder {
 
   Status run() {
     LAPILLI_CHECK(embeddings());
-    LAPILLI_CHECK(positions(names_.source_positions, net_.encoder));
-    LAPILLI_CHECK(positions(names_.target_positions, net_.decoder));
     LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
     LAPILLI_CHECK(stack(c_.decoder, names_.decoder, true, net_.decoder));
+    // After the layers: tables that are computed take memory, and until here d_model is only what config.json says.
+    LAPILLI_CHECK(positions(names_.source_positions, net_.encoder));
+    LAPILLI_CHECK(positions(names_.target_positions, net_.decoder));
     if (c_.embedding_norm) {
       LAPILLI_CHECK(norm(names_.source_embedding_norm, net_.encoder.embedding_norm));
       LAPILLI_CHECK(norm(names_.target_embedding_norm, net_.decoder.embedding_norm));

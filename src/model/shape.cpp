@@ -1,5 +1,6 @@
 #include "model/shape.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -49,6 +50,24 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   return {};
 }
 
+// What a stranger's command line may ask for; larger networks do not fit the memory of one process either.
+constexpr uint64_t kMaxParameters = uint64_t{1} << 32;
+constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u << 16;
+
+Status check(const Config& c) {
+  if (c.d_model % c.encoder.heads != 0)
+    return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.d_model);
+  if (c.d_model > kMaxWidth || c.max_positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
+    return fail(ErrorCode::invalid_argument, "shape: at most d=%u, positions=%u, %u layers a side", kMaxWidth, kMaxPositions, kMaxLayers);
+  const uint64_t d = c.d_model, ffn = 2 * d * c.encoder.ffn;
+  const uint64_t parameters = d * (c.target_vocabulary + c.max_positions) + c.encoder.layers * (4 * d * d + ffn) +
+                              c.decoder.layers * (8 * d * d + ffn);
+  if (parameters > kMaxParameters)
+    return fail(ErrorCode::invalid_argument, "shape: %llu parameters; at most %llu", static_cast<unsigned long long>(parameters),
+                static_cast<unsigned long long>(kMaxParameters));
+  return {};
+}
+
 }  // namespace
 
 Result<Config> parse_shape(const std::string& text) {
@@ -65,8 +84,7 @@ Result<Config> parse_shape(const std::string& text) {
     else return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: transformer-base, small, tiny", item.c_str());
     at = comma + 1;
   }
-  if (c.d_model % c.encoder.heads != 0)
-    return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.d_model);
+  LAPILLI_CHECK(check(c));
   return c;
 }
 

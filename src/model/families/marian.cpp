@@ -1,7 +1,7 @@
 // Marian (opus-mt): Junczys-Dowmunt et al. 2018, as published by Helsinki-NLP. Post-norm, sinusoidal positions with sines
 // in the first half, embeddings scaled by sqrt(d_model), a bias on the logits, embeddings shared or one per side.
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
@@ -12,16 +12,19 @@ extern const Family family_marian;
 
 namespace {
 
+struct NamedActivation {
+  const char* name;
+  Activation activation;
+};
+constexpr NamedActivation kActivations[] = {
+    {"relu", Activation::relu},          {"gelu", Activation::gelu_erf},       {"gelu_python", Activation::gelu_erf},
+    {"gelu_new", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"silu", Activation::silu},          {"swish", Activation::silu},          {"linear", Activation::none}};
+
 Result<Activation> parse_activation(const std::string& name, const std::string& where) {
-  static const std::map<std::string, Activation> known = {
-      {"relu", Activation::relu},           {"gelu", Activation::gelu_erf},   {"gelu_python", Activation::gelu_erf},
-      {"gelu_new", Activation::gelu_tanh},  {"gelu_fast", Activation::gelu_tanh},
-      {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"silu", Activation::silu}, {"swish", Activation::silu},
-      {"linear", Activation::none}};
-  const auto it = known.find(name);
-  if (it == known.end())
-    return fail(ErrorCode::unsupported, "%s: activation_function \"%s\" is not known", where.c_str(), name.c_str());
-  return it->second;
+  for (const NamedActivation& known : kActivations)
+    if (name == known.name) return known.activation;
+  return fail(ErrorCode::unsupported, "%s: activation_function \"%s\" is not known", where.c_str(), name.c_str());
 }
 
 Status check_stack(const StackConfig& s, uint32_t d, const char* side, const std::string& where) {
