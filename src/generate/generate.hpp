@@ -21,8 +21,9 @@
 namespace lapilli {
 
 struct LoadOptions {
-  // Nothing yet beyond the directory: fp32 is the only arithmetic. Sized for what comes (dtype, weights callback).
-  uint64_t memory_limit = 0;  // bytes of device memory for weights and sessions; 0: what the device's budget allows
+  // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds it
+  // is refused, a batch that does is split by generate().
+  uint64_t memory_limit = 0;
 };
 
 struct ModelInfo {
@@ -65,7 +66,7 @@ struct GenerateRequest {
   // if every row starts with something else.
   std::vector<std::vector<int32_t>> decoder_ids;
   GenerationConfig options;  // what is set here wins over the model's generation_config
-  uint32_t steps_in_flight = 0;  // S, steps per submission; 0: chosen by the device
+  uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
   bool capture_scores = false;   // keep logits and processed scores of every step (slow: one step per submission)
 };
 

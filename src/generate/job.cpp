@@ -21,6 +21,9 @@ uint32_t length_bucket(uint64_t n) {
   return static_cast<uint32_t>(round_up(n, step));
 }
 
+// More steps in one submission win nothing and make every cancellation wait.
+constexpr uint32_t kMaxStepsInFlight = 64;
+
 // Positions that a translation of this many source ids hardly ever exceeds. A search that does is run again with room
 // for max_length, so that caches are sized by what is usual.
 uint32_t likely_positions(uint64_t source, uint32_t prefix) { return static_cast<uint32_t>(2 * source + 32 + prefix); }
@@ -58,6 +61,8 @@ struct Job::Impl {
 Status Job::Impl::check() {
   const model::Config& c = model->impl()->network.config;
   if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
+  if (request.steps_in_flight > kMaxStepsInFlight)
+    return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", request.steps_in_flight, kMaxStepsInFlight);
   if (request.sources.size() > kMaxRows)
     return fail(ErrorCode::invalid_argument, "%zu sources in one job; at most %u fit", request.sources.size(), kMaxRows);
   for (size_t i = 0; i < request.sources.size(); ++i) {
@@ -167,7 +172,6 @@ void Job::Impl::start_runner() {
   o.log_stride = LogLayout::stride(workspace->key.shape.slots());
   o.max_steps = position_limit - 1;
   log.clear();
-  log.reserve(o.max_steps * o.log_stride);
   search_done = false;
   runner = std::make_unique<StepRunner>(*workspace->session, *workspace->step, o);
   auto recordings = workspace->encode->recordings();
@@ -187,7 +191,9 @@ void Job::Impl::start_runner() {
 void Job::Impl::finish(Status s) {
   status = std::move(s);
   ended = true;
-  if (workspace && !runner->in_flight()) model->impl()->give_back(std::move(workspace));
+  // After an error nobody knows what the session holds: it is not used again.
+  const bool sound = status || status.error().code == ErrorCode::cancelled;
+  if (sound && workspace && !runner->in_flight()) model->impl()->give_back(std::move(workspace));
 }
 
 bool Job::Impl::step_once() {
@@ -307,13 +313,16 @@ Result<GenerateOutput> Job::take() {
 
 Job::~Job() {
   if (!impl_ || !impl_->runner || !impl_->workspace) return;
-  // Nothing of the session may be destroyed while the device works on it.
+  // Nothing of the session may be destroyed while the device works on it. What the steps chose interests nobody now.
+  impl_->runner->on_step = {};
+  impl_->runner->on_prologue = {};
   impl_->runner->stop();
   while (impl_->runner->in_flight()) {
     if (!impl_->runner->wait_oldest()) break;
     if (!impl_->runner->pump()) break;
   }
-  if (!impl_->runner->in_flight()) impl_->model->impl()->give_back(std::move(impl_->workspace));
+  const bool sound = !impl_->ended || impl_->status;
+  if (sound && !impl_->runner->in_flight()) impl_->model->impl()->give_back(std::move(impl_->workspace));
 }
 
 }  // namespace lapilli

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace lapilli {
 
 namespace {
 
 constexpr uint32_t kDefaultNewTokens = 20;  // the reference's, where nobody gives a length
+constexpr uint64_t kMaxLength = 1u << 20;   // where the model itself sets no limit
+constexpr uint64_t kMaxListWords = 1u << 20;  // ids of bad words, biases and suppressed tokens together
 
 Error bad(const char* what) { return {ErrorCode::invalid_argument, what}; }
 
@@ -15,6 +18,15 @@ Status check_ids(const std::vector<int32_t>& ids, uint32_t vocabulary, const cha
   for (const int32_t id : ids)
     if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
       return fail(ErrorCode::invalid_argument, "%s: id %d is outside the vocabulary of %u", option, id, vocabulary);
+  return {};
+}
+
+// As the shaders' type; refuses what is no number there.
+Status read_float(std::optional<double> from, double otherwise, const char* option, float& to) {
+  const double value = from.value_or(otherwise);
+  if (!(std::abs(value) <= 1e30))  // not a number fails, too
+    return fail(ErrorCode::invalid_argument, "%s: %g is not a number between -1e30 and 1e30", option, value);
+  to = static_cast<float>(value);
   return {};
 }
 
@@ -50,6 +62,8 @@ class Resolver {
     o_.decoder_start = *start;
     LAPILLI_CHECK(check_ids({o_.decoder_start}, m_.target_vocabulary, "decoder_start_token_id"));
     o_.pad = c_.pad_token_id.value_or(o_.end_ids.empty() ? 0 : o_.end_ids.front());
+    if (o_.pad < 0) o_.pad = o_.end_ids.empty() ? 0 : o_.end_ids.front();
+    LAPILLI_CHECK(check_ids({o_.pad}, std::max(m_.source_vocabulary, m_.target_vocabulary), "pad_token_id"));
     o_.forced_eos = c_.forced_eos_token_id.value_or(std::vector<int32_t>{});
     if (o_.forced_eos.size() > kMaxEndTokens)
       return fail(ErrorCode::unsupported, "forced_eos_token_id: at most %u ids are supported", kMaxEndTokens);
@@ -68,6 +82,9 @@ class Resolver {
     if (longest <= prefix_)
       return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
                   static_cast<unsigned long long>(longest), prefix_);
+    if (longest > kMaxLength)
+      return fail(ErrorCode::invalid_argument, "max_length: %llu ids; at most %llu are supported",
+                  static_cast<unsigned long long>(longest), static_cast<unsigned long long>(kMaxLength));
     // The last position that is fed back is longest - 2.
     if (m_.max_positions && longest > uint64_t{m_.max_positions} + 1)
       return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
@@ -92,14 +109,13 @@ class Resolver {
     if (o_.candidates() > 1 && o_.candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
-    o_.length_penalty = static_cast<float>(c_.length_penalty.value_or(1.0));
-    return {};
+    return read_float(c_.length_penalty, 1.0, "length_penalty", o_.length_penalty);
   }
 
   Status processors() {
-    o_.repetition_penalty = static_cast<float>(c_.repetition_penalty.value_or(1.0));
+    LAPILLI_CHECK(read_float(c_.repetition_penalty, 1.0, "repetition_penalty", o_.repetition_penalty));
     if (!(o_.repetition_penalty > 0)) return bad("repetition_penalty: must be greater than 0");
-    o_.encoder_repetition_penalty = static_cast<float>(c_.encoder_repetition_penalty.value_or(1.0));
+    LAPILLI_CHECK(read_float(c_.encoder_repetition_penalty, 1.0, "encoder_repetition_penalty", o_.encoder_repetition_penalty));
     if (!(o_.encoder_repetition_penalty > 0)) return bad("encoder_repetition_penalty: must be greater than 0");
     o_.no_repeat_ngram = c_.no_repeat_ngram_size.value_or(0);
     o_.encoder_no_repeat_ngram = c_.encoder_no_repeat_ngram_size.value_or(0);
@@ -108,19 +124,32 @@ class Resolver {
     o_.begin_suppress = c_.begin_suppress_tokens.value_or(std::vector<int32_t>{});
     LAPILLI_CHECK(check_ids(o_.suppress, m_.target_vocabulary, "suppress_tokens"));
     LAPILLI_CHECK(check_ids(o_.begin_suppress, m_.target_vocabulary, "begin_suppress_tokens"));
+    uint64_t words_in_lists = o_.suppress.size() + o_.begin_suppress.size();
     for (const auto& words : c_.bad_words_ids.value_or(std::vector<std::vector<int32_t>>{})) {
       LAPILLI_CHECK(check_ids(words, m_.target_vocabulary, "bad_words_ids"));
       // The reference ignores an entry that is just one end token.
       const bool end = words.size() == 1 && std::find(o_.end_ids.begin(), o_.end_ids.end(), words[0]) != o_.end_ids.end();
-      if (!words.empty() && !end) o_.bad_words.push_back(words);
+      if (words.empty() || end) continue;
+      o_.bad_words.push_back(words);
+      words_in_lists += 1 + words.size();
     }
     for (const auto& b : c_.sequence_bias.value_or(std::vector<SequenceBias>{})) {
       LAPILLI_CHECK(check_ids(b.ids, m_.target_vocabulary, "sequence_bias"));
-      if (!b.ids.empty()) o_.sequence_bias.emplace_back(b.ids, static_cast<float>(b.bias));
+      float bias = 0;
+      LAPILLI_CHECK(read_float(b.bias, 0.0, "sequence_bias", bias));
+      if (b.ids.empty()) continue;
+      o_.sequence_bias.emplace_back(b.ids, bias);
+      words_in_lists += 2 + b.ids.size();
     }
-    if (c_.exponential_decay_length_penalty)
-      o_.exponential_decay = {c_.exponential_decay_length_penalty->start,
-                              static_cast<float>(c_.exponential_decay_length_penalty->factor)};
+    if (words_in_lists > kMaxListWords)
+      return fail(ErrorCode::unsupported,
+                  "suppress_tokens, bad_words_ids and sequence_bias hold %llu ids together; at most %llu are supported",
+                  static_cast<unsigned long long>(words_in_lists), static_cast<unsigned long long>(kMaxListWords));
+    if (const auto& decay = c_.exponential_decay_length_penalty) {
+      float factor = 1;
+      LAPILLI_CHECK(read_float(decay->factor, 1.0, "exponential_decay_length_penalty", factor));
+      o_.exponential_decay = {std::min(decay->start, o_.max_length), factor};  // later than the end is never
+    }
     return {};
   }
 

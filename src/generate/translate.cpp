@@ -4,6 +4,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "generate/model_impl.hpp"
+
 namespace lapilli {
 
 namespace {
@@ -47,6 +49,7 @@ class Translation {
 
   Result<TranslateOutput> run() {
     const auto start = std::chrono::steady_clock::now();
+    LAPILLI_CHECK(check_options());
     LAPILLI_CHECK(tokenize());
     const size_t batch = request_.batch != 0 ? request_.batch : kDefaultBatch;
     for (size_t first = 0; first < order_.size() && !out_.cancelled; first += batch) {
@@ -58,6 +61,17 @@ class Translation {
   }
 
  private:
+  // What is wrong with the options is no input's fault.
+  [[nodiscard]] Status check_options() const {
+    const auto& prompt = request_.decoder_prompt;
+    const bool start_in_front = prompt.empty() || prompt.front() != decoder_start();
+    const auto given = static_cast<uint32_t>(std::min<size_t>(prompt.size(), 1u << 20) + (start_in_front ? 1 : 0));
+    const Model::Impl& m = *model_->impl();
+    const auto options = resolve_options(m.generation, request_.options, given, m.network.config);
+    if (!options) return options.error();
+    return {};
+  }
+
   Status tokenize() {
     out_.outputs.resize(total_);
     sources_.resize(total_);
@@ -93,11 +107,7 @@ class Translation {
     batch.options = request_.options;
     batch.steps_in_flight = request_.steps_in_flight;
     auto made = generate(model_, batch, [this](uint64_t done, uint64_t) { return report(done); });
-    if (!made) {
-      if (made.error().code != ErrorCode::cancelled) return std::move(made).error();
-      out_.cancelled = true;
-      return {};
-    }
+    if (!made) return failed(rows, std::move(made).error());
     for (size_t i = 0; i < rows.size(); ++i) collect(made->hypotheses[i], out_.outputs[rows[i]]);
     finished_ += rows.size();
     out_.stats.batches += 1;
@@ -105,6 +115,23 @@ class Translation {
     out_.stats.decode_ms += made->stats.decode_ms;
     out_.stats.decoder_steps += made->stats.steps;
     out_.stats.submissions += made->stats.submissions;
+    return {};
+  }
+
+  // One input alone may be too much for the device; the others have not earned its error.
+  Status failed(std::span<const size_t> rows, Error error) {
+    if (error.code == ErrorCode::cancelled) {
+      out_.cancelled = true;
+      return {};
+    }
+    const bool too_much = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
+    if (!too_much || order_.size() == 1) return error;
+    if (rows.size() == 1) {
+      out_.outputs[rows.front()].status = std::move(error);
+      ++finished_;
+      return {};
+    }
+    for (size_t i = 0; i < rows.size() && !out_.cancelled; ++i) LAPILLI_CHECK(generate_batch(rows.subspan(i, 1)));
     return {};
   }
 
@@ -130,8 +157,8 @@ class Translation {
   }
 
   [[nodiscard]] int32_t decoder_start() const {
-    const auto& asked = request_.options.decoder_start_token_id;
-    return asked ? *asked : model_->generation_config().decoder_start_token_id.value_or(-1);
+    const GenerationConfig merged = merge(request_.options, model_->generation_config());
+    return merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
   }
 
   const std::shared_ptr<Model>& model_;

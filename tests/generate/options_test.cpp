@@ -1,0 +1,131 @@
+// What is merged from a model's settings and a caller's, and what is refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "generate/search_options.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing::HasSubstr;
+
+class Options : public testing::Test {
+ protected:
+  void SetUp() override {
+    config_.source_vocabulary = config_.target_vocabulary = 50;
+    config_.max_positions = 64;
+    model_.decoder_start_token_id = 49;
+    model_.pad_token_id = 49;
+    model_.eos_token_id = std::vector<int32_t>{0};
+  }
+  Result<SearchOptions> resolve(uint32_t prefix = 1) { return resolve_options(model_, asked_, prefix, config_); }
+  void refused(const char* what) {
+    const auto options = resolve();
+    ASSERT_FALSE(options.ok()) << what;
+    EXPECT_THAT(options.error().message, HasSubstr(what));
+    asked_ = {};
+  }
+  model::Config config_;
+  GenerationConfig model_, asked_;
+};
+
+TEST_F(Options, WhatIsAskedWinsOverTheModel) {
+  model_.num_beams = 6;
+  model_.max_length = 30;
+  asked_.num_beams = 2;
+  const auto options = resolve();
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  EXPECT_EQ(options->beams, 2u);
+  EXPECT_EQ(options->max_length, 30u);
+  EXPECT_EQ(options->candidates(), 4u);
+}
+
+TEST_F(Options, LengthsCountAsTheReferenceCounts) {
+  auto options = resolve(3);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->max_length, 23u);  // nobody gave one: 20 new ids
+  asked_.max_length = 40;
+  asked_.max_new_tokens = 7;
+  options = resolve(3);
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->max_length, 10u);
+  asked_ = {};
+  asked_.max_new_tokens = 0xffffffffu;
+  refused("max_length");
+  config_.max_positions = 0;  // a model without positions has a limit all the same
+  asked_.max_new_tokens = 0xffffffffu;
+  refused("max_length");
+  asked_.max_length = 1;
+  refused("leaves nothing");
+}
+
+TEST_F(Options, NumbersThatAreNone) {
+  asked_.length_penalty = std::nan("");
+  refused("length_penalty");
+  asked_.length_penalty = 1e300;
+  refused("length_penalty");
+  asked_.repetition_penalty = HUGE_VAL;
+  refused("repetition_penalty");
+  asked_.repetition_penalty = 0.0;
+  refused("repetition_penalty");
+  asked_.repetition_penalty = 1e-200;  // 0 as a float
+  refused("repetition_penalty");
+  asked_.encoder_repetition_penalty = -1.0;
+  refused("encoder_repetition_penalty");
+  asked_.sequence_bias = std::vector<SequenceBias>{{{3}, std::nan("")}};
+  refused("sequence_bias");
+  asked_.exponential_decay_length_penalty = ExponentialDecay{2, 1e200};
+  refused("exponential_decay_length_penalty");
+}
+
+TEST_F(Options, IdsOutsideTheVocabulary) {
+  asked_.eos_token_id = std::vector<int32_t>{50};
+  refused("eos_token_id");
+  asked_.pad_token_id = 5000;
+  refused("pad_token_id");
+  asked_.decoder_start_token_id = -3;
+  refused("decoder_start_token_id");
+  asked_.forced_bos_token_id = 50;
+  refused("forced_bos_token_id");
+  asked_.suppress_tokens = std::vector<int32_t>{-1};
+  refused("suppress_tokens");
+  asked_.bad_words_ids = std::vector<std::vector<int32_t>>{{1, 77}};
+  refused("bad_words_ids");
+  asked_.eos_token_id = std::vector<int32_t>(kMaxEndTokens + 1, 1);
+  refused("eos_token_id");
+}
+
+TEST_F(Options, LimitsAreNamed) {
+  asked_.num_beams = kMaxBeams + 1;
+  refused("num_beams");
+  asked_.num_beams = 0;
+  refused("num_beams");
+  asked_.num_return_sequences = 2;
+  refused("num_return_sequences");
+  asked_.do_sample = true;
+  refused("do_sample");
+  asked_.bad_words_ids = std::vector<std::vector<int32_t>>{std::vector<int32_t>((1u << 20) + 1, 1)};
+  refused("bad_words_ids");
+}
+
+// A start that lies beyond every length must not wrap around to an early one.
+TEST_F(Options, DecayThatNeverBegins) {
+  asked_.exponential_decay_length_penalty = ExponentialDecay{0xffffffffu, 1.5};
+  const auto options = resolve();
+  ASSERT_TRUE(options.ok()) << options.error().message;
+  const auto words = encode_options(*options, config_, {{49}}, {{1, 0}});
+  EXPECT_GE(words.params[ParamWords::decay_start], options->max_length);
+}
+
+TEST_F(Options, PaddingFallsBackToTheEnd) {
+  model_.pad_token_id.reset();
+  model_.eos_token_id = std::vector<int32_t>{7, 8};
+  const auto options = resolve();
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->pad, 7);
+}
+
+}  // namespace
+}  // namespace lapilli
