@@ -53,11 +53,10 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
 }
 
 Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options) {
-  static std::shared_ptr<vulkan::Device> device;
-  if (!device) {
-    LAPILLI_TRY(device, vulkan::Device::create(options.device));
+  if (!options.made) {
+    LAPILLI_TRY(options.made, vulkan::Device::create(options.device));
   }
-  return device;
+  return options.made;
 }
 
 void run_folder(const std::string& directory, const RunOptions& options, Report& report) {

@@ -34,6 +34,7 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
 struct RunOptions {
   vulkan::DeviceOptions device;
   std::string filter;  // part of a case's name
+  mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };
 
 // Runs every case of every directory of the folder.
