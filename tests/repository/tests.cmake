@@ -1,4 +1,26 @@
-# What holds for the repository as a whole.
-add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-layers)
-add_test(NAME layers.selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/repository/layers-selftest)
-set_tests_properties(layers layers.selftest PROPERTIES LABELS "fast")
+# What holds for the repository as a whole: its layers, its install rules, other compilers, the sanitizers.
+set(dir ${CMAKE_CURRENT_SOURCE_DIR}/repository)
+set(scripts ${PROJECT_SOURCE_DIR}/scripts)
+
+add_test(NAME layers COMMAND ${scripts}/check-layers)
+add_test(NAME layers.selftest COMMAND ${dir}/layers-selftest)
+set_tests_properties(layers layers.selftest PROPERTIES LABELS fast)
+
+if(TARGET lapilli_cli AND EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli/lapilli.h AND NOT LAPILLI_SANITIZE)
+  add_test(NAME install
+    COMMAND ${dir}/install-test ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_CXX_COMPILER} 1)
+  set_tests_properties(install PROPERTIES LABELS fast TIMEOUT 300)
+endif()
+
+# These build all of Lapilli once more, each into a folder of its own beside the release build. Within a sanitizer build
+# they would repeat themselves.
+if(NOT LAPILLI_SANITIZE)
+  foreach(system arm64 mingw)
+    add_test(NAME cross.${system} COMMAND ${scripts}/cross --no-install ${system})
+  endforeach()
+  foreach(kind asan tsan)
+    add_test(NAME sanitize.${kind} COMMAND ${scripts}/sanitize ${kind})
+  endforeach()
+  set_tests_properties(cross.arm64 cross.mingw sanitize.asan sanitize.tsan PROPERTIES LABELS slow SKIP_RETURN_CODE 77
+    RUN_SERIAL TRUE TIMEOUT 1800)
+endif()
