@@ -1,5 +1,5 @@
 # The ops: unit tests without a device, and the suite that runs every case on one.
-gtest_discover_tests(test_ops TEST_PREFIX ops. PROPERTIES LABELS "fast;host" DISCOVERY_TIMEOUT 120)
+gtest_discover_tests(test_ops TEST_PREFIX ops. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   file(GLOB suite_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/suite/*.cpp)

@@ -1,6 +1,6 @@
 # Tests named Device* need a device; the others are pure. Those of faults lie to the driver about what happened (and keep a
 # hung device on purpose), so that validation would have much to say.
-gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PROPERTIES LABELS "fast;host"
+gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults* VALIDATE
   DRIVERS lavapipe swiftshader PROFILES - android-2022 "android-2022,memory=discrete" LABELS fast)
