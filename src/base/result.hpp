@@ -74,22 +74,16 @@ class [[nodiscard]] Status {
   Error error_;
 };
 
-// The compiler checks arguments against printf formats. MinGW's plain "printf" would mean Microsoft's old dialect,
-// which is not the one that libstdc++ selects.
-#if defined(__MINGW32__) && !defined(__clang__)
-#define LAPILLI_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
-#elif defined(__GNUC__)
-#define LAPILLI_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
-#else
-#define LAPILLI_PRINTF(format_index, first)
-#endif
-
 // Makes an Error from printf-style arguments.
-LAPILLI_PRINTF(2, 3)
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
 Error fail(ErrorCode code, const char* format, ...);
 
 // printf into a string; for messages.
-LAPILLI_PRINTF(1, 2)
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
 std::string format(const char* format, ...);
 
 }  // namespace lapilli

@@ -1,6 +1,6 @@
 # Tests named Device* need a device (those of faults lie to the driver about what happened, so validation would have much
 # to say); the others are pure.
-gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS "fast;host"
+gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS fast)
