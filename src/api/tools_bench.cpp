@@ -87,7 +87,7 @@ class Bench {
     const uint32_t vocabulary = model_->info().source_vocabulary;
     for (unsigned i = 0; i < batch; ++i) {
       g.sources.emplace_back();
-      for (unsigned k = 0; k < r_.source; ++k) g.sources.back().push_back(static_cast<int32_t>(1 + random() % (vocabulary - 1)));
+      for (unsigned k = 0; k < r_.source; ++k) g.sources.back().push_back(static_cast<int32_t>(vocabulary > 1 ? 1 + random() % (vocabulary - 1) : 0));
     }
     g.options.num_beams = beams;
     g.options.max_new_tokens = g.options.min_new_tokens = r_.target;

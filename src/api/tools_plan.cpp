@@ -31,8 +31,13 @@ Result<std::string> plan_text(const PlanRequest& request) {
   WorkspaceKey key;
   key.shape = {request.batch, request.beams, request.source, request.target, 256};
   key.candidates = request.beams == 1 ? 1 : 2 * request.beams;
-  if (key.shape.sentences == 0 || key.shape.slots() == 0 || key.shape.slots() > kMaxRows || request.beams > kMaxBeams)
-    return fail(ErrorCode::invalid_argument, "batch %u with %u beams is out of range", request.batch, request.beams);
+  // Each alone first: the product of two large ones would wrap.
+  if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams || key.shape.slots() > kMaxRows)
+    return fail(ErrorCode::invalid_argument, "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams",
+                request.batch, request.beams, kMaxRows, kMaxBeams);
+  constexpr unsigned kMost = 1u << 16;
+  if (request.source == 0 || request.target == 0 || request.source > kMost || request.target > kMost)
+    return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u", request.source, request.target, kMost);
   graph::Graph g;
   if (request.graph == "encode") g = encode_graph(network, key.shape);
   else if (request.graph == "init") g = init_graph(network, key.shape);

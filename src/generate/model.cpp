@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.hpp"
 #include "generate/model_impl.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
@@ -100,6 +101,13 @@ ModelInfo describe(const model::Network& n, const std::string& checkpoint_format
   return info;
 }
 
+// Settings that this version does not know would change the text in silence.
+void note_ignored(const GenerationConfig& generation) {
+  std::string names;
+  for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
+}
+
 struct Published {
   model::Network network;
   Checkpoint checkpoint;
@@ -147,6 +155,7 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
                                            const LoadOptions& options) {
   LAPILLI_TRY(auto published, read_published(directory));
   LAPILLI_TRY(auto generation, read_generation_config(directory));
+  note_ignored(generation);
   LAPILLI_TRY(const auto sources, weight_sources(published.network));
   std::shared_ptr<Model> model(new Model());
   model->impl_ = std::make_unique<Impl>();
