@@ -22,6 +22,9 @@ layout(push_constant) uniform P {
 
 const uint CACHED = 1024u;
 shared uint cached[CACHED];
+// One bit for each of 65,536 ids; an invocation has words of its own, so it needs no atomics.
+const uint CHUNK = 65536u;
+shared uint seen_bits[CHUNK / 32u];
 uint scores_begin, history_begin, source_begin;  // of this row
 uint count;                                      // ids in the history
 
@@ -74,25 +77,29 @@ void bad_words() {
   }
 }
 
+// Each id among the first n of the source (or the history) once. A look at all earlier ids for each would be quadratic;
+// on CPU drivers that also runs into their limit of 65,535 loop iterations.
+void penalize_once(bool of_source, uint n, float penalty) {
+  const uint own = CHUNK / 32u / LOCAL;  // words
+  uint first = gl_LocalInvocationIndex * own;
+  for (uint begin = 0u; begin < p.columns; begin += CHUNK) {
+    for (uint i = 0u; i < own; ++i) seen_bits[first + i] = 0u;
+    for (uint i = 0u; i < n; ++i) {
+      uint id = of_source ? source(i) : history(i);
+      if (!mine(id) || id < begin || id - begin >= CHUNK) continue;
+      uint bit = (id - begin) / LOCAL, word = first + (bit >> 5), mask = 1u << (bit & 31u);
+      if ((seen_bits[word] & mask) != 0u) continue;
+      seen_bits[word] |= mask;
+      penalize(id, penalty);
+    }
+  }
+}
+
 void repetition_penalties() {
   float penalty = param_float(P_ENCODER_REPETITION_PENALTY);
-  if (penalty != 1.0)
-    for (uint i = 0u; i < param(P_SOURCE_STRIDE); ++i) {
-      uint id = source(i);
-      if (!mine(id)) continue;
-      bool seen = false;
-      for (uint j = 0u; j < i && !seen; ++j) seen = source(j) == id;
-      if (!seen) penalize(id, penalty);
-    }
+  if (penalty != 1.0) penalize_once(true, param(P_SOURCE_STRIDE), penalty);
   penalty = param_float(P_REPETITION_PENALTY);
-  if (penalty != 1.0)
-    for (uint i = 0u; i < count; ++i) {
-      uint id = history(i);
-      if (!mine(id)) continue;
-      bool seen = false;
-      for (uint j = 0u; j < i && !seen; ++j) seen = history(j) == id;
-      if (!seen) penalize(id, penalty);
-    }
+  if (penalty != 1.0) penalize_once(false, count, penalty);
 }
 
 void no_repeat_ngrams() {

@@ -1,0 +1,384 @@
+// "beam_step": see search.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+namespace {
+
+using P = ParamWords;
+
+struct Push {
+  uint32_t groups, slots, positions, beams, k, slices, ld2;
+};
+
+enum Input : size_t { kCandidates, kStep, kParams, kSearch, kLineage, kLog, kInputs };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<StepAttributes>();
+  if (node.inputs.size() != kInputs || node.outputs.size() != 3) return node_error(node, "operands are missing");
+  if (a.candidates < 2 * a.shape.beams || a.candidates > kMaxCandidates)
+    return node_error(node, "%u candidates for %u beams; %u to %u are supported", a.candidates, a.shape.beams,
+                      2 * a.shape.beams, kMaxCandidates);
+  LAPILLI_CHECK(expect_input(g, node, kCandidates,
+                             {"candidates", 0, uint64_t{2} * a.candidates * a.slices, graph::DType::u32}));
+  ops::SearchTensors state;
+  state.step = node.inputs[kStep];
+  state.params = node.inputs[kParams];
+  state.search = node.inputs[kSearch];
+  state.lineage = node.inputs[kLineage];
+  state.log = node.inputs[kLog];
+  LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
+  const auto& t = g.tensor(node.inputs[kCandidates]);
+  if (t.rows > a.shape.slots || t.rows % a.shape.beams != 0 || t.ld % 4 != 0)
+    return node_error(node, "%llu rows for %u slots of %u beams", static_cast<unsigned long long>(t.rows),
+                      a.shape.slots, a.shape.beams);
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a sentence"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<StepAttributes>();
+  const auto& t = context.graph.tensor(node.inputs[kCandidates]);
+  using graph::Access;
+  LAPILLI_TRY(const auto candidates, bind_whole(context, 0, node.inputs[kCandidates], Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
+  LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
+  LAPILLI_TRY(const auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
+  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
+  Dispatch d;
+  d.shader = ShaderId::beam_step;
+  d.operands = {candidates, search, lineage, log, step, params};
+  d.groups = t.rows / a.shape.beams;
+  follow_live_rows(d, 1, a.shape.beams);
+  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.shape.beams, a.candidates,
+                  a.slices, static_cast<uint32_t>(t.ld / 2)});
+  d.cost = static_cast<double>(t.rows) * (2.0 * static_cast<double>(t.ld) + 4.0 * a.shape.positions);
+  out.push_back(std::move(d));
+  return {};
+}
+
+// One sentence's step; the rules are those of docs/decoding.md. Scores are float as in the reference implementation.
+class Sentence {
+ public:
+  Sentence(const graph::Node& node, HostTensors& values, uint32_t first_slot)
+      : a_(node.attributes.as<StepAttributes>()),
+        p_(values.at(node.inputs[kParams])),
+        t_(search::StepView(values.at(node.inputs[kStep])).step()),
+        beams_(a_.shape.beams),
+        first_slot_(first_slot),
+        state_(values.at(node.inputs[kSearch]).u.data() + first_slot / beams_ * SearchLayout::stride(beams_)),
+        lineage_(values.at(node.inputs[kLineage]).u),
+        log_(values.at(node.inputs[kLog]).u) {}
+
+  void run(const uint32_t* rows, uint64_t ld) {
+    if (t_ + 1 < p_[P::prefix]) {  // the next id is given, and written by search_init
+      for (uint32_t b = 0; b < beams_; ++b) write_log(b, word(t_ & 1, 1, first_slot_ + b, t_ + 1), b);
+      return;
+    }
+    pick(rows, ld);
+    decide();
+    move_on();
+  }
+
+ private:
+  struct Pick {
+    float score = kMasked;
+    uint32_t beam = 0, id = search::kNoId;
+  };
+
+  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t slot, uint32_t position) {
+    return lineage_[lineage_word(parity, plane, slot, position, a_.shape.slots, a_.shape.positions)];
+  }
+  uint32_t& running(uint32_t beam) { return state_[SearchLayout::running(beams_) + beam]; }
+  uint32_t* entry(uint32_t i) { return state_ + SearchLayout::finished_list(beams_) + 4 * i; }
+  bool limit() const { return t_ + 2 >= p_.limit(a_.shape); }
+  bool ended(const Pick& pick) const { return limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
+
+  void pick(const uint32_t* rows, uint64_t ld) {
+    for (uint32_t b = 0; b < beams_; ++b)
+      for (uint32_t i = 0; i < a_.slices * a_.candidates; ++i) {
+        const float score = search::as_float(rows[b * ld + 2 * i]), sum = search::as_float(running(b));
+        const uint32_t id = rows[b * ld + 2 * i + 1];
+        const bool no = search::forbidden(score) || search::forbidden(sum);
+        if (id != search::kNoId) picks_.push_back({no ? kMasked : search::unless_forbidden(sum + score), b, id});
+      }
+    std::sort(picks_.begin(), picks_.end(), [](const Pick& x, const Pick& y) {
+      if (x.score != y.score) return x.score > y.score;
+      return x.beam != y.beam ? x.beam < y.beam : x.id < y.id;
+    });
+    picks_.resize(a_.candidates);
+  }
+
+  // The best that run on. What has ended is not left out but made worse: it fills up where too little is permitted.
+  void choose_running() {
+    next_ = picks_;
+    for (auto& n : next_)
+      if (ended(n)) n.score = search::forbidden(n.score) ? kMasked : n.score + search::kNoScore;
+    std::stable_sort(next_.begin(), next_.end(), [](const Pick& x, const Pick& y) { return x.score > y.score; });
+    next_.resize(beams_);
+  }
+
+  void finish(const Pick& pick, float score) {
+    uint32_t at = 0;
+    while (at < beams_ && search::as_float(entry(at)[0]) >= score) ++at;
+    if (at == beams_) return;
+    std::copy_backward(entry(at), entry(beams_ - 1), entry(beams_));
+    const uint32_t words[] = {search::as_word(score), t_, first_slot_ + pick.beam, pick.id};
+    std::copy(std::begin(words), std::end(words), entry(at));
+    auto& count = state_[SearchLayout::finished];
+    count = std::min(count + 1, beams_);
+  }
+
+  void decide() {
+    const auto early = static_cast<StopRule>(p_[P::early_stopping]);
+    const float penalty = p_.real(P::length_penalty);
+    const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], penalty);
+    const auto full = [&] { return state_[SearchLayout::finished] == beams_; };
+    bool settled = state_[SearchLayout::settled] != 0;
+    const bool closed = settled || (early == StopRule::yes && full());
+    choose_running();
+    for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
+    for (uint32_t i = 0; i < beams_ && !closed; ++i)  // only the first `beams` of the candidates may finish
+      if (ended(picks_[i]) && picks_[i].id != search::kNoId && !search::forbidden(picks_[i].score))
+        finish(picks_[i], picks_[i].score / divisor);
+    float length = divisor;
+    if (early == StopRule::never && penalty > 0)
+      length = search::length_divisor(std::max(p_[P::max_length], p_[P::prefix] + 1) - p_[P::prefix], penalty);
+    const float best = next_[0].score, worst = search::as_float(entry(beams_ - 1)[0]);
+    settled = settled || search::forbidden(best) || !(best / length > worst);
+    const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
+    state_[SearchLayout::settled] = settled ? 1 : 0;
+    state_[SearchLayout::done] = settled || limit() || all_ended || (early == StopRule::yes && full()) ? 1 : 0;
+  }
+
+  void move_on() {
+    const uint32_t now = t_ & 1, then = now ^ 1;
+    for (uint32_t b = 0; b < beams_; ++b) {
+      const uint32_t slot = first_slot_ + b, token = next_[b].id == search::kNoId ? p_[P::pad] : next_[b].id;
+      for (const uint32_t plane : {0u, 1u})
+        for (uint32_t i = 0; i <= t_; ++i) word(then, plane, slot, i) = word(now, plane, first_slot_ + next_[b].beam, i);
+      word(then, 0, slot, t_ + 1) = slot;
+      word(then, 1, slot, t_ + 1) = token;
+      write_log(b, token, next_[b].beam);
+    }
+  }
+
+  void write_log(uint32_t beam, uint32_t token, uint32_t parent) {
+    const uint64_t at = t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header + 4 * (first_slot_ + beam);
+    const uint32_t words[] = {token, first_slot_ + parent, running(beam), 0};
+    std::copy(std::begin(words), std::end(words), log_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  StepAttributes a_;
+  search::ParamView p_;
+  uint32_t t_, beams_, first_slot_;
+  uint32_t* state_;
+  std::vector<uint32_t>&lineage_, &log_;
+  std::vector<Pick> picks_, next_;
+};
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<StepAttributes>();
+  const auto& t = g.tensor(node.inputs[kCandidates]);
+  const search::StepView step(values.at(node.inputs[kStep]));
+  if (step.step() + 1 >= a.shape.positions) return;
+  for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); r += a.shape.beams)
+    Sentence(node, values, step.slot(r)).run(values.at(node.inputs[kCandidates]).u.data() + r * t.ld, t.ld);
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+struct Build {
+  uint32_t t = 0, sentences = 1, beams = 4, ends = 1;
+  uint32_t vocabulary = 200, slice = 200;
+  std::vector<uint32_t> going_on;  // sentences; empty: all
+  uint64_t seed = 1;
+};
+
+struct BeamCase {
+  BeamCase(const std::string& name, const Build& b)
+      : build(b), state(name, {b.sentences * b.beams, 24, b.beams, b.sentences}, b.vocabulary), random(b.seed * 31) {
+    std::vector<uint32_t> slots, ends;
+    for (uint32_t s = 0; s < b.sentences; ++s) {
+      const bool on = b.going_on.empty() || std::find(b.going_on.begin(), b.going_on.end(), s) != b.going_on.end();
+      for (uint32_t i = 0; on && i < b.beams; ++i) slots.push_back(s * b.beams + i);
+    }
+    for (uint32_t e = 0; e < b.ends; ++e) ends.push_back(2 + e);
+    k = std::max(2u, 1 + b.ends) * b.beams;
+    state.params[P::candidates] = k;
+    state.set_ends(ends);
+    state.random_lineage(b.t + 1, b.vocabulary, random);
+    state.set_step(b.t, static_cast<uint32_t>(slots.size()), slots);
+    scores.assign(uint64_t{b.sentences} * b.beams * b.vocabulary, 0.0);
+    for (auto& v : scores) v = static_cast<double>(static_cast<float>(-5 + 5 * random.unit()));
+    if (b.t > 0)
+      for (uint32_t s = 0; s < b.sentences; ++s)
+        for (uint32_t i = 0; i < b.beams; ++i) running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * i);
+  }
+  uint32_t& running(uint32_t sentence, uint32_t beam) {
+    return state.search[state.search_word(sentence, SearchLayout::header + beam)];
+  }
+  double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
+  // So many finished hypotheses, best first, `first` and each following `step` less.
+  void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
+    state.search[state.search_word(sentence, SearchLayout::finished)] = count;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t at = state.search_word(sentence, SearchLayout::finished_list(build.beams) + 4 * i);
+      state.search[at] = search::as_word(first - step * static_cast<float>(i));
+      state.search[at + 1] = i;
+      state.search[at + 2] = sentence * build.beams;
+      state.search[at + 3] = 2;
+    }
+  }
+  // Ends are likely: `by` more than the rest.
+  void favour_ends(double by) {
+    for (uint32_t row = 0; row < build.sentences * build.beams; ++row)
+      for (uint32_t e = 0; e < build.ends; ++e) score(row, 2 + e) += by;
+  }
+  OpCase finish() {
+    auto& g = state.op_case.graph;
+    const uint32_t rows = build.sentences * build.beams, slices = div_up(build.vocabulary, build.slice);
+    const auto candidates = g.activation("candidates", rows, uint64_t{2} * k * slices, graph::DType::u32);
+    ops::beam_step(g, state.op_case.name, candidates, k, state.tensors, state.shape);
+    std::vector<uint32_t> words(g.tensor(candidates).elements(), 0);
+    for (uint32_t r = 0; r < rows; ++r) {
+      uint64_t at = r * g.tensor(candidates).ld;
+      for (uint32_t begin = 0; begin < build.vocabulary; begin += build.slice) {
+        const uint32_t end = std::min(begin + build.slice, build.vocabulary);
+        for (const auto& c : search::best_columns(scores.data() + uint64_t{r} * build.vocabulary, begin, end, k)) {
+          words[at++] = search::as_word(c.score);
+          words[at++] = c.id;
+        }
+      }
+    }
+    state.op_case.inputs.emplace_back(candidates, words_of(std::move(words)));
+    return state.finish();
+  }
+
+  Build build;
+  search::StateCase state;
+  CaseRandom random;
+  std::vector<double> scores;
+  uint32_t k = 0;
+};
+
+void add_shape_cases(std::vector<OpCase>& all) {
+  all.push_back(BeamCase("first step", {}).finish());
+  all.push_back(BeamCase("one beam", {3, 2, 1}).finish());
+  all.push_back(BeamCase("slices", {5, 3, 5, 1, 409, 32}).finish());
+  all.push_back(BeamCase("some have ended", {4, 5, 3, 2, 97, 50, {1, 4}}).finish());
+  all.push_back(BeamCase("most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200}).finish());
+  all.push_back(BeamCase("no end token", {2, 2, 4, 0}).finish());
+  all.push_back(BeamCase("fewer ids than candidates", {2, 2, 4, 1, 7, 7}).finish());
+  all.push_back(BeamCase("fewer continuations than candidates", {2, 1, 2, 1, 1, 4}).finish());
+  for (const uint32_t prefix : {4u, 5u}) {
+    BeamCase c(format("step 3 of %u given ids", prefix), {3, 3, 4, 1, 50, 50, {0, 2}});
+    c.state.params[P::prefix] = prefix;
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("done", {6, 2, 4});
+    c.state.set_step(6, 0);
+    all.push_back(c.finish());
+    all.push_back(BeamCase("beyond the capacity", {23, 2, 4}).finish());
+  }
+}
+
+// Every way to stop, with finds in the list and likely ends.
+void add_rule_cases(std::vector<OpCase>& all) {
+  for (const auto early : {StopRule::no, StopRule::yes, StopRule::never})
+    for (const float penalty : {-1.0f, 0.0f, 0.6f, 1.0f, 2.0f}) {
+      BeamCase c(format("stopping %u, penalty %.1f", static_cast<uint32_t>(early), static_cast<double>(penalty)),
+                 {7, 6, 3, 2, 150, 64});
+      c.state.params[P::early_stopping] = static_cast<uint32_t>(early);
+      c.state.set_param(P::length_penalty, penalty);
+      c.favour_ends(5);
+      const float typical = -12 / search::length_divisor(8, penalty);
+      c.put_finished(1, 1, typical, 0);
+      c.put_finished(2, 2, typical, 0.05f);
+      c.put_finished(3, 3, typical / 16, 0.05f);  // no more to gain
+      c.put_finished(4, 3, typical * 4, 0.25f);   // full, yet easily bettered
+      c.put_finished(5, 2, typical, 0.05f);
+      c.state.search[c.state.search_word(5, SearchLayout::settled)] = 1;
+      all.push_back(c.finish());
+    }
+  for (const uint32_t longest : {9u, 10u}) {
+    BeamCase c(format("step 7 of at most %u ids", longest), {7, 2, 4, 1, 150, 150});
+    c.state.params[P::max_length] = longest;
+    c.put_finished(1, 4, -1, 0.5f);
+    all.push_back(c.finish());
+  }
+}
+
+void add_score_cases(std::vector<OpCase>& all) {
+  const auto masked = static_cast<double>(kMasked);
+  {
+    BeamCase c("ties", {4, 2, 4, 1, 90, 32});
+    for (uint32_t row = 0; row < 8; ++row)
+      for (uint32_t id = 0; id < 90; ++id) c.score(row, id) = -0.5 * static_cast<double>(c.random.below(3));
+    for (uint32_t b = 0; b < 4; ++b) c.running(0, b) = c.running(1, b) = search::as_word(-2.0f);
+    all.push_back(c.finish());
+  }
+  {
+    // Scores that differ become one when they are added to a large sum: then the ids decide.
+    BeamCase c("ties by rounding", {4, 1, 2, 1, 60, 60});
+    for (uint32_t row = 0; row < 2; ++row)
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = -1 - 1e-6 * static_cast<double>((id * 37) % 60);
+    for (uint32_t b = 0; b < 2; ++b) c.running(0, b) = search::as_word(-1024.0f);
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("one permitted id, as when it is forced", {0, 1, 4, 1, 60, 32});
+    for (uint32_t row = 0; row < 4; ++row)
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = id == 9 ? 0 : masked;
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("only an end is permitted", {3, 2, 3, 1, 60, 32});
+    for (uint32_t row = 0; row < 6; ++row)
+      for (uint32_t id = 0; id < 60; ++id)
+        if (id != 2) c.score(row, id) = masked;
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("nothing is permitted", {3, 2, 3, 1, 60, 32});
+    for (uint32_t row = 0; row < 3; ++row)
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = masked;
+    c.running(1, 1) = search::as_word(kMasked);
+    all.push_back(c.finish());
+  }
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  add_shape_cases(all);
+  add_rule_cases(all);
+  add_score_cases(all);
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef beam_step_op{"beam_step", infer, variants, lower, reference, cases};
+
+void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, uint32_t k,
+                    const SearchTensors& state, const SearchShape& shape) {
+  StepAttributes a;
+  a.shape = shape;
+  a.candidates = k;
+  a.slices = k == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / (uint64_t{2} * k));
+  g.add_node({&beam_step_op,
+              label,
+              {candidates, state.step, state.params, state.search, state.lineage, state.log},
+              {state.search, state.lineage, state.log},
+              graph::Attributes(a)});
+}
+
+}  // namespace lapilli

@@ -1,0 +1,220 @@
+// "greedy_step": see search.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+namespace {
+
+using P = ParamWords;
+
+constexpr uint32_t kLocal = 64;  // rows a workgroup
+
+struct Push {
+  uint32_t groups, slots, positions, slices, ld4;
+};
+
+enum Input : size_t { kPartials, kStep, kParams, kSearch, kLineage, kLog, kInputs };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<StepAttributes>();
+  if (node.inputs.size() != kInputs || node.outputs.size() != 3) return node_error(node, "operands are missing");
+  LAPILLI_CHECK(expect_input(g, node, kPartials, {"partials", 0, 4ull * a.slices, graph::DType::u32}));
+  ops::SearchTensors state;
+  state.step = node.inputs[kStep];
+  state.params = node.inputs[kParams];
+  state.search = node.inputs[kSearch];
+  state.lineage = node.inputs[kLineage];
+  state.log = node.inputs[kLog];
+  LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
+  if (a.shape.beams != 1) return node_error(node, "%u beams; greedy search has one", a.shape.beams);
+  if (g.tensor(node.inputs[kPartials]).rows > a.shape.slots) return node_error(node, "more rows than slots");
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "invocation a row"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<StepAttributes>();
+  const auto& t = context.graph.tensor(node.inputs[kPartials]);
+  using graph::Access;
+  LAPILLI_TRY(const auto partials, bind_whole(context, 0, node.inputs[kPartials], Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
+  LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
+  LAPILLI_TRY(const auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
+  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
+  Dispatch d;
+  d.shader = ShaderId::greedy_step;
+  d.operands = {partials, search, lineage, log, step, params};
+  d.groups = div_up<uint64_t>(t.rows, kLocal);
+  follow_live_rows(d, 1, kLocal);
+  d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.slices,
+                  static_cast<uint32_t>(t.ld / 4)});
+  d.cost = static_cast<double>(t.rows) * (8.0 * a.slices + 32);
+  out.push_back(std::move(d));
+  return {};
+}
+
+struct Chosen {
+  uint32_t id = 0;
+  float log_probability = 0;
+};
+
+Chosen choose(const uint32_t* partials, uint32_t slices, uint32_t pad) {
+  search::Candidate best;
+  for (uint32_t s = 0; s < slices; ++s) {
+    const search::Candidate c{search::as_float(partials[4 * s]), partials[4 * s + 1]};
+    if (c.score > best.score || (c.score == best.score && c.id < best.id)) best = c;
+  }
+  double sum = 0;
+  for (uint32_t s = 0; s < slices; ++s)
+    sum += static_cast<double>(search::as_float(partials[4 * s + 3])) *
+           std::exp(static_cast<double>(search::as_float(partials[4 * s])) - static_cast<double>(best.score));
+  return {best.id == search::kNoId ? pad : best.id,
+          search::forbidden(best.score) ? kMasked : static_cast<float>(-std::log(std::max(sum, 1e-30)))};
+}
+
+class Step {
+ public:
+  Step(const graph::Node& node, HostTensors& values)
+      : a_(node.attributes.as<StepAttributes>()),
+        p_(values.at(node.inputs[kParams])),
+        t_(search::StepView(values.at(node.inputs[kStep])).step()),
+        search_(values.at(node.inputs[kSearch]).u),
+        lineage_(values.at(node.inputs[kLineage]).u),
+        log_(values.at(node.inputs[kLog]).u) {}
+
+  void run(uint32_t slot, const uint32_t* partials) {
+    const uint32_t base = slot * SearchLayout::stride(1);
+    float running = search::as_float(search_[base + SearchLayout::running(1)]);
+    uint32_t token = word(t_ & 1, 1, slot, t_ + 1);
+    if (t_ + 1 >= p_[P::prefix]) {
+      const auto chosen = choose(partials, a_.slices, p_[P::pad]);
+      token = chosen.id;
+      running = search::forbidden(running) || search::forbidden(chosen.log_probability)
+                    ? kMasked
+                    : running + chosen.log_probability;
+      search_[base + SearchLayout::running(1)] = search::as_word(running);
+      if (t_ + 2 >= p_.limit(a_.shape) || p_.is_end(token)) finish(base, slot, token, running);
+    }
+    for (const uint32_t plane : {0u, 1u}) {
+      word(~t_ & 1, plane, slot, t_) = word(t_ & 1, plane, slot, t_);
+      word(~t_ & 1, plane, slot, t_ + 1) = plane == 0 ? slot : token;
+    }
+    const uint32_t entry[] = {token, slot, search::as_word(running), 0};
+    std::copy(std::begin(entry), std::end(entry),
+              log_.begin() + static_cast<std::ptrdiff_t>(t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header +
+                                                         4 * slot));
+  }
+
+ private:
+  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t slot, uint32_t position) {
+    return lineage_[lineage_word(parity, plane, slot, position, a_.shape.slots, a_.shape.positions)];
+  }
+  void finish(uint32_t base, uint32_t slot, uint32_t token, float running) {
+    const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], p_.real(P::length_penalty));
+    search_[base + SearchLayout::done] = search_[base + SearchLayout::settled] = 1;
+    search_[base + SearchLayout::finished] = 1;
+    const uint32_t entry[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, slot, token};
+    std::copy(std::begin(entry), std::end(entry),
+              search_.begin() + static_cast<std::ptrdiff_t>(base + SearchLayout::finished_list(1)));
+  }
+
+  StepAttributes a_;
+  search::ParamView p_;
+  uint32_t t_;
+  std::vector<uint32_t>&search_, &lineage_, &log_;
+};
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<StepAttributes>();
+  const auto& t = g.tensor(node.inputs[kPartials]);
+  const search::StepView step(values.at(node.inputs[kStep]));
+  if (step.step() + 1 >= a.shape.positions) return;
+  Step one(node, values);
+  for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r)
+    one.run(step.slot(r), values.at(node.inputs[kPartials]).u.data() + r * t.ld);
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t kSlice = 100;  // ids of slice s: from 100 s on
+
+OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t seed) {
+  auto& g = c.op_case.graph;
+  const auto partials = g.activation("partials", rows, 4ull * slices, graph::DType::u32);
+  ops::greedy_step(g, c.op_case.name, partials, c.tensors, c.shape);
+  std::vector<uint32_t> words(g.tensor(partials).elements(), 0);
+  CaseRandom random(seed);
+  for (uint32_t r = 0; r < rows; ++r)
+    for (uint32_t s = 0; s < slices; ++s) {
+      const bool nothing = r % 11 == 7 || (s == 1 && r % 3 == 0);
+      const float score = nothing ? kMasked : static_cast<float>(4 * random.unit());
+      const uint64_t at = r * g.tensor(partials).ld + 4ull * s;
+      words[at] = words[at + 2] = search::as_word(score);
+      words[at + 1] = s * kSlice + (r % 5 == 2 ? 2 : random.below(kSlice));  // 2 ends
+      words[at + 3] = search::as_word(static_cast<float>(1 + 20 * (random.unit() + 1)));
+      if (s == slices - 1 && s > 0 && r % 4 == 1) words[at] = words[at + 2] = words[at - 4];  // a tie
+    }
+  c.op_case.inputs.emplace_back(partials, words_of(std::move(words)));
+  for (uint32_t s = 0; s < c.shape.slots; ++s)
+    c.search[c.search_word(s, SearchLayout::header)] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
+  return c.finish();
+}
+
+search::StateCase make_state(const std::string& name, uint32_t t, uint32_t slots, uint32_t live) {
+  search::StateCase c(name, {slots, 14, 1, slots}, 1000);
+  CaseRandom random(t + slots);
+  c.random_lineage(t + 1, 1000, random);
+  std::vector<uint32_t> rows;
+  for (uint32_t r = 0; r < live; ++r) rows.push_back(slots - live + r);
+  c.set_step(t, live, rows);
+  c.set_param(P::length_penalty, 0.75f);
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case(make_state("one row", 0, 1, 1), 1, 1, 1));
+  all.push_back(make_case(make_state("some have ended", 5, 19, 11), 19, 3, 2));
+  all.push_back(make_case(make_state("many rows", 6, 131, 131), 131, 16, 3));
+  all.push_back(make_case(make_state("longest", 12, 5, 5), 5, 2, 4));
+  all.push_back(make_case(make_state("beyond the capacity", 13, 5, 5), 5, 2, 4));
+  all.push_back(make_case(make_state("done", 7, 5, 0), 5, 2, 5));
+  for (const uint32_t prefix : {4u, 5u}) {
+    auto c = make_state(format("step 3 of %u given ids", prefix), 3, 5, 3);
+    c.params[P::prefix] = prefix;
+    all.push_back(make_case(std::move(c), 5, 2, 6));
+  }
+  {
+    auto c = make_state("three ends, at most 9 ids", 6, 40, 40);
+    c.set_ends({2, 117, 202});
+    c.params[P::max_length] = 9;
+    c.set_param(P::length_penalty, -1.0f);
+    all.push_back(make_case(std::move(c), 40, 3, 7));
+  }
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef greedy_step_op{"greedy_step", infer, variants, lower, reference, cases};
+
+void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
+                      const SearchShape& shape) {
+  StepAttributes a;
+  a.shape = shape;
+  a.slices = static_cast<uint32_t>(g.tensor(partials).cols / 4);
+  g.add_node({&greedy_step_op,
+              label,
+              {partials, state.step, state.params, state.search, state.lineage, state.log},
+              {state.search, state.lineage, state.log},
+              graph::Attributes(a)});
+}
+
+}  // namespace lapilli
