@@ -76,7 +76,7 @@ enum {
 /* "0.1.0" */
 LAPILLI_API const char* lapilli_version(void);
 
-/* "not_found" and so on; never null. */
+/* "not found" and so on; never null. */
 LAPILLI_API const char* lapilli_status_name(lapilli_status status);
 
 /* Message of this thread's last call that failed, "" if none has. Valid until this thread's next call. Never null. */

@@ -1,0 +1,66 @@
+#include <cstdio>
+#include <memory>
+
+#include "api/tools.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+struct Arguments {
+  tools::BenchRequest request;
+  std::string shape;
+};
+
+int run(const Arguments& arguments) {
+  tools::BenchRequest request = arguments.request;
+  if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
+  const auto figures = tools::bench(request);
+  if (figures.status == LAPILLI_OK) return print(figures.text);
+  std::fprintf(stderr, "lapilli: %s\n", figures.text.c_str());
+  return exit_code(figures.status);
+}
+
+constexpr const char* kFooter =
+    R"(Examples:
+  lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4
+  lapilli bench opus-mt-en-de --batch 1 --beam 1
+  lapilli bench --shape transformer-base --json
+
+Each figure is the median of the runs after one to warm up. Every source gives exactly as many ids as --target says.
+)";
+
+}  // namespace
+
+void add_bench(CLI::App& app, Context& context) {
+  auto a = std::make_shared<Arguments>();
+  tools::BenchRequest& r = a->request;
+  CLI::App* command = app.add_subcommand("bench", "Measure a model: encoder, time per token, processor time, memory");
+  auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
+                    ->type_name("MODEL");
+  command->add_option("--shape", a->shape, "A network of this shape with random weights, such as transformer-base")
+      ->excludes(model);
+  command->add_option("--batch", r.batches, "Sentences at once; several with commas")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("-b,--beam", r.beams, "Beams; several with commas")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->type_name("N");
+  command->add_option("--source", r.source, "Ids per source")->capture_default_str();
+  command->add_option("--target", r.target, "Ids generated per source")->capture_default_str();
+  command->add_option("--runs", r.runs, "Runs per figure")->capture_default_str();
+  command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
+      ->capture_default_str();
+  command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
+  command->add_option("--caps", r.caps, "Pretend that the device can do less");
+  auto* json = command->add_flag("--json", r.json, "As JSON");
+  command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
+  command->footer(kFooter);
+  command->callback([&context, a] { context.run = [a] { return run(*a); }; });
+}
+
+}  // namespace lapilli::cli

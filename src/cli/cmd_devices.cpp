@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <memory>
+
+#include "api/tools.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+struct Arguments {
+  std::string device, caps;
+  bool json = false;
+};
+
+int run(const Arguments& arguments) {
+  int status = LAPILLI_OK;
+  std::string text;
+  if (arguments.json) {
+    DeviceOptions options;
+    options.select = arguments.device;
+    options.caps = arguments.caps;
+    auto json = devices_json(options);
+    status = json ? LAPILLI_OK : json.error().status();
+    text = json ? *json + "\n" : json.error().message();
+  } else {
+    const auto table = tools::devices_table(arguments.device, arguments.caps);
+    status = table.status;
+    text = table.text;
+  }
+  if (status == LAPILLI_OK) return print(text);
+  std::fprintf(stderr, "lapilli: %s\n", text.c_str());
+  return exit_code(status);
+}
+}  // namespace
+
+void add_devices(CLI::App& app, Context& context) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("devices", "List the Vulkan devices, and which one would be used and why");
+  command->add_option("--device", arguments->device,
+                      "Choose as translate would: an index, a part of the name or a UUID");
+  command->add_option("--caps", arguments->caps, "Show the capabilities under this mask");
+  command->add_flag("--json", arguments->json, "As a JSON array, with all capabilities");
+  command->callback([&context, arguments] { context.run = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,60 @@
+#include <cstdio>
+#include <memory>
+
+#include "api/tools.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+struct Arguments {
+  tools::PlanRequest request;
+  std::string shape;
+  bool dot = false;
+};
+
+int run(const Arguments& arguments) {
+  tools::PlanRequest request = arguments.request;
+  if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
+  const auto plan = tools::plan(request);
+  if (plan.status == LAPILLI_OK) return print(plan.text);
+  std::fprintf(stderr, "lapilli: %s\n", plan.text.c_str());
+  return exit_code(plan.status);
+}
+
+constexpr const char* kFooter =
+    R"(Examples:
+  lapilli plan models/en-fr --dot | dot -Tsvg > step.svg
+  lapilli plan models/en-fr --graph encode --json --caps floor
+
+Needs no device: without one, the plan is that of the least device there may be.
+)";
+
+}  // namespace
+
+void add_plan(CLI::App& app, Context& context) {
+  auto a = std::make_shared<Arguments>();
+  tools::PlanRequest& r = a->request;
+  CLI::App* command = app.add_subcommand("plan", "Print what a model's run is made of: dispatches, memory, barriers");
+  auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
+                    ->type_name("MODEL");
+  command->add_option("--shape", a->shape, "A network of this shape instead, such as transformer-base,layers=2")
+      ->excludes(model);
+  auto* dot = command->add_flag("--dot", a->dot, "As a Graphviz picture (the default)");
+  command->add_flag("--json", r.json, "As JSON")->excludes(dot);
+  command->add_option("--graph", r.graph, "Which part of the run")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"encode", "init", "step"}));
+  command->add_option("--batch", r.batch, "Sentences")->capture_default_str();
+  command->add_option("-b,--beam", r.beams, "Beams")->capture_default_str();
+  command->add_option("--source", r.source, "Source positions")->capture_default_str();
+  command->add_option("--target", r.target, "Target positions")->capture_default_str();
+  command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
+  command->add_option("--caps", r.caps, "Pretend that the device can do less");
+  command->footer(kFooter);
+  command->callback([&context, a] { context.run = [a] { return run(*a); }; });
+}
+
+}  // namespace lapilli::cli

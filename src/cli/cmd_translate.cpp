@@ -1,0 +1,412 @@
+// lapilli translate: what is given, line by line, through the model.
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/line_reader.hpp"
+#include "cli/output.hpp"
+#include "cli/progress_bar.hpp"
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr uint32_t kDefaultBatch = 32;
+// Lines that are sorted by length together. More make fuller batches, but an interruption may lose them.
+constexpr uint32_t kBatchesPerWindow = 2;
+
+struct Arguments {
+  std::vector<std::string> inputs;
+  bool force_text = false, force_file = false;
+  std::string model, device, caps, options;
+  int32_t beam = 0, max_length = 0, nbest = 1;
+  uint32_t batch = kDefaultBatch;
+  bool json = false, ids = false, stats = false, validation = false;
+};
+
+// Where lines come from, and what to call it in messages.
+struct Source {
+  std::string name;  // "" for an argument, "-" for standard input
+  std::string text;  // of an argument
+};
+
+// Ids between blanks; false if there is anything else.
+bool parse_ids(const std::string& text, Ids& ids) {
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    while (at < end && (*at == ' ' || *at == '\t')) ++at;
+    if (at == end) return true;
+    int32_t id = 0;
+    const auto [next, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (next < end && *next != ' ' && *next != '\t')) return false;
+    ids.push_back(id);
+    at = next;
+  }
+}
+
+bool blank(const std::string& text) { return text.find_first_not_of(" \t\v\f\r") == std::string::npos; }
+
+std::string ids_text(const Ids& ids) {
+  std::string text;
+  for (int32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
+  return text;
+}
+
+std::string ids_json(const Ids& ids) {
+  std::string text = "[";
+  for (int32_t id : ids) text += (text.size() == 1 ? "" : ",") + std::to_string(id);
+  return text + "]";
+}
+
+std::string sequence_json(const Sequence& sequence) {
+  char score[32];
+  std::snprintf(score, sizeof score, "%.6g", static_cast<double>(sequence.score));
+  return "\"text\":" + json_string(sequence.text) + ",\"score\":" + score + ",\"ids\":" + ids_json(sequence.ids);
+}
+
+// What became of one line: nothing to do, an error, or an output of the model.
+struct LineResult {
+  std::string error;
+  lapilli_status status = LAPILLI_OK;
+  const Output* output = nullptr;
+};
+
+class Translator {
+ public:
+  Translator(const Arguments& arguments, const Context& context) : arguments_(arguments), context_(context) {}
+
+  int run() {
+    std::vector<Source> sources;
+    if (int code = find_sources(sources)) return code;
+    catch_interrupts();
+    if (int code = load()) return code;
+    for (const Source& source : sources) {
+      if (int code = source.name.empty() ? translate_argument(source.text) : translate_file(source.name)) return code;
+      if (interrupted()) break;
+    }
+    if (arguments_.stats) print_stats();
+    if (interrupted()) return 128 + interrupted();
+    return failed_lines_ > 0 ? exit_some_failed : exit_ok;
+  }
+
+ private:
+  // Says what arguments are before anything is loaded, so that a file that is not there costs nothing.
+  int find_sources(std::vector<Source>& sources) {
+    if (arguments_.nbest > 1 && !arguments_.json) {
+      return complain(exit_usage, "--nbest needs --json: without it every line of input gives one line");
+    }
+    for (const std::string& input : arguments_.inputs) {
+      if (input == "-" && !arguments_.force_text) {
+        sources.push_back({"-", ""});
+      } else if (arguments_.force_file || (!arguments_.force_text && is_readable_file(input))) {
+        const InputFile file = InputFile::open(input);
+        if (!file.ok()) return complain(exit_input, input + ": " + std::strerror(errno));
+        sources.push_back({input, ""});
+      } else {
+        sources.push_back({"", input});
+      }
+    }
+    if (sources.empty()) sources.push_back({"-", ""});
+    return exit_ok;
+  }
+
+  int load() {
+    DeviceOptions device;
+    device.select = arguments_.device;
+    device.caps = arguments_.caps;
+    device.validation = arguments_.validation;
+    auto model = Model::load(arguments_.model, device);
+    if (!model) return complain(exit_code(model.error().status()), model.error().message());
+    model_.emplace(std::move(*model));
+    if (context_.verbose) {
+      const auto info = model_->info();
+      std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
+                   info.family, static_cast<double>(info.parameters) / 1e6, info.device, info.load_ms);
+    }
+    if (arguments_.beam > 0) options_.num_beams = arguments_.beam;
+    if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
+    if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
+    options_.batch = arguments_.batch;
+    options_.json = arguments_.options;
+    return exit_ok;
+  }
+
+  int translate_argument(const std::string& text) {
+    std::vector<Line> lines(1);
+    size_t start = 0;
+    do {  // an argument may hold several lines
+      const size_t end = std::min(text.find('\n', start), text.size());
+      lines.back().text = text.substr(start, end - start);
+      if (!lines.back().text.empty() && lines.back().text.back() == '\r') lines.back().text.pop_back();
+      lines.back().number = lines.size();
+      lines.back().too_long = lines.back().text.size() > kMaxLineBytes;
+      start = end + 1;
+      if (start < text.size()) lines.emplace_back();
+    } while (start < text.size());
+    return translate_lines(lines, "", [](uint64_t) {});
+  }
+
+  int translate_file(const std::string& name) {
+    const bool standard_input = name == "-";
+    LineReader reader(standard_input ? InputFile::standard_input() : InputFile::open(name));
+    if (!reader.file().ok()) return complain(exit_input, name + ": " + std::strerror(errno));
+    if (standard_input && !context_.quiet && is_terminal(0) && is_terminal(2)) {
+      std::fprintf(stderr, "lapilli: type lines to translate; Ctrl-D ends\n");
+    }
+    const uint64_t size = reader.file().size();
+    // Lines that appear on the same terminal show well enough how far it is.
+    ProgressBar bar(size > 0 && !context_.quiet && is_terminal(2) && !is_terminal(1));
+    bar_ = &bar;
+    uint64_t bytes = 0, done_lines = 0;
+    int code = exit_ok;
+    while (code == exit_ok && !interrupted()) {
+      const std::vector<Line> lines = reader.read(size_t{arguments_.batch} * kBatchesPerWindow);
+      if (lines.empty()) break;
+      uint64_t window_bytes = 0;
+      for (const Line& line : lines) window_bytes += line.bytes;
+      code = translate_lines(lines, standard_input ? "" : name, [&](uint64_t done) {
+        const double part = static_cast<double>(done) / static_cast<double>(lines.size());
+        bar.show((static_cast<double>(bytes) + part * static_cast<double>(window_bytes)) / static_cast<double>(size),
+                 done_lines + done);
+      });
+      bytes += window_bytes;
+      done_lines += lines.size();
+    }
+    bar.clear();
+    bar_ = nullptr;
+    if (code == exit_ok && reader.error() != 0) {
+      return complain(exit_input, (standard_input ? "standard input" : name) + ": " + std::strerror(reader.error()));
+    }
+    return code;
+  }
+
+  template <class Progress>
+  int translate_lines(const std::vector<Line>& lines, const std::string& file, Progress&& progress) {
+    std::vector<LineResult> results(lines.size());
+    std::vector<size_t> owners;  // of each input of the model
+    std::vector<std::string> texts;
+    std::vector<Ids> ids;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (lines[i].too_long) {
+        results[i].status = LAPILLI_INVALID_ARGUMENT;
+        results[i].error = "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes";
+        continue;
+      }
+      if (blank(lines[i].text)) continue;
+      if (arguments_.ids) {
+        Ids parsed;
+        if (!parse_ids(lines[i].text, parsed)) {
+          results[i].status = LAPILLI_INVALID_ARGUMENT;
+          results[i].error = "not a list of token ids (whole numbers with blanks between)";
+          continue;
+        }
+        ids.push_back(std::move(parsed));
+      } else {
+        texts.push_back(lines[i].text);
+      }
+      owners.push_back(i);
+    }
+    const uint64_t others = lines.size() - owners.size();
+    options_.progress = [&](uint64_t done, uint64_t) {
+      progress(others + done);
+      return interrupted() == 0;
+    };
+    if (owners.empty()) return write(lines, file, results);
+    auto made = arguments_.ids ? model_->generate(ids, options_) : model_->translate(texts, options_);
+    options_.progress = {};
+    if (!made) {
+      if (bar_) bar_->clear();
+      return complain(exit_code(made.error().status()), made.error().message());
+    }
+    add_stats(made->stats());
+    for (size_t i = 0; i < owners.size(); ++i) {
+      LineResult& result = results[owners[i]];
+      result.output = &(*made)[i];
+      if (result.output->ok()) continue;
+      result.status = result.output->error->status();
+      result.error = result.output->error->message();
+    }
+    return write(lines, file, results);
+  }
+
+  int write(const std::vector<Line>& lines, const std::string& file, const std::vector<LineResult>& results) {
+    std::string out;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      // After an interruption the lines up to the first unfinished one are written, so that they stay aligned.
+      if (results[i].status == LAPILLI_CANCELLED) break;
+      out += arguments_.json ? line_json(lines[i], results[i]) : line_text(results[i]);
+      out += '\n';
+      if (results[i].status == LAPILLI_OK) continue;
+      ++failed_lines_;
+      if (bar_) bar_->clear();
+      std::fprintf(stderr, "lapilli: %s%s%llu: %s\n", file.c_str(), file.empty() ? "line " : ":",
+                   static_cast<unsigned long long>(lines[i].number), results[i].error.c_str());
+    }
+    if (bar_ && is_terminal(1)) bar_->clear();
+    return print(out);
+  }
+
+  [[nodiscard]] std::string line_text(const LineResult& result) const {
+    if (result.status != LAPILLI_OK || !result.output) return "";
+    std::string text = arguments_.ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
+    // One line in, one line out, whatever the model says.
+    for (char& c : text) {
+      if (c == '\n' || c == '\r') c = ' ';
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string line_json(const Line& line, const LineResult& result) const {
+    std::string out = "{\"line\":" + std::to_string(line.number) + ",";
+    if (result.status != LAPILLI_OK) {
+      return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
+             ",\"message\":" + json_string(result.error) + "}}";
+    }
+    if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[]}";
+    const auto& sequences = result.output->sequences;
+    if (arguments_.nbest == 1) return out + sequence_json(sequences.front()) + "}";
+    out += "\"sequences\":[";
+    for (size_t i = 0; i < sequences.size(); ++i) out += (i == 0 ? "{" : ",{") + sequence_json(sequences[i]) + "}";
+    return out + "]}";
+  }
+
+  void add_stats(const lapilli_stats& stats) {
+    lapilli_stats sum = stats;
+    sum.batches += stats_.batches;
+    sum.encode_ms += stats_.encode_ms;
+    sum.decode_ms += stats_.decode_ms;
+    sum.total_ms += stats_.total_ms;
+    sum.source_tokens += stats_.source_tokens;
+    sum.generated_tokens += stats_.generated_tokens;
+    sum.decoder_steps += stats_.decoder_steps;
+    sum.submissions += stats_.submissions;
+    stats_ = sum;
+  }
+
+  // Milliseconds and mebibytes.
+  void print_stats() {
+    if (stats_.load_ms == 0) stats_.load_ms = model_->info().load_ms;
+    const lapilli_stats& s = stats_;
+    const double per_token = s.generated_tokens ? s.decode_ms / static_cast<double>(s.generated_tokens) : 0;
+    const double per_step = s.decoder_steps ? s.decode_ms / static_cast<double>(s.decoder_steps) : 0;
+    auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+    if (arguments_.json) {
+      std::fprintf(stderr,
+                   "{\"load_ms\":%.3f,\"encode_ms\":%.3f,\"decode_ms\":%.3f,\"total_ms\":%.3f,\"ms_per_token\":%.4f,"
+                   "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
+                   "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
+                   "\"host_bytes_peak\":%llu}\n",
+                   s.load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
+                   n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
+                   n(s.host_bytes_peak));
+      return;
+    }
+    constexpr double kMiB = 1 << 20;
+    std::fprintf(stderr,
+                 "load       %10.1f ms\n"
+                 "encode     %10.1f ms for %llu source tokens in %u batches\n"
+                 "decode     %10.1f ms for %llu tokens in %llu steps and %llu submissions\n"
+                 "per token  %10.3f ms, per step %.3f ms\n"
+                 "other      %10.1f ms: plans, pipelines, tokenizer\n"
+                 "total      %10.1f ms without loading\n"
+                 "pipelines  %10llu made\n"
+                 "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n",
+                 s.load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
+                 n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
+                 s.total_ms, n(s.pipelines), static_cast<double>(s.device_bytes_peak) / kMiB,
+                 static_cast<double>(s.host_bytes_peak) / kMiB);
+  }
+
+  static int complain(int code, const std::string& message) {
+    std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+    return code;
+  }
+
+  const Arguments& arguments_;
+  const Context& context_;
+  std::optional<Model> model_;
+  Options options_;
+  ProgressBar* bar_ = nullptr;
+  lapilli_stats stats_{};
+  uint64_t failed_lines_ = 0;
+};
+
+constexpr const char* kFooter =
+    R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
+and its number and reason on stderr. Without inputs, standard input is read: at a terminal each line is answered at
+once, from a pipe in batches. A text that begins with - stands behind --.
+
+Examples:
+  lapilli translate "Where is the station?"
+  lapilli translate --beam 1 letter.txt > lettre.txt
+  lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
+  lapilli translate --model ./opus-mt-en-ROMANCE '>>fr<< Where is the station?'
+  lapilli translate --json --nbest 4 "Good morning."         four translations with scores
+  echo "463 30 16 975 23 0" | lapilli translate --ids
+  lapilli translate --options '{"no_repeat_ngram_size": 3, "length_penalty": 0.8}' letter.txt
+
+)";
+
+}  // namespace
+
+namespace {
+// Without the limits in --help, where they would hide what matters.
+CLI::Validator range(int32_t low, int32_t high) { return CLI::Range(low, high).description(""); }
+}  // namespace
+
+void add_translate(CLI::App& app, Context& context) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("translate", "Translate text, files or standard input, line by line");
+  // Taken raw: CLI11's own conversion would read something into braces.
+  command
+      ->add_option(
+          "inputs",
+          [a](const CLI::results_t& given) {
+            for (const std::string& input : given) a->inputs.push_back(unprotect(input));
+            return true;
+          },
+          "Texts or files; an argument that names a file is a file; - is standard input")
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("INPUT");
+  auto* text = command->add_flag("--text", a->force_text, "Take the inputs for text, whatever they name");
+  command->add_flag("--file", a->force_file, "Take the inputs for files")->excludes(text);
+  command
+      ->add_option("-m,--model", a->model,
+                   "Model directory as published; without it, LAPILLI_MODEL or the bundled model")
+      ->type_name("DIR");
+  command->add_option("-b,--beam", a->beam, "Beams; 1 is greedy search. Without it, the model decides")
+      ->type_name("N")
+      ->check(range(1, 1 << 20));
+  command->add_option("--max-length", a->max_length, "Longest output in tokens, start and end included")
+      ->type_name("N")
+      ->check(range(1, std::numeric_limits<int32_t>::max()));
+  command->add_option("--nbest", a->nbest, "Sequences per line, at most as many as beams; needs --json")
+      ->type_name("N")
+      ->check(range(1, 1 << 20));
+  command->add_option("--options", a->options, "Further options as JSON, named as in generation_config.json")
+      ->type_name("JSON");
+  command->add_option("--batch", a->batch, "Lines worked on together")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(range(1, 65536));
+  command->add_option("--device", a->device, "Index, part of the name or UUID of a device; see lapilli devices");
+  command->add_option("--caps", a->caps,
+                      "Pretend that the device can do less: floor, small-bindings, no-subgroup, ...");
+  command->add_flag("--validation", a->validation, "Switch Vulkan's validation layer on");
+  command->add_flag("--ids", a->ids, "Token ids instead of text, in and out: end token included, start token left out");
+  command->add_flag("--json", a->json, "One JSON object per line, with text, score and ids");
+  command->add_flag("--stats", a->stats, "Times, tokens, pipelines and memory on stderr at the end");
+  command->footer(kFooter + std::string(kExitCodeHelp));
+  command->callback([&context, a] {
+    a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
+    context.run = [&context, a] { return Translator(*a, context).run(); };
+  });
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,30 @@
+// The program's commands: one file cmd_NAME.cpp each, with a function here and a line in main.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/exit_codes.hpp"
+
+namespace lapilli::cli {
+
+struct Context {
+  bool quiet = false, verbose = false;
+  std::vector<std::string> behind_dashes;  // arguments behind "--"
+  std::function<int()> run;                // set by the command that was named; gives the exit code
+};
+
+// CLI11 takes an argument in brackets, such as "[music]", for a list and breaks it up. So a mark is put behind it
+// before parsing, which options lose by themselves; texts that are taken raw go through unprotect.
+std::string protect(std::string argument);
+std::string unprotect(std::string argument);
+
+void add_translate(CLI::App& app, Context& context);
+void add_devices(CLI::App& app, Context& context);
+void add_inspect(CLI::App& app, Context& context);
+void add_plan(CLI::App& app, Context& context);
+void add_bench(CLI::App& app, Context& context);
+
+}  // namespace lapilli::cli

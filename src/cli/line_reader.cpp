@@ -1,0 +1,69 @@
+#include "cli/line_reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace lapilli::cli {
+
+namespace {
+constexpr size_t kReadBytes = size_t{1} << 16;
+constexpr const char* kByteOrderMark = "\xef\xbb\xbf";
+}  // namespace
+
+std::vector<Line> LineReader::read(size_t limit) {
+  while (!end_ && ready_.size() < limit) {
+    if (!ready_.empty() && drained_) break;
+    fill();
+  }
+  std::vector<Line> lines;
+  if (interrupted() || error_ != 0) return lines;
+  while (!ready_.empty() && lines.size() < limit) {
+    lines.push_back(std::move(ready_.front()));
+    ready_.pop_front();
+  }
+  return lines;
+}
+
+void LineReader::fill() {
+  buffer_.resize(kReadBytes);
+  const long got = file_.read(buffer_.data(), buffer_.size());
+  if (got < 0 && errno == EINTR && !interrupted()) return;
+  if (got > 0) {
+    drained_ = !file_.regular() && static_cast<size_t>(got) < buffer_.size();
+    take(buffer_.data(), static_cast<size_t>(got));
+    return;
+  }
+  if (got < 0) error_ = interrupted() ? 0 : errno;
+  end_ = true;
+  if (got == 0 && partial_.bytes > 0) finish_line();  // a last line without line end
+}
+
+void LineReader::take(const char* data, size_t size) {
+  while (size > 0) {
+    const char* newline = static_cast<const char*>(std::memchr(data, '\n', size));
+    const size_t part = newline ? static_cast<size_t>(newline - data) : size;
+    const size_t used = newline ? part + 1 : part;
+    partial_.bytes += used;
+    // One byte more than allowed is kept, for the carriage return of a line that is just short enough.
+    const size_t room = kMaxLineBytes + 1 - partial_.text.size();
+    partial_.text.append(data, std::min(part, room));
+    if (part > room) partial_.too_long = true;
+    if (newline) finish_line();
+    data += used;
+    size -= used;
+  }
+}
+
+void LineReader::finish_line() {
+  std::string& text = partial_.text;
+  if (!partial_.too_long && !text.empty() && text.back() == '\r') text.pop_back();
+  if (lines_ == 0 && text.compare(0, 3, kByteOrderMark) == 0) text.erase(0, 3);
+  if (text.size() > kMaxLineBytes) partial_.too_long = true;
+  if (partial_.too_long) text.clear();
+  partial_.number = ++lines_;
+  ready_.push_back(std::move(partial_));
+  partial_ = {};
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,50 @@
+// Lines of a file, a pipe or a terminal, as many at a time as are there.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+// Longer lines are cut off and refused: nobody's sentence has a million bytes.
+constexpr size_t kMaxLineBytes = size_t{1} << 20;
+
+struct Line {
+  std::string text;     // without line end ("\n" or "\r\n"); the first one without byte order mark
+  uint64_t number = 0;  // from 1
+  uint64_t bytes = 0;   // in the file, line end included
+  bool too_long = false;
+};
+
+class LineReader {
+ public:
+  explicit LineReader(InputFile file) : file_(std::move(file)) {}
+
+  // Waits until there is a line, then gives what can be had without waiting, at most `limit` lines: a line typed at a
+  // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end, after an error and when interrupted.
+  std::vector<Line> read(size_t limit);
+
+  // errno of the read that failed, or 0.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] const InputFile& file() const { return file_; }
+
+ private:
+  void fill();
+  void take(const char* data, size_t size);
+  void finish_line();
+
+  InputFile file_;
+  std::deque<Line> ready_;
+  Line partial_;
+  std::vector<char> buffer_;
+  uint64_t lines_ = 0;
+  bool drained_ = false;  // the last read got less than there was room for, so the next one may wait
+  bool end_ = false;
+  int error_ = 0;
+};
+
+}  // namespace lapilli::cli

@@ -1,0 +1,16 @@
+// Standard output with its errors noticed, and JSON strings.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lapilli::cli {
+
+// Writes and flushes. The exit code: 0, or that of an output that cannot be written (said on stderr, except when the
+// reader went away).
+int print(std::string_view text);
+
+// With quotes. Bytes that are not valid UTF-8 are kept as they are.
+std::string json_string(std::string_view text);
+
+}  // namespace lapilli::cli

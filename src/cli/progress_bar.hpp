@@ -1,0 +1,27 @@
+// One line on the terminal's stderr that shows how far a file is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace lapilli::cli {
+
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool enabled) : enabled_(enabled) {}
+  ~ProgressBar() { clear(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // `share` of the file in 0..1 and the lines done. Draws at most ten times a second.
+  void show(double share, uint64_t lines);
+  // Takes the bar away, before other text is written.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool enabled_, drawn_ = false;
+  Clock::time_point start_ = Clock::now(), last_{};
+};
+
+}  // namespace lapilli::cli

@@ -1,0 +1,312 @@
+// The C interface: wrong calls, sizes of structs, errors, threads, cancellation. Device tests use the bundled model.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lapilli/lapilli.h"
+
+namespace {
+
+bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+
+TEST(Api, VersionIsTheHeaders) {
+  const std::string version = std::to_string(LAPILLI_VERSION_MAJOR) + "." + std::to_string(LAPILLI_VERSION_MINOR) +
+                              "." + std::to_string(LAPILLI_VERSION_PATCH);
+  EXPECT_EQ(lapilli_version(), version);
+}
+
+TEST(Api, StatusNames) {
+  EXPECT_STREQ(lapilli_status_name(LAPILLI_NOT_FOUND), "not found");
+  for (lapilli_status status = LAPILLI_OK; status <= LAPILLI_INTERNAL; ++status) {
+    EXPECT_STRNE(lapilli_status_name(status), "unknown") << status;
+  }
+  EXPECT_STREQ(lapilli_status_name(-1), "unknown");
+  EXPECT_STREQ(lapilli_status_name(1000), "unknown");
+}
+
+TEST(Api, NullPointers) {
+  lapilli_model* model = reinterpret_cast<lapilli_model*>(16);
+  lapilli_result* result = reinterpret_cast<lapilli_result*>(16);
+  EXPECT_EQ(lapilli_device_open(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("device is null"));
+  EXPECT_EQ(lapilli_devices_json(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_model_load(nullptr, nullptr, &model), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(model, nullptr);  // out handles are null after an error
+  EXPECT_EQ(lapilli_model_load(nullptr, nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_model_get_info(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_generate(nullptr, nullptr, 0, nullptr, &result), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(result, nullptr);
+  EXPECT_EQ(lapilli_result_get(nullptr, 0, 0, nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get_stats(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  lapilli_device_close(nullptr);
+  lapilli_model_free(nullptr);
+  lapilli_result_free(nullptr);
+  lapilli_cancel(nullptr);
+}
+
+TEST(Api, WrongStructSizes) {
+  lapilli_device* device = nullptr;
+  lapilli_device_options options{};
+  EXPECT_EQ(lapilli_device_open(&options, &device), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("struct_size") && says("lapilli_device_options")) << lapilli_last_error();
+  options.struct_size = 0xffffffff;
+  EXPECT_EQ(lapilli_device_open(&options, &device), LAPILLI_INVALID_ARGUMENT);
+
+  // A newer program's struct that sets what we do not know.
+  struct Newer {
+    lapilli_device_options options;
+    uint64_t more;
+  } newer{};
+  newer.options.struct_size = sizeof newer;
+  newer.more = 1;
+  EXPECT_EQ(lapilli_device_open(&newer.options, &device), LAPILLI_UNSUPPORTED);
+  EXPECT_EQ(device, nullptr);
+}
+
+TEST(Api, ErrorsBelongToTheirThread) {
+  EXPECT_EQ(lapilli_device_open(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+  const std::string mine = lapilli_last_error();
+  std::thread([&mine] {
+    EXPECT_STREQ(lapilli_last_error(), "");
+    EXPECT_EQ(lapilli_model_get_info(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
+    EXPECT_NE(lapilli_last_error(), mine);
+  }).join();
+  EXPECT_EQ(lapilli_last_error(), mine);
+}
+
+// Run where no driver is found (tests.cmake).
+TEST(ApiWithoutDriver, IsAnError) {
+  lapilli_device* device = nullptr;
+  EXPECT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_NO_DEVICE);
+  EXPECT_EQ(device, nullptr);
+  EXPECT_TRUE(says("install")) << lapilli_last_error();
+  const char* json = nullptr;
+  EXPECT_EQ(lapilli_devices_json(nullptr, &json), LAPILLI_NO_DEVICE);
+  EXPECT_EQ(json, nullptr);
+}
+
+class ApiDevice : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    lapilli_set_log(LAPILLI_LOG_WARNING, nullptr, nullptr);
+    lapilli_device* device = nullptr;
+    ASSERT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK) << lapilli_last_error();
+    ASSERT_EQ(lapilli_model_load(device, LAPILLI_SOURCE_DIR "/models/en-fr", &model_), LAPILLI_OK)
+        << lapilli_last_error();
+    lapilli_device_close(device);  // the model keeps it
+  }
+  static void TearDownTestSuite() {
+    lapilli_model_free(model_);
+    model_ = nullptr;
+  }
+
+  struct Results {
+    lapilli_status status = LAPILLI_OK;
+    lapilli_result* handle = nullptr;
+    ~Results() { lapilli_result_free(handle); }
+    std::string text(size_t input) const {
+      lapilli_sequence sequence;
+      sequence.struct_size = sizeof sequence;
+      const lapilli_status got = lapilli_result_get(handle, input, 0, &sequence);
+      return got == LAPILLI_OK ? std::string(sequence.text, sequence.text_bytes) : lapilli_status_name(got);
+    }
+  };
+  static void generate(const std::vector<const char*>& texts, const lapilli_options* options, Results& results) {
+    std::vector<lapilli_input> inputs;
+    for (const char* text : texts) inputs.push_back(lapilli_text(text));
+    results.status = lapilli_generate(model_, inputs.data(), inputs.size(), options, &results.handle);
+  }
+
+  static lapilli_model* model_;
+};
+lapilli_model* ApiDevice::model_ = nullptr;
+
+TEST_F(ApiDevice, Info) {
+  lapilli_model_info info;
+  info.struct_size = sizeof info;
+  ASSERT_EQ(lapilli_model_get_info(model_, &info), LAPILLI_OK);
+  EXPECT_STREQ(info.family, "marian");
+  EXPECT_EQ(info.has_tokenizer, 1);
+  EXPECT_EQ(info.source_vocabulary, 8001u);
+  EXPECT_EQ(info.max_source_tokens, 256u);
+  EXPECT_GT(info.load_ms, 0);
+
+  // An older program's struct ends earlier; nothing is written behind it.
+  struct {
+    uint32_t struct_size;
+    int32_t has_tokenizer;
+    uint64_t guard;
+  } older = {8, 0, 0x1234567812345678};
+  ASSERT_EQ(lapilli_model_get_info(model_, reinterpret_cast<lapilli_model_info*>(&older)), LAPILLI_OK);
+  EXPECT_EQ(older.has_tokenizer, 1);
+  EXPECT_EQ(older.guard, 0x1234567812345678u);
+}
+
+TEST_F(ApiDevice, TranslatesTextAndIds) {
+  const int32_t ids[] = {463, 30, 16, 975, 23, 0};
+  lapilli_input inputs[2] = {lapilli_text("What time is it?"), {}};
+  inputs[1].ids = {ids, 6};
+  Results results;
+  ASSERT_EQ(lapilli_generate(model_, inputs, 2, nullptr, &results.handle), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(results.text(0), "À quelle heure est-il ?");
+  EXPECT_EQ(results.text(1), "Où est la gare ?");
+  lapilli_sequence sequence;
+  sequence.struct_size = sizeof sequence;
+  ASSERT_EQ(lapilli_result_get(results.handle, 1, 0, &sequence), LAPILLI_OK);
+  EXPECT_EQ(sequence.sequences, 1u);
+  EXPECT_EQ(std::vector<int32_t>(sequence.ids.ids, sequence.ids.ids + sequence.ids.count),
+            (std::vector<int32_t>{327, 31, 21, 1095, 11, 0}));
+  EXPECT_NEAR(sequence.score, -0.175394, 1e-3);
+  EXPECT_EQ(lapilli_result_get(results.handle, 2, 0, &sequence), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get(results.handle, 0, 1, &sequence), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get(results.handle, 0, 0, nullptr), LAPILLI_INVALID_ARGUMENT);
+
+  lapilli_stats stats;
+  stats.struct_size = sizeof stats;
+  ASSERT_EQ(lapilli_result_get_stats(results.handle, &stats), LAPILLI_OK);
+  EXPECT_EQ(stats.source_tokens, 12u);
+  EXPECT_EQ(stats.batches, 1u);
+  EXPECT_GT(stats.decoder_steps, 0u);
+  EXPECT_GT(stats.generated_tokens, 10u);
+}
+
+TEST_F(ApiDevice, NothingToDo) {
+  Results results;
+  generate({}, nullptr, results);
+  EXPECT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
+  ASSERT_NE(results.handle, nullptr);
+}
+
+TEST_F(ApiDevice, OneInputsFaultIsItsOwn) {
+  Results results;
+  generate({"\xff", "Where is the station?"}, nullptr, results);
+  ASSERT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(results.text(0), "invalid argument");
+  EXPECT_TRUE(says("UTF-8")) << lapilli_last_error();
+  EXPECT_EQ(results.text(1), "Où est la gare ?");
+}
+
+TEST_F(ApiDevice, WrongInputsAndOptions) {
+  lapilli_input empty{};
+  lapilli_result* result = nullptr;
+  EXPECT_EQ(lapilli_generate(model_, &empty, 1, nullptr, &result), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("neither text nor ids")) << lapilli_last_error();
+  EXPECT_EQ(lapilli_generate(model_, nullptr, 1, nullptr, &result), LAPILLI_INVALID_ARGUMENT);
+
+  const auto refused = [&](const char* what, auto&& change) {
+    lapilli_options options = lapilli_default_options();
+    change(options);
+    Results results;
+    generate({"Hello."}, &options, results);
+    EXPECT_EQ(results.status, LAPILLI_INVALID_ARGUMENT) << what;
+    EXPECT_EQ(results.handle, nullptr) << what;
+    EXPECT_TRUE(says(what)) << what << ": " << lapilli_last_error();
+  };
+  refused("struct_size", [](lapilli_options& o) { o.struct_size = 3; });
+  refused("num_beams", [](lapilli_options& o) { o.num_beams = -7; });
+  refused("num_beams", [](lapilli_options& o) { o.num_beams = 0; });
+  refused("num_return_sequences", [](lapilli_options& o) { o.num_return_sequences = 1000; });
+  refused("early_stopping", [](lapilli_options& o) { o.early_stopping = 3; });
+  refused("length_penalty", [](lapilli_options& o) { o.length_penalty = INFINITY; });
+  refused("end_tokens", [](lapilli_options& o) { o.end_tokens.count = 3; });
+  refused("bad_words", [](lapilli_options& o) { o.bad_word_count = 3; });
+  refused("forced_bos_token", [](lapilli_options& o) { o.forced_bos_token = -9; });
+  refused("volcano", [](lapilli_options& o) { o.json = "{\"volcano\": 1}"; });
+}
+
+TEST_F(ApiDevice, SeveralSequences) {
+  lapilli_options options = lapilli_default_options();
+  options.num_beams = 3;
+  options.num_return_sequences = 3;
+  Results results;
+  generate({"Good morning."}, &options, results);
+  ASSERT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
+  float last = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    lapilli_sequence sequence;
+    sequence.struct_size = sizeof sequence;
+    ASSERT_EQ(lapilli_result_get(results.handle, 0, i, &sequence), LAPILLI_OK);
+    EXPECT_EQ(sequence.sequences, 3u);
+    EXPECT_LE(sequence.score, last);
+    last = sequence.score;
+  }
+}
+
+TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {
+  lapilli_options options = lapilli_default_options();
+  options.batch = 1;
+  options.progress = [](void*, uint64_t done, uint64_t total) -> int32_t {
+    EXPECT_LE(done, total);
+    return done >= 2;
+  };
+  Results results;
+  // Longest first: the two at the end are finished.
+  generate({"Hello.", "Where is it?", "I would like a cup of coffee, please.", "Where is the station, my friend?"},
+           &options, results);
+  EXPECT_EQ(results.status, LAPILLI_CANCELLED);
+  ASSERT_NE(results.handle, nullptr);
+  EXPECT_EQ(results.text(0), "cancelled");
+  EXPECT_NE(results.text(2), "cancelled");
+  EXPECT_NE(results.text(3), "cancelled");
+}
+
+TEST_F(ApiDevice, CancelledFromAnotherThread) {
+  std::atomic<bool> running{false};
+  lapilli_options options = lapilli_default_options();
+  options.batch = 2;
+  options.progress_user = &running;
+  options.progress = [](void* user, uint64_t, uint64_t) -> int32_t {
+    static_cast<std::atomic<bool>*>(user)->store(true);
+    return 0;
+  };
+  std::thread other([&running] {
+    while (!running) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lapilli_cancel(model_);
+  });
+  Results results;
+  generate(std::vector<const char*>(5000, "I would like a cup of coffee, please."), &options, results);
+  other.join();
+  EXPECT_EQ(results.status, LAPILLI_CANCELLED);
+  EXPECT_TRUE(says("cancelled"));
+  // The model goes on as if nothing had been.
+  Results after;
+  generate({"Where is the station?"}, nullptr, after);
+  EXPECT_EQ(after.text(0), "Où est la gare ?");
+}
+
+TEST_F(ApiDevice, TwoThreadsAtOnce) {
+  const auto work = [](const char* text, const char* french) {
+    for (int i = 0; i < 4; ++i) {
+      Results results;
+      generate({text}, nullptr, results);
+      EXPECT_EQ(results.text(0), french) << lapilli_last_error();
+    }
+  };
+  std::thread other([&] { work("What time is it?", "À quelle heure est-il ?"); });
+  work("Where is the station?", "Où est la gare ?");
+  other.join();
+}
+
+TEST_F(ApiDevice, MissingModel) {
+  lapilli_device* device = nullptr;
+  ASSERT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK);
+  lapilli_model* model = nullptr;
+  EXPECT_EQ(lapilli_model_load(device, "no/such/model", &model), LAPILLI_NOT_FOUND);
+  EXPECT_EQ(model, nullptr);
+  EXPECT_TRUE(says("no/such/model")) << lapilli_last_error();
+  lapilli_device_close(device);
+}
+
+TEST_F(ApiDevice, ListsDevices) {
+  const char* json = nullptr;
+  ASSERT_EQ(lapilli_devices_json(nullptr, &json), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_NE(std::strstr(json, "\"chosen\": true"), nullptr) << json;
+}
+
+}  // namespace

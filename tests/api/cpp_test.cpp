@@ -1,0 +1,81 @@
+// The C++ face: values, errors, options that arrive, exceptions that pass.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "lapilli/lapilli.hpp"
+
+namespace {
+
+const std::string kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+
+TEST(CppDevice, Translates) {
+  auto model = lapilli::Model::load(kModel);
+  ASSERT_TRUE(model) << model.error().what();
+  auto results = model->translate({"Where is the station?", "\xff"});
+  ASSERT_TRUE(results) << results.error().what();
+  ASSERT_EQ(results->size(), 2u);
+  EXPECT_EQ((*results)[0].text(), "Où est la gare ?");
+  EXPECT_FALSE((*results)[1].ok());
+  EXPECT_EQ((*results)[1].error->status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ((*results)[1].text(), "");
+
+  auto ids = model->generate({{463, 30, 16, 975, 23, 0}, {}});
+  ASSERT_TRUE(ids) << ids.error().what();
+  EXPECT_EQ((*ids)[0].sequences[0].ids, (lapilli::Ids{327, 31, 21, 1095, 11, 0}));
+  EXPECT_FALSE((*ids)[1].ok());  // given, and empty
+}
+
+TEST(CppDevice, OptionsArrive) {
+  auto model = lapilli::Model::load(kModel).value();
+  lapilli::Options options;
+  options.num_beams = 2;
+  options.num_return_sequences = 2;
+  options.max_new_tokens = 3;
+  options.forced_eos_token = LAPILLI_NO_TOKEN;
+  options.bad_words = std::vector<lapilli::Ids>{{327}};  // the token that the answer would begin with
+  auto results = model.translate({"Where is the station?"}, options).value();
+  ASSERT_EQ(results[0].sequences.size(), 2u);
+  for (const auto& sequence : results[0].sequences) {
+    EXPECT_LE(sequence.ids.size(), 3u);
+    EXPECT_EQ(std::count(sequence.ids.begin(), sequence.ids.end(), 327), 0);
+  }
+  options.num_return_sequences = 3;
+  EXPECT_EQ(model.translate({"Hello."}, options).error().status(), LAPILLI_INVALID_ARGUMENT);
+  // What is said as JSON holds where no field says otherwise.
+  options = {};
+  options.json = R"({"num_beams": 3, "num_return_sequences": 2})";
+  EXPECT_EQ(model.translate({"Hello."}, options).value()[0].sequences.size(), 2u);
+  options.num_return_sequences = 1;
+  EXPECT_EQ(model.translate({"Hello."}, options).value()[0].sequences.size(), 1u);
+}
+
+TEST(CppDevice, ExceptionsOfProgressPassTheLibrary) {
+  auto model = lapilli::Model::load(kModel).value();
+  lapilli::Options options;
+  options.progress = [](uint64_t, uint64_t) -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);
+}
+
+TEST(CppDevice, CancelledResults) {
+  auto model = lapilli::Model::load(kModel).value();
+  lapilli::Options options;
+  options.progress = [](uint64_t, uint64_t) { return false; };
+  auto results = model.translate({"Hello."}, options).value();
+  EXPECT_TRUE(results.cancelled());
+  EXPECT_EQ(results[0].error->status(), LAPILLI_CANCELLED);
+}
+
+TEST(CppDevice, ValueOfAFailureThrowsTheError) {
+  auto model = lapilli::Model::load("no/such/model");
+  ASSERT_FALSE(model);
+  try {
+    (void)model.value();
+    FAIL();
+  } catch (const lapilli::Error& error) {
+    EXPECT_EQ(error.status(), LAPILLI_NOT_FOUND);
+    EXPECT_NE(error.message().find("no/such/model"), std::string::npos);
+  }
+}
+
+}  // namespace
