@@ -1,0 +1,102 @@
+// The lapilli program under test, and small model directories to try it on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/process.hpp"
+
+namespace lapilli::test {
+
+namespace fs = std::filesystem;
+
+inline std::string program() { return LAPILLI_BINARY_DIR "/lapilli"; }
+inline std::string bundled_model() { return LAPILLI_SOURCE_DIR "/models/en-fr"; }
+
+// No device is found, whatever the machine has.
+inline const std::vector<std::string> kNoDriver = {"VK_ICD_FILENAMES=/dev/null", "VK_DRIVER_FILES=/dev/null"};
+
+inline Spawn lapilli(std::vector<std::string> arguments) {
+  Spawn spawn;
+  spawn.arguments = std::move(arguments);
+  spawn.arguments.insert(spawn.arguments.begin(), program());
+  // What the user's environment says must not matter here.
+  spawn.environment = {"LAPILLI_MODEL"};
+  return spawn;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// A folder that goes away with its content.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "lapilli-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  fs::path path() const { return path_; }
+  std::string file(const std::string& name, const std::string& content) const {
+    const fs::path path = path_ / name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path.string();
+  }
+  // The bundled model, whose files may then be changed.
+  std::string model_copy() const {
+    fs::copy(bundled_model(), path_ / "model", fs::copy_options::recursive);
+    return (path_ / "model").string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+inline nlohmann::json read_json(const std::string& path) {
+  std::ifstream stream(path);
+  return nlohmann::json::parse(stream, nullptr, false);
+}
+
+// What the reference implementation gives for the bundled model.
+struct Expected {
+  std::string text, french;     // beam 4
+  std::string ids, french_ids;  // as --ids writes them
+  std::string greedy, greedy_ids;
+  double score = 0;  // beam 4
+};
+inline std::string join_ids(const nlohmann::json& ids, size_t skip) {
+  std::string text;
+  for (size_t i = skip; i < ids.size(); ++i) text += (text.empty() ? "" : " ") + std::to_string(ids[i].get<int>());
+  return text;
+}
+inline const std::vector<Expected>& expected() {
+  static const std::vector<Expected> cases = [] {
+    std::vector<Expected> list;
+    const auto json = read_json(bundled_model() + "/expected.json");
+    for (const auto& c : json["cases"]) {
+      list.push_back({c["text"], c["beam4"]["text"], join_ids(c["input_ids"], 0), join_ids(c["beam4"]["ids"], 1),
+                      c["greedy"]["text"], join_ids(c["greedy"]["ids"], 1), c["beam4"]["score"]});
+    }
+    return list;
+  }();
+  return cases;
+}
+
+}  // namespace lapilli::test

@@ -1,0 +1,365 @@
+// lapilli translate on a device, with the bundled model: input, output, lines that fail, options, interruptions,
+// terminals.
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
+  const std::string command[] = {"translate", "--quiet"};
+  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
+  return run(lapilli(std::move(arguments)), input);
+}
+
+// ---- where the text comes from ----
+
+TEST(CliDevice, TextArgument) {
+  const Outcome outcome = translate({expected()[0].text});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n");
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CliDevice, SeveralArgumentsAndLinesInOne) {
+  const Outcome outcome = translate({expected()[0].text, "", expected()[1].text + "\n\r\n" + expected()[2].text});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n\n" + expected()[1].french + "\n\n" + expected()[2].french + "\n");
+}
+
+TEST(CliDevice, ArgumentsThatLookLikeSomethingElse) {
+  const Outcome outcome = translate({"--json", "[one,two]", "{}", "devices", "--", "-1", "--help"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(lines_of(outcome.out).size(), 5u) << outcome.out;
+}
+
+TEST(CliDevice, FileArgument) {
+  TemporaryFolder folder;
+  const std::string file = folder.file("letter.txt", expected()[0].text + "\n" + expected()[1].text + "\n");
+  const std::string french = expected()[0].french + "\n" + expected()[1].french + "\n";
+  EXPECT_EQ(translate({file}).out, french);
+  EXPECT_EQ(translate({"--file", file}).out, french);
+  const Outcome forced = translate({"--text", file});
+  EXPECT_EQ(forced.code, 0);
+  EXPECT_EQ(lines_of(forced.out).size(), 1u);
+  // A folder's name is not a file's.
+  EXPECT_EQ(translate({folder.path().string()}).code, 0);
+}
+
+TEST(CliDevice, StandardInput) {
+  const std::string input = expected()[0].text + "\n" + expected()[1].text + "\n";
+  const std::string french = expected()[0].french + "\n" + expected()[1].french + "\n";
+  EXPECT_EQ(translate({}, input).out, french);
+  EXPECT_EQ(translate({"-"}, input).out, french);
+}
+
+TEST(CliDevice, LineEndsAndMarks) {
+  const std::string text = expected()[0].text, french = expected()[0].french;
+  EXPECT_EQ(translate({}, text + "\r\n\r\n" + text + "\r\n").out, french + "\n\n" + french + "\n");
+  EXPECT_EQ(translate({}, text + "\n" + text).out, french + "\n" + french + "\n");  // no line end at the end
+  EXPECT_EQ(translate({}, "\xef\xbb\xbf" + text + "\n").out, french + "\n");        // byte order mark
+  EXPECT_EQ(translate({}, "\n\n \n").out, "\n\n\n");
+  const Outcome nothing = translate({}, "");
+  EXPECT_EQ(nothing.code, 0);
+  EXPECT_EQ(nothing.out, "");
+}
+
+// All 64 sentences, shuffled by the batches' sorting, come back in order.
+TEST(CliDevice, EveryLineKeepsItsPlace) {
+  std::string input, french, greedy;
+  for (const Expected& e : expected()) {
+    input += e.text + "\n";
+    french += e.french + "\n";
+    greedy += e.greedy + "\n";
+  }
+  EXPECT_EQ(translate({}, input).out, french);
+  EXPECT_EQ(translate({"--beam", "1", "--batch", "7"}, input).out, greedy);
+}
+
+// ---- lines that fail ----
+
+TEST(CliDevice, FailingLinesDoNotStopTheOthers) {
+  const std::string text = expected()[0].text, french = expected()[0].french;
+  std::string long_text;
+  for (int i = 0; i < 400; ++i) long_text += "stone ";
+  const std::string input = text + "\nbad \xff byte\n" + long_text + "\n\n" + std::string(3000000, 'a') + "\n" + text;
+  const Outcome outcome = translate({}, input);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, french + "\n\n\n\n\n" + french + "\n");
+  const auto messages = lines_of(outcome.err);
+  ASSERT_EQ(messages.size(), 3u) << outcome.err;
+  EXPECT_TRUE(contains(messages[0], "line 2: ") && contains(messages[0], "UTF-8")) << messages[0];
+  EXPECT_TRUE(contains(messages[1], "line 3: ") && contains(messages[1], "256")) << messages[1];
+  EXPECT_TRUE(contains(messages[2], "line 5: ") && contains(messages[2], "longer than")) << messages[2];
+
+  TemporaryFolder folder;
+  const std::string file = folder.file("letter.txt", "\xc3\n");
+  const Outcome named = translate({file});
+  EXPECT_EQ(named.code, 1);
+  EXPECT_EQ(named.out, "\n");
+  EXPECT_TRUE(contains(named.err, "letter.txt:1: ")) << named.err;
+}
+
+// ---- ids, JSON, statistics ----
+
+TEST(CliDevice, Ids) {
+  const Outcome outcome = translate({"--ids"}, expected()[0].ids + "\n\n" + expected()[1].ids + "\r\n");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, expected()[0].french_ids + "\n\n" + expected()[1].french_ids + "\n");
+  EXPECT_EQ(translate({"--ids", "--beam", "1", expected()[2].ids}).out, expected()[2].greedy_ids + "\n");
+}
+
+TEST(CliDevice, IdsThatAreNone) {
+  const Outcome outcome =
+      translate({"--ids"}, "12 8001 0\n12 -1 0\n12 x 0\n99999999999 0\n12 1.5 0\n" + expected()[0].ids);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "\n\n\n\n\n" + expected()[0].french_ids + "\n");
+  const auto messages = lines_of(outcome.err);
+  ASSERT_EQ(messages.size(), 5u) << outcome.err;
+  EXPECT_TRUE(contains(messages[0], "8001") && contains(messages[0], "vocabulary")) << messages[0];
+  EXPECT_TRUE(contains(messages[1], "-1") && contains(messages[1], "vocabulary")) << messages[1];
+  EXPECT_TRUE(contains(messages[2], "line 3: not a list of token ids")) << messages[2];
+}
+
+TEST(CliDevice, Json) {
+  const Outcome outcome = translate({"--json"}, expected()[0].text + "\n\n\xff\"\n");
+  EXPECT_EQ(outcome.code, 1);
+  const auto lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), 3u);
+  const auto first = nlohmann::json::parse(lines[0], nullptr, false);
+  ASSERT_TRUE(first.is_object()) << lines[0];
+  EXPECT_EQ(first["line"], 1);
+  EXPECT_EQ(first["text"], expected()[0].french);
+  EXPECT_NEAR(first["score"].get<double>(), expected()[0].score, 1e-3);
+  EXPECT_EQ(join_ids(first["ids"], 0), expected()[0].french_ids);
+  EXPECT_EQ(nlohmann::json::parse(lines[1])["text"], "");
+  EXPECT_EQ(nlohmann::json::parse(lines[2])["error"]["code"], "invalid argument");
+}
+
+TEST(CliDevice, SeveralSequences) {
+  const Outcome outcome = translate({"--json", "--nbest", "4", "--beam", "4", expected()[2].text});
+  const auto json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << outcome.out << outcome.err;
+  const auto& sequences = json["sequences"];
+  ASSERT_EQ(sequences.size(), 4u);
+  EXPECT_EQ(sequences[0]["text"], expected()[2].french);
+  for (size_t i = 1; i < 4; ++i) {
+    EXPECT_GE(sequences[i - 1]["score"], sequences[i]["score"]);
+    EXPECT_NE(sequences[i - 1]["ids"], sequences[i]["ids"]);
+  }
+  const Outcome too_many = translate({"--json", "--nbest", "5", "--beam", "4", "Hello."});
+  EXPECT_EQ(too_many.code, 2);
+  EXPECT_TRUE(contains(too_many.err, "num_return_sequences")) << too_many.err;
+}
+
+TEST(CliDevice, Statistics) {
+  const Outcome people = translate({"--stats", expected()[0].text});
+  EXPECT_EQ(people.out, expected()[0].french + "\n");
+  for (const char* part : {"load", "encode", "decode", "per token", "pipelines", "memory"}) {
+    EXPECT_TRUE(contains(people.err, part)) << people.err;
+  }
+  const Outcome programs = translate({"--stats", "--json", expected()[0].text, expected()[1].text});
+  const auto stats = nlohmann::json::parse(programs.err, nullptr, false);
+  ASSERT_TRUE(stats.is_object()) << programs.err;
+  EXPECT_EQ(stats["batches"], 2);  // each argument is answered at once
+  EXPECT_GT(stats["load_ms"], 0);
+  EXPECT_GT(stats["encode_ms"], 0);
+  EXPECT_GT(stats["decode_ms"], 0);
+  EXPECT_GT(stats["pipelines"], 0);
+  EXPECT_GT(stats["device_bytes_peak"], 20 << 20);
+  EXPECT_EQ(stats["source_tokens"], 12);
+}
+
+// ---- options ----
+
+TEST(CliDevice, Options) {
+  const std::string text = expected()[2].text;
+  EXPECT_EQ(translate({"--beam", "1", text}).out, expected()[2].greedy + "\n");
+  EXPECT_EQ(translate({"--options", R"({"num_beams": 1})", text}).out, expected()[2].greedy + "\n");
+  // max_length counts start and end.
+  const Outcome cut = translate({"--ids", "--max-length", "5", expected()[2].ids});
+  const std::string ids = lines_of(cut.out).at(0);
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), ' '), 3) << ids;
+
+  const Outcome unknown = translate({"--options", R"({"volcano": 1})", text});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(contains(unknown.err, "volcano")) << unknown.err;
+  EXPECT_NE(translate({"--options", "{", text}).code, 0);
+  const Outcome sampling = translate({"--options", R"({"do_sample": true})", text});
+  EXPECT_EQ(sampling.out, "");
+  EXPECT_TRUE(contains(sampling.err, "do_sample")) << sampling.err;
+}
+
+TEST(CliDevice, DeviceAndMask) {
+  const std::string text = expected()[0].text, french = expected()[0].french + "\n";
+  EXPECT_EQ(translate({"--device", "0", text}).out, french);
+  EXPECT_EQ(translate({"--caps", "floor", text}).out, french);
+  const Outcome none = translate({"--device", "no such device", text});
+  EXPECT_EQ(none.code, 4);
+  EXPECT_TRUE(contains(none.err, "no such device")) << none.err;
+  const Outcome mask = translate({"--caps", "no-such-mask", text});
+  EXPECT_NE(mask.code, 0);
+  EXPECT_TRUE(contains(mask.err, "no-such-mask")) << mask.err;
+}
+
+TEST(CliDevice, Messages) {
+  const Outcome quiet = run(lapilli({"translate", "-q", expected()[0].text}));
+  EXPECT_EQ(quiet.err, "");
+  const Outcome verbose = run(lapilli({"translate", expected()[0].text, "--verbose"}));
+  EXPECT_EQ(verbose.out, expected()[0].french + "\n");
+  EXPECT_TRUE(contains(verbose.err, "marian")) << verbose.err;
+}
+
+TEST(CliDevice, Devices) {
+  const Outcome table = run(lapilli({"devices"}));
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(contains(table.out, "* 0")) << table.out;
+  const Outcome text = run(lapilli({"devices", "--json"}));
+  const auto json = nlohmann::json::parse(text.out, nullptr, false);
+  ASSERT_TRUE(json.is_array()) << text.out;
+  EXPECT_EQ(json[0]["chosen"], true);
+  EXPECT_TRUE(json[0]["capabilities"].contains("max_storage_range"));
+}
+
+// ---- models ----
+
+TEST(CliDevice, ModelOfTheEnvironment) {
+  TemporaryFolder folder;
+  Spawn spawn = lapilli({"translate", "-q", "Hello."});
+  spawn.environment = {"LAPILLI_MODEL=" + (folder.path() / "nothing").string()};
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_TRUE(contains(outcome.err, "nothing")) << outcome.err;
+}
+
+TEST(CliDevice, ModelWithoutTokenizer) {
+  TemporaryFolder folder;
+  const std::string model = folder.model_copy();
+  fs::remove(model + "/source.spm");
+  const Outcome text = translate({"--model", model, "Hello."});
+  EXPECT_EQ(text.code, 3);
+  EXPECT_TRUE(contains(text.err, "source.spm")) << text.err;
+  EXPECT_EQ(translate({"--model", model, "--ids", expected()[0].ids}).out, expected()[0].french_ids + "\n");
+}
+
+// ---- pipes, terminals, signals ----
+
+TEST(CliDevice, PipeIsAnsweredWhileItStaysOpen) {
+  Process process(lapilli({"translate", "-q"}));
+  process.write(expected()[0].text + "\n");
+  ASSERT_TRUE(process.wait_for_lines(1)) << process.err();
+  process.write(expected()[1].text + "\n");
+  ASSERT_TRUE(process.wait_for_lines(2)) << process.err();
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n" + expected()[1].french + "\n");
+}
+
+TEST(CliDevice, TerminalIsAnsweredLineByLine) {
+  Spawn spawn = lapilli({"translate"});
+  spawn.terminal_in = spawn.terminal_err = true;
+  Process process(spawn);
+  ASSERT_TRUE(process.wait_for_err("Ctrl-D ends")) << process.err();
+  process.write(expected()[0].text + "\n");
+  ASSERT_TRUE(process.wait_for_lines(1)) << process.err();
+  process.write(expected()[1].text + "\n");
+  ASSERT_TRUE(process.wait_for_lines(2)) << process.err();
+  process.write("\x04");
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n" + expected()[1].french + "\n");
+}
+
+// Sentences enough for seconds.
+std::string long_input(size_t lines) {
+  std::string input;
+  for (size_t i = 0; i < lines; ++i) input += expected()[i % expected().size()].text + "\n";
+  return input;
+}
+
+TEST(CliDevice, ProgressBarOnATerminalOnly) {
+  TemporaryFolder folder;
+  const std::string file = folder.file("letter.txt", long_input(48));
+  Spawn spawn = lapilli({"translate", "--beam", "1", "--batch", "4", file});
+  spawn.terminal_err = true;
+  const Outcome shown = run(spawn);
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_EQ(lines_of(shown.out).size(), 48u);
+  EXPECT_TRUE(contains(shown.err, " %") && contains(shown.err, "lines")) << shown.err;
+  spawn.terminal_err = false;
+  EXPECT_FALSE(contains(run(spawn).err, " %"));
+  spawn.terminal_err = true;
+  spawn.arguments.push_back("--quiet");
+  EXPECT_EQ(run(spawn).err, "");
+}
+
+// What was written is a whole number of lines, and the first ones of what an undisturbed run writes.
+void expect_first_lines(const std::string& out) {
+  if (out.empty()) return;
+  EXPECT_EQ(out.back(), '\n');
+  const auto lines = lines_of(out);
+  for (size_t i = 0; i < lines.size(); ++i)
+    EXPECT_EQ(lines[i], expected()[i % expected().size()].french) << "line " << i;
+}
+
+TEST(CliDevice, InterruptedAtWork) {
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
+    TemporaryFolder folder;
+    Process process(lapilli({"translate", "-q", "--batch", "4", folder.file("letter.txt", long_input(20000))}));
+    ASSERT_TRUE(process.wait_for_lines(1)) << process.err();
+    process.signal(signal);
+    const Outcome outcome = process.finish();
+    EXPECT_EQ(outcome.code, code);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_LT(lines_of(outcome.out).size(), 20000u);
+    expect_first_lines(outcome.out);
+  }
+}
+
+TEST(CliDevice, InterruptedWhileWaitingForInput) {
+  Process process(lapilli({"translate", "-q"}));
+  process.write(expected()[0].text + "\n");
+  ASSERT_TRUE(process.wait_for_lines(1)) << process.err();
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n");
+}
+
+TEST(CliDevice, ReaderThatGoesAway) {
+  TemporaryFolder folder;
+  Process process(lapilli({"translate", "-q", "--batch", "4", folder.file("letter.txt", long_input(20000))}));
+  ASSERT_TRUE(process.wait_for_lines(1)) << process.err();
+  process.close_output();
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.code, 141);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CliDevice, OutputThatCannotBeWritten) {
+  Spawn spawn = lapilli({"translate", "-q", expected()[0].text});
+  spawn.stdout_path = "/dev/full";
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 6);
+  EXPECT_TRUE(contains(outcome.err, "cannot be written")) << outcome.err;
+}
+
+TEST(CliDevice, Sample) {
+  Spawn spawn = lapilli({expected()[0].text, expected()[1].text});
+  spawn.arguments[0] = LAPILLI_BINARY_DIR "/sample_minimal";
+  if (!fs::exists(spawn.arguments[0])) GTEST_SKIP() << "built without samples";
+  EXPECT_EQ(run(spawn).out, expected()[0].french + "\n" + expected()[1].french + "\n");
+  spawn.arguments[0] = LAPILLI_BINARY_DIR "/sample_minimal_c";
+  spawn.arguments.pop_back();
+  EXPECT_EQ(run(spawn).out, expected()[0].french + "\n");
+}
+
+// Run on a device whose heap is smaller than the model (tests.cmake).
+TEST(CliSmallMemory, OutOfMemory) {
+  const Outcome outcome = translate({expected()[0].text});
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "memory")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace lapilli::test

@@ -1,0 +1,192 @@
+// What the program does without a device: help, usage, inspect, and the messages for what is missing or broken.
+#include <functional>
+
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+TEST(CliUsage, HelpTeaches) {
+  for (const char* flag : {"--help", "-h"}) {
+    const Outcome help = run(lapilli({flag}));
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.err, "");
+    for (const char* part : {"Examples:", "Exit codes:", "translate", "devices", "inspect", "LAPILLI_MODEL"}) {
+      EXPECT_TRUE(contains(help.out, part)) << part;
+    }
+  }
+  const Outcome translate = run(lapilli({"translate", "--help"}));
+  EXPECT_EQ(translate.code, 0);
+  for (const char* part : {"--model", "--beam", "--max-length", "--device", "--caps", "--json", "--ids", "--stats",
+                           "--text", "--file", "Examples:", "Exit codes:"}) {
+    EXPECT_TRUE(contains(translate.out, part)) << part;
+  }
+}
+
+TEST(CliUsage, Version) {
+  const Outcome version = run(lapilli({"--version"}));
+  EXPECT_EQ(version.code, 0);
+  EXPECT_EQ(version.out, std::string("lapilli ") + LAPILLI_VERSION + "\n");
+}
+
+TEST(CliUsage, WrongUsageIsExitCodeTwo) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {},
+      {"nonsense"},
+      {"translate", "--nonsense"},
+      {"translate", "--beam", "0", "Hello."},
+      {"translate", "--beam", "many", "Hello."},
+      {"translate", "--max-length", "-3", "Hello."},
+      {"translate", "--text", "--file", "Hello."},
+      {"translate", "--nbest", "2", "Hello."},  // without --json
+      {"translate", "--batch", "0", "Hello."},
+      {"devices", "--", "x"},
+      {"inspect", "a", "b"},
+  };
+  for (const auto& arguments : wrong) {
+    const Outcome outcome = run(lapilli(arguments));
+    const std::string shown = testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.code, 2) << shown;
+    EXPECT_EQ(outcome.out, "") << shown;
+    EXPECT_NE(outcome.err, "") << shown;
+  }
+}
+
+TEST(CliUsage, OutputThatCannotBeWritten) {
+  for (const auto& arguments : {std::vector<std::string>{"--help"}, {"inspect"}}) {
+    Spawn spawn = lapilli(arguments);
+    spawn.stdout_path = "/dev/full";
+    const Outcome outcome = run(spawn);
+    EXPECT_EQ(outcome.code, 6);
+    EXPECT_TRUE(contains(outcome.err, "cannot be written")) << outcome.err;
+  }
+}
+
+TEST(CliUsage, NoDriver) {
+  for (const auto& arguments : {std::vector<std::string>{"translate", "Hello."}, {"devices"}, {"devices", "--json"}}) {
+    Spawn spawn = lapilli(arguments);
+    spawn.environment.insert(spawn.environment.end(), kNoDriver.begin(), kNoDriver.end());
+    const Outcome outcome = run(spawn);
+    EXPECT_EQ(outcome.code, 4);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(contains(outcome.err, "driver")) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "install")) << outcome.err;
+  }
+}
+
+TEST(CliUsage, InputFileThatIsNotThere) {
+  TemporaryFolder folder;
+  Spawn spawn = lapilli({"translate", "--file", (folder.path() / "letter.txt").string()});
+  spawn.environment.insert(spawn.environment.end(), kNoDriver.begin(), kNoDriver.end());  // it is noticed before
+  const Outcome missing = run(spawn);
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_TRUE(contains(missing.err, "letter.txt: No such file")) << missing.err;
+
+  const Outcome directory = run(lapilli({"translate", "--file", folder.path().string()}));
+  EXPECT_EQ(directory.code, 3);
+  EXPECT_TRUE(contains(directory.err, "directory")) << directory.err;
+}
+
+TEST(CliInspect, BundledModel) {
+  const Outcome table = run(lapilli({"inspect"}));
+  EXPECT_EQ(table.code, 0) << table.err;
+  for (const char* part : {"marian", "4 layers, 4 heads, feed-forward 1024", "8,001", "F16", "model.shared.weight"}) {
+    EXPECT_TRUE(contains(table.out, part)) << part;
+  }
+  const Outcome json_text = run(lapilli({"inspect", "--json", bundled_model()}));
+  const auto json = nlohmann::json::parse(json_text.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << json_text.out << json_text.err;
+  EXPECT_EQ(json["family"], "marian");
+  EXPECT_EQ(json["encoder"]["layers"], 4);
+  EXPECT_EQ(json["decoder"]["layers"], 2);
+  EXPECT_EQ(json["max_positions"], 256);
+  EXPECT_EQ(json["tokenizer"], "ok");
+  EXPECT_GT(json["parameters"], 7000000);
+  EXPECT_GE(json["device_weight_bytes"].get<uint64_t>(), 4 * json["parameters"].get<uint64_t>());
+}
+
+// The variable is for both: what inspect describes is what translate would use.
+TEST(CliInspect, ModelOfTheEnvironment) {
+  TemporaryFolder folder;
+  Spawn spawn = lapilli({"inspect"});
+  spawn.environment = {"LAPILLI_MODEL=" + folder.model_copy()};
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(contains(outcome.out, folder.path().string())) << outcome.out;
+}
+
+// Installed under a prefix that was moved: the model is found relative to the program.
+TEST(CliInspect, ModelRelativeToTheProgram) {
+  TemporaryFolder folder;
+  fs::create_directories(folder.path() / "opt/bin");
+  fs::create_directories(folder.path() / "opt/share/lapilli/models");
+  fs::copy(bundled_model(), folder.path() / "opt/share/lapilli/models/en-fr");
+  fs::copy_file(program(), folder.path() / "opt/bin/lapilli");
+  fs::rename(folder.path() / "opt", folder.path() / "moved");
+  Spawn spawn = lapilli({"inspect"});
+  spawn.arguments[0] = (folder.path() / "moved/bin/lapilli").string();
+  const Outcome found = run(spawn);
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_TRUE(contains(found.out, (folder.path() / "moved/share/lapilli/models/en-fr").string())) << found.out;
+
+  fs::remove_all(folder.path() / "moved/share");
+  const Outcome missing = run(spawn);
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_TRUE(contains(missing.err, "LAPILLI_MODEL")) << missing.err;
+}
+
+struct Damage {
+  const char* name;
+  void (*apply)(const std::string& model);
+  const char* message;  // a part of what is said
+};
+
+void rewrite(const std::string& path, const std::function<void(nlohmann::json&)>& change) {
+  auto json = read_json(path);
+  change(json);
+  std::ofstream(path) << json;
+}
+
+const Damage kDamages[] = {
+    {"no config", [](const std::string& m) { fs::remove(m + "/config.json"); }, "config.json"},
+    {"config is no JSON", [](const std::string& m) { std::ofstream(m + "/config.json") << "{"; }, "config.json"},
+    {"unknown family",
+     [](const std::string& m) { rewrite(m + "/config.json", [](auto& j) { j["model_type"] = "volcano"; }); },
+     "volcano"},
+    {"no weights", [](const std::string& m) { fs::remove(m + "/model.safetensors"); }, "model.safetensors"},
+    {"weights cut off", [](const std::string& m) { fs::resize_file(m + "/model.safetensors", 100000); },
+     "model.safetensors"},
+    {"a layer more than there are weights",
+     [](const std::string& m) { rewrite(m + "/config.json", [](auto& j) { j["decoder_layers"] = 3; }); },
+     "decoder.layers.2"},
+    {"another shape than the weights'",
+     [](const std::string& m) { rewrite(m + "/config.json", [](auto& j) { j["decoder_ffn_dim"] = 512; }); }, "fc1"},
+};
+
+TEST(CliInspect, DamagedModels) {
+  for (const Damage& damage : kDamages) {
+    TemporaryFolder folder;
+    const std::string model = folder.model_copy();
+    damage.apply(model);
+    const Outcome outcome = run(lapilli({"inspect", model}));
+    EXPECT_EQ(outcome.code, 3) << damage.name;
+    EXPECT_EQ(outcome.out, "") << damage.name;
+    EXPECT_TRUE(contains(outcome.err, damage.message)) << damage.name << ": " << outcome.err;
+  }
+}
+
+// With a device, translate says the same.
+TEST(CliDevice, DamagedModels) {
+  for (const Damage& damage : kDamages) {
+    TemporaryFolder folder;
+    const std::string model = folder.model_copy();
+    damage.apply(model);
+    const Outcome outcome = run(lapilli({"translate", "-q", "--model", model, "Hello."}));
+    EXPECT_EQ(outcome.code, 3) << damage.name;
+    EXPECT_EQ(outcome.out, "") << damage.name;
+    EXPECT_TRUE(contains(outcome.err, damage.message)) << damage.name << ": " << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace lapilli::test
