@@ -26,7 +26,8 @@ constexpr uint32_t kMaxStepsInFlight = 64;
 
 // Positions that a translation of this many source ids hardly ever exceeds. A search that does is run again with room
 // for max_length, so that caches are sized by what is usual.
-uint32_t likely_positions(uint64_t source, uint32_t prefix) { return static_cast<uint32_t>(2 * source + 32 + prefix); }
+// By the source's bucket, so that one source bucket has one target bucket.
+uint32_t likely_positions(uint64_t source, uint32_t prefix) { return 2 * length_bucket(source) + 32 + prefix; }
 
 }  // namespace
 
