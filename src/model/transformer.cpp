@@ -132,7 +132,7 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
   run.step = true;
   run.in_step.state = {s.step, s.params, s.lineage,
                        b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows)};
-  run.in_step.heads = c.decoder.heads;
+  run.in_step.beams = shape.session.beams;
   run.in_step.self = self_kv_shape(c, shape.session);
   run.in_step.cross = cross_kv_shape(c, shape.session);
   run.in_step.lineage_slots = shape.session.slots();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "generate/model_impl.hpp"
+#include "model/shape.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {
@@ -70,6 +71,22 @@ TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
     LAPILLI_ASSERT_OK(job->wait());
     EXPECT_EQ(job->take()->hypotheses.size(), count);
   }
+}
+
+// A head of the cache that exceeds a binding is read sentence by sentence.
+TEST(Limits, CachesLargerThanABinding) {
+  const auto config = model::parse_shape("tiny");
+  ASSERT_TRUE(config.ok());
+  const auto network = model::random_network(*config, 1);
+  const auto small = apply_mask(Capabilities{}, "small-bindings");
+  ASSERT_TRUE(small.ok());
+  WorkspaceKey key;
+  key.shape = {4, 4, 32, 128, 256};
+  key.candidates = 8;
+  const auto kv = model::self_kv_shape(*config, key.shape);
+  ASSERT_GT(kv.words() / kv.heads * 4, small->max_storage_range);
+  const auto plan = compile(step_graph(network, key).graph, *small);
+  EXPECT_TRUE(plan.ok()) << plan.error().message;
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   AttentionStepAttributes a;
   a.kv = how.self;
   a.self = 1;
+  a.beams = how.beams;
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
   a.scale = attention_scale(how.self.head_dim);

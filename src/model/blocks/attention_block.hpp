@@ -31,7 +31,7 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
 // The state that attention reads in a step, and its strides.
 struct StepAttention {
   ops::StepTensors state;
-  uint32_t heads = 0;
+  uint32_t beams = 1;
   KvShape self, cross;
   uint32_t lineage_slots = 0, lineage_positions = 0;
 };
