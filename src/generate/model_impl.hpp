@@ -85,7 +85,9 @@ struct Model::Impl {
   Result<MemoryShare> reserve(uint64_t bytes);
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
+  Status prepare_pipelines(const WorkspaceKey& key);
   std::mutex mutex_;
+  std::vector<WorkspaceKey> prepared_;  // kinds of jobs whose pipelines are there for every size
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
   std::list<std::unique_ptr<Workspace>> free_;                // newest first
 };

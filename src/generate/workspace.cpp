@@ -8,6 +8,20 @@ namespace lapilli {
 namespace {
 constexpr size_t kPlanCache = 16;   // shapes whose plans are remembered
 constexpr size_t kFreeSessions = 4;  // sessions kept for the next job
+
+// What a job is besides its size: jobs of one kind differ in row counts and lengths only.
+WorkspaceKey kind_of(WorkspaceKey key) {
+  key.shape = {0, key.shape.beams, 0, 0, 0};
+  key.steps_per_submit = 0;
+  return key;
+}
+
+// Sizes that between them make every op choose each variant that it has for some size: variants go by rows, and beyond
+// a few dozen there is one for all.
+struct ProbeSize {
+  uint32_t sentences, source;
+};
+constexpr ProbeSize kProbes[] = {{1, 8}, {2, 8}, {4, 8}, {8, 8}, {16, 32}, {64, 64}};
 }  // namespace
 
 graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape) {
@@ -54,6 +68,34 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
   plans_.emplace_front(key, p);
   if (plans_.size() > kPlanCache) plans_.pop_back();
   return p;
+}
+
+// The first job of a kind pays for the pipelines of all its sizes, in one batch: a second bucket then creates none.
+Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
+  const WorkspaceKey kind = kind_of(key);
+  {
+    std::lock_guard lock(mutex_);
+    if (std::find(prepared_.begin(), prepared_.end(), kind) != prepared_.end()) return {};
+  }
+  std::vector<std::shared_ptr<const Plan>> plans;
+  const auto probe = [&](graph::Graph g) {
+    auto plan = compile(std::move(g), device->caps());
+    // One that is too large for this device is no job's either, and the job at hand was compiled before.
+    if (plan) plans.push_back(std::move(plan).value());
+  };
+  for (const ProbeSize& size : kProbes) {
+    WorkspaceKey k = key;
+    k.shape.sentences = size.sentences;
+    k.shape.source_positions = size.source;
+    if (k.shape.slots() > kMaxRows) continue;
+    probe(encode_graph(network, k.shape));
+    probe(init_graph(network, k.shape));
+    probe(step_graph(network, k).graph);
+  }
+  LAPILLI_CHECK(create_pipelines(*device, plans));
+  std::lock_guard lock(mutex_);
+  prepared_.push_back(kind);
+  return {};
 }
 
 namespace {
@@ -108,6 +150,7 @@ Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKe
   auto w = std::make_unique<Workspace>();
   w->key = key;
   LAPILLI_TRY(w->plans, plans(key));
+  LAPILLI_CHECK(prepare_pipelines(key));
   LAPILLI_TRY(w->share, reserve(session_bytes(w->plans)));
   LAPILLI_TRY(w->session, Session::create(device));
   for (const auto& plan : {w->plans.encode, w->plans.init, w->plans.step}) w->session->require(*plan);
@@ -116,7 +159,7 @@ Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKe
   LAPILLI_TRY(auto encode, BoundPlan::bind(device, w->plans.encode, memory));
   LAPILLI_TRY(auto init, BoundPlan::bind(device, w->plans.init, memory));
   const bool one_segment = w->plans.step->schedule.segments.size() == 1;
-  LAPILLI_TRY(auto step, BoundPlan::bind(device, w->plans.step, memory, one_segment ? key.steps_per_submit : 1));
+  LAPILLI_TRY(auto step, BoundPlan::bind(device, w->plans.step, memory, {one_segment ? key.steps_per_submit : 1, {}}));
   w->encode = std::make_unique<BoundPlan>(std::move(encode));
   w->init = std::make_unique<BoundPlan>(std::move(init));
   w->step = std::make_unique<BoundPlan>(std::move(step));

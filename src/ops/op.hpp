@@ -24,7 +24,8 @@ struct Operand {
   graph::TensorId tensor = graph::kNone;
   uint64_t begin = 0, end = 0;  // bytes within the tensor
   graph::Access access = graph::Access::read;
-  uint64_t step_stride = 0;  // see graph::Range
+  // Not 0: bound as a whole, but replay t of the plan touches only the t-th row of so many bytes (the log).
+  uint64_t step_stride = 0;
 };
 
 // One vkCmdDispatch. Everything in it is fixed when the plan is made.

@@ -1,5 +1,6 @@
 #include "runtime/bind.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "ops/shader_table.hpp"
@@ -9,9 +10,9 @@ namespace lapilli {
 
 namespace {
 
-std::vector<vulkan::PipelineRequest> pipeline_requests(const Plan& plan) {
+std::vector<vulkan::PipelineRequest> pipeline_requests(std::span<const PlannedPipeline> pipelines) {
   std::vector<vulkan::PipelineRequest> requests;
-  for (const auto& p : plan.pipelines) {
+  for (const auto& p : pipelines) {
     const ShaderCode& code = shader_code(p.shader);
     requests.push_back({code.words, code.word_count, code.name, p.constants});
   }
@@ -32,14 +33,14 @@ Result<vulkan::BufferBinding> resolve(const MemoryMap& memory, const PlannedDisp
 }  // namespace
 
 Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
-                                  const MemoryMap& memory, uint32_t repeats) {
+                                  const MemoryMap& memory, const BindOptions& options) {
   BoundPlan bound;
   bound.device_ = std::move(device);
   bound.plan_ = std::move(plan);
-  bound.repeats_ = repeats;
-  if (repeats > 1 && bound.plan_->schedule.segments.size() > 1)
+  bound.options_ = options;
+  if (options.repeats > 1 && bound.plan_->schedule.segments.size() > 1)
     return fail(ErrorCode::internal, "only a plan of one segment can be repeated within a recording");
-  LAPILLI_TRY(bound.pipelines_, bound.device_->pipelines(pipeline_requests(*bound.plan_)));
+  LAPILLI_TRY(bound.pipelines_, bound.device_->pipelines(pipeline_requests(bound.plan_->pipelines)));
   LAPILLI_CHECK(bound.record(memory));
   return bound;
 }
@@ -72,9 +73,11 @@ Status BoundPlan::record(const MemoryMap& memory) {
     const uint32_t last = i + 1 < s.segments.size() ? s.segments[i + 1] : static_cast<uint32_t>(s.levels.size());
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
     LAPILLI_CHECK(recording.begin());
-    for (uint32_t r = 0; r < repeats_; ++r) {
+    for (uint32_t r = 0; r < options_.repeats; ++r) {
       for (uint32_t level = first; level < last; ++level) {
-        if (level != first || r != 0) recording.barrier();
+        const auto& out = options_.left_out_barriers;
+        const bool left_out = std::find(out.begin(), out.end(), level) != out.end();
+        if ((level != first || r != 0) && !left_out) recording.barrier();
         LAPILLI_CHECK(record_level(recording, s.levels[level], grids));
       }
     }
@@ -111,6 +114,15 @@ Status BoundPlan::run() const {
   const auto all = recordings();
   LAPILLI_TRY(const auto ticket, device_->submit(all));
   return device_->wait(ticket);
+}
+
+Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans) {
+  std::vector<PlannedPipeline> all;
+  for (const auto& plan : plans)
+    for (const auto& p : plan->pipelines)
+      if (std::find(all.begin(), all.end(), p) == all.end()) all.push_back(p);
+  LAPILLI_TRY(const auto made, device.pipelines(pipeline_requests(all)));
+  return {};
 }
 
 Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids) {

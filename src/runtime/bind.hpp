@@ -20,16 +20,22 @@ struct BufferRef {
 // Where (space, id) lives; a null buffer means it is not there. Buffers must outlive the bound plan.
 using MemoryMap = std::function<BufferRef(graph::Space space, uint32_t id)>;
 
+struct BindOptions {
+  // How often one recording runs the plan; more than once only if the plan is one segment (else submit recordings()
+  // several times).
+  uint32_t repeats = 1;
+  // Levels before which no barrier is recorded: for tests that show who notices.
+  std::vector<uint32_t> left_out_barriers;
+};
+
 // The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
 // pending several times. Must not be destroyed while pending.
 class BoundPlan {
  public:
-  // `repeats`: how often one recording runs the plan; more than once only if the plan is one segment (else submit
-  // recordings() several times).
   static Result<BoundPlan> bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
-                                const MemoryMap& memory, uint32_t repeats = 1);
+                                const MemoryMap& memory, const BindOptions& options = {});
   [[nodiscard]] const Plan& plan() const { return *plan_; }
-  [[nodiscard]] uint32_t repeats() const { return repeats_; }
+  [[nodiscard]] uint32_t repeats() const { return options_.repeats; }
   // One per segment, in order.
   [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
   // Submits once and waits: for setup and tests.
@@ -42,12 +48,15 @@ class BoundPlan {
 
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<const Plan> plan_;
-  uint32_t repeats_ = 1;
+  BindOptions options_;
   std::vector<const vulkan::Pipeline*> pipelines_;
   std::vector<vulkan::DescriptorArena> arena_;  // one or none
   std::vector<const vulkan::DescriptorSet*> sets_;  // by dispatch
   std::vector<vulkan::CommandRecording> recordings_;
 };
+
+// Makes the pipelines of all these plans that are not there yet, in one batch; binding them then makes none.
+Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans);
 
 // Writes a plan's grid specifications into a grids buffer (StateKind::grids); blocking.
 Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids);

@@ -103,7 +103,8 @@ class Compiler {
       const auto& t = plan_.graph.tensor(root);
       const uint64_t base = t.space == graph::Space::arena ? plan_.placement.offset[root] : 0;
       out.bindings.push_back({o.binding, t.space, t.id, base + o.begin, o.end - o.begin});
-      command.ranges.push_back({t.space, t.id, base + o.begin, base + o.end, o.access, o.step_stride});
+      const uint64_t end = o.step_stride ? std::min(o.end, o.begin + o.step_stride) : o.end;
+      command.ranges.push_back({t.space, t.id, base + o.begin, base + end, o.access, o.step_stride});
     }
     if (d.groups_per_tile != 0 && caps_.indirect_dispatch) {
       out.grid = static_cast<int>(intern(plan_.grids, GridSpec{d.groups_per_tile, d.rows_per_tile}));

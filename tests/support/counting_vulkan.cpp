@@ -27,6 +27,7 @@ struct State {
   uint64_t fail_in = 0, fail_times = 0;  // fail_in 0: off
   bool failed = false, frozen = false;
   uint64_t atom = 0;  // pretend to be non-coherent
+  uint64_t invalidated = 0;
   uint64_t limit = 0, held = 0;
   std::map<VkDeviceMemory, Memory> memory;
   VkPhysicalDeviceMemoryProperties types{};
@@ -200,6 +201,7 @@ bool carry(uint32_t n, const VkMappedMemoryRange* ranges, bool flush) {
     if (end > m.bytes || begin > end || begin % s.atom || (end % s.atom && end != m.bytes)) return false;
     std::byte* const to = (flush ? m.real : m.shadow.data()) + begin;
     std::memcpy(to, (flush ? m.shadow.data() : m.real) + begin, end - begin);
+    if (!flush) s.invalidated += end - begin;
   }
   return true;
 }
@@ -352,7 +354,7 @@ void reset() {
   s.living.clear();
   s.fail_in = s.fail_times = 0;
   s.failed = s.frozen = false;
-  s.atom = s.limit = s.held = 0;
+  s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
 }
 
@@ -434,6 +436,12 @@ void pretend_non_coherent(uint64_t atom) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.atom = atom;
+}
+
+uint64_t invalidated_bytes() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.invalidated;
 }
 
 void limit_memory(uint64_t bytes) {

@@ -44,6 +44,8 @@ void freeze_progress(bool frozen);
 // Mapped pointers lead to a shadow of the memory; only flush and invalidate carry bytes across, as on a device whose
 // memory is not coherent. A range that is not flushed is missing on the device. Set before the device is made.
 void pretend_non_coherent(uint64_t atom);
+// Bytes that invalidations brought to the host since reset(), while pretending: nothing else the host reads is new.
+uint64_t invalidated_bytes();
 // Allocations from now on above this many bytes in all fail with out of device memory. 0: no limit.
 void limit_memory(uint64_t bytes);
 

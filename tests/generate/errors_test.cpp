@@ -1,0 +1,261 @@
+// What bad requests, scarce memory, lost and hung devices get: an error that says what is wrong, and nothing left behind.
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "generate/jobs.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace testing_support;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class DeviceRequests : public testing::Test {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(device_, counted_device());
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, marian()));
+  }
+  // Refused both as a job and by generate(), before anything is submitted.
+  void refused(const GenerateRequest& request, const testing::Matcher<std::string>& message,
+               ErrorCode code = ErrorCode::invalid_argument) {
+    const uint64_t before = device_->counters().submissions;
+    const auto job = Job::start(model_, request);
+    ASSERT_FALSE(job.ok());
+    EXPECT_EQ(job.error().code, code) << job.error().message;
+    EXPECT_THAT(job.error().message, message);
+    if (!request.sources.empty()) {
+      const auto all = generate(model_, request);
+      ASSERT_FALSE(all.ok());
+      EXPECT_EQ(all.error().code, code) << all.error().message;
+      EXPECT_THAT(all.error().message, message);
+    }
+    EXPECT_EQ(device_->counters().submissions, before);
+  }
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+};
+
+TEST_F(DeviceRequests, SourcesThatMakeNoSense) {
+  GenerateRequest r = request_of({4, 4}, 1, 5);
+  r.sources[1][2] = 257;
+  refused(r, AllOf(HasSubstr("source 1"), HasSubstr("257"), HasSubstr("vocabulary")));
+  r.sources[1][2] = -1;
+  refused(r, AllOf(HasSubstr("source 1"), HasSubstr("-1")));
+  r.sources[1] = {};
+  refused(r, HasSubstr("no ids"));
+  r.sources[1].assign(65, 1);
+  refused(r, AllOf(HasSubstr("65"), HasSubstr("64")));
+  r.sources = {};
+  refused(r, HasSubstr("no sources"));
+  r.sources.assign(kMaxRows + 1, {1, 2});
+  const auto job = Job::start(model_, r);
+  ASSERT_FALSE(job.ok());
+  EXPECT_THAT(job.error().message, AllOf(HasSubstr("1025"), HasSubstr("1024")));
+}
+
+TEST_F(DeviceRequests, OptionsOutOfRange) {
+  const GenerateRequest good = request_of({4}, 2, 0);
+  const auto with = [&](const std::function<void(GenerationConfig&)>& change) {
+    GenerateRequest r = good;
+    change(r.options);
+    return r;
+  };
+  refused(with([](auto& o) { o.num_beams = 0; }), AllOf(HasSubstr("num_beams"), HasSubstr("32")));
+  refused(with([](auto& o) { o.num_beams = 33; }), AllOf(HasSubstr("num_beams"), HasSubstr("33")));
+  refused(with([](auto& o) { o.num_return_sequences = 3; }), AllOf(HasSubstr("num_return_sequences"), HasSubstr("2")));
+  refused(with([](auto& o) { o.num_return_sequences = 0; }), HasSubstr("num_return_sequences"));
+  refused(with([](auto& o) { o.max_length = 66; }), AllOf(HasSubstr("max_length"), HasSubstr("64")));
+  refused(with([](auto& o) { o.max_length = 1; }), HasSubstr("max_length"));
+  refused(with([](auto& o) { o.max_new_tokens = 4000000000u; }), HasSubstr("max_length"));
+  refused(with([](auto& o) { o.repetition_penalty = 0.0; }), HasSubstr("repetition_penalty"));
+  refused(with([](auto& o) { o.do_sample = true; }), HasSubstr("do_sample"), ErrorCode::unsupported);
+  refused(with([](auto& o) { o.eos_token_id = std::vector<int32_t>(9, 1); }), HasSubstr("eos_token_id"),
+          ErrorCode::unsupported);
+  refused(with([](auto& o) { o.eos_token_id = std::vector<int32_t>{300}; }), HasSubstr("eos_token_id"));
+  refused(with([](auto& o) { o.bad_words_ids = {{1, 500}}; }), AllOf(HasSubstr("bad_words_ids"), HasSubstr("500")));
+  refused(with([](auto& o) { o.suppress_tokens = std::vector<int32_t>{-4}; }), HasSubstr("suppress_tokens"));
+  refused(with([](auto& o) { o.forced_bos_token_id = 257; }), HasSubstr("forced_bos_token_id"));
+  refused(with([](auto& o) { o.decoder_start_token_id = 400; }), HasSubstr("decoder_start_token_id"));
+}
+
+TEST_F(DeviceRequests, DecoderIdsThatDoNotFit) {
+  GenerateRequest r = request_of({4, 4}, 1, 0);
+  r.decoder_ids = {{256, 3}};
+  refused(r, HasSubstr("1 of 2"));
+  r.decoder_ids = {{256, 3}, {256}};
+  refused(r, HasSubstr("one length"));
+  r.decoder_ids = {{256, 3}, {256, 257}};
+  refused(r, HasSubstr("257"));
+  r.decoder_ids.assign(2, std::vector<int32_t>(64, 3));
+  refused(r, HasSubstr("max_length"));
+}
+
+TEST_F(DeviceRequests, TheLongestThatFits) {
+  GenerateRequest r = request_of({64}, 2, 0);
+  r.options.max_length = r.options.min_length = 65;  // the last position that is fed back is 63
+  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, r));
+  EXPECT_EQ(out.hypotheses[0][0].ids.size(), 65u);
+}
+
+TEST_F(DeviceRequests, ForwardChecksItsIds) {
+  ForwardRequest r;
+  r.sources = {{1, 2, 3}};
+  r.targets = {{256, 400}};
+  auto out = forward(model_, r);
+  ASSERT_FALSE(out.ok());
+  EXPECT_THAT(out.error().message, AllOf(HasSubstr("400"), HasSubstr("vocabulary")));
+  r.targets = {};
+  EXPECT_FALSE(forward(model_, r).ok());
+  r.targets = {std::vector<int32_t>(65, 1)};
+  out = forward(model_, r);
+  ASSERT_FALSE(out.ok());
+  EXPECT_THAT(out.error().message, HasSubstr("64"));
+}
+
+TEST(DeviceModels, DirectoriesThatAreNone) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  const auto before = counting::living();
+  for (const char* directory : {"/no/such/model", LAPILLI_TEST_DATA, ""}) {
+    const auto model = Model::load(device, directory);
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.error().code, ErrorCode::not_found) << model.error().message;
+    EXPECT_THAT(model.error().message, HasSubstr(directory));
+  }
+  for (const char* shape : {"", "huge", "tiny,d=0", "tiny,heads=5", "tiny,d=x", "tiny,layers=99999999999"}) {
+    const auto model = Model::random(device, shape);
+    ASSERT_FALSE(model.ok()) << shape;
+    EXPECT_EQ(model.error().code, ErrorCode::invalid_argument) << model.error().message;
+  }
+  EXPECT_EQ(counting::living(), before);
+}
+
+// ---- the driver fails --------------------------------------------------------------------------------------------
+
+// Loads a model and translates; what came of it.
+Status attempt(const std::shared_ptr<vulkan::Device>& device, const GenerateRequest& request, std::string& bits) {
+  LAPILLI_TRY(const auto model, Model::load(device, marian()));
+  LAPILLI_TRY(const auto out, run_job(model, request));
+  bits = bits_of(out);
+  return {};
+}
+
+class DeviceFaultsOfJobs : public testing::Test {
+ protected:
+  void SetUp() override {
+    request_ = request_of({7, 12, 3}, 4, 8);
+    LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+    LAPILLI_ASSERT_OK(attempt(device, request_, want_));
+  }
+  void TearDown() override {
+    counting::fail("", VK_SUCCESS, 0);
+    counting::freeze_progress(false);
+    counting::limit_memory(0);
+  }
+  GenerateRequest request_;
+  std::string want_;
+};
+
+// The nth call of `name` and all after it fail: an error of this kind, nothing left, and the device serves on.
+void sweep(const char* name, VkResult result, const GenerateRequest& request, const std::string& want, uint64_t stride) {
+  const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
+  uint32_t failures = 0;
+  for (uint64_t nth = 1;; nth += stride) {
+    ASSERT_LT(nth, 5000u);
+    LAPILLI_ASSERT_VALUE(auto device, counted_device());
+    std::string bits;
+    counting::fail(name, result, nth, 0);
+    const Status s = attempt(device, request, bits);
+    const bool failed = counting::failed();
+    counting::fail("", VK_SUCCESS, 0);
+    if (!failed) {
+      LAPILLI_EXPECT_OK(s);
+      EXPECT_EQ(bits, want);
+      break;
+    }
+    ASSERT_FALSE(s.ok()) << name << " " << nth;
+    EXPECT_EQ(s.error().code, memory ? ErrorCode::out_of_memory : ErrorCode::device_lost) << s.error().message;
+    EXPECT_FALSE(s.error().message.empty());
+    ++failures;
+    if (memory) {
+      LAPILLI_ASSERT_OK(attempt(device, request, bits));
+      EXPECT_EQ(bits, want) << name << " " << nth;
+    } else {
+      const Status lost = attempt(device, request, bits);
+      ASSERT_FALSE(lost.ok());
+      EXPECT_EQ(lost.error().code, ErrorCode::device_lost) << lost.error().message;
+    }
+    device.reset();
+    EXPECT_THAT(counting::living(), testing::IsEmpty()) << name << " " << nth;
+  }
+  EXPECT_GT(failures, 0u) << name;
+  std::printf("%s: failed at %u places\n", name, failures);
+}
+
+TEST_F(DeviceFaultsOfJobs, OutOfMemoryAtAnyAllocation) {
+  sweep("vkAllocateMemory", VK_ERROR_OUT_OF_DEVICE_MEMORY, request_, want_, 1);
+}
+TEST_F(DeviceFaultsOfJobs, OutOfMemoryAtBuffers) {
+  sweep("vkCreateBuffer", VK_ERROR_OUT_OF_HOST_MEMORY, request_, want_, 5);
+}
+TEST_F(DeviceFaultsOfJobs, OutOfMemoryAtPipelines) {
+  sweep("vkCreateComputePipelines", VK_ERROR_OUT_OF_HOST_MEMORY, request_, want_, 1);
+}
+TEST_F(DeviceFaultsOfJobs, OutOfMemoryAtDescriptors) {
+  sweep("vkAllocateDescriptorSets", VK_ERROR_OUT_OF_HOST_MEMORY, request_, want_, 23);
+}
+TEST_F(DeviceFaultsOfJobs, OutOfMemoryAtCommandBuffers) {
+  sweep("vkAllocateCommandBuffers", VK_ERROR_OUT_OF_HOST_MEMORY, request_, want_, 1);
+}
+TEST_F(DeviceFaultsOfJobs, DeviceLostAtAnySubmission) {
+  sweep("vkQueueSubmit", VK_ERROR_DEVICE_LOST, request_, want_, 1);
+}
+TEST_F(DeviceFaultsOfJobs, DeviceLostAtAnyWait) {
+  LAPILLI_ASSERT_VALUE(auto device, counted_device());
+  const char* const wait = device->caps().timeline_semaphore ? "vkWaitSemaphores" : "vkWaitForFences";
+  device.reset();
+  sweep(wait, VK_ERROR_DEVICE_LOST, request_, want_, 1);
+}
+
+// Too little memory for the whole batch, but enough for parts of it.
+TEST_F(DeviceFaultsOfJobs, ABatchTooLargeForTheMemoryIsSplit) {
+  const char* const shape = "tiny,vocabulary=8000";
+  const GenerateRequest all = request_of(std::vector<uint32_t>(128, 20), 4, 4);
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, shape));
+  LAPILLI_ASSERT_VALUE(const auto want, generate(model, all));
+  const uint64_t session = want.stats.session_bytes;
+  ASSERT_GT(session, uint64_t{20} << 20);  // more than what is left of a block
+  LAPILLI_ASSERT_VALUE(const auto poor_device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto poor_model, Model::random(poor_device, shape));
+  counting::limit_memory(poor_device->counters().device_bytes + device->counters().device_bytes + session / 3);
+  LAPILLI_ASSERT_VALUE(const auto out, generate(poor_model, all));
+  EXPECT_EQ(bits_of(out), bits_of(want));
+  EXPECT_LT(out.stats.session_bytes, session);
+}
+
+// A device that hangs: the wait gives up, the job ends, and destroying everything does not hang either.
+TEST_F(DeviceFaultsOfJobs, ATimeoutEndsTheJob) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device("", 0.3));
+  LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+  for (const uint32_t at : {0u, 2u}) {
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+    if (at == 0) counting::freeze_progress(true);
+    const Status s = job->wait([&] {
+      if (job->steps_done() >= at) counting::freeze_progress(true);
+      return true;
+    });
+    ASSERT_FALSE(s.ok());
+    EXPECT_EQ(s.error().code, ErrorCode::timeout) << s.error().message;
+    EXPECT_FALSE(job->take().ok());
+    counting::freeze_progress(false);
+  }
+  // The device came back: the next job works.
+  LAPILLI_ASSERT_VALUE(const auto out, run_job(model, request_));
+  EXPECT_EQ(bits_of(out), want_);
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -1,0 +1,56 @@
+// What the tests of jobs share: a device through the counting table, models, requests, and results as comparable text.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <string>
+
+#include "generate/generate.hpp"
+#include "support/counting_vulkan.hpp"
+#include "support/fixtures.hpp"
+#include "support/network_rig.hpp"
+
+namespace lapilli::testing_support {
+
+inline std::string marian() { return std::string(LAPILLI_TEST_DATA) + "/models/marian/model"; }
+
+inline Result<std::shared_ptr<vulkan::Device>> counted_device(const std::string& mask = "", double timeout_s = 0) {
+  vulkan::DeviceOptions options;
+  options.mask = mask;
+  options.wait_timeout_s = timeout_s;
+  options.get_instance_proc_addr = counting::get_instance_proc_addr();
+  return vulkan::Device::create(options);
+}
+
+// Exactly `length` new tokens (if not 0) for sources of these lengths.
+inline GenerateRequest request_of(const std::vector<uint32_t>& lengths, uint32_t beams, uint32_t length) {
+  GenerateRequest r;
+  r.sources = random_sources(lengths, 256, 11);
+  r.options.num_beams = r.options.num_return_sequences = beams;
+  if (length) r.options.max_new_tokens = r.options.min_new_tokens = length;
+  return r;
+}
+
+// Ids, beams and the bits of the scores.
+inline std::string bits_of(const GenerateOutput& out) {
+  std::string text;
+  for (const auto& hypotheses : out.hypotheses) {
+    for (const auto& h : hypotheses) {
+      for (const int32_t id : h.ids) text += std::to_string(id) + " ";
+      text += "| ";
+      for (const int32_t b : h.beam_indices) text += std::to_string(b) + " ";
+      text += format("| %08x\n", std::bit_cast<uint32_t>(h.score));
+    }
+  }
+  return text;
+}
+
+inline Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                                      const std::function<bool()>& go_on = {}) {
+  LAPILLI_TRY(auto job, Job::start(model, request));
+  LAPILLI_CHECK(job->wait(go_on));
+  return job->take();
+}
+
+}  // namespace lapilli::testing_support

@@ -1,0 +1,187 @@
+// Jobs side by side, cancelled, thrown away and run again: right results, equal bits, nothing left behind.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "generate/jobs.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace testing_support;
+
+class DeviceJobs : public testing::Test {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(device_, counted_device());
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, marian()));
+  }
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+};
+
+TEST_F(DeviceJobs, TwoAtOnceOnOnePlanFromTwoThreads) {
+  const GenerateRequest a = request_of({7, 12, 3}, 4, 0), b = request_of({9, 2, 10}, 4, 0);
+  LAPILLI_ASSERT_VALUE(const auto want_a, run_job(model_, a));
+  LAPILLI_ASSERT_VALUE(const auto want_b, run_job(model_, b));
+  std::vector<std::string> got_a(6), got_b(6);
+  const auto work = [&](const GenerateRequest& request, std::vector<std::string>& got) {
+    for (auto& text : got) {
+      const auto out = run_job(model_, request);
+      text = out ? bits_of(*out) : out.error().message;
+    }
+  };
+  std::thread other([&] { work(b, got_b); });
+  work(a, got_a);
+  other.join();
+  EXPECT_THAT(got_a, testing::Each(bits_of(want_a)));
+  EXPECT_THAT(got_b, testing::Each(bits_of(want_b)));
+}
+
+TEST_F(DeviceJobs, TwoAtOnceFromOneThread) {
+  const GenerateRequest a = request_of({7, 12, 3}, 4, 20), b = request_of({9, 2, 10}, 1, 15);
+  LAPILLI_ASSERT_VALUE(const auto want_a, run_job(model_, a));
+  LAPILLI_ASSERT_VALUE(const auto want_b, run_job(model_, b));
+  LAPILLI_ASSERT_VALUE(const auto job_a, Job::start(model_, a));
+  LAPILLI_ASSERT_VALUE(const auto job_b, Job::start(model_, b));
+  for (bool over_a = false, over_b = false; !over_a || !over_b;) {
+    over_a = job_a->pump();
+    over_b = job_b->pump();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  LAPILLI_ASSERT_VALUE(const auto out_a, job_a->take());
+  LAPILLI_ASSERT_VALUE(const auto out_b, job_b->take());
+  EXPECT_EQ(bits_of(out_a), bits_of(want_a));
+  EXPECT_EQ(bits_of(out_b), bits_of(want_b));
+}
+
+TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
+  const GenerateRequest request = request_of({7, 12, 3}, 4, 22);
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
+  {  // before anything is submitted
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    job->cancel();
+    const Status s = job->wait();
+    ASSERT_FALSE(s.ok());
+    EXPECT_EQ(s.error().code, ErrorCode::cancelled);
+    EXPECT_EQ(job->steps_done(), 0u);
+    EXPECT_FALSE(job->take().ok());
+  }
+  for (const uint32_t at : {0u, 1u, 5u, 12u}) {  // from the callback, at some step
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    const Status s = job->wait([&] { return job->steps_done() < at; });
+    ASSERT_FALSE(s.ok());
+    EXPECT_EQ(s.error().code, ErrorCode::cancelled);
+    EXPECT_LT(job->steps_done(), 22u);
+  }
+  {  // from another thread
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    std::thread other([&] { job->cancel(); });
+    const Status s = job->wait();
+    other.join();
+    EXPECT_TRUE(s.ok() || s.error().code == ErrorCode::cancelled);
+  }
+  {  // after the end it changes nothing
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    LAPILLI_ASSERT_OK(job->wait());
+    job->cancel();
+    EXPECT_TRUE(job->pump());
+    LAPILLI_ASSERT_VALUE(const auto out, job->take());
+    EXPECT_EQ(bits_of(out), bits_of(want));
+    EXPECT_FALSE(job->take().ok());  // once
+  }
+  // The workspaces that the cancelled ones left behind are as good as new.
+  LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, request));
+  EXPECT_EQ(bits_of(again), bits_of(want));
+}
+
+TEST_F(DeviceJobs, DestroyedAtAnyPoint) {
+  const GenerateRequest request = request_of({7, 12, 3}, 4, 22);
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
+  for (const uint32_t pumps : {0u, 1u, 2u, 5u}) {
+    LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, request));
+    for (uint32_t i = 0; i < pumps; ++i) (void)job->pump();
+    job.reset();
+  }
+  LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, request));
+  EXPECT_EQ(bits_of(again), bits_of(want));
+}
+
+// Everything above once more; afterwards the driver holds what it held before, and the device as many bytes.
+TEST_F(DeviceJobs, LeaveNothingBehind) {
+  const auto everything = [&] {
+    LAPILLI_ASSERT_VALUE(const auto model, Model::load(device_, marian()));
+    const GenerateRequest a = request_of({7, 12, 3}, 4, 22), b = request_of({9}, 1, 12);
+    LAPILLI_ASSERT_OK(run_job(model, a));
+    LAPILLI_ASSERT_OK(run_job(model, b));
+    LAPILLI_ASSERT_VALUE(auto thrown_away, Job::start(model, a));
+    (void)thrown_away->pump();
+    LAPILLI_ASSERT_VALUE(const auto cancelled, Job::start(model, b));
+    EXPECT_FALSE(cancelled->wait([] { return false; }).ok());
+    thrown_away.reset();
+  };
+  everything();
+  if (HasFatalFailure()) return;
+  const auto living = counting::living();
+  const uint64_t bytes = device_->counters().device_bytes;
+  for (int i = 0; i < 3; ++i) {
+    everything();
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_EQ(counting::living(), living);
+  EXPECT_EQ(device_->counters().device_bytes, bytes);
+  // With the device the rest goes.
+  model_.reset();
+  device_.reset();
+  EXPECT_TRUE(counting::living().empty());
+}
+
+TEST_F(DeviceJobs, AReplayedPlanGivesTheBitsOfAFreshOne) {
+  GenerateRequest request = request_of({7, 12, 3}, 4, 20);
+  request.capture_scores = true;
+  LAPILLI_ASSERT_VALUE(const auto first, run_job(model_, request));
+  LAPILLI_ASSERT_OK(run_job(model_, request_of({12, 12, 12}, 4, 20)));  // other values through the same memory
+  LAPILLI_ASSERT_VALUE(const auto second, run_job(model_, request));
+  LAPILLI_ASSERT_VALUE(const auto fresh_device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto fresh_model, Model::load(fresh_device, marian()));
+  LAPILLI_ASSERT_VALUE(const auto fresh, run_job(fresh_model, request));
+  EXPECT_EQ(bits_of(second), bits_of(first));
+  EXPECT_EQ(bits_of(fresh), bits_of(first));
+  ASSERT_EQ(first.captured.size(), 20u);
+  for (const auto* other : {&second, &fresh}) {
+    ASSERT_EQ(other->captured.size(), first.captured.size());
+    for (size_t i = 0; i < first.captured.size(); ++i) {
+      EXPECT_EQ(other->captured[i].rows, first.captured[i].rows);
+      EXPECT_TRUE(other->captured[i].logits == first.captured[i].logits) << "step " << i;
+      EXPECT_TRUE(other->captured[i].scores == first.captured[i].scores) << "step " << i;
+    }
+  }
+}
+
+TEST_F(DeviceJobs, EveryNumberOfStepsInFlightGivesTheSameResult) {
+  for (const uint32_t beams : {1u, 4u}) {
+    std::string first;
+    for (const uint32_t steps : {1u, 2u, 4u, 8u, 3u}) {
+      GenerateRequest request = request_of({7, 12, 3}, beams, 0);
+      request.steps_in_flight = steps;
+      LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+      if (first.empty()) first = bits_of(out);
+      EXPECT_EQ(bits_of(out), first) << steps << " steps in flight";
+    }
+  }
+}
+
+// A search that outgrows the room that is usual for its source is run again with more.
+TEST_F(DeviceJobs, LongerThanUsualIsRunAgain) {
+  GenerateRequest request = request_of({1}, 2, 55);  // 2 + 32 + 1 positions are usual
+  request.steps_in_flight = 4;
+  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+  ASSERT_EQ(out.hypotheses.size(), 1u);
+  EXPECT_EQ(out.hypotheses[0][0].ids.size(), 56u);
+  EXPECT_EQ(out.stats.steps, 55u);
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -1,0 +1,118 @@
+// The replay law through a counting Vulkan table: what a job may call between its second and its last step, what it may
+// read, and what another bucket may cost.
+#include <gmock/gmock.h>
+
+#include <cstdio>
+
+#include "generate/jobs.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace testing_support;
+
+// What happened while steps were replayed.
+struct Window {
+  counting::Calls calls;
+  uint32_t steps = 0;  // that came back in it
+  uint64_t invalidated = 0;
+  GenerateOutput output;
+};
+
+Result<Window> watch(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
+  LAPILLI_TRY(auto job, Job::start(model, request));
+  Window w;
+  counting::Calls before;
+  uint32_t first = 0;
+  uint64_t bytes = 0;
+  LAPILLI_CHECK(job->wait([&] {
+    if (first == 0) {
+      if (job->steps_done() < 2) return true;
+      first = job->steps_done();
+      before = counting::calls();
+      bytes = counting::invalidated_bytes();
+    }
+    w.steps = job->steps_done() - first;
+    w.calls = counting::since(before);
+    w.invalidated = counting::invalidated_bytes() - bytes;
+    return true;
+  }));
+  LAPILLI_TRY(w.output, job->take());
+  return w;
+}
+
+class DeviceReplay : public testing::TestWithParam<const char*> {};
+
+TEST_P(DeviceReplay, MakesNothingAndSubmitsOncePerSSteps) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device(GetParam()));
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
+  for (const uint32_t beams : {1u, 4u}) {
+    for (const uint32_t steps : {1u, 2u, 4u}) {
+      GenerateRequest request = request_of({7, 12, 3}, beams, 26);
+      request.steps_in_flight = steps;
+      LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
+      ASSERT_GE(w.steps, 14u);
+      const auto made = counting::setup_calls(w.calls);
+      EXPECT_TRUE(made.empty()) << counting::to_string(made);
+      EXPECT_LE(counting::submits(w.calls), w.steps / steps) << counting::to_string(w.calls);
+      EXPECT_LE(counting::waits(w.calls), w.steps / steps) << counting::to_string(w.calls);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceReplay,
+                         testing::Values("full", "floor", "staging", "no-timeline", "no-indirect", "small-bindings"),
+                         [](const auto& i) {
+                           std::string name = i.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+// On memory that is not coherent every byte that the host reads must have been invalidated, and every byte that it
+// writes flushed: the table keeps two copies, and only those calls carry bytes across.
+TEST(DeviceReplayNonCoherent, ReadsOnlyLogRowsAndFlushesWhatItWrites) {
+  LAPILLI_ASSERT_VALUE(const auto plain_device, counted_device());
+  LAPILLI_ASSERT_VALUE(auto plain_model, Model::load(plain_device, marian()));
+  constexpr uint64_t kAtom = 64;
+  for (const uint32_t beams : {1u, 4u}) {
+    const GenerateRequest request = request_of({7, 12, 3}, beams, 24);
+    counting::pretend_non_coherent(0);
+    LAPILLI_ASSERT_VALUE(const auto want, run_job(plain_model, request));
+    for (const char* mask : {"full", "staging"}) {
+      counting::pretend_non_coherent(kAtom);
+      LAPILLI_ASSERT_VALUE(const auto device, counted_device(mask));
+      EXPECT_GE(device->caps().non_coherent_atom, kAtom);
+      LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+      LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
+      EXPECT_EQ(bits_of(w.output), bits_of(want)) << mask;
+      ASSERT_GE(w.steps, 8u);
+      const uint64_t row = LogLayout::stride(4 * beams) * 4;  // three sentences have a bucket of four
+      EXPECT_GT(w.invalidated, 0u) << mask;
+      EXPECT_LE(w.invalidated, w.steps * (row + 2 * kAtom)) << mask;
+    }
+    counting::pretend_non_coherent(0);
+  }
+}
+
+// Another length and another number of sources make new plans, sessions, descriptor sets and recordings, but no pipeline.
+TEST(DeviceBuckets, ASecondSizeCreatesNoPipeline) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
+  for (const uint32_t beams : {1u, 4u}) {
+    LAPILLI_ASSERT_OK(run_job(model, request_of({7}, beams, 4)));
+    const uint64_t before = device->counters().pipelines_created;
+    EXPECT_GT(before, 0u);
+    for (const auto& lengths : std::vector<std::vector<uint32_t>>{
+             {33}, {200}, {5, 6}, {9, 30, 2}, std::vector<uint32_t>(5, 12), std::vector<uint32_t>(20, 40), {1}}) {
+      LAPILLI_ASSERT_OK(run_job(model, request_of(lengths, beams, 4)));
+      EXPECT_EQ(device->counters().pipelines_created, before)
+          << lengths.size() << " sources of " << lengths[0] << ", " << beams << " beams";
+    }
+    LAPILLI_ASSERT_OK(run_job(model, request_of({7}, beams, 40)));
+    EXPECT_EQ(device->counters().pipelines_created, before) << "a longer output";
+    std::printf("%u beams: %llu pipelines in all\n", beams, static_cast<unsigned long long>(before));
+  }
+}
+
+}  // namespace
+}  // namespace lapilli

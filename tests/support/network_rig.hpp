@@ -1,0 +1,44 @@
+// A network with everything that a search over it needs, put together by hand: plans, a session and weights on a device,
+// and the same values in the reference interpreter. For tests that look below Model and Job.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generate/model_impl.hpp"
+#include "runtime/interpreter.hpp"
+
+namespace lapilli::testing_support {
+
+// The network, and the checkpoint that its parts point into.
+struct LoadedNetwork {
+  model::Network network;
+  std::unique_ptr<Checkpoint> checkpoint;  // null for random networks
+};
+Result<LoadedNetwork> load_network(const std::string& directory);
+Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed = 1);
+
+// What one search starts from.
+struct SearchInput {
+  std::vector<std::vector<int32_t>> sources;
+  SearchOptions options;
+};
+// `count` sources of the given lengths with ids below `vocabulary`, from a seeded generator.
+std::vector<std::vector<int32_t>> random_sources(const std::vector<uint32_t>& lengths, uint32_t vocabulary, uint32_t seed);
+// As a job would choose it, without buckets: exactly what the input needs.
+WorkspaceKey exact_key(const SearchInput& input);
+
+// Values as the device's kernels see them, in double precision.
+Result<std::vector<double>> host_weight(const WeightSource& source);
+// Weights and the host-written states of a search.
+Result<Interpreter> make_interpreter(const model::Network& network, const WorkspaceKey& key, const SearchInput& input);
+// The states that the host writes before a job, by id; grids as `step` wants them.
+std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& network, const WorkspaceKey& key,
+                                                      const SearchInput& input, const Plan* step);
+
+// The plans of a workspace for some capabilities.
+Result<WorkspacePlans> compile_plans(const model::Network& network, const WorkspaceKey& key, const Capabilities& caps,
+                                     const CompileOptions& options = {});
+
+}  // namespace lapilli::testing_support
