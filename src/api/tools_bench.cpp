@@ -30,7 +30,9 @@ Usage usage() {
 #else
   rusage u{};
   getrusage(RUSAGE_SELF, &u);
-  const auto t = [](const timeval& v) { return 1e3 * static_cast<double>(v.tv_sec) + 1e-3 * static_cast<double>(v.tv_usec); };
+  const auto t = [](const timeval& v) {
+    return 1e3 * static_cast<double>(v.tv_sec) + 1e-3 * static_cast<double>(v.tv_usec);
+  };
   return {t(u.ru_utime) + t(u.ru_stime), static_cast<double>(u.ru_maxrss) / 1024};
 #endif
 }
@@ -51,7 +53,8 @@ class Bench {
   explicit Bench(const BenchRequest& request) : r_(request) {}
 
   Result<std::string> run() {
-    if (r_.runs == 0 || r_.source == 0 || r_.target == 0) return fail(ErrorCode::invalid_argument, "runs, source and target must be at least 1");
+    if (r_.runs == 0 || r_.source == 0 || r_.target == 0)
+      return fail(ErrorCode::invalid_argument, "runs, source and target must be at least 1");
     LAPILLI_CHECK(load());
     for (const unsigned batch : r_.batches)
       for (const unsigned beams : r_.beams) {
@@ -87,7 +90,8 @@ class Bench {
     const uint32_t vocabulary = model_->info().source_vocabulary;
     for (unsigned i = 0; i < batch; ++i) {
       g.sources.emplace_back();
-      for (unsigned k = 0; k < r_.source; ++k) g.sources.back().push_back(static_cast<int32_t>(vocabulary > 1 ? 1 + random() % (vocabulary - 1) : 0));
+      for (unsigned k = 0; k < r_.source; ++k)
+        g.sources.back().push_back(static_cast<int32_t>(vocabulary > 1 ? 1 + random() % (vocabulary - 1) : 0));
     }
     g.options.num_beams = beams;
     g.options.max_new_tokens = g.options.min_new_tokens = r_.target;
@@ -135,28 +139,47 @@ class Bench {
     if (r_.json) {
       nlohmann::json rows = nlohmann::json::array();
       for (const Row& r : rows_)
-        rows.push_back({{"batch", r.batch}, {"beams", r.beams}, {"first_ms", r.first_ms}, {"encode_ms", r.encode_ms}, {"step_ms", r.step_ms},
-                        {"total_ms", r.total_ms}, {"cpu_ms", r.cpu_ms}, {"dispatches_per_step", r.dispatches}});
-      const nlohmann::json all = {{"model", name_}, {"device", caps.device_name}, {"driver", caps.driver_info}, {"load_ms", load_ms_},
-                                  {"source_ids", r_.source}, {"target_ids", r_.target}, {"runs", r_.runs}, {"peak_rss_mib", usage().peak_mib},
-                                  {"device_bytes_peak", device_->counters().device_bytes_peak}, {"pipelines", device_->counters().pipelines_created}, {"rows", rows}};
+        rows.push_back({{"batch", r.batch},
+                        {"beams", r.beams},
+                        {"first_ms", r.first_ms},
+                        {"encode_ms", r.encode_ms},
+                        {"step_ms", r.step_ms},
+                        {"total_ms", r.total_ms},
+                        {"cpu_ms", r.cpu_ms},
+                        {"dispatches_per_step", r.dispatches}});
+      const nlohmann::json all = {{"model", name_},
+                                  {"device", caps.device_name},
+                                  {"driver", caps.driver_info},
+                                  {"load_ms", load_ms_},
+                                  {"source_ids", r_.source},
+                                  {"target_ids", r_.target},
+                                  {"runs", r_.runs},
+                                  {"peak_rss_mib", usage().peak_mib},
+                                  {"device_bytes_peak", device_->counters().device_bytes_peak},
+                                  {"pipelines", device_->counters().pipelines_created},
+                                  {"rows", rows}};
       return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     }
     std::string t;
     if (r_.tsv) {
       for (const Row& r : rows_)
-        t += format("lapilli %s, batch %u beam %u\t%.3f\t%.2f\t%.3f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\n", name_.c_str(), r.batch, r.beams, load_ms_ / 1e3,
-                    r.encode_ms, r.step_ms, r.total_ms, r.batch * r_.target * 1e3 / r.total_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
+        t += format("lapilli %s, batch %u beam %u\t%.3f\t%.2f\t%.3f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\n", name_.c_str(),
+                    r.batch, r.beams, load_ms_ / 1e3, r.encode_ms, r.step_ms, r.total_ms,
+                    r.batch * r_.target * 1e3 / r.total_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
       return t;
     }
-    t = format("%s on %s (%s)\n%u source ids, exactly %u generated; medians of %u runs; load %.0f ms, %llu pipelines, peak %.0f MiB (device memory %.0f MiB)\n\n",
-               name_.c_str(), caps.device_name.c_str(), caps.driver_info.c_str(), r_.source, r_.target, r_.runs, load_ms_,
-               static_cast<unsigned long long>(device_->counters().pipelines_created), usage().peak_mib,
-               static_cast<double>(device_->counters().device_bytes_peak) / (1 << 20));
+    t = format(
+        "%s on %s (%s)\n%u source ids, exactly %u generated; medians of %u runs; load %.0f ms, %llu pipelines, peak "
+        "%.0f MiB (device memory %.0f MiB)\n\n",
+        name_.c_str(), caps.device_name.c_str(), caps.driver_info.c_str(), r_.source, r_.target, r_.runs, load_ms_,
+        static_cast<unsigned long long>(device_->counters().pipelines_created), usage().peak_mib,
+        static_cast<double>(device_->counters().device_bytes_peak) / (1 << 20));
     t += "batch  beams  first ms  encode ms  ms/step  ms/token  total ms  CPU ms  dispatches/step  per layer\n";
     for (const Row& r : rows_)
-      t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15llu  %9.1f\n", r.batch, r.beams, r.first_ms, r.encode_ms, r.step_ms, r.step_ms / r.batch,
-                  r.total_ms, r.cpu_ms, static_cast<unsigned long long>(r.dispatches), static_cast<double>(r.dispatches) / model_->info().decoder_layers);
+      t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15llu  %9.1f\n", r.batch, r.beams, r.first_ms,
+                  r.encode_ms, r.step_ms, r.step_ms / r.batch, r.total_ms, r.cpu_ms,
+                  static_cast<unsigned long long>(r.dispatches),
+                  static_cast<double>(r.dispatches) / model_->info().decoder_layers);
     return t;
   }
 

@@ -17,7 +17,9 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
   if (devices)
     for (const auto& d : *devices)
       if (d.chosen) return apply_mask(d.caps, request.caps);
-  if (!request.select.empty()) return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str()) : std::move(devices).error();
+  if (!request.select.empty())
+    return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str())
+                   : std::move(devices).error();
   return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
 }
 
@@ -32,22 +34,33 @@ Result<std::string> plan_text(const PlanRequest& request) {
   key.shape = {request.batch, request.beams, request.source, request.target, 256};
   key.candidates = request.beams == 1 ? 1 : 2 * request.beams;
   // Each alone first: the product of two large ones would wrap.
-  if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams || key.shape.slots() > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams",
-                request.batch, request.beams, kMaxRows, kMaxBeams);
+  if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
+      key.shape.slots() > kMaxRows)
+    return fail(ErrorCode::invalid_argument,
+                "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", request.batch,
+                request.beams, kMaxRows, kMaxBeams);
   constexpr unsigned kMost = 1u << 16;
   if (request.source == 0 || request.target == 0 || request.source > kMost || request.target > kMost)
-    return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u", request.source, request.target, kMost);
+    return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u",
+                request.source, request.target, kMost);
   graph::Graph g;
-  if (request.graph == "encode") g = encode_graph(network, key.shape);
-  else if (request.graph == "init") g = init_graph(network, key.shape);
-  else if (request.graph == "step") g = step_graph(network, key).graph;
-  else return fail(ErrorCode::invalid_argument, "graph %s is not known; there are encode, init and step", request.graph.c_str());
+  if (request.graph == "encode")
+    g = encode_graph(network, key.shape);
+  else if (request.graph == "init")
+    g = init_graph(network, key.shape);
+  else if (request.graph == "step")
+    g = step_graph(network, key).graph;
+  else
+    return fail(ErrorCode::invalid_argument, "graph %s is not known; there are encode, init and step",
+                request.graph.c_str());
   LAPILLI_TRY(const auto p, compile(std::move(g), caps));
   const graph::PlanPicture picture{
-      p->graph, p->placement, p->commands, p->schedule,
-      format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch, request.beams,
-             request.source, request.target, caps.device_name.c_str()),
+      p->graph,
+      p->placement,
+      p->commands,
+      p->schedule,
+      format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch,
+             request.beams, request.source, request.target, caps.device_name.c_str()),
       [&](graph::NodeId id) { return std::string(p->graph.node(id).op->name) + " (" + p->variants[id].name + ")"; },
       [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); }};
   return request.json ? graph::to_json(picture) : graph::to_dot(picture);

@@ -7,7 +7,6 @@ namespace lapilli {
 
 namespace {
 
-
 GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t>& order, size_t begin, size_t end) {
   GenerateRequest part;
   part.options = request.options;
@@ -60,7 +59,8 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   // Neighbours of like length waste little padding; the longest come first, so that memory problems show at once.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return request.sources[a].size() > request.sources[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return request.sources[a].size() > request.sources[b].size(); });
   out.hypotheses.resize(n);
   Sums sums;
   for (size_t begin = 0; begin < n;) {

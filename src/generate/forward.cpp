@@ -12,29 +12,36 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
   return static_cast<uint32_t>(n);
 }
 
-Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabulary, uint32_t positions, const char* what) {
+Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabulary, uint32_t positions,
+                  const char* what) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (positions && rows[i].size() > positions)
-      return fail(ErrorCode::invalid_argument, "%s %zu has %zu ids, the model has positions for %u", what, i, rows[i].size(), positions);
+      return fail(ErrorCode::invalid_argument, "%s %zu has %zu ids, the model has positions for %u", what, i,
+                  rows[i].size(), positions);
     for (const int32_t id : rows[i])
       if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
-        return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id, vocabulary);
+        return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id,
+                    vocabulary);
   }
   return {};
 }
 
-Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind, const std::vector<std::vector<int32_t>>& rows, uint32_t stride) {
+Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind,
+                  const std::vector<std::vector<int32_t>>& rows, uint32_t stride) {
   std::vector<uint32_t> ids(rows.size() * stride, 0), lengths(2 * uint64_t{kMaxRows}, 0);
   for (size_t i = 0; i < rows.size(); ++i) {
-    std::transform(rows[i].begin(), rows[i].end(), ids.begin() + static_cast<ptrdiff_t>(i * stride), [](int32_t id) { return static_cast<uint32_t>(id); });
+    std::transform(rows[i].begin(), rows[i].end(), ids.begin() + static_cast<ptrdiff_t>(i * stride),
+                   [](int32_t id) { return static_cast<uint32_t>(id); });
     lengths[2 * i + 1] = static_cast<uint32_t>(rows[i].size());
   }
   LAPILLI_CHECK(s.write(ids_kind, ids));
   return s.write(lengths_kind, lengths);
 }
 
-// The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries, keys].
-std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c, uint64_t cols) {
+// The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
+// keys].
+std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
+                                   uint64_t cols) {
   const uint64_t batch = s.batch, source = s.source_length, target = s.target_length;
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
@@ -48,7 +55,8 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   Model::Impl& m = *model->impl();
   const model::Config& c = m.network.config;
   if (request.sources.empty() || request.sources.size() != request.targets.size() || request.sources.size() > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources and %zu targets; 1 to %u of each are needed", request.sources.size(), request.targets.size(), kMaxRows);
+    return fail(ErrorCode::invalid_argument, "%zu sources and %zu targets; 1 to %u of each are needed",
+                request.sources.size(), request.targets.size(), kMaxRows);
   LAPILLI_CHECK(check_rows(request.sources, c.source_vocabulary, c.max_positions, "source"));
   LAPILLI_CHECK(check_rows(request.targets, c.target_vocabulary, c.max_positions, "target"));
   model::ForwardShape shape;
@@ -66,7 +74,8 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   session->require(*plan);
   LAPILLI_CHECK(session->allocate());
   LAPILLI_CHECK(write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
-  LAPILLI_CHECK(write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
+  LAPILLI_CHECK(
+      write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
   {
     LAPILLI_TRY(const auto bound, BoundPlan::bind(m.device, plan, session->memory(m.weight_map())));
     LAPILLI_CHECK(bound.run());
@@ -75,13 +84,15 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   for (const auto& o : b.outputs()) {
     const auto& t = plan->graph.tensor(o.tensor);
     std::vector<float> padded(t.elements());
-    LAPILLI_CHECK(session->read(session->arena(), plan->placement.offset[plan->graph.root(o.tensor)], std::as_writable_bytes(std::span(padded))));
+    LAPILLI_CHECK(session->read(session->arena(), plan->placement.offset[plan->graph.root(o.tensor)],
+                                std::as_writable_bytes(std::span(padded))));
     ForwardTensor f;
     f.name = o.name;
     f.shape = output_shape(o.name, shape, c, t.cols);
     f.values.resize(t.rows * t.cols);
     for (uint64_t r = 0; r < t.rows; ++r)
-      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), t.cols, f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
+      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), t.cols,
+                  f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
     outputs.push_back(std::move(f));
   }
   return outputs;

@@ -21,15 +21,15 @@
 namespace lapilli {
 
 struct LoadOptions {
-  // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds it
-  // is refused, a batch that does is split by generate().
+  // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
+  // it is refused, a batch that does is split by generate().
   uint64_t memory_limit = 0;
 };
 
 struct ModelInfo {
   std::string directory, family, checkpoint_format, stored_dtype;
-  uint64_t parameters = 0;        // numbers stored, tied ones once
-  uint64_t weight_bytes = 0;      // on the device
+  uint64_t parameters = 0;    // numbers stored, tied ones once
+  uint64_t weight_bytes = 0;  // on the device
   uint32_t d_model = 0, encoder_layers = 0, decoder_layers = 0, encoder_heads = 0, decoder_heads = 0;
   uint32_t encoder_ffn = 0, decoder_ffn = 0, source_vocabulary = 0, target_vocabulary = 0;
   uint32_t max_source_positions = 0, max_target_positions = 0;  // 0: unbounded
@@ -62,30 +62,30 @@ class Model {
 struct GenerateRequest {
   // Token ids per source, end token included, without padding. Ragged.
   std::vector<std::vector<int32_t>> sources;
-  // Given decoder ids per source, all of one length; empty: the model's decoder start. The decoder start is put in front
-  // if every row starts with something else.
+  // Given decoder ids per source, all of one length; empty: the model's decoder start. The decoder start is put in
+  // front if every row starts with something else.
   std::vector<std::vector<int32_t>> decoder_ids;
-  GenerationConfig options;  // what is set here wins over the model's generation_config
+  GenerationConfig options;      // what is set here wins over the model's generation_config
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
   bool capture_scores = false;   // keep logits and processed scores of every step (slow: one step per submission)
 };
 
 struct Hypothesis {
-  std::vector<int32_t> ids;            // decoder start (or given ids) and end token included, no padding
-  float score = 0;                     // sum of log-probabilities / generated tokens ^ length_penalty
-  std::vector<int32_t> beam_indices;   // per generated token: the beam (counted over the batch) that it continued
+  std::vector<int32_t> ids;           // decoder start (or given ids) and end token included, no padding
+  float score = 0;                    // sum of log-probabilities / generated tokens ^ length_penalty
+  std::vector<int32_t> beam_indices;  // per generated token: the beam (counted over the batch) that it continued
 };
 
 struct GenerateStats {
   double encode_ms = 0, decode_ms = 0;  // wall clock, from submission to the host's seeing the end
   uint32_t steps = 0;                   // decoder steps that counted
   uint32_t submissions = 0;
-  uint64_t session_bytes = 0;           // device memory of this job's session
+  uint64_t session_bytes = 0;  // device memory of this job's session
 };
 
 struct CapturedStep {
   uint32_t rows = 0, vocabulary = 0;
-  std::vector<float> logits, scores;  // [rows, vocabulary]; row order as the running beams before the step
+  std::vector<float> logits, scores;            // [rows, vocabulary]; row order as the running beams before the step
   std::vector<std::vector<int32_t>> histories;  // per row: the ids so far, the one this step read last
 };
 
@@ -104,8 +104,8 @@ class Job {
 
   // Submits what fits, polls, harvests. True once the job has ended (well or not); never blocks.
   bool pump();
-  // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission that
-  // has come back; false cancels.
+  // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission
+  // that has come back; false cancels.
   Status wait(const std::function<bool()>& go_on = {});
   // Ends with ErrorCode::cancelled after the work in flight.
   void cancel();

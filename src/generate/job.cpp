@@ -63,17 +63,21 @@ Status Job::Impl::check() {
   const model::Config& c = model->impl()->network.config;
   if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
   if (request.steps_in_flight > kMaxStepsInFlight)
-    return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", request.steps_in_flight, kMaxStepsInFlight);
+    return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", request.steps_in_flight,
+                kMaxStepsInFlight);
   if (request.sources.size() > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources in one job; at most %u fit", request.sources.size(), kMaxRows);
+    return fail(ErrorCode::invalid_argument, "%zu sources in one job; at most %u fit", request.sources.size(),
+                kMaxRows);
   for (size_t i = 0; i < request.sources.size(); ++i) {
     const auto& ids = request.sources[i];
     if (ids.empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
     if (c.max_positions && ids.size() > c.max_positions)
-      return fail(ErrorCode::invalid_argument, "source %zu has %zu ids, the model has positions for %u; split the text", i, ids.size(), c.max_positions);
+      return fail(ErrorCode::invalid_argument, "source %zu has %zu ids, the model has positions for %u; split the text",
+                  i, ids.size(), c.max_positions);
     for (const int32_t id : ids)
       if (id < 0 || static_cast<uint32_t>(id) >= c.source_vocabulary)
-        return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id, c.source_vocabulary);
+        return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id,
+                    c.source_vocabulary);
   }
   return {};
 }
@@ -81,11 +85,13 @@ Status Job::Impl::check() {
 namespace {
 
 // The decoder start goes in front if every row starts with something else.
-Result<std::vector<std::vector<int32_t>>> complete_prefix(const GenerateRequest& request, int32_t start, uint32_t vocabulary) {
+Result<std::vector<std::vector<int32_t>>> complete_prefix(const GenerateRequest& request, int32_t start,
+                                                          uint32_t vocabulary) {
   auto prefix = request.decoder_ids;
   if (prefix.empty()) prefix.assign(request.sources.size(), {start});
   if (prefix.size() != request.sources.size())
-    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", prefix.size(), request.sources.size());
+    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", prefix.size(),
+                request.sources.size());
   bool none_starts = true;
   for (const auto& row : prefix) {
     if (row.empty() || row.size() != prefix.front().size())
@@ -116,8 +122,8 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRe
   const auto given = static_cast<uint32_t>(j.prefix.front().size());
   LAPILLI_TRY(j.options, resolve_options(m.generation, j.request.options, given, m.network.config));
   if (j.request.sources.size() * j.options.beams > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources with %u beams: at most %u rows fit in one job", j.request.sources.size(),
-                j.options.beams, kMaxRows);
+    return fail(ErrorCode::invalid_argument, "%zu sources with %u beams: at most %u rows fit in one job",
+                j.request.sources.size(), j.options.beams, kMaxRows);
   uint64_t longest = 0;
   for (const auto& s : j.request.sources) longest = std::max<uint64_t>(longest, s.size());
   LAPILLI_CHECK(j.begin(std::min(j.options.max_length, likely_positions(longest, given))));
@@ -251,14 +257,16 @@ Status Job::Impl::capture_step() {
   CapturedStep c;
   c.rows = step == 0 ? static_cast<uint32_t>(request.sources.size()) * shape.beams : log[(step - 1) * stride];
   c.vocabulary = model->impl()->network.config.target_vocabulary;
-  for (auto [tensor, values] : {std::pair{workspace->plans.logits, &c.logits}, std::pair{workspace->plans.scores, &c.scores}}) {
+  for (auto [tensor, values] :
+       {std::pair{workspace->plans.logits, &c.logits}, std::pair{workspace->plans.scores, &c.scores}}) {
     const auto& t = plan.graph.tensor(tensor);
     std::vector<float> padded(uint64_t{c.rows} * t.ld);
     LAPILLI_CHECK(workspace->session->read(workspace->session->arena(), plan.placement.offset[plan.graph.root(tensor)],
                                            std::as_writable_bytes(std::span(padded))));
     values->resize(uint64_t{c.rows} * c.vocabulary);
     for (uint64_t r = 0; r < c.rows; ++r)
-      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), c.vocabulary, values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
+      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), c.vocabulary,
+                  values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
   }
   for (uint32_t r = 0; r < c.rows; ++r)
     c.histories.push_back(slot_history(log, shape, step, step == 0 ? r : captured_slots[r], prefix));
@@ -272,7 +280,8 @@ Status Job::Impl::collect() {
   if (!search_done) return fail(ErrorCode::internal, "the search did not end within %u ids", options.max_length);
   const auto& shape = workspace->key.shape;
   std::vector<uint32_t> search(request.sources.size() * SearchLayout::stride(shape.beams));
-  LAPILLI_CHECK(workspace->session->read(workspace->session->state(StateKind::search), 0, std::as_writable_bytes(std::span(search))));
+  LAPILLI_CHECK(workspace->session->read(workspace->session->state(StateKind::search), 0,
+                                         std::as_writable_bytes(std::span(search))));
   const SearchRecord record{shape, static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search};
   for (uint32_t i = 0; i < request.sources.size(); ++i) {
     LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], options.return_sequences));

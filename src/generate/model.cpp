@@ -11,14 +11,18 @@ namespace lapilli {
 namespace {
 
 StoredFormat stored_format(StoredType type) {
-  return type == StoredType::f16 ? StoredFormat::f16 : type == StoredType::bf16 ? StoredFormat::bf16 : StoredFormat::f32;
+  return type == StoredType::f16    ? StoredFormat::f16
+         : type == StoredType::bf16 ? StoredFormat::bf16
+                                    : StoredFormat::f32;
 }
 
 // The bytes of a tensor in row-major order: the mapping itself, or a copy where strides ask for one.
 std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTensor* tensor) {
   const uint64_t size = stored_bytes(tensor->type);
   if (tensor->contiguous())
-    return [tensor, size]() -> Result<std::span<const std::byte>> { return tensor->bytes.first(tensor->elements() * size); };
+    return [tensor, size]() -> Result<std::span<const std::byte>> {
+      return tensor->bytes.first(tensor->elements() * size);
+    };
   auto copy = std::make_shared<std::vector<std::byte>>();
   return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
     const uint64_t n = tensor->elements();
@@ -71,7 +75,9 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
     LAPILLI_TRY(const auto values, read_floats(*spec.parts.front().tensor));
     const uint64_t ld = round_up<uint64_t>(spec.k, 4);
     s.values.assign(spec.words, 0.0f);
-    for (uint64_t r = 0; r < spec.n; ++r) std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k, s.values.begin() + static_cast<ptrdiff_t>(r * ld));
+    for (uint64_t r = 0; r < spec.n; ++r)
+      std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
+                  s.values.begin() + static_cast<ptrdiff_t>(r * ld));
     return s;
   }
   for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part));
@@ -85,7 +91,8 @@ ModelInfo describe(const model::Network& n, const std::string& checkpoint_format
   info.family = c.family;
   info.checkpoint_format = checkpoint_format;
   for (const auto& spec : n.weights)
-    if (info.stored_dtype.empty() && !spec.parts.empty()) info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
+    if (info.stored_dtype.empty() && !spec.parts.empty())
+      info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
   info.parameters = n.parameters;
   info.d_model = c.d_model;
   info.encoder_layers = c.encoder.layers;
@@ -105,7 +112,8 @@ ModelInfo describe(const model::Network& n, const std::string& checkpoint_format
 void note_ignored(const GenerationConfig& generation) {
   std::string names;
   for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
-  if (!names.empty()) log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
+  if (!names.empty())
+    log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
 }
 
 struct Published {
@@ -115,14 +123,15 @@ struct Published {
 
 Result<Published> read_published(const std::string& directory) {
   if (!directory_exists(directory))
-    return fail(ErrorCode::not_found, "%s is not a directory; give the directory of a published model (with config.json)", directory.c_str());
+    return fail(ErrorCode::not_found,
+                "%s is not a directory; give the directory of a published model (with config.json)", directory.c_str());
   const std::string path = directory + "/config.json";
   LAPILLI_TRY(const auto json, read_json_file(path));
   LAPILLI_TRY(const auto type, get_string({json, path}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)
-    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(), type.c_str(),
-                model::family_list().c_str());
+    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
+                type.c_str(), model::family_list().c_str());
   LAPILLI_TRY(const auto config, family->config(json, path));
   LAPILLI_TRY(auto checkpoint, Checkpoint::open(directory));
   auto network = model::bind_weights(config, family->names(config), checkpoint);
@@ -174,12 +183,15 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
     spec.values = {};
   }
   auto tokenizer = load_tokenizer(directory, m.network.config.tokenizer);
-  if (tokenizer) m.tokenizer = std::move(tokenizer).value();
-  else m.tokenizer_error = std::move(tokenizer).error();
+  if (tokenizer)
+    m.tokenizer = std::move(tokenizer).value();
+  else
+    m.tokenizer_error = std::move(tokenizer).error();
   return model;
 }
 
-Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> device, const std::string& shape, uint64_t seed) {
+Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
+                                             uint64_t seed) {
   LAPILLI_TRY(const auto config, model::parse_shape(shape));
   std::shared_ptr<Model> model(new Model());
   model->impl_ = std::make_unique<Impl>();

@@ -8,8 +8,8 @@ namespace lapilli {
 
 namespace {
 
-constexpr uint32_t kDefaultNewTokens = 20;  // the reference's, where nobody gives a length
-constexpr uint64_t kMaxLength = 1u << 20;   // where the model itself sets no limit
+constexpr uint32_t kDefaultNewTokens = 20;    // the reference's, where nobody gives a length
+constexpr uint64_t kMaxLength = 1u << 20;     // where the model itself sets no limit
 constexpr uint64_t kMaxListWords = 1u << 20;  // ids of bad words, biases and suppressed tokens together
 
 Error bad(const char* what) { return {ErrorCode::invalid_argument, what}; }
@@ -32,7 +32,8 @@ Status read_float(std::optional<double> from, double otherwise, const char* opti
 
 Status refuse_unsupported(const GenerationConfig& c) {
   if (c.do_sample.value_or(false))
-    return fail(ErrorCode::unsupported, "do_sample: sampling is not supported yet; leave it out for greedy or beam search");
+    return fail(ErrorCode::unsupported,
+                "do_sample: sampling is not supported yet; leave it out for greedy or beam search");
   if (c.forced_decoder_ids)
     return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
   return {};
@@ -40,7 +41,8 @@ Status refuse_unsupported(const GenerationConfig& c) {
 
 class Resolver {
  public:
-  Resolver(const GenerationConfig& c, uint32_t prefix, const model::Config& config) : c_(c), prefix_(prefix), m_(config) {}
+  Resolver(const GenerationConfig& c, uint32_t prefix, const model::Config& config)
+      : c_(c), prefix_(prefix), m_(config) {}
 
   Result<SearchOptions> run() {
     LAPILLI_CHECK(refuse_unsupported(c_));
@@ -55,7 +57,8 @@ class Resolver {
   Status ids() {
     o_.end_ids = c_.eos_token_id.value_or(std::vector<int32_t>{});
     if (o_.end_ids.size() > kMaxEndTokens)
-      return fail(ErrorCode::unsupported, "eos_token_id: %zu end tokens; at most %u are supported", o_.end_ids.size(), kMaxEndTokens);
+      return fail(ErrorCode::unsupported, "eos_token_id: %zu end tokens; at most %u are supported", o_.end_ids.size(),
+                  kMaxEndTokens);
     LAPILLI_CHECK(check_ids(o_.end_ids, m_.target_vocabulary, "eos_token_id"));
     const auto start = c_.decoder_start_token_id ? c_.decoder_start_token_id : c_.bos_token_id;
     if (!start) return bad("decoder_start_token_id: neither the model nor the options give one");
@@ -76,9 +79,12 @@ class Resolver {
 
   Status lengths() {
     uint64_t longest = 0;
-    if (c_.max_new_tokens) longest = uint64_t{prefix_} + *c_.max_new_tokens;
-    else if (c_.max_length) longest = *c_.max_length;
-    else longest = std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.max_positions ? m_.max_positions : ~0u);
+    if (c_.max_new_tokens)
+      longest = uint64_t{prefix_} + *c_.max_new_tokens;
+    else if (c_.max_length)
+      longest = *c_.max_length;
+    else
+      longest = std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.max_positions ? m_.max_positions : ~0u);
     if (longest <= prefix_)
       return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
                   static_cast<unsigned long long>(longest), prefix_);
@@ -104,8 +110,9 @@ class Resolver {
       return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and the number of beams, %u",
                   o_.return_sequences, o_.beams);
     if (o_.candidates() > kMaxCandidates)
-      return fail(ErrorCode::unsupported, "num_beams: %u beams with %zu end tokens need %u candidates a step; at most %u fit",
-                  o_.beams, o_.end_ids.size(), o_.candidates(), kMaxCandidates);
+      return fail(ErrorCode::unsupported,
+                  "num_beams: %u beams with %zu end tokens need %u candidates a step; at most %u fit", o_.beams,
+                  o_.end_ids.size(), o_.candidates(), kMaxCandidates);
     if (o_.candidates() > 1 && o_.candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
@@ -115,7 +122,8 @@ class Resolver {
   Status processors() {
     LAPILLI_CHECK(read_float(c_.repetition_penalty, 1.0, "repetition_penalty", o_.repetition_penalty));
     if (!(o_.repetition_penalty > 0)) return bad("repetition_penalty: must be greater than 0");
-    LAPILLI_CHECK(read_float(c_.encoder_repetition_penalty, 1.0, "encoder_repetition_penalty", o_.encoder_repetition_penalty));
+    LAPILLI_CHECK(
+        read_float(c_.encoder_repetition_penalty, 1.0, "encoder_repetition_penalty", o_.encoder_repetition_penalty));
     if (!(o_.encoder_repetition_penalty > 0)) return bad("encoder_repetition_penalty: must be greater than 0");
     o_.no_repeat_ngram = c_.no_repeat_ngram_size.value_or(0);
     o_.encoder_no_repeat_ngram = c_.encoder_no_repeat_ngram_size.value_or(0);
@@ -128,7 +136,8 @@ class Resolver {
     for (const auto& words : c_.bad_words_ids.value_or(std::vector<std::vector<int32_t>>{})) {
       LAPILLI_CHECK(check_ids(words, m_.target_vocabulary, "bad_words_ids"));
       // The reference ignores an entry that is just one end token.
-      const bool end = words.size() == 1 && std::find(o_.end_ids.begin(), o_.end_ids.end(), words[0]) != o_.end_ids.end();
+      const bool end =
+          words.size() == 1 && std::find(o_.end_ids.begin(), o_.end_ids.end(), words[0]) != o_.end_ids.end();
       if (words.empty() || end) continue;
       o_.bad_words.push_back(words);
       words_in_lists += 1 + words.size();
@@ -170,7 +179,8 @@ Result<SearchOptions> resolve_options(const GenerationConfig& model, const Gener
 }
 
 SearchWords encode_options(const SearchOptions& o, const model::Config& config,
-                           const std::vector<std::vector<int32_t>>& prefix, const std::vector<std::vector<int32_t>>& sources) {
+                           const std::vector<std::vector<int32_t>>& prefix,
+                           const std::vector<std::vector<int32_t>>& sources) {
   using P = ParamWords;
   SearchWords words;
   auto& p = words.params;

@@ -15,9 +15,9 @@ namespace lapilli {
 
 struct SearchOptions {
   uint32_t beams = 1, return_sequences = 1;
-  uint32_t max_length = 20;               // ids in total
-  uint32_t min_length = 0;                // ids in total; 0: none
-  uint32_t min_new_length = 0;            // likewise, from min_new_tokens
+  uint32_t max_length = 20;     // ids in total
+  uint32_t min_length = 0;      // ids in total; 0: none
+  uint32_t min_new_length = 0;  // likewise, from min_new_tokens
   EarlyStopping early_stopping = EarlyStopping::no;
   float length_penalty = 1, repetition_penalty = 1;
   uint32_t no_repeat_ngram = 0;
@@ -36,7 +36,9 @@ struct SearchOptions {
   [[nodiscard]] uint32_t candidates() const {
     return beams == 1 ? 1 : std::max<uint32_t>(2, 1 + static_cast<uint32_t>(end_ids.size())) * beams;
   }
-  [[nodiscard]] bool needs_source_ids() const { return encoder_no_repeat_ngram > 0 || encoder_repetition_penalty != 1.0f; }
+  [[nodiscard]] bool needs_source_ids() const {
+    return encoder_no_repeat_ngram > 0 || encoder_repetition_penalty != 1.0f;
+  }
 };
 
 // What is set in `request` wins over `model`, which wins over the reference's defaults. `prefix` is the number of given
@@ -49,6 +51,7 @@ struct SearchWords {
   std::vector<uint32_t> params, lists;
 };
 SearchWords encode_options(const SearchOptions& options, const model::Config& config,
-                           const std::vector<std::vector<int32_t>>& prefix, const std::vector<std::vector<int32_t>>& sources);
+                           const std::vector<std::vector<int32_t>>& prefix,
+                           const std::vector<std::vector<int32_t>>& sources);
 
 }  // namespace lapilli

@@ -18,21 +18,25 @@ Status follow(const SearchRecord& r, uint32_t step, uint32_t slot, std::span<con
     const uint32_t* entry = r.log.data() + t * stride + LogLayout::header + 4 * uint64_t{slot};
     ids.push_back(static_cast<int32_t>(entry[0]));
     slot = entry[1];
-    if (slot >= r.shape.slots()) return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, r.shape.slots());
+    if (slot >= r.shape.slots())
+      return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, r.shape.slots());
   }
   beams.push_back(static_cast<int32_t>(slot));
   ids.push_back(prefix.front());
   std::reverse(ids.begin(), ids.end());
   std::reverse(beams.begin(), beams.end());
   // Given ids were not chosen: only what was generated has a beam.
-  h.beam_indices.assign(beams.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(beams.size()), static_cast<ptrdiff_t>(prefix.size()) - 1), beams.end());
+  h.beam_indices.assign(beams.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(beams.size()),
+                                                            static_cast<ptrdiff_t>(prefix.size()) - 1),
+                        beams.end());
   h.ids = std::move(ids);
   return {};
 }
 
 }  // namespace
 
-Result<std::vector<Hypothesis>> trace_back(const SearchRecord& r, uint32_t sentence, std::span<const int32_t> prefix, uint32_t count) {
+Result<std::vector<Hypothesis>> trace_back(const SearchRecord& r, uint32_t sentence, std::span<const int32_t> prefix,
+                                           uint32_t count) {
   const uint32_t beams = r.shape.beams;
   const uint32_t* state = r.search.data() + uint64_t{sentence} * SearchLayout::stride(beams);
   const uint32_t finished = state[SearchLayout::finished];

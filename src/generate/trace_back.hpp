@@ -1,5 +1,5 @@
-// From the log and the finished lists to hypotheses. A hypothesis is a pointer (step, slot) into the log, which is never
-// overwritten within a job.
+// From the log and the finished lists to hypotheses. A hypothesis is a pointer (step, slot) into the log, which is
+// never overwritten within a job.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace lapilli {
 
 struct SearchRecord {
   model::SessionShape shape;
-  uint32_t prefix = 1;                  // given ids per sentence
-  uint32_t steps = 0;                   // rows of the log that count
-  std::span<const uint32_t> log;        // LogLayout, from step 0
-  std::span<const uint32_t> search;     // SearchLayout per sentence
+  uint32_t prefix = 1;               // given ids per sentence
+  uint32_t steps = 0;                // rows of the log that count
+  std::span<const uint32_t> log;     // LogLayout, from step 0
+  std::span<const uint32_t> search;  // SearchLayout per sentence
 };
 
 // The best `count` hypotheses of a sentence whose search has ended.
-Result<std::vector<Hypothesis>> trace_back(const SearchRecord& record, uint32_t sentence, std::span<const int32_t> prefix,
-                                           uint32_t count);
+Result<std::vector<Hypothesis>> trace_back(const SearchRecord& record, uint32_t sentence,
+                                           std::span<const int32_t> prefix, uint32_t count);
 
 }  // namespace lapilli

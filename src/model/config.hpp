@@ -29,16 +29,16 @@ struct Config {
   uint32_t max_positions = 0;  // rows of the position tables; longer inputs are refused
   Activation activation = Activation::relu;
   std::string activation_name;
-  bool pre_norm = false;    // normalization before each sublayer, and once at the end of a stack
+  bool pre_norm = false;  // normalization before each sublayer, and once at the end of a stack
   bool final_norm = false;
   bool embedding_norm = false;
   float embedding_scale = 1;
   float norm_epsilon = 1e-5f;
   Positions positions = Positions::sinusoid_split;
   uint32_t position_offset = 0;
-  bool tied_output = true;           // the output projection is the target embedding unless the file has its own
-  bool shared_embeddings = true;     // source and target embedding are one
-  bool logits_bias = false;          // a bias on the logits is stored
+  bool tied_output = true;        // the output projection is the target embedding unless the file has its own
+  bool shared_embeddings = true;  // source and target embedding are one
+  bool logits_bias = false;       // a bias on the logits is stored
 
   [[nodiscard]] uint32_t encoder_head_dim() const { return d_model / encoder.heads; }
   [[nodiscard]] uint32_t decoder_head_dim() const { return d_model / decoder.heads; }

@@ -13,7 +13,9 @@ struct EncoderRun {
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run);
 
 // x after a sublayer: normalized in post-norm networks, itself in pre-norm ones; and what a sublayer reads.
-graph::TensorId after_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x, bool live_rows);
-graph::TensorId before_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x, bool live_rows);
+graph::TensorId after_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x,
+                               bool live_rows);
+graph::TensorId before_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x,
+                                bool live_rows);
 
 }  // namespace lapilli::model

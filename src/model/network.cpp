@@ -106,9 +106,12 @@ class WeightBinder {
     }
     net_.output = table("output", output, bias);
     net_.decoder.embedding = same_values(*target, *output) ? net_.output : table("target_embedding", target, nullptr);
-    if (same_values(*source, *output)) net_.encoder.embedding = net_.output;
-    else if (same_values(*source, *target)) net_.encoder.embedding = net_.decoder.embedding;
-    else net_.encoder.embedding = table("source_embedding", source, nullptr);
+    if (same_values(*source, *output))
+      net_.encoder.embedding = net_.output;
+    else if (same_values(*source, *target))
+      net_.encoder.embedding = net_.decoder.embedding;
+    else
+      net_.encoder.embedding = table("source_embedding", source, nullptr);
     return {};
   }
 

@@ -16,7 +16,8 @@ namespace lapilli::model {
 // One stored tensor's part in a weight.
 struct WeightPart {
   const StoredTensor* tensor = nullptr;
-  // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r % group
+  // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r %
+  // group
   uint32_t first_column = 0, group = 1, group_stride = 1;
   bool bias = false;
   uint64_t destination = 0;  // vectors and tables: first element
@@ -60,8 +61,8 @@ struct Network {
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
 };
 
-// Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was wanted.
-// The network points into the checkpoint, which must live until the weights are loaded.
+// Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was
+// wanted. The network points into the checkpoint, which must live until the weights are loaded.
 Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint);
 
 // The same shapes with weights drawn from a seeded generator, for benchmarks and node-by-node comparison.

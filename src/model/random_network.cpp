@@ -58,7 +58,8 @@ class RandomBinder {
     spec.values.assign(spec.words, 0.0f);
     for (uint32_t p = 0; p < count; ++p)
       for (uint32_t i = 0; i < d; ++i)
-        spec.values[p * ld + i] = static_cast<float>(std::sin(p / std::pow(10000.0, 2.0 * (i % (d / 2 + 1)) / d) + (i > d / 2)));
+        spec.values[p * ld + i] =
+            static_cast<float>(std::sin(p / std::pow(10000.0, 2.0 * (i % (d / 2 + 1)) / d) + (i > d / 2)));
     return add(std::move(spec));
   }
 
@@ -93,8 +94,8 @@ Network random_network(const Config& config, uint64_t seed) {
   if (!config.shared_embeddings)
     network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, d, 1.0);
   network.encoder.positions = network.decoder.positions = r.positions(config.max_positions, d);
-  for (auto [stack, weights, cross] : {std::tuple{&config.encoder, &network.encoder, false},
-                                       std::tuple{&config.decoder, &network.decoder, true}}) {
+  for (auto [stack, weights, cross] :
+       {std::tuple{&config.encoder, &network.encoder, false}, std::tuple{&config.decoder, &network.decoder, true}}) {
     if (config.embedding_norm) weights->embedding_norm = r.norm(d);
     if (config.final_norm) weights->final_norm = r.norm(d);
     for (uint32_t i = 0; i < stack->layers; ++i) {

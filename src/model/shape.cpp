@@ -27,26 +27,43 @@ Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, u
 Status apply(Config& c, const std::string& key, const std::string& value) {
   if (key == "activation") {
     c.activation_name = value;
-    if (value == "relu") c.activation = Activation::relu;
-    else if (value == "gelu") c.activation = Activation::gelu_erf;
-    else if (value == "gelu_new") c.activation = Activation::gelu_tanh;
-    else if (value == "silu") c.activation = Activation::silu;
-    else return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+    if (value == "relu")
+      c.activation = Activation::relu;
+    else if (value == "gelu")
+      c.activation = Activation::gelu_erf;
+    else if (value == "gelu_new")
+      c.activation = Activation::gelu_tanh;
+    else if (value == "silu")
+      c.activation = Activation::silu;
+    else
+      return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
     return {};
   }
   uint32_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
   if (error != std::errc() || end != value.data() + value.size() || n == 0 || n > 1u << 24)
-    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key.c_str(), value.c_str());
-  if (key == "d") c.d_model = n;
-  else if (key == "heads") c.encoder.heads = c.decoder.heads = n;
-  else if (key == "ffn") c.encoder.ffn = c.decoder.ffn = n;
-  else if (key == "layers") c.encoder.layers = c.decoder.layers = n;
-  else if (key == "encoder") c.encoder.layers = n;
-  else if (key == "decoder") c.decoder.layers = n;
-  else if (key == "vocabulary") c.source_vocabulary = c.target_vocabulary = n;
-  else if (key == "positions") c.max_positions = n;
-  else return fail(ErrorCode::invalid_argument, "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation", key.c_str());
+    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key.c_str(),
+                value.c_str());
+  if (key == "d")
+    c.d_model = n;
+  else if (key == "heads")
+    c.encoder.heads = c.decoder.heads = n;
+  else if (key == "ffn")
+    c.encoder.ffn = c.decoder.ffn = n;
+  else if (key == "layers")
+    c.encoder.layers = c.decoder.layers = n;
+  else if (key == "encoder")
+    c.encoder.layers = n;
+  else if (key == "decoder")
+    c.decoder.layers = n;
+  else if (key == "vocabulary")
+    c.source_vocabulary = c.target_vocabulary = n;
+  else if (key == "positions")
+    c.max_positions = n;
+  else
+    return fail(ErrorCode::invalid_argument,
+                "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation",
+                key.c_str());
   return {};
 }
 
@@ -57,14 +74,16 @@ constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u <<
 Status check(const Config& c) {
   if (c.d_model % c.encoder.heads != 0)
     return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.d_model);
-  if (c.d_model > kMaxWidth || c.max_positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
-    return fail(ErrorCode::invalid_argument, "shape: at most d=%u, positions=%u, %u layers a side", kMaxWidth, kMaxPositions, kMaxLayers);
+  if (c.d_model > kMaxWidth || c.max_positions > kMaxPositions ||
+      std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
+    return fail(ErrorCode::invalid_argument, "shape: at most d=%u, positions=%u, %u layers a side", kMaxWidth,
+                kMaxPositions, kMaxLayers);
   const uint64_t d = c.d_model, ffn = 2 * d * c.encoder.ffn;
   const uint64_t parameters = d * (c.target_vocabulary + c.max_positions) + c.encoder.layers * (4 * d * d + ffn) +
                               c.decoder.layers * (8 * d * d + ffn);
   if (parameters > kMaxParameters)
-    return fail(ErrorCode::invalid_argument, "shape: %llu parameters; at most %llu", static_cast<unsigned long long>(parameters),
-                static_cast<unsigned long long>(kMaxParameters));
+    return fail(ErrorCode::invalid_argument, "shape: %llu parameters; at most %llu",
+                static_cast<unsigned long long>(parameters), static_cast<unsigned long long>(kMaxParameters));
   return {};
 }
 
@@ -77,11 +96,17 @@ Result<Config> parse_shape(const std::string& text) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const std::string item = text.substr(at, comma - at);
     const size_t equals = item.find('=');
-    if (item == "transformer-base") c = base_config(512, 8, 2048, 6, 6, 58101);
-    else if (item == "small") c = base_config(256, 4, 1024, 4, 2, 8001);
-    else if (item == "tiny") c = base_config(32, 4, 64, 2, 2, 257);
-    else if (equals != std::string::npos) LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
-    else return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: transformer-base, small, tiny", item.c_str());
+    if (item == "transformer-base")
+      c = base_config(512, 8, 2048, 6, 6, 58101);
+    else if (item == "small")
+      c = base_config(256, 4, 1024, 4, 2, 8001);
+    else if (item == "tiny")
+      c = base_config(32, 4, 64, 2, 2, 257);
+    else if (equals != std::string::npos)
+      LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
+    else
+      return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: transformer-base, small, tiny",
+                  item.c_str());
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));

@@ -82,7 +82,8 @@ EmbedAttributes target_embedding(const Config& c) {
   return e;
 }
 
-graph::TensorId embed_targets(Builder& b, graph::TensorId ids, graph::TensorId step, uint64_t rows, const EmbedAttributes& e) {
+graph::TensorId embed_targets(Builder& b, graph::TensorId ids, graph::TensorId step, uint64_t rows,
+                              const EmbedAttributes& e) {
   const Config& c = b.config();
   const StackWeights& w = b.network().decoder;
   const auto positions = c.positions == Positions::none ? graph::kNone : b.weight(w.positions);
@@ -108,7 +109,8 @@ ops::SearchTensors search_tensors(Builder& b, const SessionShape& session) {
   ops::SearchTensors s;
   s.step = b.state(state_id(StateKind::step), "step", 1, StepWords::words);
   s.params = b.state(state_id(StateKind::params), "params", 1, ParamWords::words);
-  s.lineage = b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(session.slots(), session.target_positions));
+  s.lineage =
+      b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(session.slots(), session.target_positions));
   s.search = b.state(state_id(StateKind::search), "search", session.sentences, SearchLayout::stride(session.beams));
   s.log = b.state(state_id(StateKind::log), "log", session.target_positions, LogLayout::stride(session.slots()));
   s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
@@ -130,8 +132,7 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
   const auto s = search_tensors(b, shape.session);
   DecoderRun run;
   run.step = true;
-  run.in_step.state = {s.step, s.params, s.lineage,
-                       b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows)};
+  run.in_step.state = {s.step, s.params, s.lineage, b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows)};
   run.in_step.beams = shape.session.beams;
   run.in_step.self = self_kv_shape(c, shape.session);
   run.in_step.cross = cross_kv_shape(c, shape.session);

@@ -13,7 +13,7 @@ namespace lapilli::model {
 
 // What a session has room for; the strides of everything that is addressed by slot.
 struct SessionShape {
-  uint32_t sentences = 0;         // at most kMaxRows
+  uint32_t sentences = 0;  // at most kMaxRows
   uint32_t beams = 1;
   uint32_t source_positions = 0;  // of the cross keys and values
   uint32_t target_positions = 0;  // of the caches and the lineage
@@ -45,7 +45,7 @@ SearchShape search_shape(const SessionShape& session);
 
 // Search tail after the logits: see ops/search.hpp.
 struct TailOptions {
-  uint32_t candidates = 1;   // K of beam search; with one beam greedy search runs
+  uint32_t candidates = 1;  // K of beam search; with one beam greedy search runs
   bool renormalize = false;
   bool keep_scores = false;  // keeps "logits" and "scores" as outputs
 };

@@ -40,14 +40,17 @@ class Comparer {
     words_.resize(t.elements());
     LAPILLI_CHECK(device_.read(*ref.buffer, offset, std::as_writable_bytes(std::span(words_))));
     const HostTensor& expected = interpreter_.tensor(root);
-    if (t.dtype == graph::DType::f32) floats(expected.f, result);
-    else words(expected.u, result);
+    if (t.dtype == graph::DType::f32)
+      floats(expected.f, result);
+    else
+      words(expected.u, result);
     return {};
   }
 
   void floats(const std::vector<double>& expected, NodeDeviation& result) const {
     double scale = 1, worst = 0;
-    for (size_t i = 0; i < words_.size(); ++i) scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
+    for (size_t i = 0; i < words_.size(); ++i)
+      scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
     for (size_t i = 0; i < words_.size(); ++i) {
       const double d = std::abs(std::bit_cast<float>(words_[i]) - expected[i]) / (expected[i] <= -1e29 ? 1e30 : scale);
       if (!(d <= worst)) worst = d;

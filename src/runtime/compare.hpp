@@ -14,13 +14,13 @@ namespace lapilli {
 struct NodeDeviation {
   graph::NodeId node = graph::kNone;
   std::string label, variant;
-  double deviation = 0;  // largest |device - reference| / max(1, largest |reference|) over the node's outputs
+  double deviation = 0;            // largest |device - reference| / max(1, largest |reference|) over the node's outputs
   uint64_t words_that_differ = 0;  // of u32 outputs; words that hold close floats do not count
 };
 
-// Runs the plan once, level by level, and compares every node's outputs as soon as it is complete. The plan must have been
-// compiled with reuse_memory off and segment_per_level on. `interpreter` holds the same weights and states; it advances
-// with the device.
+// Runs the plan once, level by level, and compares every node's outputs as soon as it is complete. The plan must have
+// been compiled with reuse_memory off and segment_per_level on. `interpreter` holds the same weights and states; it
+// advances with the device.
 Result<std::vector<NodeDeviation>> run_compared(const std::shared_ptr<vulkan::Device>& device,
                                                 const std::shared_ptr<const Plan>& plan, const MemoryMap& memory,
                                                 Interpreter& interpreter);

@@ -31,8 +31,8 @@ class Verdicts {
 
 struct CompileOptions {
   const Verdicts* verdicts = nullptr;
-  bool floor_only = false;      // every op by its floor
-  bool reuse_memory = true;     // false: every value keeps its own bytes (node-by-node comparison)
+  bool floor_only = false;   // every op by its floor
+  bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
   double segment_cost = 2e11;
 };
@@ -80,7 +80,8 @@ struct Plan {
   [[nodiscard]] uint64_t arena_bytes() const { return placement.arena_bytes; }
 };
 
-Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps, const CompileOptions& options = {});
+Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps,
+                                            const CompileOptions& options = {});
 
 // The variant that compile() takes for a node.
 Variant choose_variant(const Capabilities& caps, const graph::Graph& graph, const graph::Node& node,

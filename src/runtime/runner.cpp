@@ -52,7 +52,8 @@ Status StepRunner::harvest(const Flight& flight) {
   // Rows of later steps may be written right now; those of completed steps never are again.
   const uint32_t end = std::min(completed_ + flight.steps, options_.max_steps);
   const uint64_t rows = log.size / (stride * 4);
-  if (end > rows) return fail(ErrorCode::internal, "the log has room for %llu steps", static_cast<unsigned long long>(rows));
+  if (end > rows)
+    return fail(ErrorCode::internal, "the log has room for %llu steps", static_cast<unsigned long long>(rows));
   LAPILLI_CHECK(log.buffer->invalidate(log.offset + completed_ * stride * 4, (end - completed_) * stride * 4));
   const auto* words = reinterpret_cast<const uint32_t*>(log.buffer->mapped() + log.offset);
   for (; completed_ < end; ++completed_) {

@@ -17,7 +17,7 @@ struct RunnerOptions {
   uint32_t max_steps = 0;         // the search cannot need more
   uint32_t steps_per_submit = 4;  // S; the step plan was bound with as many repeats if it is one segment
   uint32_t submits_in_flight = 2;
-  uint64_t log_stride = 0;        // words from one step's log to the next
+  uint64_t log_stride = 0;  // words from one step's log to the next
 };
 
 class StepRunner {

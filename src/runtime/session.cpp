@@ -7,19 +7,32 @@ namespace lapilli {
 namespace {
 const char* state_name(StateKind kind) {
   switch (kind) {
-    case StateKind::step: return "step state";
-    case StateKind::params: return "search parameters";
-    case StateKind::lengths: return "source lengths";
-    case StateKind::source_ids: return "source ids";
-    case StateKind::target_ids: return "target ids";
-    case StateKind::target_lengths: return "target lengths";
-    case StateKind::lineage: return "lineage";
-    case StateKind::search: return "search state";
-    case StateKind::log: return "step log";
-    case StateKind::lists: return "option lists";
-    case StateKind::grids: return "grids";
-    case StateKind::self_kv: return "self-attention cache";
-    case StateKind::cross_kv: return "cross-attention keys and values";
+    case StateKind::step:
+      return "step state";
+    case StateKind::params:
+      return "search parameters";
+    case StateKind::lengths:
+      return "source lengths";
+    case StateKind::source_ids:
+      return "source ids";
+    case StateKind::target_ids:
+      return "target ids";
+    case StateKind::target_lengths:
+      return "target lengths";
+    case StateKind::lineage:
+      return "lineage";
+    case StateKind::search:
+      return "search state";
+    case StateKind::log:
+      return "step log";
+    case StateKind::lists:
+      return "option lists";
+    case StateKind::grids:
+      return "grids";
+    case StateKind::self_kv:
+      return "self-attention cache";
+    case StateKind::cross_kv:
+      return "cross-attention keys and values";
   }
   return "state";
 }

@@ -86,7 +86,8 @@ class Loader {
     const auto destination = destination_tensor(index, source);
     if (piece.kind == WeightPiece::Kind::plain) {
       ops::convert(graph_, source.name, raw_id, destination,
-                   {piece.format, static_cast<uint32_t>(rows * piece.k), static_cast<uint32_t>(piece.destination + row * piece.k)});
+                   {piece.format, static_cast<uint32_t>(rows * piece.k),
+                    static_cast<uint32_t>(piece.destination + row * piece.k)});
       return;
     }
     PackAttributes a;
@@ -131,9 +132,10 @@ Result<std::shared_ptr<const Weights>> Weights::load(std::shared_ptr<vulkan::Dev
   uint64_t stored = 0, wanted = 0;
   for (const WeightSource& s : sources) wanted += s.words * 4;
   if (memory_limit != 0 && wanted > memory_limit)
-    return fail(ErrorCode::out_of_memory,
-                "the weights take %.1f MiB of device memory, the memory limit is %.1f MiB; raise it or use a smaller model",
-                static_cast<double>(wanted) / (1 << 20), static_cast<double>(memory_limit) / (1 << 20));
+    return fail(
+        ErrorCode::out_of_memory,
+        "the weights take %.1f MiB of device memory, the memory limit is %.1f MiB; raise it or use a smaller model",
+        static_cast<double>(wanted) / (1 << 20), static_cast<double>(memory_limit) / (1 << 20));
   for (const WeightSource& s : sources) {
     LAPILLI_TRY(auto buffer, device->make_buffer(s.words * 4, vulkan::MemoryUse::device, s.name.c_str()));
     weights->bytes_ += s.words * 4;

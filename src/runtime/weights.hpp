@@ -19,15 +19,15 @@ struct WeightPiece {
   enum class Kind : uint8_t { matrix, bias, plain } kind = Kind::matrix;
   std::function<Result<std::span<const std::byte>>()> bytes;  // read when its turn comes; valid until the next call
   StoredFormat format = StoredFormat::f32;
-  uint64_t rows = 0, k = 0;  // matrix [rows, k]; bias and plain: rows elements, k = 1
+  uint64_t rows = 0, k = 0;                                // matrix [rows, k]; bias and plain: rows elements, k = 1
   uint32_t first_column = 0, group = 1, group_stride = 1;  // matrix and bias: see PackAttributes
   uint64_t destination = 0;                                // plain: first element
 };
 
 struct WeightSource {
   std::string name;
-  uint64_t words = 0;       // of the finished tensor
-  uint32_t n = 0, k = 0;    // packed matrices: columns and depth
+  uint64_t words = 0;     // of the finished tensor
+  uint32_t n = 0, k = 0;  // packed matrices: columns and depth
   std::vector<WeightPiece> pieces;
   std::vector<float> values;  // instead of pieces: computed on the host
 };

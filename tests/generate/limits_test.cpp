@@ -1,5 +1,5 @@
-// The memory limit of a model: too little for its weights, too little for a batch (which is split), and sessions of other
-// shapes that stand in the way.
+// The memory limit of a model: too little for its weights, too little for a batch (which is split), and sessions of
+// other shapes that stand in the way.
 #include <gmock/gmock.h>
 
 #include "generate/model_impl.hpp"
@@ -52,7 +52,8 @@ TEST_F(DeviceLimits, ABatchIsSplit) {
   LAPILLI_ASSERT_VALUE(const auto got, generate(model, sources(16)));
   EXPECT_LE(got.stats.session_bytes, limit - weights);
   ASSERT_EQ(got.hypotheses.size(), want.hypotheses.size());
-  for (size_t i = 0; i < got.hypotheses.size(); ++i) EXPECT_EQ(got.hypotheses[i][0].ids, want.hypotheses[i][0].ids) << i;
+  for (size_t i = 0; i < got.hypotheses.size(); ++i)
+    EXPECT_EQ(got.hypotheses[i][0].ids, want.hypotheses[i][0].ids) << i;
 
   // Not even one source.
   LAPILLI_ASSERT_VALUE(const auto tight, load(weights + one.stats.session_bytes / 2));

@@ -1,4 +1,5 @@
-// Marian's config.json and tensors: what a published directory says, and what is refused, with words for whom it concerns.
+// Marian's config.json and tensors: what a published directory says, and what is refused, with words for whom it
+// concerns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,7 +99,8 @@ class MarianWeights : public testing::Test {
 
 TEST_F(MarianWeights, MissingAndWronglyShapedTensors) {
   EXPECT_THAT(error_of("encoder_layers", 3).message, AllOf(HasSubstr("lacks"), HasSubstr("encoder.layers.2")));
-  EXPECT_THAT(error_of("encoder_ffn_dim", 61).message, AllOf(HasSubstr("fc1"), HasSubstr("[60, 32]"), HasSubstr("[61, 32]")));
+  EXPECT_THAT(error_of("encoder_ffn_dim", 61).message,
+              AllOf(HasSubstr("fc1"), HasSubstr("[60, 32]"), HasSubstr("[61, 32]")));
   EXPECT_THAT(error_of("vocab_size", 256).message, AllOf(HasSubstr("[257, 32]"), HasSubstr("[256, 32]")));
   EXPECT_THAT(error_of("share_encoder_decoder_embeddings", false).message, HasSubstr("embed_tokens"));
 }

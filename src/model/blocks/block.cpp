@@ -42,6 +42,8 @@ void Builder::keep(std::string name, graph::TensorId tensor) {
   outputs_.push_back({std::move(name), tensor});
 }
 
-void Builder::keep_copy(const std::string& name, graph::TensorId tensor) { keep(name, ops::copy(graph_, name, tensor)); }
+void Builder::keep_copy(const std::string& name, graph::TensorId tensor) {
+  keep(name, ops::copy(graph_, name, tensor));
+}
 
 }  // namespace lapilli::model

@@ -1,5 +1,5 @@
-// Marian (opus-mt): Junczys-Dowmunt et al. 2018, as published by Helsinki-NLP. Post-norm, sinusoidal positions with sines
-// in the first half, embeddings scaled by sqrt(d_model), a bias on the logits, embeddings shared or one per side.
+// Marian (opus-mt): Junczys-Dowmunt et al. 2018, as published by Helsinki-NLP. Post-norm, sinusoidal positions with
+// sines in the first half, embeddings scaled by sqrt(d_model), a bias on the logits, embeddings shared or one per side.
 #include <algorithm>
 #include <cmath>
 
@@ -16,10 +16,15 @@ struct NamedActivation {
   const char* name;
   Activation activation;
 };
-constexpr NamedActivation kActivations[] = {
-    {"relu", Activation::relu},          {"gelu", Activation::gelu_erf},       {"gelu_python", Activation::gelu_erf},
-    {"gelu_new", Activation::gelu_tanh}, {"gelu_fast", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
-    {"silu", Activation::silu},          {"swish", Activation::silu},          {"linear", Activation::none}};
+constexpr NamedActivation kActivations[] = {{"relu", Activation::relu},
+                                            {"gelu", Activation::gelu_erf},
+                                            {"gelu_python", Activation::gelu_erf},
+                                            {"gelu_new", Activation::gelu_tanh},
+                                            {"gelu_fast", Activation::gelu_tanh},
+                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                            {"silu", Activation::silu},
+                                            {"swish", Activation::silu},
+                                            {"linear", Activation::none}};
 
 Result<Activation> parse_activation(const std::string& name, const std::string& where) {
   for (const NamedActivation& known : kActivations)
@@ -29,9 +34,11 @@ Result<Activation> parse_activation(const std::string& name, const std::string& 
 
 Status check_stack(const StackConfig& s, uint32_t d, const char* side, const std::string& where) {
   if (s.layers == 0 || s.layers > 256 || s.ffn == 0 || s.ffn > 1u << 20)
-    return fail(ErrorCode::invalid_data, "%s: %s with %u layers and a feed-forward width of %u", where.c_str(), side, s.layers, s.ffn);
+    return fail(ErrorCode::invalid_data, "%s: %s with %u layers and a feed-forward width of %u", where.c_str(), side,
+                s.layers, s.ffn);
   if (s.heads == 0 || d % s.heads != 0)
-    return fail(ErrorCode::invalid_data, "%s: %s_attention_heads %u does not divide d_model %u", where.c_str(), side, s.heads, d);
+    return fail(ErrorCode::invalid_data, "%s: %s_attention_heads %u does not divide d_model %u", where.c_str(), side,
+                s.heads, d);
   return {};
 }
 
@@ -55,8 +62,10 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   LAPILLI_TRY(c.target_vocabulary, get_u32(v, "decoder_vocab_size", c.source_vocabulary));
   LAPILLI_TRY(c.shared_embeddings, get_bool(v, "share_encoder_decoder_embeddings", true));
   if (c.shared_embeddings) c.target_vocabulary = c.source_vocabulary;
-  if (c.source_vocabulary == 0 || c.target_vocabulary == 0 || std::max(c.source_vocabulary, c.target_vocabulary) > 1u << 24)
-    return fail(ErrorCode::invalid_data, "%s: vocab_size %u, decoder_vocab_size %u", where.c_str(), c.source_vocabulary, c.target_vocabulary);
+  if (c.source_vocabulary == 0 || c.target_vocabulary == 0 ||
+      std::max(c.source_vocabulary, c.target_vocabulary) > 1u << 24)
+    return fail(ErrorCode::invalid_data, "%s: vocab_size %u, decoder_vocab_size %u", where.c_str(), c.source_vocabulary,
+                c.target_vocabulary);
   LAPILLI_TRY(c.max_positions, get_u32(v, "max_position_embeddings", 1024));
   if (c.max_positions == 0 || c.max_positions > 1u << 16)
     return fail(ErrorCode::invalid_data, "%s: max_position_embeddings %u", where.c_str(), c.max_positions);
