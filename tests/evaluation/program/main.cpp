@@ -1,0 +1,219 @@
+// evaluate [CORPUS_DIR]: translates a test set and holds BLEU, ids and scores against what the reference implementation
+// reached. Exit codes: 0 all agrees, 1 something does not, 2 it could not run, 77 the corpus is not here (skipped).
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+
+#include "evaluation/bleu.hpp"
+#include "evaluation/corpus.hpp"
+#include "evaluation/score.hpp"
+#include "formats/hf_config.hpp"
+#include "generate/translate.hpp"
+
+namespace lapilli::evaluation {
+namespace {
+
+constexpr double kBleuTolerance = 0.1;
+constexpr double kLeastAgreement = 0.995;
+constexpr double kScoreTolerance = 1e-3;
+constexpr int kSkipped = 77;
+
+struct Options {
+  std::string corpus, output, model = LAPILLI_SOURCE_DIR "/models/en-fr";
+  vulkan::DeviceOptions device;
+  uint32_t beams = 4, batch = 0, steps = 0;
+  uint64_t limit = 0;
+};
+
+std::string corpus_directory(const Options& options) {
+  if (!options.corpus.empty()) return options.corpus;
+  const char* named = std::getenv("LAPILLI_CORPUS");
+  return named && *named ? named : LAPILLI_SOURCE_DIR "/../shared/corpus/tatoeba-en-fr";
+}
+
+std::string ids_text(const std::vector<int32_t>& ids) {
+  std::string text;
+  for (const int32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
+  return text;
+}
+
+// Wall clock and the processor time of all threads, a CPU driver's among them.
+class Stopwatch {
+ public:
+  [[nodiscard]] double wall() const { return std::chrono::duration<double>(Clock::now() - wall_).count(); }
+  [[nodiscard]] double cpu() const { return static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point wall_ = Clock::now();
+  std::clock_t cpu_ = std::clock();
+};
+
+class Evaluation {
+ public:
+  explicit Evaluation(Options options) : options_(std::move(options)) {}
+
+  // True if everything agrees.
+  Result<bool> run() {
+    const std::string search = options_.beams == 1 ? "greedy" : "beam" + std::to_string(options_.beams);
+    LAPILLI_TRY(auto lines, read_corpus(corpus_directory(options_), search));
+    const size_t all = lines.size();
+    lines_ = sample(std::move(lines), options_.limit);
+    LAPILLI_TRY(auto device, vulkan::Device::create(options_.device));
+    LAPILLI_TRY(model_, Model::load(std::move(device), options_.model));
+    LAPILLI_CHECK(translate_lines());
+    LAPILLI_CHECK(write_output());
+    LAPILLI_CHECK(check_ids());
+    LAPILLI_CHECK(check_bleu(search, lines_.size() == all));
+    std::printf("%s: %zu lines, %s, %zu problems\n", search.c_str(), lines_.size(), agreement_.c_str(), problems_);
+    return problems_ == 0;
+  }
+
+ private:
+  void problem(const std::string& what) {
+    ++problems_;
+    std::printf("PROBLEM: %s\n", what.c_str());
+  }
+
+  Status translate_lines() {
+    TranslateRequest request;
+    for (const Line& line : lines_) request.inputs.push_back({.text = line.source});
+    request.options.num_beams = options_.beams;
+    request.batch = options_.batch;
+    request.steps_in_flight = options_.steps;
+    const Stopwatch watch;
+    LAPILLI_TRY(auto made, translate(model_, request));
+    const double wall = watch.wall(), cpu = watch.cpu();
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (auto& status = made.outputs[i].status; !status)
+        return std::move(status).error().in("line " + std::to_string(lines_[i].number));
+      ours_.push_back(std::move(made.outputs[i].sequences.front()));
+      texts_.push_back(ours_.back().text);
+    }
+    const TranslateStats& s = made.stats;
+    const auto tokens = static_cast<double>(s.generated_tokens);
+    std::printf("device: %s\n", model_->device()->caps().device_name.c_str());
+    std::printf("%.1f s, %.1f CPU s; %.0f tokens, %.1f a second, %.1f a CPU second; %u batches, %llu steps; encoding %.1f s, "
+                "decoding %.1f s\n",
+                wall, cpu, tokens, tokens / wall, tokens / cpu, s.batches, static_cast<unsigned long long>(s.decoder_steps),
+                s.encode_ms / 1000, s.decode_ms / 1000);
+    return {};
+  }
+
+  Status write_output() {
+    if (options_.output.empty()) return {};
+    std::ofstream file(options_.output, std::ios::binary);
+    for (const auto& text : texts_) file << text << '\n';
+    file.close();
+    if (!file) return fail(ErrorCode::not_found, "%s cannot be written", options_.output.c_str());
+    return {};
+  }
+
+  Status check_ids() {
+    size_t same = 0;
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (ours_[i].ids != lines_[i].expected_ids) {
+        LAPILLI_CHECK(compare_scores(lines_[i], ours_[i]));
+        continue;
+      }
+      ++same;
+      if (ours_[i].text != lines_[i].expected_text)
+        problem(format("line %llu: same ids, but the text is \"%s\", not \"%s\"",
+                       static_cast<unsigned long long>(lines_[i].number), ours_[i].text.c_str(),
+                       lines_[i].expected_text.c_str()));
+    }
+    const double share = static_cast<double>(same) / static_cast<double>(lines_.size());
+    agreement_ = format("%zu with the reference's ids (%.2f %%)", same, 100 * share);
+    if (share < kLeastAgreement) problem(agreement_ + format(", at least %.1f %% are wanted", 100 * kLeastAgreement));
+    return {};
+  }
+
+  // Where ids differ, the reference must have been as likely as ours.
+  Status compare_scores(const Line& line, const TextSequence& ours) {
+    LAPILLI_TRY(const auto source, model_->tokenizer()->encode(line.source));
+    const std::vector<std::vector<int32_t>> both = {ours.ids, line.expected_ids};
+    LAPILLI_TRY(const auto scores, score(model_, source, both));
+    const double difference = scores[0].total - scores[1].total;
+    const auto number = static_cast<unsigned long long>(line.number);
+    std::printf("line %llu differs: %s\n", number, line.source.c_str());
+    std::printf("  ours      %.6f  %s  [%s]\n", scores[0].total, ours.text.c_str(), ids_text(ours.ids).c_str());
+    std::printf("  reference %.6f  %s  [%s]\n", scores[1].total, line.expected_text.c_str(),
+                ids_text(line.expected_ids).c_str());
+    size_t first = 0;
+    while (first < ours.ids.size() && first < line.expected_ids.size() && ours.ids[first] == line.expected_ids[first]) ++first;
+    std::printf("  difference %.3g", difference);
+    if (first < ours.ids.size() && first < line.expected_ids.size())
+      std::printf("; at the first id that differs %.3g",
+                  scores[0].log_probabilities[first] - scores[1].log_probabilities[first]);
+    std::printf("\n");
+    if (!(std::abs(difference) < kScoreTolerance)) problem(format("line %llu: the scores differ by %.3g", number, difference));
+    return {};
+  }
+
+  Status check_bleu(const std::string& search, bool whole) {
+    std::vector<std::vector<std::string>> references;
+    std::vector<std::string> expected;
+    for (const Line& line : lines_) {
+      references.push_back(line.references);
+      expected.push_back(line.expected_text);
+    }
+    const double ours = bleu(texts_, references), theirs = bleu(expected, references);
+    std::printf("BLEU %.2f; the reference's translations of these lines reach %.2f\n", ours, theirs);
+    if (!(std::abs(ours - theirs) <= kBleuTolerance)) problem("BLEU is off by more than 0.1");
+    if (!whole) return {};
+    const std::string path = options_.model + "/evaluation.json";
+    LAPILLI_TRY(const auto json, read_json_file(path));
+    const auto published = json.find("bleu_" + search);
+    if (published == json.end() || !published->is_number())
+      return fail(ErrorCode::invalid_data, "%s: no number bleu_%s", path.c_str(), search.c_str());
+    const double value = published->get<double>();
+    std::printf("evaluation.json says %.2f\n", value);
+    if (!(std::abs(ours - value) <= kBleuTolerance)) problem("BLEU is off evaluation.json by more than 0.1");
+    return {};
+  }
+
+  Options options_;
+  std::vector<Line> lines_;
+  std::shared_ptr<Model> model_;
+  std::vector<TextSequence> ours_;
+  std::vector<std::string> texts_;
+  std::string agreement_;
+  size_t problems_ = 0;
+};
+
+int run(Options options) {
+  const std::string corpus = corpus_directory(options);
+  if (options.corpus.empty() && !read_lines(corpus + "/test.tsv")) {
+    std::printf("SKIP: no test.tsv in %s; name the corpus as argument or in LAPILLI_CORPUS\n", corpus.c_str());
+    return kSkipped;
+  }
+  const auto agrees = Evaluation(std::move(options)).run();
+  if (!agrees) {
+    std::fprintf(stderr, "evaluate: %s\n", agrees.error().message.c_str());
+    return 2;
+  }
+  return *agrees ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace lapilli::evaluation
+
+int main(int argc, char** argv) {
+  CLI::App app{"Translates a test set and compares BLEU, ids and scores with the reference implementation's."};
+  lapilli::evaluation::Options options;
+  app.add_option("CORPUS_DIR", options.corpus, "Directory with test.tsv and reference_* (else LAPILLI_CORPUS, else beside the sources)");
+  app.add_option("--model", options.model, "Model directory")->capture_default_str();
+  app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
+  app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
+  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, ...");
+  app.add_option("--limit", options.limit, "Only this many lines, spread evenly over the set");
+  app.add_option("--batch", options.batch, "Sentences at a time (0: the library's choice)");
+  app.add_option("--steps", options.steps, "Decoder steps a submission (0: the library's choice)");
+  app.add_option("--output", options.output, "Write the translations here, one a line");
+  CLI11_PARSE(app, argc, argv);
+  return lapilli::evaluation::run(std::move(options));
+}
