@@ -4,7 +4,7 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*SmallMemory*" PROPERTIES LABELS "fast;host"
+gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device* LABELS fast)
 lapilli_gpu_test(cli.small_memory COMMAND test_cli --gtest_filter=*SmallMemory* PROFILES heap=16 LABELS fast)

@@ -1,6 +1,6 @@
 # How well the bundled model translates: BLEU, ids and scores of a test set against the reference implementation's. The
 # corpus is other people's text and not part of the project; where it is not, the tests are skipped.
-gtest_discover_tests(test_evaluation TEST_PREFIX evaluation. PROPERTIES LABELS "fast;host" DISCOVERY_TIMEOUT 120)
+gtest_discover_tests(test_evaluation TEST_PREFIX evaluation. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
 
 add_executable(evaluate ${CMAKE_CURRENT_LIST_DIR}/program/main.cpp ${CMAKE_CURRENT_LIST_DIR}/bleu.cpp
   ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp)
