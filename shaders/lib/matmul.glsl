@@ -12,7 +12,6 @@ layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint ACTIVATION = 0;
 layout(constant_id = 2) const uint ADD = 0;            // what is there is added: 1 before, 2 behind the activation
 layout(constant_id = 3) const uint BIAS = 1;           // 0: no bias (all but the last slice of a deep product)
-layout(constant_id = 4) const uint COLUMNS_OUTER = 0;  // 1: row tiles run fastest, so that a panel stays in the cache
 
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer W { vec4 w[]; };
@@ -37,6 +36,7 @@ layout(push_constant) uniform P {
   uint bias_begin;           // vec4: where the bias of column 0 would be
   uint y_begin, y_ld4;       // vec4: where row 0 of the slice begins
   uint y_cols;               // columns of y (or q); what is beyond them in its last vec4 is zero
+  uint columns_outer;        // 1: row tiles run fastest, so that a panel stays in the cache
 #if FORM != 0
   uint q_columns, head_dim, slots, positions;
   uint kv_first, kv_last;       // columns behind q_columns that go to the bound part of kv
@@ -48,7 +48,7 @@ layout(push_constant) uniform P {
 
 // Tile of rows and block of columns of this workgroup.
 void place(uint group, out uint tile, out uint block) {
-  if (COLUMNS_OUTER != 0) {
+  if (p.columns_outer != 0u) {
     block = group / p.tiles;
     tile = group - block * p.tiles;
   } else {

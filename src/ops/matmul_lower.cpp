@@ -16,6 +16,7 @@ struct PlainPush {
   uint32_t bias_begin;
   uint32_t y_begin, y_ld4;
   uint32_t y_cols;
+  uint32_t columns_outer;
 };
 struct KvPush {
   PlainPush plain;
@@ -201,12 +202,12 @@ class Lowering {
     return local;
   }
 
-  void set_constants(Dispatch& d, bool first, bool last, bool columns_outer) const {
+  void set_constants(Dispatch& d, bool first, bool last) const {
     const bool deep = !(first && last);
     uint32_t add = residual_ ? 2u : 0u;
     if (deep && !residual_ && !first) add = 1;
     const auto activation = last ? a_.activation : Activation::none;
-    d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, columns_outer ? 1u : 0u};
+    d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u};
   }
 
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
@@ -276,7 +277,7 @@ class Lowering {
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
     const bool follows = a_.live_rows != 0 && s.rows.size() == rows_;
-    set_constants(d, first, last, !follows && tiles > 1);
+    set_constants(d, first, last);
     d.constants[0] = local;
     if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);
     uint32_t delta = 0;
@@ -286,6 +287,8 @@ class Lowering {
     p.plain.rows = static_cast<uint32_t>(s.rows.size());
     p.plain.tiles = static_cast<uint32_t>(tiles);
     p.plain.blocks = static_cast<uint32_t>(blocks);
+    // Where the grid follows the live rows the groups of the first rows come first.
+    p.plain.columns_outer = !follows && tiles > 1 ? 1 : 0;
     p.plain.c_begin = static_cast<uint32_t>(c_begin);
     p.plain.c_end = static_cast<uint32_t>(c_end);
     p.plain.k4 = static_cast<uint32_t>(s.depth.size() / 4);
