@@ -45,7 +45,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto partials, bind_whole(context, 0, node.inputs[kPartials], Access::read));
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
-  LAPILLI_TRY(const auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
+  LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
+  log.step_stride = LogLayout::stride(a.shape.slots) * 4;
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
   LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;

@@ -4,3 +4,11 @@ gtest_discover_tests(test_runtime TEST_PREFIX runtime. TEST_FILTER "-*Device*:*S
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* VALIDATE
   DRIVERS lavapipe PROFILES - "android-2022,memory=discrete" LABELS fast)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* LABELS fast sanitize threads)
+lapilli_gpu_test(runtime.transformer-base COMMAND test_runtime --gtest_filter=*Slow* LABELS slow)
+# These pass if validation finds the barrier that is missing.
+foreach(place WithinAStep BetweenSteps)
+  lapilli_gpu_test(runtime.barrier${place} COMMAND test_runtime --gtest_also_run_disabled_tests
+    --gtest_filter=DeviceBarriers.*${place} VALIDATE LABELS fast)
+  set_tests_properties(runtime.barrier${place}.lavapipe.validated PROPERTIES
+    PASS_REGULAR_EXPRESSION "SYNC-HAZARD-READ-AFTER-WRITE")
+endforeach()

@@ -1,0 +1,121 @@
+// Whole searches on the device beside the double-precision interpreter, node by node.
+//
+// The bound. The two sides differ by float's rounding, 2^-24 = 6e-8 of a value. A sum of k products that are rounded one
+// by one is off by about sqrt(k) roundings of its largest partial sum (k at most 2048 here: 45 roundings, 2.7e-6); exp, tanh
+// and rsqrt add a few units in the last place each. What enters a layer with a relative error e leaves it with at most about
+// 2e (residual and sublayer each carry it on, normalization restores the scale), plus its own 3e-6; errors of different
+// layers are not of one sign, so that they add like their squares. 30 sublayers (the deepest path here: 12 in the encoder,
+// 18 in the decoder) of 3e-6 each give 1.6e-5; 5e-5 leaves a factor of three for what the steps before left in the caches.
+// A wrong index, mask or offset shows as an error of the order of 1.
+#include "runtime/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "runtime/session.hpp"
+#include "support/fixtures.hpp"
+#include "support/network_rig.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing_support::SearchInput;
+
+constexpr double kBound = 5e-5;
+
+struct Compared {
+  double worst = 0;
+  std::string worst_label;
+  uint64_t nodes = 0;
+};
+
+void accept(const std::vector<NodeDeviation>& deviations, Compared& sum) {
+  for (const auto& d : deviations) {
+    ++sum.nodes;
+    EXPECT_LE(d.deviation, kBound) << d.label << " (" << d.variant << ")";
+    EXPECT_EQ(d.words_that_differ, 0u) << d.label << " (" << d.variant << ")";
+    if (d.deviation > sum.worst) {
+      sum.worst = d.deviation;
+      sum.worst_label = d.label + " (" + d.variant + ")";
+    }
+  }
+}
+
+Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model::Network& network,
+                      const SearchInput& input, uint32_t steps, Compared& sum) {
+  const WorkspaceKey key = testing_support::exact_key(input);
+  CompileOptions options;
+  options.reuse_memory = false;
+  options.segment_per_level = true;
+  LAPILLI_TRY(const auto plans, testing_support::compile_plans(network, key, device->caps(), options));
+  LAPILLI_TRY(const auto sources, weight_sources(network));
+  LAPILLI_TRY(const auto weights, Weights::load(device, sources));
+  LAPILLI_TRY(const auto session, Session::create(device));
+  for (const auto& plan : {plans.encode, plans.init, plans.step}) session->require(*plan);
+  LAPILLI_CHECK(session->allocate());
+  // The interpreter's memory starts as zeros.
+  const MemoryMap memory = session->memory([&](graph::Space, uint32_t id) { return weights->find(id); });
+  LAPILLI_CHECK(device->zero(*session->arena().buffer));
+  for (const auto& plan : {plans.encode, plans.init, plans.step})
+    for (const auto& t : plan->graph.tensors())
+      if (t.space == graph::Space::state) LAPILLI_CHECK(device->zero(*memory(t.space, t.id).buffer));
+  LAPILLI_TRY(auto interpreter, testing_support::make_interpreter(network, key, input));
+  for (const auto& [id, words] : testing_support::host_states(network, key, input, plans.step.get())) {
+    LAPILLI_CHECK(session->write(state_kind(id), words));
+    interpreter.states[id].u = words;
+  }
+  for (uint32_t i = 0; i < 2 + steps; ++i) {
+    const auto& plan = i == 0 ? plans.encode : i == 1 ? plans.init : plans.step;
+    LAPILLI_TRY(const auto deviations, run_compared(device, plan, memory, interpreter));
+    accept(deviations, sum);
+  }
+  return {};
+}
+
+void compare_shape(const std::string& shape, const std::string& mask, SearchInput input,
+                   const std::vector<uint32_t>& lengths, uint32_t steps) {
+  vulkan::DeviceOptions options;
+  options.mask = mask;
+  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
+  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network(shape));
+  const uint32_t vocabulary = loaded.network.config.target_vocabulary;
+  input.options.decoder_start = input.options.pad = static_cast<int32_t>(vocabulary) - 1;
+  input.options.end_ids = {0};
+  input.options.forced_eos = {0};
+  input.options.max_length = steps + 1;
+  input.sources = testing_support::random_sources(lengths, vocabulary, 3);
+  Compared sum;
+  const auto begin = std::chrono::steady_clock::now();
+  LAPILLI_ASSERT_OK(compare_search(device, loaded.network, input, steps, sum));
+  std::printf("%s, %s: %llu nodes, largest deviation %.2e at %s, %.1f s\n", shape.c_str(), mask.c_str(),
+              static_cast<unsigned long long>(sum.nodes), sum.worst, sum.worst_label.c_str(),
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+SearchInput with_beams(uint32_t beams) {
+  SearchInput input;
+  input.options.beams = beams;
+  return input;
+}
+
+class DeviceCompare : public testing::TestWithParam<const char*> {};
+
+TEST_P(DeviceCompare, TinyGreedy) { compare_shape("tiny", GetParam(), with_beams(1), {7}, 6); }
+TEST_P(DeviceCompare, TinyBeamsOfRaggedSources) { compare_shape("tiny", GetParam(), with_beams(4), {9, 3, 5}, 6); }
+TEST_P(DeviceCompare, TinyWithOddSizes) {
+  compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", GetParam(), with_beams(3), {11, 1}, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect"),
+                         [](const auto& i) {
+                           std::string name = i.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(SlowDeviceCompare, TransformerBase) { compare_shape("transformer-base", "full", with_beams(4), {100}, 10); }
+
+}  // namespace
+}  // namespace lapilli
