@@ -4,7 +4,8 @@ set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 
 add_test(NAME layers COMMAND ${scripts}/check-layers)
 add_test(NAME layers.selftest COMMAND ${dir}/layers-selftest)
-set_tests_properties(layers layers.selftest PROPERTIES LABELS fast)
+add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
+set_tests_properties(layers layers.selftest summarize.selftest PROPERTIES LABELS fast)
 
 if(TARGET lapilli_cli AND EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli/lapilli.h AND NOT LAPILLI_SANITIZE)
   add_test(NAME install
