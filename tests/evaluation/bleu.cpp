@@ -17,8 +17,8 @@ bool digit(char c) { return c >= '0' && c <= '9'; }
 bool point(char c) { return c == '.' || c == ','; }
 // All of ASCII's punctuation but ' , - .
 bool symbol(char c) {
-  return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
-         (c >= '{' && c <= '~');
+  return (c >= '!' && c <= '&') || (c >= '(' && c <= '+') || c == '/' || (c >= ':' && c <= '@') ||
+         (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
 std::string spaced_symbols(std::string_view text) {
@@ -33,8 +33,8 @@ std::string spaced_symbols(std::string_view text) {
   return out;
 }
 
-// Walks over `text`; where `matches` holds for two neighbours both are consumed and written as `put` says. Bytes will do
-// in place of code points, since what is looked for is ASCII.
+// Walks over `text`; where `matches` holds for two neighbours both are consumed and written as `put` says. Bytes will
+// do in place of code points, since what is looked for is ASCII.
 template <class Matches, class Put>
 std::string replaced_pairs(std::string_view text, Matches matches, Put put) {
   std::string out;
@@ -55,10 +55,10 @@ size_t space_bytes(std::string_view text) {
   const unsigned a = at(0), b = at(1), c = at(2);
   if (a == ' ' || (a >= 0x09 && a <= 0x0d) || (a >= 0x1c && a <= 0x1f)) return 1;
   if (a == 0xc2 && (b == 0x85 || b == 0xa0)) return 2;
-  if (a == 0xe1 && b == 0x9a && c == 0x80) return 3;                                  // U+1680
+  if (a == 0xe1 && b == 0x9a && c == 0x80) return 3;  // U+1680
   if (a == 0xe2 && b == 0x80 && ((c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf)) return 3;
-  if (a == 0xe2 && b == 0x81 && c == 0x9f) return 3;                                  // U+205F
-  if (a == 0xe3 && b == 0x80 && c == 0x80) return 3;                                  // U+3000
+  if (a == 0xe2 && b == 0x81 && c == 0x9f) return 3;  // U+205F
+  if (a == 0xe3 && b == 0x80 && c == 0x80) return 3;  // U+3000
   return 0;
 }
 
@@ -103,13 +103,19 @@ std::vector<std::string> bleu_tokens(std::string_view text) {
   std::string s = spaced_symbols(text);
   s = replaced_pairs(
       s, [](char a, char b) { return !digit(a) && point(b); },
-      [](std::string& out, char a, char b) { out += {a, ' ', b, ' '}; });
+      [](std::string& out, char a, char b) {
+        out += {a, ' ', b, ' '};
+      });
   s = replaced_pairs(
       s, [](char a, char b) { return point(a) && !digit(b); },
-      [](std::string& out, char a, char b) { out += {' ', a, ' ', b}; });
+      [](std::string& out, char a, char b) {
+        out += {' ', a, ' ', b};
+      });
   s = replaced_pairs(
       s, [](char a, char b) { return digit(a) && b == '-'; },
-      [](std::string& out, char a, char b) { out += {a, ' ', b, ' '}; });
+      [](std::string& out, char a, char b) {
+        out += {a, ' ', b, ' '};
+      });
   std::vector<std::string> words;
   bool in_word = false;
   for (size_t i = 0; i < s.size();) {

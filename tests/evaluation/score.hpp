@@ -16,7 +16,8 @@ struct Score {
 };
 
 // One Score per hypothesis of a source. Hypotheses have their end token and lack the start token. What processors do to
-// scores is not part of it: they forbid, or force at the largest length, and neither concerns a hypothesis that was found.
+// scores is not part of it: they forbid, or force at the largest length, and neither concerns a hypothesis that was
+// found.
 Result<std::vector<Score>> score(const std::shared_ptr<Model>& model, const std::vector<int32_t>& source,
                                  std::span<const std::vector<int32_t>> hypotheses);
 

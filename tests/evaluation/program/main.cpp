@@ -27,7 +27,7 @@ struct Options {
   std::string corpus, output, model = LAPILLI_SOURCE_DIR "/models/en-fr";
   vulkan::DeviceOptions device;
   uint32_t beams = 4, batch = 0, steps = 0;
-  uint64_t limit = 0;
+  uint64_t limit = 0, window = 0;
 };
 
 std::string corpus_directory(const Options& options) {
@@ -81,27 +81,39 @@ class Evaluation {
   }
 
   Status translate_lines() {
+    const size_t window = options_.window != 0 ? options_.window : lines_.size();
+    const Stopwatch watch;
+    TranslateStats sum;
+    for (size_t first = 0; first < lines_.size(); first += window)
+      LAPILLI_CHECK(translate_window(first, std::min(window, lines_.size() - first), sum));
+    const double wall = watch.wall(), cpu = watch.cpu();
+    const auto tokens = static_cast<double>(sum.generated_tokens);
+    std::printf("device: %s\n", model_->device()->caps().device_name.c_str());
+    std::printf("%.1f s, %.1f CPU s; %.0f tokens, %.1f a second, %.1f a CPU second\n", wall, cpu, tokens, tokens / wall,
+                tokens / cpu);
+    std::printf("%u batches, %llu steps; encoding %.1f s, decoding %.1f s\n", sum.batches,
+                static_cast<unsigned long long>(sum.decoder_steps), sum.encode_ms / 1000, sum.decode_ms / 1000);
+    return {};
+  }
+
+  Status translate_window(size_t first, size_t count, TranslateStats& sum) {
     TranslateRequest request;
-    for (const Line& line : lines_) request.inputs.push_back({.text = line.source});
+    for (size_t i = first; i < first + count; ++i) request.inputs.push_back({.text = lines_[i].source});
     request.options.num_beams = options_.beams;
     request.batch = options_.batch;
     request.steps_in_flight = options_.steps;
-    const Stopwatch watch;
     LAPILLI_TRY(auto made, translate(model_, request));
-    const double wall = watch.wall(), cpu = watch.cpu();
-    for (size_t i = 0; i < lines_.size(); ++i) {
+    for (size_t i = 0; i < count; ++i) {
       if (auto& status = made.outputs[i].status; !status)
-        return std::move(status).error().in("line " + std::to_string(lines_[i].number));
+        return std::move(status).error().in("line " + std::to_string(lines_[first + i].number));
       ours_.push_back(std::move(made.outputs[i].sequences.front()));
       texts_.push_back(ours_.back().text);
     }
-    const TranslateStats& s = made.stats;
-    const auto tokens = static_cast<double>(s.generated_tokens);
-    std::printf("device: %s\n", model_->device()->caps().device_name.c_str());
-    std::printf("%.1f s, %.1f CPU s; %.0f tokens, %.1f a second, %.1f a CPU second; %u batches, %llu steps; encoding %.1f s, "
-                "decoding %.1f s\n",
-                wall, cpu, tokens, tokens / wall, tokens / cpu, s.batches, static_cast<unsigned long long>(s.decoder_steps),
-                s.encode_ms / 1000, s.decode_ms / 1000);
+    sum.batches += made.stats.batches;
+    sum.decoder_steps += made.stats.decoder_steps;
+    sum.generated_tokens += made.stats.generated_tokens;
+    sum.encode_ms += made.stats.encode_ms;
+    sum.decode_ms += made.stats.decode_ms;
     return {};
   }
 
@@ -133,8 +145,8 @@ class Evaluation {
     return {};
   }
 
-  // Where ids differ, the reference's must have been as likely as ours. Greedy search decides id by id: behind the first
-  // that differs the two have nothing to do with each other any more, so they are compared up to there.
+  // Where ids differ, the reference's must have been as likely as ours. Greedy search decides id by id: behind the
+  // first that differs the two have nothing to do with each other any more, so they are compared up to there.
   Status compare_scores(const Line& line, const TextSequence& ours) {
     LAPILLI_TRY(const auto source, model_->tokenizer()->encode(line.source));
     const std::vector<std::vector<int32_t>> both = {ours.ids, line.expected_ids};
@@ -147,13 +159,15 @@ class Evaluation {
     const double whole = scores[0].total - scores[1].total, decision = difference_where_they_part(scores, both);
     std::printf("  difference %.3g; of the first ids that differ %.3g\n", whole, decision);
     const double difference = options_.beams == 1 ? decision : whole;
-    if (!(std::abs(difference) < kScoreTolerance)) problem(format("line %llu: the scores differ by %.3g", number, difference));
+    if (!(std::abs(difference) < kScoreTolerance))
+      problem(format("line %llu: the scores differ by %.3g", number, difference));
     return {};
   }
 
   // Of the log-probabilities of the first ids that differ; infinite if one hypothesis begins with the other, which has
   // an end token inside then.
-  static double difference_where_they_part(const std::vector<Score>& scores, const std::vector<std::vector<int32_t>>& ids) {
+  static double difference_where_they_part(const std::vector<Score>& scores,
+                                           const std::vector<std::vector<int32_t>>& ids) {
     for (size_t i = 0; i < std::min(ids[0].size(), ids[1].size()); ++i)
       if (ids[0][i] != ids[1][i]) return scores[0].log_probabilities[i] - scores[1].log_probabilities[i];
     return INFINITY;
@@ -210,7 +224,8 @@ int run(Options options) {
 int main(int argc, char** argv) {
   CLI::App app{"Translates a test set and compares BLEU, ids and scores with the reference implementation's."};
   lapilli::evaluation::Options options;
-  app.add_option("CORPUS_DIR", options.corpus, "Directory with test.tsv and reference_* (else LAPILLI_CORPUS, else beside the sources)");
+  app.add_option("CORPUS_DIR", options.corpus,
+                 "Directory with test.tsv and reference_* (else LAPILLI_CORPUS, else beside the sources)");
   app.add_option("--model", options.model, "Model directory")->capture_default_str();
   app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
@@ -218,6 +233,8 @@ int main(int argc, char** argv) {
   app.add_option("--limit", options.limit, "Only this many lines, spread evenly over the set");
   app.add_option("--batch", options.batch, "Sentences at a time (0: the library's choice)");
   app.add_option("--steps", options.steps, "Decoder steps a submission (0: the library's choice)");
+  app.add_option("--window", options.window,
+                 "Lines given to the library at a time, sorted by length together (0: all)");
   app.add_option("--output", options.output, "Write the translations here, one a line");
   CLI11_PARSE(app, argc, argv);
   return lapilli::evaluation::run(std::move(options));
