@@ -11,7 +11,7 @@
 namespace lapilli {
 namespace {
 
-// Kernels that keep their sums in registers: no shared memory, no barrier. The first of them is the floor.
+// matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The first of them is the floor.
 #define ROWS_KERNEL(rm)                                                                                 \
   {                                                                                                     \
     "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm, \
