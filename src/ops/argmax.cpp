@@ -18,7 +18,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto& x = g.tensor(node.inputs[0]);
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
-  LAPILLI_CHECK(expect_output(g, node, 0, {"partials", x.rows, 4 * div_up<uint64_t>(x.cols, a.slice), graph::DType::u32}));
+  LAPILLI_CHECK(
+      expect_output(g, node, 0, {"partials", x.rows, 4 * div_up<uint64_t>(x.cols, a.slice), graph::DType::u32}));
   if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
   return {};
 }
@@ -39,10 +40,10 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     d.groups = (r.end - r.begin) * slices;
     if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
     uint32_t dx = 0, du = 0;
-    d.operands.push_back(bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4,
-                                    graph::Access::read, dx));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4,
-                                    graph::Access::write, du));
+    d.operands.push_back(
+        bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read, dx));
+    d.operands.push_back(
+        bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4, graph::Access::write, du));
     if (a.live_rows) {
       LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
       d.operands.push_back(step);

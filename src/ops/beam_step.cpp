@@ -22,8 +22,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.candidates < 2 * a.shape.beams || a.candidates > kMaxCandidates)
     return node_error(node, "%u candidates for %u beams; %u to %u are supported", a.candidates, a.shape.beams,
                       2 * a.shape.beams, kMaxCandidates);
-  LAPILLI_CHECK(expect_input(g, node, kCandidates,
-                             {"candidates", 0, uint64_t{2} * a.candidates * a.slices, graph::DType::u32}));
+  LAPILLI_CHECK(
+      expect_input(g, node, kCandidates, {"candidates", 0, uint64_t{2} * a.candidates * a.slices, graph::DType::u32}));
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
   state.params = node.inputs[kParams];
@@ -164,7 +164,8 @@ class Sentence {
     for (uint32_t b = 0; b < beams_; ++b) {
       const uint32_t slot = first_slot_ + b, token = next_[b].id == search::kNoId ? p_[P::pad] : next_[b].id;
       for (const uint32_t plane : {0u, 1u})
-        for (uint32_t i = 0; i <= t_; ++i) word(then, plane, slot, i) = word(now, plane, first_slot_ + next_[b].beam, i);
+        for (uint32_t i = 0; i <= t_; ++i)
+          word(then, plane, slot, i) = word(now, plane, first_slot_ + next_[b].beam, i);
       word(then, 0, slot, t_ + 1) = slot;
       word(then, 1, slot, t_ + 1) = token;
       write_log(b, token, next_[b].beam);
@@ -221,7 +222,8 @@ struct BeamCase {
     for (auto& v : scores) v = static_cast<double>(static_cast<float>(-5 + 5 * random.unit()));
     if (b.t > 0)
       for (uint32_t s = 0; s < b.sentences; ++s)
-        for (uint32_t i = 0; i < b.beams; ++i) running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * i);
+        for (uint32_t i = 0; i < b.beams; ++i)
+          running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * i);
   }
   uint32_t& running(uint32_t sentence, uint32_t beam) {
     return state.search[state.search_word(sentence, SearchLayout::header + beam)];

@@ -109,8 +109,8 @@ class Step {
     }
     const uint32_t entry[] = {token, slot, search::as_word(running), 0};
     std::copy(std::begin(entry), std::end(entry),
-              log_.begin() + static_cast<std::ptrdiff_t>(t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header +
-                                                         4 * slot));
+              log_.begin() +
+                  static_cast<std::ptrdiff_t>(t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header + 4 * slot));
   }
 
  private:
@@ -121,7 +121,8 @@ class Step {
     const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], p_.real(P::length_penalty));
     search_[base + SearchLayout::done] = search_[base + SearchLayout::settled] = 1;
     search_[base + SearchLayout::finished] = 1;
-    const uint32_t entry[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, slot, token};
+    const uint32_t entry[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, slot,
+                              token};
     std::copy(std::begin(entry), std::end(entry),
               search_.begin() + static_cast<std::ptrdiff_t>(base + SearchLayout::finished_list(1)));
   }

@@ -99,7 +99,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       maximum = m;
     }
     for (uint64_t c = 0; c < t.ld; ++c)
-      row[c] = c >= t.cols ? 0.0
+      row[c] = c >= t.cols                 ? 0.0
                : search::forbidden(row[c]) ? static_cast<double>(kMasked)
                                            : row[c] - maximum - std::log(sum);
   }
@@ -156,7 +156,8 @@ constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, refe
 graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
                                  graph::TensorId params, const LogSoftmaxAttributes& attributes) {
   const uint64_t rows = g.tensor(x).rows, columns = g.tensor(x).cols;
-  const auto parts = g.activation(label + ".parts", rows, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
+  const auto parts =
+      g.activation(label + ".parts", rows, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
   const auto y = g.updated(label, x);
   g.add_node({&log_softmax_op, label, {x, step, params}, {y, parts}, graph::Attributes(attributes)});
   return y;

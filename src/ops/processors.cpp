@@ -69,8 +69,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 // One row, in the order of the reference implementation and with nothing shared with the kernel but the rules.
 class Row {
  public:
-  Row(double* scores, uint64_t columns, const HostTensor& params)
-      : scores_(scores), columns_(columns), p_(params) {}
+  Row(double* scores, uint64_t columns, const HostTensor& params) : scores_(scores), columns_(columns), p_(params) {}
   std::vector<uint32_t> history, source;
 
   void process(const std::vector<uint32_t>& lists) {

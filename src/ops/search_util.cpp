@@ -106,9 +106,8 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vo
   params[ParamWords::vocabulary] = vocabulary;
   params[ParamWords::max_length] = shape.positions;
   params[ParamWords::prefix] = 1;
-  for (const uint32_t w :
-       {ParamWords::length_penalty, ParamWords::repetition_penalty, ParamWords::encoder_repetition_penalty,
-        ParamWords::decay_factor})
+  for (const uint32_t w : {ParamWords::length_penalty, ParamWords::repetition_penalty,
+                           ParamWords::encoder_repetition_penalty, ParamWords::decay_factor})
     set_param(w, 1.0f);
   params[ParamWords::pad] = 1;
   set_ends({2});
@@ -155,7 +154,7 @@ OpCase StateCase::finish() {
   const uint32_t beams = shape.beams;
   const uint64_t log_stride = LogLayout::stride(shape.slots);
   op_case.float_word = [search_id = tensors.search, log_id = tensors.log, beams, log_stride](graph::TensorId id,
-                                                                                            uint64_t word) {
+                                                                                             uint64_t word) {
     if (id == log_id) return word % log_stride >= LogLayout::header && (word % log_stride - LogLayout::header) % 4 == 2;
     if (id != search_id) return false;
     const uint64_t w = word % SearchLayout::stride(beams);

@@ -23,7 +23,8 @@ inline float unless_forbidden(float score) { return score <= kForbidden ? kMaske
 // What a sum of log-probabilities over n generated tokens is divided by.
 float length_divisor(uint32_t n, float penalty);
 
-// How the vocabulary is cut for the ops that give each slice a workgroup: equal slices of at most 4096 columns, whole vec4.
+// How the vocabulary is cut for the ops that give each slice a workgroup: equal slices of at most 4096 columns, whole
+// vec4.
 uint32_t slice_columns(uint64_t columns);
 
 constexpr uint32_t kNoId = 0xffffffffu;
@@ -73,7 +74,8 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-// A graph under construction with the state of a search in it. Fill `values` by StateKind, then `give` what the node reads.
+// A graph under construction with the state of a search in it. Fill `values` by StateKind, then `give` what the node
+// reads.
 struct StateCase {
   explicit StateCase(const std::string& name, const SearchShape& shape, uint32_t vocabulary, uint32_t list_words = 64);
   OpCase op_case;

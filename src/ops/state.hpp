@@ -88,6 +88,8 @@ struct ParamWords {
 
 // lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
 // plane 1: the token id. Step t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1 (positions 0..t + 1).
+// search_init writes the given ids into both parities: while ids are given every slot continues itself, and a slot that
+// continues itself (greedy search) writes positions t and t + 1 only, the others being there already.
 constexpr uint64_t lineage_word(uint64_t parity, uint64_t plane, uint64_t slot, uint64_t position, uint64_t slots,
                                 uint64_t positions) {
   return ((parity * 2 + plane) * slots + slot) * positions + position;
