@@ -44,11 +44,13 @@ class MarianTokenizer final : public Tokenizer {
   [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override { return vocabulary(side).size(); }
 
  private:
-  [[nodiscard]] Result<std::vector<int32_t>> encode_valid(std::string_view text,
-                                                          const EncodeOptions& options) const override;
-  [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids, bool skip_special) const override;
+  [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const override;
+  [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
+                                          const EncodeOptions& options) const override;
+  [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
+                                                 const DecodeOptions& options) const override;
 
-  Status encode_plain(std::string_view text, TextSide side, std::vector<int32_t>& ids) const;
+  Status encode_run(std::string_view text, TextSide side, std::vector<int32_t>& ids) const;
   [[nodiscard]] const Vocabulary& vocabulary(TextSide side) const {
     return side == TextSide::target && p_.target_vocabulary ? *p_.target_vocabulary : p_.source_vocabulary;
   }
@@ -63,20 +65,32 @@ class MarianTokenizer final : public Tokenizer {
   MarianParts p_;
 };
 
-Result<std::vector<int32_t>> MarianTokenizer::encode_valid(std::string_view text, const EncodeOptions& options) const {
+Result<Encoding> MarianTokenizer::encode_plain(std::string_view text, const EncodeOptions& options) const {
+  Encoding out;
   std::vector<int32_t> ids;
   for (const AddedTokens::Part& part : p_.added.split(text)) {
+    const auto begin = static_cast<uint64_t>(part.text.data() - text.data());
+    const ByteRange range{begin, begin + part.text.size()};
     if (part.token != nullptr) {
-      ids.push_back(part.token->id);
-    } else {
-      LAPILLI_CHECK(encode_plain(part.text, options.side, ids));
+      out.push(part.token->id, range);
+      continue;
     }
+    ids.clear();
+    LAPILLI_CHECK(encode_run(part.text, options.side, ids));
+    for (const int32_t id : ids) out.push(id, range);
   }
-  if (options.add_special) ids.push_back(special_.eos);
-  return ids;
+  return out;
 }
 
-Status MarianTokenizer::encode_plain(std::string_view text, TextSide side, std::vector<int32_t>& ids) const {
+Result<Encoding> MarianTokenizer::surround(const Encoding& first, const Encoding* second,
+                                           const EncodeOptions& options) const {
+  Encoding out = first;
+  if (second != nullptr) out.append(*second);
+  if (options.add_special) out.push_special(special_.eos);
+  return out;
+}
+
+Status MarianTokenizer::encode_run(std::string_view text, TextSide side, std::vector<int32_t>& ids) const {
   const Vocabulary& words = vocabulary(side);
   const int32_t unknown = words.id(p_.unknown);
   const auto push = [&](std::string_view piece) {
@@ -96,7 +110,7 @@ Status MarianTokenizer::encode_plain(std::string_view text, TextSide side, std::
   return {};
 }
 
-Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, bool skip_special) const {
+Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, const DecodeOptions& options) const {
   const SentencePieceModel& model = p_.target_vocabulary ? p_.target_model : p_.source_model;
   std::string out;
   std::vector<std::string> run;  // pieces between two special tokens
@@ -111,7 +125,7 @@ Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, 
     const AddedToken* added = p_.added.by_text(token);
     if (added == nullptr || !added->special) {
       run.push_back(token);
-    } else if (!skip_special) {
+    } else if (!options.skip_special) {
       LAPILLI_CHECK(flush());
       out += token + " ";
     }

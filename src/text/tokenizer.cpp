@@ -1,7 +1,9 @@
 #include "text/tokenizer.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "base/mapped_file.hpp"
 #include "text/marian_tokenizer.hpp"
@@ -29,24 +31,107 @@ auto guarded(const char* doing, F&& f) -> decltype(f()) {
 
 }  // namespace
 
-Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
-  return guarded("tokenizing", [&]() -> Result<std::vector<int32_t>> {
-    if (text.size() > kMaxTextBytes)
+void Encoding::append(const Encoding& other) {
+  ids.insert(ids.end(), other.ids.begin(), other.ids.end());
+  offsets.insert(offsets.end(), other.offsets.begin(), other.offsets.end());
+  type_ids.insert(type_ids.end(), other.type_ids.begin(), other.type_ids.end());
+  texts.insert(texts.end(), other.texts.begin(), other.texts.end());
+}
+
+void Encoding::resize(size_t size) {
+  ids.resize(size);
+  offsets.resize(size);
+  type_ids.resize(size);
+  texts.resize(size);
+}
+
+Status Tokenizer::truncate(Encoding& first, Encoding* second, const EncodeOptions& options) const {
+  if (options.max_ids == 0) return {};
+  const Encoding none;
+  LAPILLI_TRY(const Encoding added, surround(none, second == nullptr ? nullptr : &none, options));
+  if (options.max_ids < added.ids.size())
+    return fail(ErrorCode::invalid_argument, "a limit of %zu ids leaves no room: the tokenizer adds %zu of its own",
+                static_cast<size_t>(options.max_ids), added.ids.size());
+  const auto room = static_cast<size_t>(options.max_ids) - added.ids.size();
+  const size_t other = second == nullptr ? 0 : second->ids.size();
+  if (first.ids.size() + other <= room) return {};
+  if (second == nullptr) {
+    first.resize(room);
+    return {};
+  }
+  // The longer text gives way until both are equal, then both do.
+  const size_t shorter = std::min({first.ids.size(), other, room / 2});
+  const size_t longer = room - shorter;
+  const bool first_is_longer = first.ids.size() > other;
+  first.resize(std::min(first.ids.size(), first_is_longer ? longer : shorter));
+  second->resize(std::min(other, first_is_longer ? shorter : longer));
+  return {};
+}
+
+Result<Encoding> Tokenizer::encode_checked(std::string_view text, const EncodeOptions& options) const {
+  const auto plain = [&](std::string_view part, const char* what, int8_t number) -> Result<Encoding> {
+    if (part.size() > kMaxTextBytes)
       return fail(ErrorCode::invalid_argument, "a text of %zu bytes is too long to tokenize (limit %zu); split it",
-                  text.size(), kMaxTextBytes);
-    LAPILLI_CHECK(check_utf8(text, "the text"));
-    return encode_valid(text, options);
+                  part.size(), kMaxTextBytes);
+    LAPILLI_CHECK(check_utf8(part, what));
+    LAPILLI_TRY(Encoding encoding, encode_plain(part, options));
+    encoding.texts.assign(encoding.ids.size(), number);
+    return encoding;
+  };
+  LAPILLI_TRY(Encoding first, plain(text, "the text", 0));
+  if (!options.pair) {
+    LAPILLI_CHECK(truncate(first, nullptr, options));
+    return surround(first, nullptr, options);
+  }
+  LAPILLI_TRY(Encoding second, plain(*options.pair, "the second text", 1));
+  LAPILLI_CHECK(truncate(first, &second, options));
+  return surround(first, &second, options);
+}
+
+Result<Encoding> Tokenizer::encode_with_offsets(std::string_view text, const EncodeOptions& options) const {
+  return guarded("tokenizing", [&] { return encode_checked(text, options); });
+}
+
+Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  LAPILLI_TRY(Encoding encoding, encode_with_offsets(text, options));
+  return std::move(encoding.ids);
+}
+
+Result<EncodedBatch> Tokenizer::encode_batch(std::span<const std::string_view> texts,
+                                             const EncodeOptions& options) const {
+  return guarded("tokenizing", [&]() -> Result<EncodedBatch> {
+    EncodedBatch batch;
+    size_t longest = 0;
+    for (const std::string_view text : texts) {
+      LAPILLI_TRY(Encoding row, encode_checked(text, options));
+      longest = std::max(longest, row.ids.size());
+      batch.attention_mask.emplace_back(row.ids.size(), 1);
+      batch.ids.push_back(std::move(row.ids));
+      batch.type_ids.push_back(std::move(row.type_ids));
+    }
+    const auto pad = [&](std::vector<int32_t>& row, int32_t value) {
+      row.insert(pad_left_ ? row.begin() : row.end(), longest - row.size(), value);
+    };
+    for (size_t i = 0; i < batch.ids.size(); ++i) {
+      if (batch.ids[i].size() < longest && special_.pad < 0)
+        return fail(ErrorCode::unsupported,
+                    "this tokenizer has no padding token, so texts of unequal length make no batch");
+      pad(batch.ids[i], special_.pad);
+      pad(batch.attention_mask[i], 0);
+      pad(batch.type_ids[i], pad_type_);
+    }
+    return batch;
   });
 }
 
-Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, bool skip_special) const {
+Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, const DecodeOptions& options) const {
   return guarded("detokenizing", [&]() -> Result<std::string> {
     for (size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] < 0)
         return fail(ErrorCode::invalid_argument, "id %d at position %zu is not a token id (they are not negative)",
                     ids[i], i);
     }
-    LAPILLI_TRY(auto text, decode_valid(ids, skip_special));
+    LAPILLI_TRY(auto text, decode_valid(ids, options));
     if (find_invalid_utf8(text) == std::string_view::npos) return text;
     return replace_invalid_utf8(text);
   });
