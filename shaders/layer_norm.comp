@@ -34,6 +34,10 @@ void main() {
   if (row >= p.groups) return;
   uint l = gl_LocalInvocationIndex, begin = p.x_begin + row * p.ld4;
   // The padding of x is zero, so whole vectors may be summed.
+#ifdef RMS
+  vec4 q = vec4(0.0);
+  for (uint i = l; i < p.ld4; i += LOCAL) q += x[begin + i] * x[begin + i];
+#else
   vec4 s = vec4(0.0);
   for (uint i = l; i < p.ld4; i += LOCAL) s += x[begin + i];
   float mean = total(s.x + s.y + s.z + s.w) / float(p.cols);
@@ -44,7 +48,12 @@ void main() {
     d = mix(vec4(0.0), d, lessThan(uvec4(4u * i) + uvec4(0, 1, 2, 3), uvec4(p.cols)));
     q += d * d;
   }
+#endif
   float inv = inversesqrt(total(q.x + q.y + q.z + q.w) / float(p.cols) + p.epsilon);
   // Weight and bias are padded with zeros, so the padding of y becomes zero.
+#ifdef RMS
+  for (uint i = l; i < p.ld4; i += LOCAL) y[p.y_begin + row * p.ld4 + i] = x[begin + i] * inv * w[i];
+#else
   for (uint i = l; i < p.ld4; i += LOCAL) y[p.y_begin + row * p.ld4 + i] = (x[begin + i] - mean) * inv * w[i] + w[p.ld4 + i];
+#endif
 }

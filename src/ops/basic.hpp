@@ -9,10 +9,13 @@
 namespace lapilli {
 
 // "layer_norm": y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the columns.
-// inputs: x, weight tensor of 2 * round_up(cols, 4) words (weight, then bias, zero padded). outputs: y.
+// With rms (Zhang and Sennrich 2019): y = x / sqrt(mean of squares + epsilon) * weight.
+// inputs: x, weight tensor of 2 * round_up(cols, 4) words (weight, then bias, zero padded; the weight alone with rms).
+// outputs: y.
 struct LayerNormAttributes {
   float epsilon = 1e-5f;
   uint32_t live_rows = 0;
+  uint32_t rms = 0;
 };
 
 // "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix with
@@ -35,6 +38,11 @@ struct ElementwiseAttributes {
   Activation activation = Activation::none;
   uint32_t live_rows = 0;
 };
+
+// "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product of a matrix
+// with a gap of up to three zero columns between them gives them (gate_value_column).
+// inputs: x [rows, round_up(cols, 4) + cols]. outputs: y [rows, cols]. Attributes as above.
+constexpr uint64_t gate_value_column(uint64_t cols) { return round_up<uint64_t>(cols, 4); }
 
 // "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns become 0;
 // an empty range gives zeros. Values at or below kForbidden count as outside. In place.
@@ -73,6 +81,8 @@ graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y, bool live_rows = false);
 graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
                            bool live_rows = false);
+graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols, Activation activation,
+                     bool live_rows = false);
 // Of any element type and row distance; y is padded to vec4.
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows = false);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,

@@ -18,7 +18,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, x.cols}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "weight", 2 * round_up<uint64_t>(x.cols, 4)));
+  const bool rms = node.attributes.as<LayerNormAttributes>().rms != 0;
+  LAPILLI_CHECK(
+      expect_words(g, node, operand(node.inputs, 1), "weight", (rms ? 1 : 2) * round_up<uint64_t>(x.cols, 4)));
   if (x.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != x.ld) return node_error(node, "rows are not whole vectors");
   return {};
 }
@@ -35,7 +37,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {row_bytes, 1}));
   for (const auto& slice : slices) {
     Dispatch d;
-    d.shader = ShaderId::layer_norm;
+    d.shader = attributes.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
     d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
     d.groups = slice.end - slice.begin;
     if (attributes.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
@@ -64,23 +66,26 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t r = 0; r < t.rows; ++r) {
     const double* in = x.data() + r * t.ld;
     double mean = 0, variance = 0;
-    for (uint64_t c = 0; c < n; ++c) mean += in[c];
-    mean /= static_cast<double>(n);
+    if (!attributes.rms)
+      for (uint64_t c = 0; c < n; ++c) mean += in[c] / static_cast<double>(n);
     for (uint64_t c = 0; c < n; ++c) variance += (in[c] - mean) * (in[c] - mean);
     variance /= static_cast<double>(n);
     const double scale = 1 / std::sqrt(variance + static_cast<double>(attributes.epsilon));
-    for (uint64_t c = 0; c < t.ld; ++c) y[r * t.ld + c] = c < n ? (in[c] - mean) * scale * w[c] + w[padded + c] : 0.0;
+    for (uint64_t c = 0; c < t.ld; ++c) {
+      const double bias = attributes.rms || c >= n ? 0.0 : w[padded + c];
+      y[r * t.ld + c] = c < n ? (in[c] - mean) * scale * w[c] + bias : 0.0;
+    }
   }
 }
 
-OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
+OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = false) {
   OpCase c;
-  c.name = format("%llux%llu%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
-                  live ? " live" : "");
+  c.name = format("%llux%llu%s%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
+                  live ? " live" : "", rms ? " rms" : "");
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
-  const auto w = add_weight(c.graph, "weight", 2 * round_up<uint64_t>(cols, 4));
-  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, live != 0});
+  const auto w = add_weight(c.graph, "weight", (rms ? 1 : 2) * round_up<uint64_t>(cols, 4));
+  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, live != 0, rms});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
   // Two columns that are nearly equal would measure the cancellation in x - mean, not the kernel.
   if (cols == 2)
@@ -89,7 +94,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   weight.f.assign(c.graph.tensor(w).elements(), 0.0);
   for (uint64_t i = 0; i < cols; ++i) {
     weight.f[i] = 1 + 0.5 * random.unit();
-    weight.f[round_up<uint64_t>(cols, 4) + i] = random.unit();
+    if (!rms) weight.f[round_up<uint64_t>(cols, 4) + i] = random.unit();
   }
   c.inputs.emplace_back(w, std::move(weight));
   if (live) c.live_rows = live;
@@ -103,6 +108,9 @@ std::vector<OpCase> cases() {
   all.push_back(make_case(67, 512));
   all.push_back(make_case(8, 96, 3));
   all.push_back(make_case(5, 50, 5));
+  for (const uint64_t cols : {1, 7, 64, 257, 1031}) all.push_back(make_case(5, cols, 0, true));
+  all.push_back(make_case(67, 512, 0, true));
+  all.push_back(make_case(8, 96, 3, true));
   {  // a constant row has no variance
     auto c = make_case(3, 24);
     c.name = "constant row";
