@@ -1,7 +1,8 @@
 #version 450
 // Attention with a running softmax (Milakov and Gimelshein 2018), no n x n buffer. A workgroup takes QT queries of one head: lanes run along the keys
 // for the scores, then along the columns of the head for the sums. Macros: VEC (head size a multiple of 4: vec4),
-// WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source).
+// WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source), BIAS (by relative
+// position; 1: a table, 2: values behind the columns of q), WINDOW (keys near the query, and listed ones).
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #ifdef STEP
@@ -51,6 +52,15 @@ layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
 #ifdef WEIGHTS
 layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
 #endif
+#ifdef WINDOW
+layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, positions
+#endif
+#endif
+#ifdef BIAS
+layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // bucket of each distance
+#if BIAS == 1
+layout(std140, set = 0, binding = 7) uniform Bias { vec4 bias[1024]; };  // [buckets][heads]
+#endif
 #endif
 
 layout(push_constant) uniform P {
@@ -61,8 +71,11 @@ layout(push_constant) uniform P {
   uint slot_begin, slot_end;    // sentences, or slots, in the bound part
   uint kv_begin;                // word of kv at which the bound part begins
   uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
-  uint ld;                      // words from row to row of q and out
+  uint ld, out_ld;              // words from row to row
   float scale;
+  int bias_low;                 // the first distance (key - query) of the table, and how many follow
+  uint bias_last;
+  uint bias_column;             // BIAS 2: of q
 #ifdef STEP
   uint lineage_slots, lineage_positions;
 #else
@@ -70,13 +83,17 @@ layout(push_constant) uniform P {
   uint tiles;                            // workgroups along the queries
   uint keys, causal;
   uint weights_begin, weights_ld;
+  uint window;                           // keys on either side
+  uint global_queries;                   // 1: the queries are the listed ones, and see everything
+  uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
 #endif
 } p;
 
 const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL
 shared S score[CHUNK];
 shared S lane_top[128];
-#if defined(STEP) && !defined(CROSS)
+#if (defined(STEP) && !defined(CROSS)) || defined(WINDOW)
+#define FOUND
 shared uint found[CHUNK];  // of each key in kv
 #endif
 
@@ -86,6 +103,24 @@ const bool TWO_COLUMNS = LOCAL < PARTS;
 uint kv_at(uint head, uint slot, uint position) {
   return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
 }
+
+#ifdef BIAS
+// `row`: word of q at which the query's row begins.
+float bias_of(uint key, uint query, uint head, uint row) {
+  uint i = uint(clamp(int(key) - int(query) - p.bias_low, 0, int(p.bias_last)));
+  uint at = uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
+#if BIAS == 1
+  return bias[at >> 2][at & 3u];
+#else
+  at += row + p.bias_column;
+#ifdef VEC
+  return q[at >> 2][at & 3u];
+#else
+  return q[at];
+#endif
+#endif
+}
+#endif
 
 S weight_of(S score_now, S top) {
 #ifdef STEP
@@ -120,8 +155,27 @@ void main() {
   uint begin = min(length_word(2u * slot), p.keys), end = min(length_word(2u * slot + 1u), p.keys);
   if (p.causal != 0u) end = min(end, first + count);
   uint first_row = slot * p.queries + first;
+  uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
 #endif
-  uint qi = (p.q_begin + first_row * p.ld + head * HEAD_DIM) / WIDTH, q_step = p.ld / WIDTH;
+  // Keys are walked as numbers from `from` to `to`.
+  uint from = begin, to = end;
+#ifdef WINDOW
+  // The listed keys come first, as far as they are outside the window.
+  uint list = p.globals_begin + slot * p.globals_stride, listed = min(globals[list], p.globals_stride - 1u);
+  uint first_key = begin, last_key = end;
+  if (p.global_queries != 0u) {
+    if (first >= listed) return;
+    count = min(count, listed - first);
+    for (uint i = 0u; i < 4u; ++i)
+      query[i] = min(globals[list + 1u + first + min(i, count - 1u)], p.queries - 1u);
+    listed = 0u;
+  } else {
+    first_key = max(begin, first - min(first, p.window));
+    last_key = max(first_key, min(end, first + count + p.window));
+  }
+  from = 0u;
+  to = listed + last_key - first_key;
+#endif
 
   S top = S(MASKED), sum = S(0.0);
   T acc[QT];
@@ -129,9 +183,14 @@ void main() {
   T more[QT];  // where a lane has two of the head's columns
   for (uint i = 0u; i < uint(QT); ++i) more[i] = T(0.0);
   uint qs[QT];
-  for (uint i = 0u; i < uint(QT); ++i) qs[i] = qi + min(i, count - 1u) * q_step;
-  for (uint base = begin; base < end; base += CHUNK) {
-    uint n = min(CHUNK, end - base);
+#ifdef STEP
+  qs[0] = (p.q_begin + row * p.ld + head * HEAD_DIM) / WIDTH;
+#else
+  for (uint i = 0u; i < uint(QT); ++i)
+    qs[i] = (p.q_begin + (slot * p.queries + query[min(i, count - 1u)]) * p.ld + head * HEAD_DIM) / WIDTH;
+#endif
+  for (uint base = from; base < to; base += CHUNK) {
+    uint n = min(CHUNK, to - base);
     S mine = S(MASKED);
     // Two keys at a time share the loads of q.
     for (uint j = lane; j < n; j += 2u * LOCAL) {
@@ -140,25 +199,56 @@ void main() {
       uint holder = base + j == step ? slot : lineage[ancestry + base + j];
       uint other_holder = base + other == step ? slot : lineage[ancestry + base + other];
       uint at = kv_at(head, holder, base + j), other_at = kv_at(head, other_holder, base + other);
-      found[j] = at;
-      if (j + LOCAL < n) found[other] = other_at;
+#elif defined(WINDOW)
+      uint key = base + j, other_key = base + other;
+      key = key < listed ? min(globals[list + 1u + key], p.keys - 1u) : first_key + key - listed;
+      other_key = other_key < listed ? min(globals[list + 1u + other_key], p.keys - 1u) : first_key + other_key - listed;
+      uint at = kv_at(head, slot, key), other_at = kv_at(head, slot, other_key);
 #else
       uint at = kv_at(head, slot, base + j), other_at = kv_at(head, slot, base + other);
 #endif
+#ifdef FOUND
+      found[j] = at;
+      if (j + LOCAL < n) found[other] = other_at;
+#endif
       S dots = S(0.0), other_dots = S(0.0);
       for (uint d = 0u; d < PARTS; ++d) {
-        T key = kv[at + d], other_key = kv[other_at + d];
+        T key_part = kv[at + d], other_part = kv[other_at + d];
         for (uint i = 0u; i < uint(QT); ++i) {
           T part = q[qs[i] + d];
-          OF(dots, i) += product(part, key);
-          OF(other_dots, i) += product(part, other_key);
+          OF(dots, i) += product(part, key_part);
+          OF(other_dots, i) += product(part, other_part);
         }
       }
       dots *= p.scale;
       other_dots *= p.scale;
-#ifndef STEP
+#ifdef BIAS
+#ifdef STEP
+      dots += bias_of(base + j, step, head, p.q_begin + row * p.ld);
+      other_dots += bias_of(base + other, step, head, p.q_begin + row * p.ld);
+#else
+      for (uint i = 0u; i < uint(QT); ++i) {
+        uint q_row = p.q_begin + (first_row + min(i, count - 1u)) * p.ld;
+        dots[i] += bias_of(base + j, first + i, head, q_row);
+        other_dots[i] += bias_of(base + other, first + i, head, q_row);
+      }
+#endif
+#endif
+#ifdef WINDOW
+      if (p.global_queries == 0u) {
+        // A listed key within the window counts there.
+        bvec4 far = greaterThan(uvec4(abs(ivec4(query) - int(key))), uvec4(p.window));
+        bvec4 other_far = greaterThan(uvec4(abs(ivec4(query) - int(other_key))), uvec4(p.window));
+        bool is_listed = base + j < listed, other_is_listed = base + other < listed;
+        bool inside = key >= begin && key < end, other_inside = other_key >= begin && other_key < end;
+        dots = mix(vec4(MASKED), dots, equal(far, bvec4(is_listed)));
+        other_dots = mix(vec4(MASKED), other_dots, equal(other_far, bvec4(other_is_listed)));
+        if (!inside) dots = vec4(MASKED);
+        if (!other_inside) other_dots = vec4(MASKED);
+      }
+#endif
+#if !defined(STEP) && !defined(WINDOW)
       if (p.causal != 0u) {
-        uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
         dots = mix(dots, vec4(MASKED), greaterThan(uvec4(base + j), query));
         other_dots = mix(other_dots, vec4(MASKED), greaterThan(uvec4(base + other), query));
       }
@@ -191,7 +281,7 @@ void main() {
     uint column = PARTS + min(lane, PARTS - 1u);
     uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
     for (uint j = 0u; j < n; ++j) {
-#if defined(STEP) && !defined(CROSS)
+#ifdef FOUND
       uint at = found[j];
 #else
       uint at = kv_at(head, slot, base + j);
@@ -209,15 +299,19 @@ void main() {
   }
   S inv;  // no key at all: zeros
   for (uint i = 0u; i < uint(QT); ++i) OF(inv, i) = OF(sum, i) > 0.0 ? 1.0 / OF(sum, i) : 0.0;
-  uint out_at = (p.out_begin + first_row * p.ld + head * HEAD_DIM) / WIDTH;
   for (uint i = 0u; i < uint(QT); ++i)
     if (i < count) {
-      uint at = out_at + i * (p.ld / WIDTH);
+#ifdef WINDOW
+      uint out_row = slot * p.queries + query[i];
+#else
+      uint out_row = first_row + i;
+#endif
+      uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
       if (lane < PARTS) context[at + lane] = acc[i] * OF(inv, i);
       if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more[i] * OF(inv, i);
 #ifndef VEC
       // The padding behind the last head.
-      if (head + 1u == p.all_heads && lane < p.ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+      if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
 #endif
     }
 #ifdef WEIGHTS

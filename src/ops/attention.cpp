@@ -1,8 +1,8 @@
 // "attention": see attention.hpp.
 #include <algorithm>
 
+#include "ops/attention_cases.hpp"
 #include "ops/attention_util.hpp"
-#include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 
@@ -16,12 +16,31 @@ struct Push {
   uint32_t queries, query_begin, query_end, tiles;
   uint32_t keys, causal;
   uint32_t weights_begin, weights_ld;
+  uint32_t window, global_queries, globals_begin, globals_stride;
 };
+// Inputs behind q, kv and lengths.
+constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
 constexpr uint64_t kQueriesPerGroup = 4;
+
+Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (a.window == kNoWindow)
+    return a.global_queries ? Status(node_error(node, "global queries belong to a window")) : Status{};
+  if (a.window >= 1u << 30) return node_error(node, "a window of %u positions", a.window);
+  if (a.causal || a.bias.form != BiasForm::none || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "attention with a window has no causal mask, relative positions or weights");
+  if (a.globals_stride == 0 || a.queries != a.keys)
+    return node_error(node, "a window asks for a list of global positions, and for as many queries as keys");
+  LAPILLI_CHECK(expect_input(g, node, kGlobals, {"globals", 0, 0, graph::DType::u32}));
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[kGlobals], "globals", uint64_t{a.batch} * a.globals_stride));
+  const auto into = operand(node.inputs, kContext);
+  const bool in_place = into != graph::kNone && g.root(into) == g.root(node.outputs[0]);
+  if (in_place != (a.global_queries != 0)) return node_error(node, "global queries update a context in place");
+  return {};
+}
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  LAPILLI_CHECK(infer_heads(g, node, a.kv));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
     return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
                       a.kv.slots, a.kv.positions);
@@ -29,7 +48,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "lengths", 2 * uint64_t{a.batch}));
   if (operand(node.outputs, 1) != graph::kNone)
     LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys}));
-  return {};
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  return infer_window(g, node, a);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -44,7 +64,8 @@ class Lowering {
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
         weights_(operand(node.outputs, 1)),
-        ld_(context.graph.tensor(node.inputs[0]).ld) {
+        ld_(context.graph.tensor(node.inputs[0]).ld),
+        out_ld_(context.graph.tensor(node.outputs[0]).ld) {
     limit_ = context.caps.max_storage_range;
     room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
   }
@@ -64,9 +85,11 @@ class Lowering {
   }
 
  private:
-  // Bytes from the first to the last row of q, and of the weights.
-  [[nodiscard]] uint64_t q_bytes(uint64_t sentences, uint64_t queries) const {
-    return ((sentences - 1) * a_.queries + queries) * ld_ * 4;
+  // The listed queries may be any of a sentence.
+  [[nodiscard]] bool whole_sentences() const { return a_.global_queries != 0; }
+  // Rows of q from the first to the last one; and bytes of the weights.
+  [[nodiscard]] uint64_t q_rows(uint64_t sentences, uint64_t queries) const {
+    return (sentences - 1) * a_.queries + (whole_sentences() ? a_.queries : queries);
   }
   [[nodiscard]] uint64_t weight_bytes(uint64_t sentences, uint64_t heads, uint64_t queries) const {
     if (weights_ == graph::kNone) return 0;
@@ -78,29 +101,30 @@ class Lowering {
   Status fit_rows(KvBlock& block, uint64_t& queries) const {
     const auto q_fits = [&] {
       const bool whole = block.slots == a_.batch && queries == a_.queries;
-      return q_bytes(block.slots, queries) <= (whole ? limit_ : room_);
+      // Rows of q are at least as wide as those of the context.
+      return q_rows(block.slots, queries) * ld_ * 4 <= (whole ? limit_ : room_);
     };
     const auto weights_fit = [&] {
       return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
     };
-    while (!q_fits() || !weights_fit()) {
+    const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
+    while (!q_fits() || !weights_fit() || !globals_fit()) {
       if (block.slots > 1)
         block.slots = div_up<uint64_t>(block.slots, 2);
       else if (!weights_fit() && block.heads > 1)
         block.heads = div_up<uint64_t>(block.heads, 2);
-      else if (queries > 1)
+      else if (queries > 1 && !whole_sentences())
         queries = div_up<uint64_t>(queries, 2);
       else
-        return node_error(node_, "one query exceeds this device's binding limit of %llu bytes", ull{limit_});
+        return node_error(node_, "one %s exceeds this device's binding limit of %llu bytes",
+                          whole_sentences() ? "sentence" : "query", ull{limit_});
     }
     return {};
   }
 
   Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
     Dispatch d;
-    const bool vec = heads_are_vec4(a_.kv), with_weights = weights_ != graph::kNone;
-    d.shader = vec ? (with_weights ? ShaderId::attention_vec_weights : ShaderId::attention_vec)
-                   : (with_weights ? ShaderId::attention_any_weights : ShaderId::attention_any);
+    d.shader = shader();
     d.constants = {attention_local(context_.caps, a_.kv), a_.kv.head_dim};
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
@@ -108,16 +132,25 @@ class Lowering {
     d.groups = tiles * sentences * heads;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
-    const uint64_t begin = (part.s0 * a_.queries + query_begin) * ld_, bytes = q_bytes(sentences, queries);
+    const uint64_t begin = part.s0 * a_.queries + query_begin, end = begin + q_rows(sentences, queries);
     uint32_t delta = 0;
     d.operands.push_back(
-        bind_range(context_, 0, node_.inputs[0], begin * 4, begin * 4 + bytes, graph::Access::read, delta));
-    p.common.q_begin = static_cast<uint32_t>(delta - begin);
+        bind_range(context_, 0, node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read, delta));
+    p.common.q_begin = static_cast<uint32_t>(delta - begin * ld_);
     d.operands.push_back(bind_kv(context_, node_.inputs[1], a_.kv, part, p.common));
     d.operands.push_back(
-        bind_range(context_, 2, node_.outputs[0], begin * 4, begin * 4 + bytes, graph::Access::write, delta));
-    p.common.out_begin = static_cast<uint32_t>(delta - begin);
-    if (with_weights) {
+        bind_range(context_, 2, node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write, delta));
+    p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
+    if (a_.window != kNoWindow) {
+      const uint64_t first = part.s0 * a_.globals_stride, last = part.s1 * a_.globals_stride;
+      d.operands.push_back(
+          bind_range(context_, 3, node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read, delta));
+      p.globals_begin = static_cast<uint32_t>(delta - first);
+      p.globals_stride = a_.globals_stride;
+      p.window = a_.window;
+      p.global_queries = a_.global_queries;
+    }
+    if (weights_ != graph::kNone) {
       const uint64_t ld = context_.graph.tensor(weights_).ld;
       const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
       d.operands.push_back(bind_range(context_, 3, weights_, first * 4,
@@ -128,8 +161,10 @@ class Lowering {
     }
     LAPILLI_TRY(const auto lengths, bind_whole(context_, 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
+    LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p.common));
     p.common.groups = static_cast<uint32_t>(d.groups);
     p.common.ld = static_cast<uint32_t>(ld_);
+    p.common.out_ld = static_cast<uint32_t>(out_ld_);
     p.common.scale = a_.scale;
     p.queries = a_.queries;
     p.query_begin = static_cast<uint32_t>(query_begin);
@@ -138,9 +173,28 @@ class Lowering {
     p.keys = a_.keys;
     p.causal = a_.causal;
     d.set_push(p);
-    d.cost = 4.0 * static_cast<double>(sentences * heads * queries) * a_.keys * a_.kv.head_dim;
+    const bool near = a_.window != kNoWindow && a_.global_queries == 0;
+    const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
+    d.cost = 4.0 * static_cast<double>(sentences * heads * queries) * keys * a_.kv.head_dim;
     out_.push_back(std::move(d));
     return {};
+  }
+
+  [[nodiscard]] ShaderId shader() const {
+    const bool vec = heads_are_vec4(a_.kv), weights = weights_ != graph::kNone;
+    if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
+    switch (a_.bias.form) {
+      case BiasForm::table:
+        if (weights) return vec ? ShaderId::attention_vec_bias_weights : ShaderId::attention_any_bias_weights;
+        return vec ? ShaderId::attention_vec_bias : ShaderId::attention_any_bias;
+      case BiasForm::rows:
+        if (weights) return vec ? ShaderId::attention_vec_bias_rows_weights : ShaderId::attention_any_bias_rows_weights;
+        return vec ? ShaderId::attention_vec_bias_rows : ShaderId::attention_any_bias_rows;
+      case BiasForm::none:
+        break;
+    }
+    if (weights) return vec ? ShaderId::attention_vec_weights : ShaderId::attention_any_weights;
+    return vec ? ShaderId::attention_vec : ShaderId::attention_any;
   }
 
   const LowerContext& context_;
@@ -148,7 +202,7 @@ class Lowering {
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;
   const graph::TensorId weights_;
-  const uint64_t ld_;
+  const uint64_t ld_, out_ld_;
   uint64_t limit_ = 0, room_ = 0;
 };
 
@@ -156,88 +210,65 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   return Lowering(context, node, out).run();
 }
 
+// The listed positions of a sentence.
+std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
+                                       uint64_t sentence) {
+  if (a.window == kNoWindow) return {};
+  const uint32_t* words = values.at(node.inputs[kGlobals]).u.data() + sentence * a.globals_stride;
+  return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
+}
+
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  const auto& t = g.tensor(node.inputs[0]);
+  const auto &t = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
   const auto &q = values.at(node.inputs[0]).f, &kv = values.at(node.inputs[1]).f;
   const auto& lengths = values.at(node.inputs[2]).u;
   auto& out = values.at(node.outputs[0]).f;
   const auto weights = operand(node.outputs, 1);
-  std::fill(out.begin(), out.end(), 0.0);
+  const HostBias bias(node, a.kv, a.bias, kDistances, values);
+  if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
   if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
-  for (uint64_t b = 0; b < a.batch; ++b)
+  for (uint64_t b = 0; b < a.batch; ++b) {
+    const auto listed = listed_positions(a, node, values, b);
+    const auto is_listed = [&](uint64_t j) { return std::find(listed.begin(), listed.end(), j) != listed.end(); };
+    const uint64_t begin = std::min(lengths[2 * b], a.keys), end = std::min(lengths[2 * b + 1], a.keys);
     for (uint64_t h = 0; h < a.kv.heads; ++h)
       for (uint64_t i = 0; i < a.queries; ++i) {
-        const uint64_t at = (b * a.queries + i) * t.ld + h * a.kv.head_dim;
+        if (a.global_queries && !is_listed(i)) continue;
+        const uint64_t at = b * a.queries + i;
         double* row = nullptr;
         if (weights != graph::kNone)
           row = values.at(weights).f.data() + ((b * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
+        const auto seen = [&](uint64_t j) {
+          if (a.causal && j > i) return false;
+          if (a.window == kNoWindow || a.global_queries) return true;
+          return (j > i ? j - i : i - j) <= a.window || is_listed(j);
+        };
         attend(
-            a.kv, kv, q.data() + at, h, std::min(lengths[2 * b], a.keys), std::min(lengths[2 * b + 1], a.keys),
-            static_cast<double>(a.scale), [b](uint64_t) { return b; }, [&](uint64_t j) { return !a.causal || j <= i; },
-            out.data() + at, row);
+            a.kv, kv, q.data() + at * t.ld + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale),
+            [b](uint64_t) { return b; }, seen, [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); },
+            out.data() + at * y.ld + h * a.kv.head_dim, row);
       }
-}
-
-struct CaseShape {
-  uint32_t batch, queries, keys, heads, head_dim;
-  bool causal = false, weights = false;
-  uint32_t slots = 0, positions = 0;  // 0: as batch and keys
-};
-
-OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
-  OpCase c;
-  c.name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads, s.head_dim,
-                  s.causal ? " causal" : "", s.weights ? " weights" : "");
-  AttentionAttributes a;
-  a.batch = s.batch;
-  a.queries = s.queries;
-  a.keys = s.keys;
-  a.causal = s.causal;
-  a.scale = 0.25f;
-  a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
-  CaseRandom random(s.batch * 3 + s.queries * 5 + s.keys * 7 + s.head_dim);
-  const auto q = c.graph.activation("q", uint64_t{s.batch} * s.queries, uint64_t{s.heads} * s.head_dim);
-  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
-  const auto l = add_lengths(c.graph);
-  ops::attention(c.graph, "context", q, kv, l, a, s.weights);
-  c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
-  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
-  c.inputs.emplace_back(l, length_values(lengths));
-  return c;
-}
-
-std::vector<OpCase> cases() {
-  std::vector<OpCase> all;
-  all.push_back(make_case({1, 1, 1, 1, 8}, {{0, 1}}));
-  all.push_back(make_case({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}}));
-  all.push_back(make_case({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}}));
-  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no key at all
-  all.push_back(make_case({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}}));
-  all.push_back(make_case({2, 13, 13, 2, 16, true, true}, {{0, 13}, {2, 13}}));
-  all.push_back(make_case({1, 131, 131, 2, 64}, {{0, 131}}));  // more than a chunk of keys
-  all.push_back(make_case({1, 131, 131, 2, 64, true}, {{0, 131}}));
-  all.push_back(make_case({1, 9, 300, 2, 32, false, true}, {{3, 290}}));
-  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are no vec4, padded rows
-  all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
-  all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
-  all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
-  all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
-  all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
-  return all;
+  }
 }
 
 }  // namespace
 
-constinit const OpDef attention_op{"attention", infer, variants, lower, reference, cases};
+constinit const OpDef attention_op{"attention", infer, variants, lower, reference, attention_cases};
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                                    graph::TensorId lengths, const AttentionAttributes& a, bool want_weights) {
-  const auto context = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
+                                    graph::TensorId lengths, const AttentionAttributes& a, bool want_weights,
+                                    const AttentionOperands& more) {
+  const auto context = a.global_queries ? g.updated(label, more.context)
+                                        : g.activation(label, g.tensor(q).rows, uint64_t{a.kv.heads} * a.kv.head_dim);
   const auto weights = want_weights
                            ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
                            : graph::kNone;
-  g.add_node({&attention_op, label, {q, kv, lengths}, {context, weights}, graph::Attributes(a)});
+  g.add_node({&attention_op,
+              label,
+              {q, kv, lengths, more.distances, more.bias, more.globals, more.context},
+              {context, weights},
+              graph::Attributes(a)});
   return {context, weights};
 }
 

@@ -7,41 +7,77 @@
 
 namespace lapilli {
 
-// "attention": q [batch * queries, heads * head_dim]; row b * queries + i is query i of sentence b and sees the keys
-// [begin, end) of the sentence's lengths entry, of these only positions <= i if causal. A query without any key gives
-// zeros (and zero weights).
-// inputs: q, kv (arena or state; slot = sentence), lengths (uniform). outputs: context [batch * queries, heads * head_dim],
-// and if wanted weights [batch * heads * queries, keys].
+// A bias on the scores (after scaling) by relative position: a bucket for each distance (position of the key - position
+// of the query), and a value per bucket and head.
+//   table: values [buckets][heads] in a tensor of kBiasWords words, the same for all queries (T5)
+//   rows:  values [buckets][heads] in the columns of q's row, from `column` on (ProphetNet)
+// Which bucket a distance has is data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of
+// distance low + i, for i < count; distances beyond either end have the bucket of that end.
+enum class BiasForm : uint32_t { none, table, rows };
+constexpr uint32_t kBiasWords = 4096;  // 16 KiB: what every device binds as uniform buffer
+struct RelativeBias {
+  BiasForm form = BiasForm::none;
+  int32_t low = 0;
+  uint32_t count = 0, buckets = 0;
+  uint32_t column = 0;
+};
+
+// "attention": q [batch * queries, heads * head_dim (and the bias, if it is in rows)]; row b * queries + i is query i
+// of sentence b and sees the keys [begin, end) of the sentence's lengths entry, of these only positions <= i if causal.
+// A query without any key gives zeros (and zero weights). With a window (Beltagy et al. 2020): of these keys those at
+// most `window` positions away, and the sentence's listed (global) ones. The listed queries are a node of their own,
+// global_queries: it sees all keys and writes the rows of the listed positions only, in place of an earlier context.
+// inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table) or kNone, globals or
+// kNone
+//   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone.
+// outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
+// a
+//   window).
+constexpr uint32_t kNoWindow = 0xffffffffu;
 struct AttentionAttributes {
   uint32_t batch = 0, queries = 0, keys = 0;  // keys: the most that any sentence has (columns of the weights)
   KvShape kv;
   uint32_t causal = 0;
   float scale = 1;
+  RelativeBias bias;
+  uint32_t window = kNoWindow;  // keys on either side
+  uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set and does not matter
+  uint32_t globals_stride = 0;
 };
 
-// "attention_step": row r is slot row_slot[r]. Self attention sees positions 0..step, each in the cache of the slot that
-// lineage (parity step & 1) names for it, except position `step` itself, which is in the row's own slot. Cross attention
-// sees the keys [begin, end) of sentence slot / beams. Rows at or beyond `live` write nothing.
-// inputs: q, kv, lineage or kNone (cross), step, params, lengths or kNone (self). outputs: context.
+// "attention_step": row r is slot row_slot[r]. Self attention sees positions 0..step, each in the cache of the slot
+// that lineage (parity step & 1) names for it, except position `step` itself, which is in the row's own slot. Cross
+// attention sees the keys [begin, end) of sentence slot / beams. Rows at or beyond `live` write nothing. inputs: q, kv,
+// lineage or kNone (cross), step, params, lengths or kNone (self), distances and bias (table) or kNone (self attention
+// only). outputs: context.
 struct AttentionStepAttributes {
-  KvShape kv;               // slots: of the session (self) or sentences (cross)
-  uint32_t self = 1;        // 0: cross
+  KvShape kv;                                         // slots: of the session (self) or sentences (cross)
+  uint32_t self = 1;                                  // 0: cross
   uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
   // Slots of a sentence, where the plan knows them: self attention can then be cut by sentences if a head of the cache
   // exceeds a binding. 0: unknown.
   uint32_t beams = 0;
+  RelativeBias bias;
 };
 
 namespace ops {
 struct AttentionResult {
   graph::TensorId context, weights;
 };
+// What only some attentions read.
+struct AttentionOperands {
+  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
+  graph::TensorId globals = graph::kNone;                         // of a window
+  graph::TensorId context = graph::kNone;                         // global_queries: updated in place
+};
 AttentionResult attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                          graph::TensorId lengths, const AttentionAttributes& attributes, bool want_weights);
+                          graph::TensorId lengths, const AttentionAttributes& attributes, bool want_weights,
+                          const AttentionOperands& more = {});
 // The state tensors that steps read.
 struct StepTensors {
   graph::TensorId step = graph::kNone, params = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
+  graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
 };
 graph::TensorId attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                const StepTensors& state, const AttentionStepAttributes& attributes);

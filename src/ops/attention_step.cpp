@@ -1,6 +1,7 @@
 // "attention_step": see attention.hpp.
 #include <algorithm>
 
+#include "ops/attention_cases.hpp"
 #include "ops/attention_util.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
@@ -18,9 +19,11 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  LAPILLI_CHECK(infer_heads(g, node, a.kv));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
   if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::words));
+  if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 6));
   if (a.self) {
     if (a.lineage_slots < a.kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
@@ -52,8 +55,17 @@ Status bind_state(const LowerContext& context, const graph::Node& node, const At
 }
 
 ShaderId shader(const AttentionStepAttributes& a) {
-  if (heads_are_vec4(a.kv)) return a.self ? ShaderId::attention_step_self_vec : ShaderId::attention_step_cross_vec;
-  return a.self ? ShaderId::attention_step_self_any : ShaderId::attention_step_cross_any;
+  const bool vec = heads_are_vec4(a.kv);
+  if (!a.self) return vec ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross_any;
+  switch (a.bias.form) {
+    case BiasForm::table:
+      return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
+    case BiasForm::rows:
+      return vec ? ShaderId::attention_step_self_vec_bias_rows : ShaderId::attention_step_self_any_bias_rows;
+    case BiasForm::none:
+      break;
+  }
+  return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
@@ -72,12 +84,14 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       LAPILLI_TRY(const auto out_operand, bind_whole(context, 3, node.outputs[0], graph::Access::write));
       d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common), out_operand};
       LAPILLI_CHECK(bind_state(context, node, a, d));
+      LAPILLI_CHECK(bind_bias(context, node, a.bias, 6, d, p.common));
       d.groups = q.rows * (part.h1 - part.h0);
       if (d.groups > max_groups(context.caps))
         return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
       follow_live_rows(d, p.common.heads, 1);
       p.common.groups = static_cast<uint32_t>(d.groups);
       p.common.ld = static_cast<uint32_t>(q.ld);
+      p.common.out_ld = static_cast<uint32_t>(context.graph.tensor(node.outputs[0]).ld);
       p.common.scale = a.scale;
       p.lineage_slots = a.lineage_slots;
       p.lineage_positions = a.lineage_positions;
@@ -95,9 +109,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   auto& out = values.at(node.outputs[0]).f;
   std::fill(out.begin(), out.end(), 0.0);
   const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]), step = words[StepWords::step];
+  const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
+  const HostBias bias(node, a.kv, a.bias, 6, values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
-      const uint64_t own = words[StepWords::row_slot + r], at = r * t.ld + h * a.kv.head_dim;
+      const uint64_t own = words[StepWords::row_slot + r];
+      const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
       uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
       if (!a.self) {
         sentence = own / values.at(node.inputs[4]).u[ParamWords::beams];
@@ -111,14 +128,16 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         return values.at(node.inputs[2]).u[lineage_word(step & 1, 0, own, j, a.lineage_slots, a.lineage_positions)];
       };
       attend(
-          a.kv, values.at(node.inputs[1]).f, values.at(node.inputs[0]).f.data() + at, h, begin, end,
-          static_cast<double>(a.scale), slot_of, [](uint64_t) { return true; }, out.data() + at, nullptr);
+          a.kv, values.at(node.inputs[1]).f, q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale),
+          slot_of, [](uint64_t) { return true; }, [&](uint64_t j) { return bias(j, step, h, q_row); },
+          out.data() + r * out_ld + h * a.kv.head_dim, nullptr);
     }
 }
 
 struct CaseShape {
   uint32_t rows, live, beams, sentences, positions, heads, head_dim, step;
   bool self = true;
+  BiasForm bias = BiasForm::none;
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -134,7 +153,11 @@ OpCase make_case(const CaseShape& s) {
   a.beams = s.beams;
   a.lineage_slots = slots + 1;  // strides larger than the cache's
   a.lineage_positions = s.positions + 3;
-  const auto q = c.graph.activation("q", s.rows, uint64_t{s.heads} * s.head_dim);
+  if (s.bias != BiasForm::none) {
+    a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
+    c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
+  }
+  const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv));
   const auto kv =
       add_state(c.graph, "kv", s.self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
   ops::StepTensors state;
@@ -165,6 +188,7 @@ OpCase make_case(const CaseShape& s) {
     c.inputs.emplace_back(state.lengths, length_values(lengths));
   }
   c.live_rows = s.live;
+  add_bias_inputs(c, a.bias, a.kv, random, state.distances, state.bias);
   ops::attention_step(c.graph, "context", q, kv, state, a);
   return c;
 }
@@ -186,6 +210,13 @@ std::vector<OpCase> cases() {
   all.push_back(make_case({9, 9, 1, 9, 7, 2, 10, 3, false}));
   all.push_back(make_case({8, 8, 2, 4, 100, 2, 64, 7, false}));
   all.push_back(make_case({5, 5, 5, 1, 131, 2, 8, 7, false}));
+  for (const auto bias : {BiasForm::table, BiasForm::rows}) {
+    all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0, true, bias}));
+    all.push_back(make_case({8, 5, 4, 2, 9, 3, 12, 6, true, bias}));
+    all.push_back(make_case({12, 7, 4, 3, 300, 2, 64, 260, true, bias}));
+    all.push_back(make_case({3, 3, 3, 1, 7, 3, 5, 3, true, bias}));
+    all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21, true, bias}));
+  }
   return all;
 }
 
@@ -195,10 +226,10 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
-  const auto context = g.activation(label, g.tensor(q).rows, g.tensor(q).cols);
+  const auto context = g.activation(label, g.tensor(q).rows, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
   g.add_node({&attention_step_op,
               label,
-              {q, kv, state.lineage, state.step, state.params, state.lengths},
+              {q, kv, state.lineage, state.step, state.params, state.lengths, state.distances, state.bias},
               {context},
               graph::Attributes(attributes)});
   return context;

@@ -13,18 +13,67 @@ uint32_t attention_local(const Capabilities& caps, const KvShape& kv) {
   return local;
 }
 
-Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias) {
   if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
     return node_error(node, "the cache has no heads, slots or positions");
   if (kv.head_dim > kMaxHeadDim)
     return node_error(node, "heads of %u columns; at most %u are supported", kv.head_dim, kMaxHeadDim);
-  LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, uint64_t{kv.heads} * kv.head_dim}));
+  const uint64_t columns = uint64_t{kv.heads} * kv.head_dim;
+  const bool wider = bias.form == BiasForm::rows;
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, wider ? 0 : columns}));
   const auto& q = g.tensor(node.inputs[0]);
-  LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, q.cols}));
-  if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != q.ld) return node_error(node, "rows are not padded to vec4");
+  if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.heads))
+    return node_error(node, "q has %llu columns, too few for %u heads and their bias",
+                      static_cast<unsigned long long>(q.cols), kv.heads);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
+  if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
+    return node_error(node, "rows are not padded to vec4");
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "kv", kv.words()));
   if (kv.words() > 0xffffffffu) return node_error(node, "the cache has more than 2^32 words");
   return {};
+}
+
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                  size_t at) {
+  if (bias.form == BiasForm::none) return {};
+  if (bias.form > BiasForm::rows) return node_error(node, "unknown form of bias");
+  if (bias.count == 0 || bias.count > kBiasWords)
+    return node_error(node, "relative positions have %u distances; 1 to %u are supported", bias.count, kBiasWords);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, at), "distances", kBiasWords));
+  if (bias.form == BiasForm::rows) return {};
+  if (uint64_t{bias.buckets} * kv.heads > kBiasWords)
+    return node_error(node, "a bias of %u buckets for %u heads; at most %u values are supported", bias.buckets,
+                      kv.heads, kBiasWords);
+  return expect_words(g, node, operand(node.inputs, at + 1), "bias", kBiasWords);
+}
+
+Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+                 AttentionPush& push) {
+  push.bias_low = bias.low;
+  push.bias_last = bias.count == 0 ? 0 : bias.count - 1;
+  push.bias_column = bias.column;
+  if (bias.form == BiasForm::none) return {};
+  LAPILLI_TRY(const auto distances, bind_whole(context, 5, node.inputs[at], graph::Access::read));
+  d.operands.push_back(distances);
+  if (bias.form == BiasForm::rows) return {};
+  LAPILLI_TRY(const auto values, bind_whole(context, 7, node.inputs[at + 1], graph::Access::read));
+  d.operands.push_back(values);
+  return {};
+}
+
+HostBias::HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values)
+    : bias_(bias), heads_(kv.heads) {
+  if (bias.form == BiasForm::none) return;
+  distances_ = &values.at(node.inputs[at]).f;
+  if (bias.form == BiasForm::table) values_ = &values.at(node.inputs[at + 1]).f;
+}
+
+double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const {
+  if (bias_.form == BiasForm::none) return 0;
+  const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(query);
+  const int64_t i = std::clamp<int64_t>(distance - bias_.low, 0, int64_t{bias_.count} - 1);
+  const auto word = static_cast<uint64_t>((*distances_)[static_cast<size_t>(i)]) * heads_ + head;
+  return values_ ? (*values_)[word] : q_row[bias_.column + word];
 }
 
 Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,

@@ -18,15 +18,34 @@ struct AttentionPush {
   uint32_t slot_begin, slot_end;
   uint32_t kv_begin;
   uint32_t q_begin, out_begin;
-  uint32_t ld;
+  uint32_t ld, out_ld;
   float scale;
+  int32_t bias_low;
+  uint32_t bias_last, bias_column;
 };
 
 constexpr uint32_t kMaxHeadDim = 256;
 inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
 // Invocations of a workgroup: each has at most two columns (or vec4 of columns) of a head.
 uint32_t attention_local(const Capabilities& caps, const KvShape& kv);
-Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv);
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias);
+// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                  size_t at);
+Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+                 AttentionPush& push);
+// For references.
+class HostBias {
+ public:
+  HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values);
+  // `q_row`: the first value of the query's row of q.
+  [[nodiscard]] double operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const;
+
+ private:
+  RelativeBias bias_;
+  uint32_t heads_;
+  const std::vector<double>*distances_ = nullptr, *values_ = nullptr;
+};
 
 // How many heads, and slots of each, one binding of kv holds; slots are cut at multiples of `unit`.
 struct KvBlock {
@@ -41,12 +60,12 @@ struct KvPart {
 Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
-// One query over given keys: scores from `position_slot(j)`; context of head_dim values, weights of `keys` values (or
-// null).
-template <class SlotOf, class Allowed>
+// One query over given keys: scores from `slot_of(j)` plus `bias(j)`; context of head_dim values, weights of `keys`
+// values (or null).
+template <class SlotOf, class Allowed, class Bias>
 void attend(const KvShape& kv, const std::vector<double>& cache, const double* q, uint64_t head, uint64_t begin,
-            uint64_t end, double scale, const SlotOf& slot_of, const Allowed& allowed, double* context,
-            double* weights) {
+            uint64_t end, double scale, const SlotOf& slot_of, const Allowed& allowed, const Bias& bias,
+            double* context, double* weights) {
   std::vector<double> p(end > begin ? end - begin : 0, 0.0);
   double top = -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
@@ -54,8 +73,9 @@ void attend(const KvShape& kv, const std::vector<double>& cache, const double* q
     const double* key = cache.data() + kv.word(head, slot_of(j), j);
     double s = 0;
     for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * key[d];
-    p[j - begin] = s * scale;
-    top = s * scale > top ? s * scale : top;
+    s = s * scale + bias(j);
+    p[j - begin] = s;
+    top = s > top ? s : top;
   }
   for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
   for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;

@@ -1,0 +1,166 @@
+#include "ops/attention_cases.hpp"
+
+namespace lapilli {
+
+RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv) {
+  RelativeBias b;
+  b.form = form;
+  b.low = low;
+  b.count = static_cast<uint32_t>(high - low + 1);
+  b.buckets = 7;
+  b.column = form == BiasForm::rows ? kv.heads * kv.head_dim + 3 : 0;
+  return b;
+}
+
+uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv) {
+  if (bias.form != BiasForm::rows) return uint64_t{kv.heads} * kv.head_dim;
+  return bias.column + uint64_t{bias.buckets} * kv.heads;
+}
+
+void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
+                     graph::TensorId& distances, graph::TensorId& values) {
+  if (bias.form == BiasForm::none) return;
+  HostTensor table;
+  table.f.assign(kBiasWords, 0.0);
+  for (uint32_t i = 0; i < bias.count; ++i) table.f[i] = random.below(bias.buckets);
+  distances = add_weight(c.graph, "distances", kBiasWords);
+  c.inputs.emplace_back(distances, std::move(table));
+  if (bias.form == BiasForm::rows) return;
+  HostTensor v;
+  v.f.assign(kBiasWords, 0.0);
+  for (uint32_t i = 0; i < bias.buckets * kv.heads; ++i)
+    v.f[i] = static_cast<double>(static_cast<float>(3 * random.unit()));
+  values = add_weight(c.graph, "bias", kBiasWords);
+  c.inputs.emplace_back(values, std::move(v));
+}
+
+namespace {
+
+struct CaseShape {
+  uint32_t batch, queries, keys, heads, head_dim;
+  bool causal = false, weights = false;
+  uint32_t slots = 0, positions = 0;  // 0: as batch and keys
+  BiasForm bias = BiasForm::none;
+  uint32_t window = kNoWindow;
+  std::vector<std::vector<uint32_t>> globals;  // of each sentence, with a window
+  bool global_queries = false;
+};
+
+std::string case_name(const CaseShape& s) {
+  std::string name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads,
+                            s.head_dim, s.causal ? " causal" : "", s.weights ? " weights" : "");
+  if (s.bias != BiasForm::none) name += s.bias == BiasForm::table ? " bias" : " bias in rows";
+  if (s.window == kNoWindow) return name;
+  size_t listed = 0;
+  for (const auto& g : s.globals) listed += g.size();
+  return name + format(" window %u, %zu global%s", s.window, listed, s.global_queries ? " queries" : "");
+}
+
+HostTensor global_words(const CaseShape& s, uint32_t stride) {
+  std::vector<uint32_t> words(uint64_t{s.batch} * stride, 0);
+  for (size_t b = 0; b < s.globals.size(); ++b) {
+    words[b * stride] = static_cast<uint32_t>(s.globals[b].size());
+    std::copy(s.globals[b].begin(), s.globals[b].end(), words.begin() + static_cast<ptrdiff_t>(b * stride + 1));
+  }
+  return words_of(std::move(words));
+}
+
+OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+  OpCase c;
+  c.name = case_name(s);
+  AttentionAttributes a;
+  a.batch = s.batch;
+  a.queries = s.queries;
+  a.keys = s.keys;
+  a.causal = s.causal;
+  a.scale = 0.25f;
+  a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
+  CaseRandom random(s.batch * 3 + s.queries * 5 + s.keys * 7 + s.head_dim);
+  if (s.bias != BiasForm::none) {
+    const auto reach = static_cast<int32_t>(s.keys) / 2;
+    a.bias = bias_case(s.bias, -reach, s.causal ? 0 : reach, a.kv);
+  }
+  const uint64_t rows = uint64_t{s.batch} * s.queries, columns = uint64_t{s.heads} * s.head_dim;
+  const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
+  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const auto l = add_lengths(c.graph);
+  ops::AttentionOperands more;
+  add_bias_inputs(c, a.bias, a.kv, random, more.distances, more.bias);
+  if (s.window != kNoWindow) {
+    a.window = s.window;
+    a.global_queries = s.global_queries;
+    a.globals_stride = s.keys + 1;
+    more.globals =
+        add_state(c.graph, "globals", StateKind::lists, uint64_t{s.batch} * a.globals_stride, graph::DType::u32);
+    c.inputs.emplace_back(more.globals, global_words(s, a.globals_stride));
+  }
+  if (s.global_queries) {
+    more.context = c.graph.activation("local context", rows, columns);
+    c.inputs.emplace_back(more.context, random_values(c.graph.tensor(more.context), random, 1));
+  }
+  ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
+  c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
+  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
+  c.inputs.emplace_back(l, length_values(lengths));
+  return c;
+}
+
+void add_biased(std::vector<OpCase>& all, BiasForm bias) {
+  const auto add = [&](CaseShape s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.bias = bias;
+    all.push_back(make_case(s, lengths));
+  };
+  add({1, 1, 1, 1, 8}, {{0, 1}});
+  add({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}});
+  add({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}});
+  add({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}});
+  add({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}});
+  add({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}});
+  add({1, 131, 131, 2, 64, true}, {{0, 131}});
+  add({1, 150, 150, 3, 32}, {{0, 149}});
+}
+
+void add_windows(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s, uint32_t window, std::vector<std::vector<uint32_t>> globals,
+                       const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.window = window;
+    s.globals = std::move(globals);
+    all.push_back(make_case(s, lengths));
+    s.global_queries = true;
+    all.push_back(make_case(s, lengths));
+  };
+  add({1, 1, 1, 1, 8}, 1, {{}}, {{0, 1}});
+  add({1, 9, 9, 2, 8}, 0, {{4}}, {{0, 9}});
+  add({2, 13, 13, 3, 12}, 2, {{0, 5, 6, 7, 12}, {}}, {{0, 13}, {3, 8}});  // global keys inside and outside windows
+  add({3, 40, 40, 2, 64}, 5, {{0}, {39}, {2, 30}}, {{0, 40}, {0, 40}, {0, 31}});
+  add({1, 300, 300, 2, 16}, 70, {{0, 1, 150, 299}}, {{0, 300}});  // more than a chunk of keys
+  add({2, 11, 11, 3, 5}, 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {{0, 11}, {0, 6}});
+  add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
+}
+
+}  // namespace
+
+std::vector<OpCase> attention_cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case({1, 1, 1, 1, 8}, {{0, 1}}));
+  all.push_back(make_case({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no key at all
+  all.push_back(make_case({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}}));
+  all.push_back(make_case({2, 13, 13, 2, 16, true, true}, {{0, 13}, {2, 13}}));
+  all.push_back(make_case({1, 131, 131, 2, 64}, {{0, 131}}));  // more than a chunk of keys
+  all.push_back(make_case({1, 131, 131, 2, 64, true}, {{0, 131}}));
+  all.push_back(make_case({1, 9, 300, 2, 32, false, true}, {{3, 290}}));
+  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are no vec4, padded rows
+  all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
+  all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
+  all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
+  all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
+  all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
+  add_biased(all, BiasForm::table);
+  add_biased(all, BiasForm::rows);
+  add_windows(all);
+  return all;
+}
+
+}  // namespace lapilli
