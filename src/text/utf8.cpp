@@ -39,6 +39,11 @@ bool is_space(uint32_t c) {
 
 }  // namespace
 
+CodePoint decode_utf8(std::string_view text, size_t at) {
+  const Sequence s = next_sequence(text, at);
+  return {s.valid ? s.code : 0, static_cast<uint32_t>(s.length), s.valid};
+}
+
 size_t find_invalid_utf8(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const Sequence s = next_sequence(text, at);

@@ -2,12 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
 
 namespace lapilli {
+
+// One step through a text. Of an ill-formed sequence `bytes` is the maximal part that could have begun a well-formed
+// one (at least 1) and `code` is 0.
+struct CodePoint {
+  uint32_t code;
+  uint32_t bytes;  // 1 to 4
+  bool valid;
+};
+// `at` is less than text.size().
+CodePoint decode_utf8(std::string_view text, size_t at);
 
 // Byte offset of the first byte that is not part of a well-formed sequence (no overlong forms, surrogates or values
 // above U+10FFFF), or std::string_view::npos if all of `text` is well formed. A sequence cut off by the end counts from
