@@ -113,6 +113,12 @@ class Tokenizer {
   // Largest id plus one. Both are the same unless the model has a vocabulary per side.
   [[nodiscard]] virtual uint64_t vocabulary_size(TextSide side = TextSide::source) const = 0;
 
+  // Multilingual families: the codes that the files name ("fr_XX", "fra_Latn", "fr"), in the order of their ids.
+  [[nodiscard]] virtual std::vector<std::string> languages() const { return {}; }
+  // The token that stands for a language, -1 if there is none. Takes the files' code, and other usual forms of it where
+  // they can mean one language only: "fr", "fra", "fr-FR" for "fr_XX" or "fra_Latn".
+  [[nodiscard]] virtual int32_t language_id(std::string_view) const { return -1; }
+
   [[nodiscard]] const SpecialIds& special() const { return special_; }
   [[nodiscard]] bool pads_left() const { return pad_left_; }
 

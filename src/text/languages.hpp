@@ -1,0 +1,43 @@
+// Languages of multilingual tokenizers: codes as the files write them, and the other usual forms of the same codes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// Immutable after it is filled; const members may be called from several threads.
+class LanguageTable {
+ public:
+  void add(std::string_view code, int32_t id);
+
+  // The code as the files write it, and its id.
+  struct Entry {
+    std::string code;
+    int32_t id = -1;
+  };
+  // nullptr if there is none or if `code` could mean several ("zh" where simplified and traditional are apart).
+  [[nodiscard]] const Entry* find(std::string_view code) const;
+  // The same; the error names some of the codes that there are.
+  [[nodiscard]] Result<const Entry*> require(std::string_view code) const;
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  [[nodiscard]] std::vector<std::string> codes() const;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+// The languages of published families, in the order of their ids.
+std::span<const std::string_view> mbart_languages();    // 25
+std::span<const std::string_view> mbart50_languages();  // 52: those of mBART come first
+std::span<const std::string_view> m2m100_languages();   // 100
+std::span<const std::string_view> wmt21_languages();    // 8, of M2M100 tokenizers with language_codes "wmt21"
+std::span<const std::string_view> nllb_languages();     // 202
+std::span<const std::string_view> mustc_languages();    // 8, of Speech2Text tokenizers with lang_codes "mustc"
+
+}  // namespace lapilli
