@@ -16,6 +16,8 @@ struct AddedToken {
   bool special = true;  // left out when decoding skips special tokens
   bool lstrip = false;  // swallows white space on its left, or right
   bool rstrip = false;
+  bool single_word = false;  // not inside a longer word (pipelines only)
+  bool normalized = false;   // looked for in normalized text (pipelines only)
 };
 
 // Immutable; const members may be called from several threads.

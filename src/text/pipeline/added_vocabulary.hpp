@@ -1,0 +1,48 @@
+// Added tokens of a pipeline. They are found before the normalizer runs, or after it if they are marked "normalized".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "text/added_tokens.hpp"
+#include "text/byte_trie.hpp"
+#include "text/pipeline/aligned_text.hpp"
+#include "text/pipeline/models.hpp"
+#include "text/pipeline/normalizers.hpp"
+
+namespace lapilli {
+
+// Immutable; const members may be called from several threads.
+class AddedVocabulary {
+ public:
+  AddedVocabulary() = default;
+  // A token that the model knows gets the model's id, whatever its entry says. Of tokens with one text the last counts.
+  // `normalizer` may be null.
+  static Result<AddedVocabulary> make(std::vector<AddedToken> tokens, const Model& model, const Normalizer* normalizer);
+
+  struct Part {
+    AlignedText text;
+    const AddedToken* token = nullptr;  // null: plain text, normalized and not empty
+  };
+  // Cuts `text` at added tokens and normalizes what stands between them.
+  Status split(std::string_view text, const Normalizer* normalizer, std::vector<Part>& parts) const;
+
+  // nullptr if there is none.
+  [[nodiscard]] const AddedToken* by_id(int32_t id) const;
+  [[nodiscard]] const AddedToken* by_text(std::string_view text) const;
+  [[nodiscard]] const std::vector<AddedToken>& all() const { return tokens_; }
+
+ private:
+  void cut(AlignedText text, const ByteTrie& trie, std::vector<Part>& parts) const;
+
+  std::vector<AddedToken> tokens_;
+  std::unordered_map<int32_t, size_t> by_id_;
+  std::unordered_map<std::string, size_t> by_text_;
+  ByteTrie raw_;
+  ByteTrie normalized_;
+};
+
+}  // namespace lapilli

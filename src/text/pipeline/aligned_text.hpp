@@ -1,0 +1,48 @@
+// A stretch of text on its way through normalizers and pre-tokenizers, with the input bytes that each byte stems from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lapilli {
+
+// Bytes [begin, end) of the input. Inputs are at most 1 MiB long.
+struct Origin {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+// Always valid UTF-8. All positions are bytes at character boundaries.
+class AlignedText {
+ public:
+  AlignedText() = default;
+  // `text` as it stands at byte `start` of the input.
+  AlignedText(std::string_view text, uint32_t start);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] bool empty() const { return text_.empty(); }
+  [[nodiscard]] size_t size() const { return text_.size(); }
+  // Where in the input this stretch begins, whatever was taken from its front since.
+  [[nodiscard]] uint32_t start() const { return start_; }
+  // The smallest stretch of input that covers bytes [begin, end). For begin == end an empty one in that place.
+  [[nodiscard]] Origin origin(size_t begin, size_t end) const;
+  [[nodiscard]] AlignedText slice(size_t begin, size_t end) const;
+
+  // For normalizers, which build a new text from an old one: an empty text with the same start, to which parts of the
+  // old one are copied and replacements appended.
+  [[nodiscard]] AlignedText rewrite() const;
+  void copy(const AlignedText& from, size_t begin, size_t end);
+  void append(std::string_view text, Origin origin);
+  void append(char32_t character, Origin origin);
+  // The new bytes stem from nothing: they get an empty origin in front of the first byte's.
+  void prepend(std::string_view text);
+
+ private:
+  std::string text_;
+  std::vector<Origin> origins_;  // one for each byte of text_
+  uint32_t start_ = 0;
+};
+
+}  // namespace lapilli

@@ -1,0 +1,79 @@
+// Models: the third stage, which cuts words into tokens of a vocabulary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "text/vocabulary.hpp"
+
+namespace lapilli {
+
+// A token and the bytes of the word that it stands for.
+struct ModelToken {
+  int32_t id = 0;
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+enum class ModelKind { bpe, word_piece, unigram, word_level };
+
+// Immutable; const members may be called from several threads. tokenize() may throw std::bad_alloc.
+class Model {
+ public:
+  virtual ~Model() = default;
+  // Appends the tokens of `word` (valid UTF-8). Takes O(n log n) at most, n bytes and tokens of bounded length.
+  virtual Status tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
+  // -1 if the vocabulary lacks it.
+  [[nodiscard]] virtual int32_t id(std::string_view token) const = 0;
+  // nullptr if no token has this id. Valid as long as the model.
+  [[nodiscard]] virtual const std::string* token(int32_t id) const = 0;
+  // Largest id plus one.
+  [[nodiscard]] virtual uint64_t size() const = 0;
+  [[nodiscard]] virtual ModelKind kind() const = 0;
+  // What unknown text becomes; -1 if the model has no such token.
+  [[nodiscard]] virtual int32_t unknown() const = 0;
+};
+using ModelPtr = std::unique_ptr<const Model>;
+
+struct BpeOptions {
+  std::string unknown;                    // empty: characters that are not in the vocabulary are left out
+  std::string continuing_subword_prefix;  // before characters that do not start a word
+  std::string end_of_word_suffix;         // behind the last character of a word
+  bool fuse_unknown = false;              // neighbouring unknown characters become one token
+  bool byte_fallback = false;             // unknown characters become tokens <0xNN>
+  bool ignore_merges = false;             // words that are tokens stay whole
+};
+using Merge = std::pair<std::string, std::string>;
+// Merges in the order of their rank. `where` names the file in messages. Errors: a merge whose parts or result the
+// vocabulary lacks, an unknown token that it lacks.
+Result<ModelPtr> make_bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, const BpeOptions& options,
+                          const std::string& where);
+
+struct WordPieceOptions {
+  std::string unknown = "[UNK]";
+  std::string continuing_subword_prefix = "##";
+  uint64_t max_characters = 100;  // longer words become the unknown token
+};
+Result<ModelPtr> make_word_piece(Vocabulary vocabulary, const WordPieceOptions& options, const std::string& where);
+
+struct UnigramPiece {
+  std::string text;
+  double score = 0;
+};
+// Ids are positions in `pieces`. Of pieces with the same text the last counts. `unknown` is an id or -1.
+Result<ModelPtr> make_unigram(std::vector<UnigramPiece> pieces, int32_t unknown, bool byte_fallback,
+                              const std::string& where);
+
+Result<ModelPtr> make_word_level(Vocabulary vocabulary, const std::string& unknown, const std::string& where);
+
+// merges.txt: a line per merge, two parts with a space between them; a first line "#version..." is skipped.
+Result<std::vector<Merge>> load_merges(const std::string& path);
+// vocab.txt: a token per line, ids count from 0.
+Result<Vocabulary> load_vocab_txt(const std::string& path);
+
+}  // namespace lapilli
