@@ -17,9 +17,12 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-Result<std::vector<int32_t>> source_ids(const Model& model, const TextInput& input) {
-  if (!input.has_ids) return model.tokenizer()->encode(input.text);
-  return std::vector<int32_t>(input.ids.begin(), input.ids.end());
+// Ids with the bytes of the text that they stand for; of given ids nothing is known.
+Result<Encoding> source_ids(const Model& model, const TextInput& input) {
+  if (!input.has_ids) return model.tokenizer()->encode_with_offsets(input.text);
+  Encoding given;
+  for (int32_t id : input.ids) given.push_special(id);
+  return given;
 }
 
 // What would make the whole batch fail is found here, where it can be said of the one input.
@@ -75,21 +78,23 @@ class Translation {
   Status tokenize() {
     out_.outputs.resize(total_);
     sources_.resize(total_);
+    source_bytes_.resize(total_);
     for (size_t i = 0; i < total_; ++i) {
       const TextInput& input = request_.inputs[i];
       if (!input.has_ids && !model_->tokenizer()) {
         return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
       }
-      auto ids = source_ids(*model_, input);
-      Status status = ids ? check_source(model_->info(), *ids) : Status(std::move(ids).error());
+      auto encoding = source_ids(*model_, input);
+      Status status = encoding ? check_source(model_->info(), encoding->ids) : Status(std::move(encoding).error());
       if (!status) {
         out_.outputs[i].status = std::move(status);
         ++finished_;
         continue;
       }
       out_.outputs[i].status = fail(ErrorCode::cancelled, "cancelled before it was finished");
-      out_.stats.source_tokens += ids->size();
-      sources_[i] = std::move(*ids);
+      out_.stats.source_tokens += encoding->ids.size();
+      sources_[i] = std::move(encoding->ids);
+      source_bytes_[i] = std::move(encoding->offsets);
       order_.push_back(i);
     }
     // Rows of one length make the least padding; long ones first, so that too little memory shows at once.
@@ -108,7 +113,7 @@ class Translation {
     batch.steps_in_flight = request_.steps_in_flight;
     auto made = generate(model_, batch, [this](uint64_t done, uint64_t) { return report(done); });
     if (!made) return failed(rows, std::move(made).error());
-    for (size_t i = 0; i < rows.size(); ++i) collect(made->hypotheses[i], out_.outputs[rows[i]]);
+    for (size_t i = 0; i < rows.size(); ++i) collect(made->hypotheses[i], rows[i]);
     finished_ += rows.size();
     out_.stats.batches += 1;
     out_.stats.encode_ms += made->stats.encode_ms;
@@ -135,11 +140,16 @@ class Translation {
     return {};
   }
 
-  void collect(std::vector<Hypothesis>& hypotheses, TextOutput& out) {
+  void collect(std::vector<Hypothesis>& hypotheses, size_t input) {
+    TextOutput& out = out_.outputs[input];
     out.status = {};
     for (Hypothesis& hypothesis : hypotheses) {
       TextSequence sequence;
       sequence.score = hypothesis.score;
+      SequencePiece piece;
+      piece.source_ids = sources_[input];
+      piece.source_bytes = source_bytes_[input];
+      piece.decoder_ids = hypothesis.ids;
       sequence.ids = std::move(hypothesis.ids);
       if (!sequence.ids.empty() && sequence.ids.front() == decoder_start()) sequence.ids.erase(sequence.ids.begin());
       if (model_->tokenizer()) {
@@ -151,6 +161,9 @@ class Translation {
         }
         sequence.text = std::move(*text);
       }
+      piece.source = {0, request_.inputs[input].text.size()};
+      piece.target = {0, sequence.text.size()};
+      sequence.pieces.push_back(std::move(piece));
       out.sequences.push_back(std::move(sequence));
     }
     if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
@@ -166,6 +179,7 @@ class Translation {
   const uint64_t total_;
   uint64_t finished_ = 0;
   std::vector<std::vector<int32_t>> sources_;
+  std::vector<std::vector<ByteRange>> source_bytes_;
   std::vector<size_t> order_;  // inputs that can be used, longest first
   TranslateOutput out_;
 };

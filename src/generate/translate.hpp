@@ -31,10 +31,20 @@ struct TranslateRequest {
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
+// One run of the model that a sequence is made of: what attention and alignment are computed from. An input that is not
+// split has one.
+struct SequencePiece {
+  ByteRange source, target;             // of the input's text and of TextSequence::text
+  std::vector<int32_t> source_ids;      // as the encoder read them
+  std::vector<ByteRange> source_bytes;  // of the input's text, per source id; empty: the model's own, or given as ids
+  std::vector<int32_t> decoder_ids;     // start token (or prompt) included
+};
+
 struct TextSequence {
   std::string text;          // empty if the model has no tokenizer
   std::vector<int32_t> ids;  // without the decoder start token, with the end token
   float score = 0;
+  std::vector<SequencePiece> pieces;
 };
 
 struct TextOutput {
