@@ -1,5 +1,6 @@
 #version 450
-// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; else y = act(x). The elements are lines of whole vec4, each cut into `per_line` workgroups of
+// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; else y = scale * act(x). The elements are lines of
+// whole vec4, each cut into `per_line` workgroups of
 // EACH * LOCAL neighbours.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
@@ -19,8 +20,10 @@ layout(push_constant) uniform P {
   uint groups;
   uint per_line, line;    // groups and vec4 a line
   uint x_begin, y_begin;  // vec4
-#ifdef GATE
+#if defined(GATE)
   uint x_line;            // vec4 from line to line of x; its other half begins after `line`
+#elif !defined(ADD)
+  float scale;
 #endif
 } p;
 
@@ -37,7 +40,7 @@ void main() {
     uint from = p.x_begin + row * p.x_line + i;
     y[p.y_begin + at] = activate(x[from], ACTIVATION) * x[from + p.line];
 #else
-    y[p.y_begin + at] = activate(x[p.x_begin + at], ACTIVATION);
+    y[p.y_begin + at] = p.scale * activate(x[p.x_begin + at], ACTIVATION);
 #endif
   }
 }

@@ -23,6 +23,7 @@ layout(push_constant) uniform P {
   uint first_row, rows_per_slot, position_offset;
   uint position_ld, position_rows;  // 0 rows: none
   uint lineage_slots, lineage_positions;
+  uint uncounted_id;
   float scale;
 } p;
 
@@ -42,8 +43,16 @@ void main() {
   bool known = id < p.vocabulary;
   if (known ? id < p.first_id || id >= p.end_id : p.first_id != 0u) return;
   uint word = (id - p.first_id) / 32u * p.panel + id % 32u;
-  uint at = (position + p.position_offset) * p.position_ld;
-  bool placed = position + p.position_offset < p.position_rows;
+  // The id that is not counted has the row before all others.
+#ifndef STEP
+  uint before = 0u;
+  if (p.uncounted_id != 0xffffffffu)
+    for (uint i = 1u; i <= position; ++i) before += ids[p.ids_begin + row - i] == p.uncounted_id ? 1u : 0u;
+  position -= before;
+#endif
+  uint place = id == p.uncounted_id ? p.position_offset - 1u : position + p.position_offset;
+  uint at = place * p.position_ld;
+  bool placed = place < p.position_rows;
   for (uint i = gl_LocalInvocationIndex; i < p.ld; i += LOCAL) {
     float v = known && i < p.d ? p.scale * table[word + i * 32u] : 0.0;
     if (placed && i < p.d) v += positions[at + i];

@@ -24,7 +24,13 @@ std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint) {
 }
 
 Json stack_json(const model::StackConfig& stack) {
-  return {{"layers", stack.layers}, {"heads", stack.heads}, {"ffn", stack.ffn}};
+  return {{"layers", stack.layers},
+          {"heads", stack.heads},
+          {"ffn", stack.ffn},
+          {"d_model", stack.d_model},
+          {"head_dim", stack.head_dim},
+          {"activation", stack.activation_name},
+          {"max_positions", stack.max_positions}};
 }
 
 uint64_t weight_bytes(const model::Network& network) {
@@ -75,13 +81,13 @@ Result<Json> describe(std::string directory) {
   json["directory"] = directory;
   json["family"] = type;
   json["description"] = family->description;
-  json["d_model"] = config.d_model;
+  json["d_model"] = config.decoder.d_model;
   json["encoder"] = stack_json(config.encoder);
   json["decoder"] = stack_json(config.decoder);
-  json["activation"] = config.activation_name;
+  json["activation"] = config.decoder.activation_name;
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
-  json["max_positions"] = config.max_positions;
+  json["max_positions"] = config.encoder.max_positions;
   json["parameters"] = network.parameters;
   json["checkpoint"] = {{"format", checkpoint.format()},
                         {"tensors", checkpoint.tensors().size()},

@@ -57,8 +57,8 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   if (request.sources.empty() || request.sources.size() != request.targets.size() || request.sources.size() > kMaxRows)
     return fail(ErrorCode::invalid_argument, "%zu sources and %zu targets; 1 to %u of each are needed",
                 request.sources.size(), request.targets.size(), kMaxRows);
-  LAPILLI_CHECK(check_rows(request.sources, c.source_vocabulary, c.max_positions, "source"));
-  LAPILLI_CHECK(check_rows(request.targets, c.target_vocabulary, c.max_positions, "target"));
+  LAPILLI_CHECK(check_rows(request.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
+  LAPILLI_CHECK(check_rows(request.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   model::ForwardShape shape;
   shape.batch = static_cast<uint32_t>(request.sources.size());
   shape.source_length = longest(request.sources);

@@ -71,9 +71,9 @@ Status Job::Impl::check() {
   for (size_t i = 0; i < request.sources.size(); ++i) {
     const auto& ids = request.sources[i];
     if (ids.empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
-    if (c.max_positions && ids.size() > c.max_positions)
+    if (c.encoder.max_positions && ids.size() > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source %zu has %zu ids, the model has positions for %u; split the text",
-                  i, ids.size(), c.max_positions);
+                  i, ids.size(), c.encoder.max_positions);
     for (const int32_t id : ids)
       if (id < 0 || static_cast<uint32_t>(id) >= c.source_vocabulary)
         return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id,

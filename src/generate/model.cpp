@@ -78,6 +78,11 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
     for (uint64_t r = 0; r < spec.n; ++r)
       std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
                   s.values.begin() + static_cast<ptrdiff_t>(r * ld));
+    if (spec.parts.size() > 1) {
+      LAPILLI_TRY(const auto added, read_floats(*spec.parts[1].tensor));
+      for (uint64_t r = 0; r < spec.n; ++r)
+        for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[i];
+    }
     return s;
   }
   for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part));
@@ -94,7 +99,7 @@ ModelInfo describe(const model::Network& n, const std::string& checkpoint_format
     if (info.stored_dtype.empty() && !spec.parts.empty())
       info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
   info.parameters = n.parameters;
-  info.d_model = c.d_model;
+  info.d_model = c.decoder.d_model;
   info.encoder_layers = c.encoder.layers;
   info.decoder_layers = c.decoder.layers;
   info.encoder_heads = c.encoder.heads;
@@ -103,8 +108,9 @@ ModelInfo describe(const model::Network& n, const std::string& checkpoint_format
   info.decoder_ffn = c.decoder.ffn;
   info.source_vocabulary = c.source_vocabulary;
   info.target_vocabulary = c.target_vocabulary;
-  info.max_source_positions = info.max_target_positions = c.max_positions;
-  info.activation = c.activation_name;
+  info.max_source_positions = c.encoder.max_positions;
+  info.max_target_positions = c.decoder.max_positions;
+  info.activation = c.decoder.activation_name;
   return info;
 }
 

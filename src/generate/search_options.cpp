@@ -84,7 +84,8 @@ class Resolver {
     else if (c_.max_length)
       longest = *c_.max_length;
     else
-      longest = std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.max_positions ? m_.max_positions : ~0u);
+      longest =
+          std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.decoder.max_positions ? m_.decoder.max_positions : ~0u);
     if (longest <= prefix_)
       return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
                   static_cast<unsigned long long>(longest), prefix_);
@@ -92,9 +93,9 @@ class Resolver {
       return fail(ErrorCode::invalid_argument, "max_length: %llu ids; at most %llu are supported",
                   static_cast<unsigned long long>(longest), static_cast<unsigned long long>(kMaxLength));
     // The last position that is fed back is longest - 2.
-    if (m_.max_positions && longest > uint64_t{m_.max_positions} + 1)
+    if (m_.decoder.max_positions && longest > uint64_t{m_.decoder.max_positions} + 1)
       return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
-                  static_cast<unsigned long long>(longest), m_.max_positions);
+                  static_cast<unsigned long long>(longest), m_.decoder.max_positions);
     o_.max_length = static_cast<uint32_t>(longest);
     o_.min_length = c_.min_length.value_or(0);
     if (c_.min_new_tokens.value_or(0) > 0) o_.min_new_length = prefix_ + std::min(*c_.min_new_tokens, o_.max_length);

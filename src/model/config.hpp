@@ -10,53 +10,89 @@
 
 namespace lapilli::model {
 
-struct StackConfig {
-  uint32_t layers = 0, heads = 0, ffn = 0;
+enum class Norm : uint8_t {
+  layer,  // mean and variance, weight and bias
+  rms,    // root mean square, weight alone
 };
 
 enum class Positions : uint8_t {
   none,
-  sinusoid_split,  // sine in the first half, cosine in the second, frequency 10000^(-2i/d), row = position (Marian)
-  learned,         // a stored table, row = position + position_offset
+  // Tables that are computed unless they are stored.
+  sinusoid_split,    // sine in the first half, cosine in the second, frequency 10000^(-2i/d) (Marian, Pegasus)
+  sinusoid_fairseq,  // the same halves, frequency 10000^(-i/(d/2-1)), row position_offset - 1 is zero (M2M100, FSMT)
+  learned,           // always stored
+};
+
+constexpr uint32_t kNoPositionId = ~0u;
+
+// One side. Encoder and decoder may differ in all of it.
+struct StackConfig {
+  uint32_t layers = 0, heads = 0, ffn = 0;
+  uint32_t d_model = 0;
+  uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim need not be d_model
+  Activation activation = Activation::relu;
+  std::string activation_name;
+  bool gated = false;       // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
+  bool linear_bias = true;  // every linear layer has a stored bias; otherwise none has
+  bool pre_norm = false;    // normalization before each sublayer, not after it
+  bool final_norm = false;  // one more at the end of the stack
+  bool embedding_norm = false;
+  Norm norm = Norm::layer;
+  float norm_epsilon = 1e-5f;
+  bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
+  float embedding_scale = 1;
+  bool token_types = false;  // embedding of token type 0 is added to every position (BERT)
+  Positions positions = Positions::none;
+  uint32_t position_offset = 0;  // table row of the first position
+  // This id takes the row before position_offset and is not counted (padding in families that derive positions from
+  // ids). In a step of decoding only the newest id is asked, as the reference does.
+  uint32_t uncounted_id = kNoPositionId;
+  uint32_t max_positions =
+      0;  // longest sequence, longer ones are refused; 0: any. Tables have position_offset more rows
+  // Relative position bias of self attention: a stored table [buckets, heads]. 0 buckets: none.
+  uint32_t relative_buckets = 0, relative_distance = 0;
+  bool relative_per_layer = false;  // otherwise the first layer's serves all
+
+  [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
 };
 
 struct Config {
   std::string family;     // config.json's model_type
   std::string tokenizer;  // kind, for load_tokenizer
-  uint32_t d_model = 0;
   StackConfig encoder, decoder;
   uint32_t source_vocabulary = 0, target_vocabulary = 0;
-  uint32_t max_positions = 0;  // rows of the position tables; longer inputs are refused
-  Activation activation = Activation::relu;
-  std::string activation_name;
-  bool pre_norm = false;  // normalization before each sublayer, and once at the end of a stack
-  bool final_norm = false;
-  bool embedding_norm = false;
-  float embedding_scale = 1;
-  float norm_epsilon = 1e-5f;
-  Positions positions = Positions::sinusoid_split;
-  uint32_t position_offset = 0;
-  bool tied_output = true;        // the output projection is the target embedding unless the file has its own
-  bool shared_embeddings = true;  // source and target embedding are one
-  bool logits_bias = false;       // a bias on the logits is stored
-
-  [[nodiscard]] uint32_t encoder_head_dim() const { return d_model / encoder.heads; }
-  [[nodiscard]] uint32_t decoder_head_dim() const { return d_model / decoder.heads; }
+  bool tied_output = true;         // the output projection is the target embedding unless the file has its own
+  bool shared_embeddings = true;   // source and target embedding are one unless the file has two
+  bool logits_bias = false;        // a bias on the logits may be stored
+  bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
+  // Between decoder and output projection: a linear layer, activation and normalization (BERT's head), then a factor.
+  bool output_transform = false;
+  Activation output_activation = Activation::none;
+  float output_scale = 1;
 };
 
-// Where a family keeps its tensors. "{}" is the layer's number. A weight's name gets ".weight" or ".bias" behind it.
+// Where a family keeps its tensors. "{}" is the layer's number. Names without ".weight" at the end are prefixes: a
+// linear layer's name gets ".weight" and ".bias" behind it, a normalization's too (or ".gamma" and ".beta").
 struct AttentionNames {
   std::string q, k, v, out, norm;
+  std::string relative_bias;  // full name
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
-  std::string fc1, fc2, norm;
+  std::string fc1, gate, fc2, norm;
+};
+struct StackNames {
+  // Full names in order of preference; the first one in the checkpoint is taken.
+  std::vector<std::string> embedding, positions, token_types;
+  std::string embedding_norm, final_norm;
+  LayerNames layer;
 };
 struct Names {
-  // Full names in order of preference; the first one in the checkpoint is taken.
-  std::vector<std::string> source_embedding, target_embedding, output, source_positions, target_positions, logits_bias;
-  std::string source_embedding_norm, target_embedding_norm, source_final_norm, target_final_norm;
-  LayerNames encoder, decoder;
+  StackNames encoder, decoder;
+  std::vector<std::string> output, logits_bias;
+  std::string memory_projection, output_transform, output_norm;
+  // Checkpoints of a bare model lack this beginning of every name; both forms are found. Empty: there is none.
+  std::string base_prefix;
 };
 
 }  // namespace lapilli::model

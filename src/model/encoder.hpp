@@ -9,13 +9,9 @@ struct EncoderRun {
   uint32_t batch = 0, length = 0;
   bool keep_hidden_states = false, keep_attentions = false;
 };
-// Returns the memory [batch * length, d_model].
+// Returns the memory [batch * length, encoder.d_model].
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run);
-
-// x after a sublayer: normalized in post-norm networks, itself in pre-norm ones; and what a sublayer reads.
-graph::TensorId after_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x,
-                               bool live_rows);
-graph::TensorId before_sublayer(Builder& b, const std::string& label, WeightIndex norm, graph::TensorId x,
-                                bool live_rows);
+// What the decoder's cross attention reads of it: the memory, or its projection to the decoder's width.
+graph::TensorId project_memory(Builder& b, graph::TensorId memory);
 
 }  // namespace lapilli::model

@@ -1,6 +1,6 @@
 #include "model/network.hpp"
 
-#include <cmath>
+#include "model/positions.hpp"
 
 namespace lapilli::model {
 
@@ -21,21 +21,6 @@ std::string with_layer(const std::string& pattern, uint32_t layer) {
 
 bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f16 || t == StoredType::bf16; }
 
-// Rows [positions, d]: sines in the first half, cosines in the second.
-std::vector<float> split_sinusoids(uint32_t positions, uint32_t d) {
-  const uint64_t ld = round_up<uint64_t>(d, 4);
-  std::vector<float> table(positions * ld, 0.0f);
-  const uint32_t half = d / 2 + d % 2;
-  for (uint32_t p = 0; p < positions; ++p) {
-    for (uint32_t i = 0; i < d; ++i) {
-      const uint32_t j = i < half ? i : i - half;
-      const double angle = p / std::pow(10000.0, 2.0 * j / d);
-      table[p * ld + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
-    }
-  }
-  return table;
-}
-
 class WeightBinder {
  public:
   WeightBinder(const Config& config, const Names& names, const Checkpoint& checkpoint, Network& network)
@@ -45,25 +30,30 @@ class WeightBinder {
     LAPILLI_CHECK(embeddings());
     LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
     LAPILLI_CHECK(stack(c_.decoder, names_.decoder, true, net_.decoder));
+    const uint32_t d = c_.decoder.d_model;
+    if (c_.memory_projection)
+      LAPILLI_CHECK(linear({names_.memory_projection, true}, d, c_.encoder.d_model, net_.memory_projection));
+    if (c_.output_transform) {
+      LAPILLI_CHECK(linear({names_.output_transform, true}, d, d, net_.output_transform));
+      LAPILLI_CHECK(norm(names_.output_norm, c_.decoder, net_.output_norm));
+    }
     // After the layers: tables that are computed take memory, and until here d_model is only what config.json says.
-    LAPILLI_CHECK(positions(names_.source_positions, net_.encoder));
-    LAPILLI_CHECK(positions(names_.target_positions, net_.decoder));
-    if (c_.embedding_norm) {
-      LAPILLI_CHECK(norm(names_.source_embedding_norm, net_.encoder.embedding_norm));
-      LAPILLI_CHECK(norm(names_.target_embedding_norm, net_.decoder.embedding_norm));
-    }
-    if (c_.final_norm) {
-      LAPILLI_CHECK(norm(names_.source_final_norm, net_.encoder.final_norm));
-      LAPILLI_CHECK(norm(names_.target_final_norm, net_.decoder.final_norm));
-    }
-    return {};
+    LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
+    return positions(c_.decoder, names_.decoder, "target_positions", net_.decoder);
   }
 
  private:
+  // By its name, or by what a bare model's checkpoint calls it; null if there is none.
+  [[nodiscard]] const StoredTensor* stored(const std::string& name) const {
+    if (const StoredTensor* t = checkpoint_.find(name)) return t;
+    const std::string& base = names_.base_prefix;
+    return !base.empty() && name.starts_with(base) ? checkpoint_.find(name.substr(base.size())) : nullptr;
+  }
+
   // The first of the names that the checkpoint has, with this shape.
   Result<const StoredTensor*> find(const std::vector<std::string>& names, const std::vector<uint64_t>& shape) {
     for (const auto& name : names) {
-      const StoredTensor* t = checkpoint_.find(name);
+      const StoredTensor* t = stored(name);
       if (!t) continue;
       if (t->shape != shape)
         return fail(ErrorCode::invalid_data, "tensor %s has shape %s, config.json asks for %s", name.c_str(),
@@ -90,16 +80,17 @@ class WeightBinder {
   }
 
   Status embeddings() {
-    LAPILLI_TRY(const auto* source, find(names_.source_embedding, {c_.source_vocabulary, c_.d_model}));
-    LAPILLI_TRY(const auto* target, find(names_.target_embedding, {c_.target_vocabulary, c_.d_model}));
-    LAPILLI_TRY(const auto* output, find(names_.output, {c_.target_vocabulary, c_.d_model}));
+    const uint32_t d = c_.decoder.d_model;
+    LAPILLI_TRY(const auto* source, find(names_.encoder.embedding, {c_.source_vocabulary, c_.encoder.d_model}));
+    LAPILLI_TRY(const auto* target, find(names_.decoder.embedding, {c_.target_vocabulary, d}));
+    LAPILLI_TRY(const auto* output, find(names_.output, {c_.target_vocabulary, d}));
     const StoredTensor* bias = nullptr;
     if (c_.logits_bias)
       for (const auto& name : names_.logits_bias)
-        if (!bias) bias = checkpoint_.find(name);
+        if (!bias) bias = stored(name);
     if (bias) {
       uint64_t n = 1;
-      for (const uint64_t d : bias->shape) n *= d;
+      for (const uint64_t size : bias->shape) n *= size;
       if (n != c_.target_vocabulary || bias->shape.size() > 2 || !floating(bias->type))
         return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
                     shape_text(bias->shape).c_str(), c_.target_vocabulary);
@@ -116,7 +107,7 @@ class WeightBinder {
   }
 
   WeightIndex table(const char* name, const StoredTensor* t, const StoredTensor* bias) {
-    WeightSpec spec = matrix(name, static_cast<uint32_t>(t->shape[0]), c_.d_model);
+    WeightSpec spec = matrix(name, static_cast<uint32_t>(t->shape[0]), static_cast<uint32_t>(t->shape[1]));
     spec.parts.push_back({t, 0, 1, 1, false, 0});
     count(t);
     if (bias) {
@@ -136,56 +127,80 @@ class WeightBinder {
     return spec;
   }
 
-  Status positions(const std::vector<std::string>& names, StackWeights& stack) {
-    if (c_.positions == Positions::none) return {};
+  Status positions(const StackConfig& s, const StackNames& names, const char* name, StackWeights& w) {
+    if (s.positions == Positions::none) return {};
     WeightSpec spec;
-    spec.name = &stack == &net_.encoder ? "source_positions" : "target_positions";
-    spec.n = c_.max_positions;
-    spec.k = c_.d_model;
+    spec.name = name;
+    spec.n = s.max_positions + s.position_offset;
+    spec.k = s.d_model;
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
-    bool stored = c_.positions == Positions::learned;
-    for (const auto& name : names) stored = stored || checkpoint_.find(name);
-    if (stored) {
-      LAPILLI_TRY(const auto* t, find(names, {spec.n, spec.k}));
+    bool is_stored = s.positions == Positions::learned;
+    for (const auto& n : names.positions) is_stored = is_stored || stored(n);
+    if (is_stored) {
+      LAPILLI_TRY(const auto* t, find(names.positions, {spec.n, spec.k}));
       spec.kind = WeightSpec::Kind::table;
       spec.parts.push_back({t, 0, 1, 1, false, 0});
       count(t);
+      if (s.token_types) LAPILLI_CHECK(token_types(spec, names));
     } else {
       spec.kind = WeightSpec::Kind::values;
-      spec.values = split_sinusoids(spec.n, spec.k);
-      // Both stacks read the same table.
-      if (&stack == &net_.decoder && net_.weights[net_.encoder.positions].kind == WeightSpec::Kind::values) {
-        stack.positions = net_.encoder.positions;
+      spec.values = sinusoids(s);
+      // Both stacks read one table if it is the same.
+      if (&w == &net_.decoder && net_.encoder.positions != kNoWeight &&
+          net_.weights[net_.encoder.positions].values == spec.values) {
+        w.positions = net_.encoder.positions;
         return {};
       }
     }
-    stack.positions = add(std::move(spec));
+    w.positions = add(std::move(spec));
     return {};
   }
 
-  Status norm(const std::string& name, WeightIndex& index) {
+  // Type 0 is all that is used: one row, added to every row of the positions.
+  Status token_types(WeightSpec& spec, const StackNames& names) {
+    const StoredTensor* t = nullptr;
+    for (const auto& name : names.token_types)
+      if (!t) t = stored(name);
+    if (!t) return {};  // type_vocab_size 0
+    if (t->shape.size() != 2 || t->shape[0] == 0 || t->shape[1] != spec.k || !floating(t->type))
+      return fail(ErrorCode::invalid_data, "tensor %s is not a table of token types %u wide", t->describe().c_str(),
+                  spec.k);
+    spec.parts.push_back({t, 0, 1, 1, false, 0});
+    count(t);
+    return {};
+  }
+
+  Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::vector;
     spec.name = name;
-    const uint64_t ld = round_up<uint64_t>(c_.d_model, 4);
-    spec.words = 2 * ld;
-    LAPILLI_TRY(const auto* weight, find({name + ".weight"}, {c_.d_model}));
-    LAPILLI_TRY(const auto* bias, find({name + ".bias"}, {c_.d_model}));
+    const uint64_t ld = round_up<uint64_t>(s.d_model, 4);
+    spec.words = s.norm == Norm::rms ? ld : 2 * ld;
+    LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {s.d_model}));
     spec.parts.push_back({weight, 0, 1, 1, false, 0});
-    spec.parts.push_back({bias, 0, 1, 1, false, ld});
     count(weight);
-    count(bias);
+    if (s.norm == Norm::layer) {
+      LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {s.d_model}));
+      spec.parts.push_back({bias, 0, 1, 1, false, ld});
+      count(bias);
+    }
     index = add(std::move(spec));
     return {};
   }
 
-  // Adds one linear layer's weight and bias (optional: some families have none) to a packed matrix.
-  Status linear_part(WeightSpec& spec, const std::string& name, uint32_t n, WeightPart place) {
-    LAPILLI_TRY(place.tensor, find({name + ".weight"}, {n, spec.k}));
+  // A linear layer: its name and whether its bias is stored.
+  struct Linear {
+    std::string name;
+    bool bias = true;
+  };
+
+  // Adds one linear layer's weight and bias to a packed matrix.
+  Status linear_part(WeightSpec& spec, const Linear& layer, uint32_t n, WeightPart place) {
+    LAPILLI_TRY(place.tensor, find({layer.name + ".weight"}, {n, spec.k}));
     count(place.tensor);
     spec.parts.push_back(place);
-    if (checkpoint_.find(name + ".bias")) {
-      LAPILLI_TRY(place.tensor, find({name + ".bias"}, {n}));
+    if (layer.bias) {
+      LAPILLI_TRY(place.tensor, find({layer.name + ".bias"}, {n}));
       place.bias = true;
       count(place.tensor);
       spec.parts.push_back(place);
@@ -193,47 +208,96 @@ class WeightBinder {
     return {};
   }
 
-  Status linear(const std::string& name, uint32_t n, uint32_t k, WeightIndex& index) {
-    WeightSpec spec = matrix(name, n, k);
-    LAPILLI_CHECK(linear_part(spec, name, n, {nullptr, 0, 1, 1, false, 0}));
+  Status linear(const Linear& layer, uint32_t n, uint32_t k, WeightIndex& index) {
+    WeightSpec spec = matrix(layer.name, n, k);
+    LAPILLI_CHECK(linear_part(spec, layer, n, {nullptr, 0, 1, 1, false, 0}));
     index = add(std::move(spec));
     return {};
   }
 
+  // The numbered layer that is being bound.
+  struct Place {
+    const StackConfig& s;
+    uint32_t layer;
+    [[nodiscard]] Linear linear(const std::string& pattern) const {
+      return {with_layer(pattern, layer), s.linear_bias};
+    }
+  };
+
   // Keys and values interleaved by head behind `q_columns` columns.
-  Status keys_values(WeightSpec& spec, const AttentionNames& n, uint32_t layer, uint32_t heads, uint32_t q_columns) {
-    const uint32_t d = c_.d_model, head = d / heads;
-    LAPILLI_CHECK(linear_part(spec, with_layer(n.k, layer), d, {nullptr, q_columns, head, 2 * head, false, 0}));
-    return linear_part(spec, with_layer(n.v, layer), d, {nullptr, q_columns + head, head, 2 * head, false, 0});
+  Status keys_values(WeightSpec& spec, const AttentionNames& n, const Place& at, uint32_t q_columns) {
+    const uint32_t inner = at.s.inner(), head = at.s.head_dim;
+    LAPILLI_CHECK(linear_part(spec, at.linear(n.k), inner, {nullptr, q_columns, head, 2 * head, false, 0}));
+    return linear_part(spec, at.linear(n.v), inner, {nullptr, q_columns + head, head, 2 * head, false, 0});
   }
 
-  Status attention(const AttentionNames& n, uint32_t layer, uint32_t heads, bool cross, AttentionWeights& w) {
-    const uint32_t d = c_.d_model;
+  Status attention(const AttentionNames& n, const Place& at, bool cross, AttentionWeights& w) {
+    const uint32_t d = at.s.d_model, inner = at.s.inner();
     if (cross) {
-      LAPILLI_CHECK(linear(with_layer(n.q, layer), d, d, w.qkv));
-      WeightSpec kv = matrix(with_layer(n.k, layer) + "+v", 2 * d, d);
-      LAPILLI_CHECK(keys_values(kv, n, layer, heads, 0));
+      LAPILLI_CHECK(linear(at.linear(n.q), inner, d, w.qkv));
+      WeightSpec kv =
+          matrix(with_layer(n.k, at.layer) + "+v", 2 * inner, c_.memory_projection ? d : c_.encoder.d_model);
+      LAPILLI_CHECK(keys_values(kv, n, at, 0));
       w.kv = add(std::move(kv));
     } else {
-      WeightSpec qkv = matrix(with_layer(n.q, layer) + "+k+v", 3 * d, d);
-      LAPILLI_CHECK(linear_part(qkv, with_layer(n.q, layer), d, {nullptr, 0, 1, 1, false, 0}));
-      LAPILLI_CHECK(keys_values(qkv, n, layer, heads, d));
+      WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", 3 * inner, d);
+      LAPILLI_CHECK(linear_part(qkv, at.linear(n.q), inner, {nullptr, 0, 1, 1, false, 0}));
+      LAPILLI_CHECK(keys_values(qkv, n, at, inner));
       w.qkv = add(std::move(qkv));
     }
-    LAPILLI_CHECK(linear(with_layer(n.out, layer), d, d, w.out));
-    return norm(with_layer(n.norm, layer), w.norm);
+    LAPILLI_CHECK(linear(at.linear(n.out), d, inner, w.out));
+    return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
-  Status stack(const StackConfig& s, const LayerNames& n, bool cross, StackWeights& w) {
-    w.layers.resize(s.layers);
-    for (uint32_t i = 0; i < s.layers; ++i) {
-      LAPILLI_CHECK(attention(n.self, i, s.heads, false, w.layers[i].self));
-      if (cross) LAPILLI_CHECK(attention(n.cross, i, s.heads, true, w.layers[i].cross));
-      LAPILLI_CHECK(linear(with_layer(n.fc1, i), s.ffn, c_.d_model, w.layers[i].fc1));
-      LAPILLI_CHECK(linear(with_layer(n.fc2, i), c_.d_model, s.ffn, w.layers[i].fc2));
-      LAPILLI_CHECK(norm(with_layer(n.norm, i), w.layers[i].norm));
+  Status relative_bias(const AttentionNames& n, const Place& at, StackWeights& w) {
+    WeightIndex& index = w.layers[at.layer].self.relative_bias;
+    if (at.layer > 0 && !at.s.relative_per_layer) {
+      index = w.layers[0].self.relative_bias;
+      return {};
     }
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::vector;
+    spec.name = with_layer(n.relative_bias, at.layer);
+    spec.words = kBiasWords;
+    const uint64_t buckets = at.s.relative_buckets, heads = at.s.heads;
+    if (buckets * heads > kBiasWords)
+      return fail(ErrorCode::unsupported,
+                  "%s: a relative bias of %llu buckets and %llu heads; at most %u values are supported",
+                  spec.name.c_str(), static_cast<unsigned long long>(buckets), static_cast<unsigned long long>(heads),
+                  kBiasWords);
+    LAPILLI_TRY(const auto* t, find({spec.name}, {buckets, heads}));
+    spec.parts.push_back({t, 0, 1, 1, false, 0});
+    count(t);
+    index = add(std::move(spec));
     return {};
+  }
+
+  Status feed_forward_in(const LayerNames& n, const Place& at, WeightIndex& index) {
+    const StackConfig& s = at.s;
+    if (!s.gated) return linear(at.linear(n.fc1), s.ffn, s.d_model, index);
+    const auto gate = static_cast<uint32_t>(gate_value_column(s.ffn));
+    WeightSpec both = matrix(with_layer(n.fc1, at.layer) + "+gate", gate + s.ffn, s.d_model);
+    LAPILLI_CHECK(linear_part(both, at.linear(n.fc1), s.ffn, {nullptr, 0, 1, 1, false, 0}));
+    LAPILLI_CHECK(linear_part(both, at.linear(n.gate), s.ffn, {nullptr, gate, 1, 1, false, 0}));
+    index = add(std::move(both));
+    return {};
+  }
+
+  Status stack(const StackConfig& s, const StackNames& names, bool cross, StackWeights& w) {
+    const LayerNames& n = names.layer;
+    for (uint32_t i = 0; i < s.layers; ++i) {
+      const Place at{s, i};
+      w.layers.emplace_back();
+      LayerWeights& layer = w.layers.back();
+      LAPILLI_CHECK(attention(n.self, at, false, layer.self));
+      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, w));
+      if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
+      LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
+      LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));
+      LAPILLI_CHECK(norm(with_layer(n.norm, i), s, layer.norm));
+    }
+    if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, w.embedding_norm));
+    return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
   }
 
   const Config& c_;

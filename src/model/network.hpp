@@ -28,7 +28,7 @@ struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/matmul.hpp): n columns, k deep
     vector,  // parts one after the other (normalization: weight, bias)
-    table,   // [rows, d] as stored
+    table,   // [rows, d] as stored; row 0 of a second part is added to every row
     values,  // computed on the host
   } kind = Kind::matrix;
   std::string name;
@@ -39,25 +39,30 @@ struct WeightSpec {
 };
 
 using WeightIndex = uint32_t;
+constexpr WeightIndex kNoWeight = ~0u;
 struct AttentionWeights {
-  WeightIndex qkv = 0;  // self: q, then keys and values by head; cross: q alone
-  WeightIndex kv = 0;   // cross only
-  WeightIndex out = 0, norm = 0;
+  WeightIndex qkv = kNoWeight;  // self: q, then keys and values by head; cross: q alone
+  WeightIndex kv = kNoWeight;   // cross only
+  WeightIndex out = kNoWeight, norm = kNoWeight;
+  WeightIndex relative_bias = kNoWeight;  // values [buckets][heads] in kBiasWords words; layers may share it
 };
 struct LayerWeights {
   AttentionWeights self, cross;
-  WeightIndex fc1 = 0, fc2 = 0, norm = 0;
+  WeightIndex fc1 = kNoWeight;  // gated: fc1 and gate side by side (gate_value_column)
+  WeightIndex fc2 = kNoWeight, norm = kNoWeight;
 };
 struct StackWeights {
-  WeightIndex embedding = 0, positions = 0, embedding_norm = 0, final_norm = 0;
+  WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
   std::vector<LayerWeights> layers;
 };
 
+// Indices of what a Config does not ask for are kNoWeight.
 struct Network {
   Config config;
   std::vector<WeightSpec> weights;
   StackWeights encoder, decoder;
-  WeightIndex output = 0;
+  WeightIndex output = kNoWeight;
+  WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
 };
 

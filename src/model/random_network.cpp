@@ -2,6 +2,7 @@
 #include <random>
 
 #include "model/network.hpp"
+#include "model/positions.hpp"
 
 namespace lapilli::model {
 
@@ -47,28 +48,24 @@ class RandomBinder {
     return add(std::move(spec));
   }
 
-  WeightIndex positions(uint32_t count, uint32_t d) {
+  WeightIndex positions(const StackConfig& stack) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::values;
     spec.name = "positions";
-    spec.n = count;
-    spec.k = d;
-    const uint64_t ld = round_up<uint64_t>(d, 4);
-    spec.words = count * ld;
-    spec.values.assign(spec.words, 0.0f);
-    for (uint32_t p = 0; p < count; ++p)
-      for (uint32_t i = 0; i < d; ++i)
-        spec.values[p * ld + i] =
-            static_cast<float>(std::sin(p / std::pow(10000.0, 2.0 * (i % (d / 2 + 1)) / d) + (i > d / 2)));
+    spec.n = stack.max_positions + stack.position_offset;
+    spec.k = stack.d_model;
+    spec.values = sinusoids(stack);
+    spec.words = spec.values.size();
     return add(std::move(spec));
   }
 
-  AttentionWeights attention(uint32_t d, bool cross) {
+  AttentionWeights attention(const StackConfig& s, bool cross, uint32_t memory_width) {
+    const uint32_t inner = s.inner();
     AttentionWeights w;
-    w.qkv = matrix("q", cross ? d : 3 * d, d, 1.0);
-    if (cross) w.kv = matrix("kv", 2 * d, d, 1.0);
-    w.out = matrix("out", d, d, 1.0);
-    w.norm = norm(d);
+    w.qkv = matrix("q", cross ? inner : 3 * inner, s.d_model, 1.0);
+    if (cross) w.kv = matrix("kv", 2 * inner, memory_width, 1.0);
+    w.out = matrix("out", s.d_model, inner, 1.0);
+    w.norm = norm(s.d_model);
     return w;
   }
 
@@ -88,20 +85,21 @@ Network random_network(const Config& config, uint64_t seed) {
   Network network;
   network.config = config;
   RandomBinder r(network, seed);
-  const uint32_t d = config.d_model;
-  network.output = r.matrix("output", config.target_vocabulary, d, 1.0);
+  network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
   network.encoder.embedding = network.decoder.embedding = network.output;
   if (!config.shared_embeddings)
-    network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, d, 1.0);
-  network.encoder.positions = network.decoder.positions = r.positions(config.max_positions, d);
+    network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, config.encoder.d_model, 1.0);
+  network.encoder.positions = r.positions(config.encoder);
+  network.decoder.positions = r.positions(config.decoder);
   for (auto [stack, weights, cross] :
        {std::tuple{&config.encoder, &network.encoder, false}, std::tuple{&config.decoder, &network.decoder, true}}) {
-    if (config.embedding_norm) weights->embedding_norm = r.norm(d);
-    if (config.final_norm) weights->final_norm = r.norm(d);
+    const uint32_t d = stack->d_model;
+    if (stack->embedding_norm) weights->embedding_norm = r.norm(d);
+    if (stack->final_norm) weights->final_norm = r.norm(d);
     for (uint32_t i = 0; i < stack->layers; ++i) {
       LayerWeights layer;
-      layer.self = r.attention(d, false);
-      if (cross) layer.cross = r.attention(d, true);
+      layer.self = r.attention(*stack, false, 0);
+      if (cross) layer.cross = r.attention(*stack, true, config.encoder.d_model);
       layer.fc1 = r.matrix("fc1", stack->ffn, d, 1.0);
       layer.fc2 = r.matrix("fc2", d, stack->ffn, 1.0);
       layer.norm = r.norm(d);

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+
+#include "model/families/parse.hpp"
 
 namespace lapilli::model {
 
@@ -12,31 +13,28 @@ Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, u
   Config c;
   c.family = "random";
   c.tokenizer = "none";
-  c.d_model = d;
-  c.encoder = {encoder, heads, ffn};
-  c.decoder = {decoder, heads, ffn};
+  c.encoder.layers = encoder;
+  c.decoder.layers = decoder;
+  for (StackConfig* s : {&c.encoder, &c.decoder}) {
+    s->d_model = d;
+    s->heads = heads;
+    s->ffn = ffn;
+    s->activation = Activation::silu;
+    s->activation_name = "silu";
+    s->positions = Positions::sinusoid_split;
+    s->max_positions = 512;
+  }
   c.source_vocabulary = c.target_vocabulary = vocabulary;
-  c.max_positions = 512;
-  c.activation = Activation::silu;
-  c.activation_name = "silu";
-  c.embedding_scale = 1;
   c.logits_bias = true;
   return c;
 }
 
 Status apply(Config& c, const std::string& key, const std::string& value) {
   if (key == "activation") {
-    c.activation_name = value;
-    if (value == "relu")
-      c.activation = Activation::relu;
-    else if (value == "gelu")
-      c.activation = Activation::gelu_erf;
-    else if (value == "gelu_new")
-      c.activation = Activation::gelu_tanh;
-    else if (value == "silu")
-      c.activation = Activation::silu;
-    else
-      return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+    const auto known = find_activation(value);
+    if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+    c.encoder.activation = c.decoder.activation = *known;
+    c.encoder.activation_name = c.decoder.activation_name = value;
     return {};
   }
   uint32_t n = 0;
@@ -45,7 +43,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key.c_str(),
                 value.c_str());
   if (key == "d")
-    c.d_model = n;
+    c.encoder.d_model = c.decoder.d_model = n;
   else if (key == "heads")
     c.encoder.heads = c.decoder.heads = n;
   else if (key == "ffn")
@@ -59,7 +57,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   else if (key == "vocabulary")
     c.source_vocabulary = c.target_vocabulary = n;
   else if (key == "positions")
-    c.max_positions = n;
+    c.encoder.max_positions = c.decoder.max_positions = n;
   else
     return fail(ErrorCode::invalid_argument,
                 "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation",
@@ -72,14 +70,13 @@ constexpr uint64_t kMaxParameters = uint64_t{1} << 32;
 constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u << 16;
 
 Status check(const Config& c) {
-  if (c.d_model % c.encoder.heads != 0)
-    return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.d_model);
-  if (c.d_model > kMaxWidth || c.max_positions > kMaxPositions ||
-      std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
+  const uint64_t d = c.decoder.d_model, ffn = 2 * d * c.encoder.ffn, positions = c.decoder.max_positions;
+  if (d % c.encoder.heads != 0)
+    return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.decoder.d_model);
+  if (d > kMaxWidth || positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
     return fail(ErrorCode::invalid_argument, "shape: at most d=%u, positions=%u, %u layers a side", kMaxWidth,
                 kMaxPositions, kMaxLayers);
-  const uint64_t d = c.d_model, ffn = 2 * d * c.encoder.ffn;
-  const uint64_t parameters = d * (c.target_vocabulary + c.max_positions) + c.encoder.layers * (4 * d * d + ffn) +
+  const uint64_t parameters = d * (c.target_vocabulary + positions) + c.encoder.layers * (4 * d * d + ffn) +
                               c.decoder.layers * (8 * d * d + ffn);
   if (parameters > kMaxParameters)
     return fail(ErrorCode::invalid_argument, "shape: %llu parameters; at most %llu",
@@ -110,6 +107,7 @@ Result<Config> parse_shape(const std::string& text) {
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));
+  c.encoder.head_dim = c.decoder.head_dim = c.decoder.d_model / c.decoder.heads;
   return c;
 }
 

@@ -1,7 +1,10 @@
 #include "model/transformer.hpp"
 
 #include "model/blocks/attention_block.hpp"
+#include "model/blocks/embedding.hpp"
 #include "model/blocks/feed_forward.hpp"
+#include "model/blocks/norm.hpp"
+#include "model/blocks/output.hpp"
 #include "model/encoder.hpp"
 
 namespace lapilli::model {
@@ -9,7 +12,7 @@ namespace lapilli::model {
 KvShape self_kv_shape(const Config& config, const SessionShape& session) {
   KvShape kv;
   kv.heads = config.decoder.heads;
-  kv.head_dim = config.decoder_head_dim();
+  kv.head_dim = config.decoder.head_dim;
   kv.slots = session.slots();
   kv.positions = session.target_positions;
   kv.place = Place::step;
@@ -41,63 +44,41 @@ struct DecoderRun {
 };
 
 graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
-  const Config& c = b.config();
+  const StackConfig& s = b.config().decoder;
   const StackWeights& w = b.network().decoder;
   const bool live = run.step;
-  for (uint32_t i = 0; i < c.decoder.layers; ++i) {
+  for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("decoder.%u", i);
-    auto h = before_sublayer(b, label + ".self.norm", layer.self.norm, x, live);
+    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, live);
     if (run.step) {
-      x = self_attention_step(b, label + ".self", layer.self, h, x, run.self_kv[i], run.in_step);
+      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, live}, run.self_kv[i], run.in_step);
     } else {
       run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
-      x = self_attention(b, label + ".self", layer.self, h, x, run.self);
+      x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
     }
-    x = after_sublayer(b, label + ".self.norm", layer.self.norm, x, live);
-    h = before_sublayer(b, label + ".cross.norm", layer.cross.norm, x, live);
+    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, live);
+    h = before_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x, live);
     if (run.step) {
-      x = cross_attention_step(b, label + ".cross", layer.cross, h, x, run.cross_kv[i], run.in_step);
+      x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x, live}, run.cross_kv[i], run.in_step);
     } else {
       run.cross.keep_weights = run.keep_attentions ? format("cross_attentions.%u", i) : "";
-      x = cross_attention(b, label + ".cross", layer.cross, h, x, run.cross_kv[i], run.cross);
+      x = cross_attention(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.cross);
     }
-    x = after_sublayer(b, label + ".cross.norm", layer.cross.norm, x, live);
-    h = before_sublayer(b, label + ".norm", layer.norm, x, live);
-    x = feed_forward(b, label, layer, c.decoder.ffn, h, x, live);
-    x = after_sublayer(b, label + ".norm", layer.norm, x, live);
-    if (i + 1 == c.decoder.layers && c.final_norm)
-      x = ops::layer_norm(b.g(), "decoder.norm", x, b.weight(w.final_norm), {c.norm_epsilon, live ? 1u : 0u});
+    x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x, live);
+    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x, live);
+    x = feed_forward(b, label, s, layer, {h, x, live});
+    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x, live);
+    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "decoder.norm", {s, w.final_norm}, x, live);
     if (run.keep_hidden_states) b.keep_copy(format("decoder_hidden_states.%u", i + 1), x);
   }
-  return x;
-}
-
-EmbedAttributes target_embedding(const Config& c) {
-  EmbedAttributes e;
-  e.vocabulary = c.target_vocabulary;
-  e.d = c.d_model;
-  e.scale = c.embedding_scale;
-  e.position_offset = c.position_offset;
-  return e;
-}
-
-graph::TensorId embed_targets(Builder& b, graph::TensorId ids, graph::TensorId step, uint64_t rows,
-                              const EmbedAttributes& e) {
-  const Config& c = b.config();
-  const StackWeights& w = b.network().decoder;
-  const auto positions = c.positions == Positions::none ? graph::kNone : b.weight(w.positions);
-  auto x = ops::embed(b.g(), "decoder.embed", ids, b.weight(w.embedding), positions, step, rows, e);
-  if (c.embedding_norm)
-    x = ops::layer_norm(b.g(), "decoder.embed_norm", x, b.weight(w.embedding_norm),
-                        {c.norm_epsilon, e.place == Place::step ? 1u : 0u});
   return x;
 }
 
 }  // namespace
 
 void build_encode(Builder& b, const EncodeShape& shape) {
-  const auto memory = build_encoder(b, {shape.batch, shape.length, false, false});
+  const auto memory = project_memory(b, build_encoder(b, {shape.batch, shape.length, false, false}));
   KvShape kv = cross_kv_shape(b.config(), shape.session);
   kv.rows_per_slot = shape.length;
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
@@ -142,13 +123,12 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
     run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
     run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
-  EmbedAttributes e = target_embedding(c);
+  EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.place = Place::step;
   e.lineage_slots = shape.session.slots();
   e.lineage_positions = shape.session.target_positions;
-  auto x = embed_targets(b, s.lineage, s.step, shape.rows, e);
-  x = decoder_layers(b, x, run);
-  return ops::linear(b.g(), "logits", x, b.weight(b.network().output), c.target_vocabulary, {Activation::none, true});
+  const auto x = embed_rows(b, "decoder", {s.lineage, s.step, shape.rows}, e);
+  return output_logits(b, decoder_layers(b, x, run), true);
 }
 
 void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options) {
@@ -175,8 +155,9 @@ void build_init(Builder& b, const SessionShape& session) {
 
 void build_forward(Builder& b, const ForwardShape& shape) {
   const Config& c = b.config();
-  const auto memory = build_encoder(b, {shape.batch, shape.source_length, shape.hidden_states, shape.attentions});
+  auto memory = build_encoder(b, {shape.batch, shape.source_length, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
+  memory = project_memory(b, memory);
 
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;
@@ -184,13 +165,12 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   run.self.batch = run.cross.batch = shape.batch;
   run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
   run.cross.keys = shape.source_length;
-  run.self.heads = run.cross.heads = c.decoder.heads;
   run.self.causal = true;
   run.self.lengths = b.state(state_id(StateKind::target_lengths), "target_lengths", 1, 2 * kMaxRows);
   run.cross.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
   KvShape kv;
   kv.heads = c.decoder.heads;
-  kv.head_dim = c.decoder_head_dim();
+  kv.head_dim = c.decoder.head_dim;
   kv.slots = shape.batch;
   kv.positions = kv.rows_per_slot = shape.source_length;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
@@ -198,14 +178,13 @@ void build_forward(Builder& b, const ForwardShape& shape) {
     run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
     cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, run.cross_kv.back(), kv);
   }
-  EmbedAttributes e = target_embedding(c);
+  EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.rows_per_slot = shape.target_length;
   const auto ids = b.state(state_id(StateKind::target_ids), "target_ids", shape.batch, shape.target_length);
-  auto x = embed_targets(b, ids, graph::kNone, uint64_t{shape.batch} * shape.target_length, e);
+  auto x = embed_rows(b, "decoder", {ids, graph::kNone, uint64_t{shape.batch} * shape.target_length}, e);
   if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
-  if (shape.logits)
-    b.keep("logits", ops::linear(b.g(), "logits", x, b.weight(b.network().output), c.target_vocabulary));
+  if (shape.logits) b.keep("logits", output_logits(b, x, false));
 }
 
 }  // namespace lapilli::model

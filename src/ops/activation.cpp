@@ -11,6 +11,7 @@ namespace {
 
 struct Push {
   uint32_t groups, per_line, line4, x_begin, y_begin;
+  float scale;
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -42,7 +43,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     d.operands.push_back(bind_range(context, 0, node.inputs[0], s.begin * 4, s.end * 4, graph::Access::read, dx));
     d.operands.push_back(bind_range(context, 1, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write, dy));
     d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line),
-                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4});
+                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4, a.scale});
     d.cost = 16.0 * static_cast<double>(s.end - s.begin);
     out.push_back(std::move(d));
   }
@@ -54,7 +55,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto& x = values.at(node.inputs[0]).f;
   auto& y = values.at(node.outputs[0]).f;
   // The padding is zero, and stays so: every activation is zero there.
-  for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = activate(a.activation, x[i]);
+  for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = a.scale * activate(a.activation, x[i]);
 }
 
 constexpr const char* kNames[] = {"none", "relu", "gelu_erf", "gelu_tanh", "silu"};
@@ -86,6 +87,17 @@ OpCase make_sweep(Activation kind, double range, double tolerance) {
   return c;
 }
 
+OpCase make_scaled(uint64_t rows, uint64_t cols, uint64_t live = 0) {
+  OpCase c;
+  c.name = format("scale %llux%llu", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols));
+  CaseRandom random(rows * 1000 + cols);
+  const auto x = c.graph.activation("x", rows, cols);
+  ops::scale(c.graph, c.name, x, 0.176776695f, live != 0);
+  if (live) c.live_rows = live;
+  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 8));
+  return c;
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const auto kind :
@@ -98,6 +110,8 @@ std::vector<OpCase> cases() {
     for (const uint64_t rows : {1, 17}) all.push_back(make_case(Activation::relu, rows, cols, 3));
   all.push_back(make_case(Activation::silu, 2, 33001, 8));
   all.push_back(make_case(Activation::gelu_tanh, 9, 2053, 4, " live", 4));
+  all.push_back(make_scaled(5, 67));
+  all.push_back(make_scaled(9, 2053, 4));
   return all;
 }
 
@@ -109,6 +123,13 @@ graph::TensorId ops::activation(graph::Graph& g, const std::string& label, graph
                                 bool live_rows) {
   const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
   g.add_node({&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation, live_rows})});
+  return y;
+}
+
+graph::TensorId ops::scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor, bool live_rows) {
+  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
+  g.add_node(
+      {&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows, factor})});
   return y;
 }
 

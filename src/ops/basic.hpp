@@ -18,25 +18,29 @@ struct LayerNormAttributes {
   uint32_t rms = 0;
 };
 
-// "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix with
-// vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros.
-// inputs: ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
+// "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix
+// with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros. inputs:
+// ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
 //   step or kNone. outputs: x [rows, d].
 // Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot = row_slot[r], position = step,
 //   id = token plane of lineage (parity step & 1) at that position.
+// uncounted_id: has the row before position_offset, wherever it stands; Place::batch: the position of another id counts
+//   only ids before it that are not this one.
 struct EmbedAttributes {
   uint32_t vocabulary = 0, d = 0;
   float scale = 1;
   Place place = Place::batch;
   uint32_t rows_per_slot = 1;
   uint32_t position_offset = 0;
+  uint32_t uncounted_id = ~0u;  // none
   uint32_t lineage_slots = 0, lineage_positions = 0;
 };
 
-// "add": x += y, same shape, in place. "activation": y = act(x). "copy": y = x.
+// "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y = x.
 struct ElementwiseAttributes {
   Activation activation = Activation::none;
   uint32_t live_rows = 0;
+  float scale = 1;
 };
 
 // "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product of a matrix
@@ -44,9 +48,9 @@ struct ElementwiseAttributes {
 // inputs: x [rows, round_up(cols, 4) + cols]. outputs: y [rows, cols]. Attributes as above.
 constexpr uint64_t gate_value_column(uint64_t cols) { return round_up<uint64_t>(cols, 4); }
 
-// "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns become 0;
-// an empty range gives zeros. Values at or below kForbidden count as outside. In place.
-// inputs: x, lengths (of kMaxRows sentences) or kNone (all columns).
+// "softmax": rows of [rows, cols] over columns [begin, end) of lengths entry r / rows_per_sentence, other columns
+// become 0; an empty range gives zeros. Values at or below kForbidden count as outside. In place. inputs: x, lengths
+// (of kMaxRows sentences) or kNone (all columns).
 struct SoftmaxAttributes {
   uint32_t rows_per_sentence = 1;
 };
@@ -66,23 +70,28 @@ struct ConvertAttributes {
 // "pack_bias": the same for a bias vector [n] (raw words).
 struct PackAttributes {
   StoredFormat format = StoredFormat::f32;
-  uint32_t rows = 0, k = 0;          // of the stored matrix part given as input
-  uint32_t n_total = 0;              // columns of the packed matrix
-  uint32_t first_row = 0;            // number of the input's first row within the stored matrix
+  uint32_t rows = 0, k = 0;  // of the stored matrix part given as input
+  uint32_t n_total = 0;      // columns of the packed matrix
+  uint32_t first_row = 0;    // number of the input's first row within the stored matrix
   uint32_t first_column = 0, group = 1, group_stride = 1;
-  uint32_t transposed = 0;           // 1: stored as (in, out), like GPT-2's; `rows` then counts k and `k` counts columns
+  uint32_t transposed = 0;  // 1: stored as (in, out), like GPT-2's; `rows` then counts k and `k` counts columns
 };
 
 namespace ops {
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            const LayerNormAttributes& attributes);
 graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                      graph::TensorId positions, graph::TensorId step, uint64_t rows, const EmbedAttributes& attributes);
-graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y, bool live_rows = false);
+                      graph::TensorId positions, graph::TensorId step, uint64_t rows,
+                      const EmbedAttributes& attributes);
+graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
+                    bool live_rows = false);
 graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
                            bool live_rows = false);
 graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols, Activation activation,
                      bool live_rows = false);
+// y = factor * x: an "activation" node.
+graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor,
+                      bool live_rows = false);
 // Of any element type and row distance; y is padded to vec4.
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows = false);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,

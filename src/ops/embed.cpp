@@ -10,10 +10,12 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot, position_offset,
-      position_ld, position_rows, lineage_slots, lineage_positions;
+  uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot,
+      position_offset, position_ld, position_rows, lineage_slots, lineage_positions, uncounted_id;
   float scale;
 };
+
+constexpr uint32_t kNoId = ~0u;
 
 // inputs: ids or lineage, table, position table, step
 enum Input : size_t { kIds, kTable, kPositions, kStep };
@@ -24,12 +26,17 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto& x = g.tensor(node.outputs[0]);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", packed::words(a.vocabulary, a.d)));
   if (a.place == Place::step) {
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage", lineage_words(a.lineage_slots, a.lineage_positions)));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
+                               lineage_words(a.lineage_slots, a.lineage_positions)));
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::words));
   } else {
     if (a.rows_per_slot == 0) return node_error(node, "rows_per_slot is 0");
+    if (a.uncounted_id != kNoId && x.rows % a.rows_per_slot != 0)
+      return node_error(node, "rows are not whole sentences");
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "ids", x.rows));
   }
+  if (a.uncounted_id != kNoId && a.position_offset == 0)
+    return node_error(node, "uncounted_id without a row before the first");
   const auto positions = operand(node.inputs, kPositions);
   if (positions != graph::kNone && g.tensor(positions).cols != a.d)
     return node_error(node, "the position table is not %u wide", a.d);
@@ -56,7 +63,8 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
   return slices;
 }
 
-Status lower_part(const LowerContext& context, const graph::Node& node, const IdSlice& ids, const RowSlice& rows, std::vector<Dispatch>& out) {
+Status lower_part(const LowerContext& context, const graph::Node& node, const IdSlice& ids, const RowSlice& rows,
+                  std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& g = context.graph;
   const auto& x = g.tensor(node.outputs[0]);
@@ -72,25 +80,31 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
     LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
     d.operands.push_back(lineage);
   } else {
-    d.operands.push_back(bind_range(context, 0, node.inputs[kIds], rows.begin * 4, rows.end * 4, graph::Access::read, di));
+    // Counting looks at a sentence's ids from its first one on.
+    const uint64_t first = a.uncounted_id == kNoId ? rows.begin : rows.begin / a.rows_per_slot * a.rows_per_slot;
+    d.operands.push_back(bind_range(context, 0, node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read, di));
+    di += static_cast<uint32_t>(rows.begin - first);
   }
   const uint64_t panel = packed::panel_words(a.d);
   d.operands.push_back(bind_range(context, 1, node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
                                   packed::panels(ids.end) * panel * 4, graph::Access::read, dt));
   if (dt != 0) return node_error(node, "panels are not aligned");
-  d.operands.push_back(bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
+  d.operands.push_back(
+      bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
   // A binding that is declared must be there; without positions the table stands in and is not read.
-  LAPILLI_TRY(const auto places, positions == graph::kNone ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
-                                                           : bind_whole(context, 3, positions, graph::Access::read));
+  LAPILLI_TRY(const auto places, positions == graph::kNone
+                                     ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
+                                     : bind_whole(context, 3, positions, graph::Access::read));
   d.operands.push_back(places);
   if (step) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
     d.operands.push_back(state);
   }
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
-                  static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot, a.position_offset,
-                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).ld),
-                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).rows), a.lineage_slots, a.lineage_positions, a.scale});
+                  static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot,
+                  a.position_offset, positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).ld),
+                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).rows), a.lineage_slots,
+                  a.lineage_positions, a.uncounted_id, a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
   out.push_back(std::move(d));
   return {};
@@ -101,7 +115,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   const auto& x = context.graph.tensor(node.outputs[0]);
   LAPILLI_TRY(const auto ids, id_slices(context, node, a));
   LAPILLI_TRY(const auto rows, row_slices(context, node, x.rows, {x.ld * 4, 1}));
-  if (a.place == Place::step && rows.size() > 1) return node_error(node, "%llu rows exceed this device's limits; use a smaller batch", static_cast<unsigned long long>(x.rows));
+  if (a.place == Place::step && rows.size() > 1)
+    return node_error(node, "%llu rows exceed this device's limits; use a smaller batch",
+                      static_cast<unsigned long long>(x.rows));
   for (const auto& i : ids)
     for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, i, r, out));
   return {};
@@ -119,11 +135,17 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const uint64_t rows = step ? state[StepWords::live] : t.rows;
   for (uint64_t r = 0; r < rows; ++r) {
     const uint64_t position = step ? state[StepWords::step] : r % a.rows_per_slot;
-    const uint64_t id = step ? ids[lineage_word(position & 1, 1, state[StepWords::row_slot + r], position, a.lineage_slots, a.lineage_positions)] : ids[r];
-    const uint64_t place = position + a.position_offset;
+    const uint64_t id = step ? ids[lineage_word(position & 1, 1, state[StepWords::row_slot + r], position,
+                                                a.lineage_slots, a.lineage_positions)]
+                             : ids[r];
+    uint64_t counted = position;
+    if (!step && a.uncounted_id != kNoId)
+      for (uint64_t i = 1; i <= position; ++i) counted -= ids[r - i] == a.uncounted_id;
+    const uint64_t place = id == a.uncounted_id ? a.position_offset - 1 : counted + a.position_offset;
     for (uint64_t i = 0; i < t.ld; ++i) {
       double v = id < a.vocabulary && i < a.d ? a.scale * table[packed::word(id, i, a.d)] : 0.0;
-      if (positions != graph::kNone && i < a.d && place < g.tensor(positions).rows) v += values.at(positions).f[place * g.tensor(positions).ld + i];
+      if (positions != graph::kNone && i < a.d && place < g.tensor(positions).rows)
+        v += values.at(positions).f[place * g.tensor(positions).ld + i];
       x[r * t.ld + i] = v;
     }
   }
@@ -134,6 +156,7 @@ struct CaseShape {
   bool positions = true, step = false;
   uint32_t offset = 0;
   bool slow = false;
+  bool uncounted = false;
 };
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
@@ -148,10 +171,12 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   a.place = s.step ? Place::step : Place::batch;
   a.rows_per_slot = s.rows_per_slot;
   a.position_offset = s.offset;
+  if (s.uncounted) a.uncounted_id = s.vocabulary - 1;  // every third id and more
   a.lineage_slots = s.rows + 2;
   a.lineage_positions = 16;
   const uint64_t ids_words = s.step ? lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
-  const auto ids = add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
+  const auto ids =
+      add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
   const auto table = add_weight(c.graph, "table", packed::words(s.vocabulary, s.d));
   auto positions = graph::kNone, step = graph::kNone;
   if (s.positions) {
@@ -165,7 +190,8 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   }
   ops::embed(c.graph, name, ids, table, positions, step, s.rows, a);
   std::vector<uint32_t> words(ids_words);
-  for (size_t i = 0; i < words.size(); ++i) words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
+  for (size_t i = 0; i < words.size(); ++i)
+    words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
   c.inputs.emplace_back(ids, words_of(words));
   c.inputs.emplace_back(table, random_values(c.graph.tensor(table), random));
   return c;
@@ -179,6 +205,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("width 7, no positions", {33, 7, 5, 5, false}));
   all.push_back(make_case("offset 2", {64, 12, 9, 9, true, false, 2}));
   all.push_back(make_case("beyond the position table", {64, 12, 40, 40}));
+  all.push_back(make_case("an id that is not counted", {64, 12, 27, 9, true, false, 2, false, true}));
+  all.push_back(make_case("an id that is not counted, step", {64, 12, 7, 1, true, true, 2, false, true}));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
   all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));
@@ -190,7 +218,8 @@ std::vector<OpCase> cases() {
 constinit const OpDef embed_op{"embed", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                           graph::TensorId positions, graph::TensorId step, uint64_t rows, const EmbedAttributes& attributes) {
+                           graph::TensorId positions, graph::TensorId step, uint64_t rows,
+                           const EmbedAttributes& attributes) {
   const auto x = g.activation(label, rows, attributes.d);
   g.add_node({&embed_op, label, {ids, table, positions, step}, {x}, graph::Attributes(attributes)});
   return x;

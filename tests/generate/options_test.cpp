@@ -15,7 +15,7 @@ class Options : public testing::Test {
  protected:
   void SetUp() override {
     config_.source_vocabulary = config_.target_vocabulary = 50;
-    config_.max_positions = 64;
+    config_.decoder.max_positions = 64;
     model_.decoder_start_token_id = 49;
     model_.pad_token_id = 49;
     model_.eos_token_id = std::vector<int32_t>{0};
@@ -54,7 +54,7 @@ TEST_F(Options, LengthsCountAsTheReferenceCounts) {
   asked_ = {};
   asked_.max_new_tokens = 0xffffffffu;
   refused("max_length");
-  config_.max_positions = 0;  // a model without positions has a limit all the same
+  config_.decoder.max_positions = 0;  // a model without positions has a limit all the same
   asked_.max_new_tokens = 0xffffffffu;
   refused("max_length");
   asked_.max_length = 1;

@@ -29,9 +29,9 @@ Result<Config> parse(const nlohmann::json& json) { return find_family("marian")-
 TEST(Marian, PublishedDirectory) {
   const auto config = parse(published());
   ASSERT_TRUE(config.ok()) << config.error().message;
-  EXPECT_EQ(config->d_model, 32u);
-  EXPECT_EQ(config->encoder_head_dim(), 8u);
-  EXPECT_EQ(config->activation, Activation::silu);
+  EXPECT_EQ(config->decoder.d_model, 32u);
+  EXPECT_EQ(config->encoder.head_dim, 8u);
+  EXPECT_EQ(config->decoder.activation, Activation::silu);
   const auto checkpoint = Checkpoint::open(kDirectory);
   ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
   const auto network = bind_weights(*config, find_family("marian")->names(*config), *checkpoint);

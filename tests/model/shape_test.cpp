@@ -10,14 +10,14 @@ namespace {
 TEST(Shape, NamesAndChanges) {
   auto c = parse_shape("transformer-base");
   ASSERT_TRUE(c.ok());
-  EXPECT_EQ(c->d_model, 512u);
+  EXPECT_EQ(c->decoder.d_model, 512u);
   EXPECT_EQ(c->target_vocabulary, 58101u);
   c = parse_shape("tiny,layers=1,decoder=3,vocabulary=11,activation=relu");
   ASSERT_TRUE(c.ok());
   EXPECT_EQ(c->encoder.layers, 1u);
   EXPECT_EQ(c->decoder.layers, 3u);
   EXPECT_EQ(c->source_vocabulary, 11u);
-  EXPECT_EQ(c->activation, Activation::relu);
+  EXPECT_EQ(c->decoder.activation, Activation::relu);
 }
 
 TEST(Shape, RefusesWhatNobodyCanHold) {

@@ -1,13 +1,19 @@
 #include "model/blocks/attention_block.hpp"
 
+#include <cmath>
+
 namespace lapilli::model {
 
 namespace {
 
-KvShape sequence_kv(const Builder& b, const SequenceAttention& how, uint32_t positions) {
+float attention_scale(const StackConfig& s) {
+  return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim)) : 1.0f;
+}
+
+KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t positions) {
   KvShape kv;
-  kv.heads = how.heads;
-  kv.head_dim = b.config().d_model / how.heads;
+  kv.heads = s.heads;
+  kv.head_dim = s.head_dim;
   kv.slots = how.batch;
   kv.positions = positions;
   kv.place = Place::batch;
@@ -15,18 +21,24 @@ KvShape sequence_kv(const Builder& b, const SequenceAttention& how, uint32_t pos
   return kv;
 }
 
-graph::TensorId attend(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId q,
-                       graph::TensorId x, graph::TensorId kv, const KvShape& shape, const SequenceAttention& how) {
+// Queries and where their keys and values are.
+struct Projected {
+  graph::TensorId q, kv;
+  KvShape shape;
+};
+
+graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId x,
+                       const Projected& p, const SequenceAttention& how) {
   AttentionAttributes a;
   a.batch = how.batch;
   a.queries = how.queries;
   a.keys = how.keys;
-  a.kv = shape;
+  a.kv = p.shape;
   a.causal = how.causal ? 1 : 0;
-  a.scale = attention_scale(shape.head_dim);
-  const auto r = ops::attention(b.g(), label + ".attention", q, kv, how.lengths, a, !how.keep_weights.empty());
+  a.scale = attention_scale(layer.stack);
+  const auto r = ops::attention(b.g(), label + ".attention", p.q, p.kv, how.lengths, a, !how.keep_weights.empty());
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
-  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(w.out), x);
+  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
 
 }  // namespace
@@ -39,18 +51,18 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
   return b.g().add_tensor(std::move(t));
 }
 
-graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                               graph::TensorId x, const SequenceAttention& how) {
-  const KvShape shape = sequence_kv(b, how, how.queries);
+graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                               const SequenceAttention& how) {
+  const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", h, b.weight(w.qkv), b.config().d_model, kv, shape);
-  return attend(b, label, w, q, x, kv, shape, how);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape);
+  return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
-graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                graph::TensorId x, graph::TensorId kv, const SequenceAttention& how) {
-  const auto q = ops::linear(b.g(), label + ".q", h, b.weight(w.qkv), b.config().d_model);
-  return attend(b, label, w, q, x, kv, sequence_kv(b, how, how.keys), how);
+graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                                graph::TensorId kv, const SequenceAttention& how) {
+  const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
+  return attend(b, label, layer, in.x, {q, kv, sequence_kv(layer.stack, how, how.keys)}, how);
 }
 
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
@@ -58,36 +70,37 @@ void cross_keys_values(Builder& b, const std::string& label, const AttentionWeig
   ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), 0, kv, shape);
 }
 
-graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                    graph::TensorId x, graph::TensorId kv, const StepAttention& how) {
-  const auto q =
-      ops::linear_kv(b.g(), label + ".qkv", h, b.weight(w.qkv), b.config().d_model, kv, how.self, how.state.step);
+graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                    const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, how.self,
+                                how.state.step);
   AttentionStepAttributes a;
   a.kv = how.self;
   a.self = 1;
   a.beams = how.beams;
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
-  a.scale = attention_scale(how.self.head_dim);
+  a.scale = attention_scale(layer.stack);
   ops::StepTensors state = how.state;
   state.lengths = graph::kNone;
   const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(w.out), x, true);
+  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x, true);
 }
 
-graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                     graph::TensorId x, graph::TensorId kv, const StepAttention& how) {
-  const auto q = ops::linear(b.g(), label + ".q", h, b.weight(w.qkv), b.config().d_model, {Activation::none, true});
+graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
+  const auto q =
+      ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner(), {Activation::none, true});
   AttentionStepAttributes a;
   a.kv = how.cross;
   a.self = 0;
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
-  a.scale = attention_scale(how.cross.head_dim);
+  a.scale = attention_scale(layer.stack);
   ops::StepTensors state = how.state;
   state.lineage = graph::kNone;
   const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(w.out), x, true);
+  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x, true);
 }
 
 }  // namespace lapilli::model

@@ -1,27 +1,30 @@
 // Attention sublayers: over whole sequences (encoder, teacher forcing) and for one step of decoding.
 #pragma once
 
-#include <cmath>
-
 #include "model/blocks/block.hpp"
 
 namespace lapilli::model {
 
-// Keys and values of whole sequences, where the queries come from, and what to keep.
+// A sublayer's stack and weights.
+struct AttentionLayer {
+  const StackConfig& stack;
+  const AttentionWeights& w;
+};
+
+// Whole sequences: where keys end, and what to keep.
 struct SequenceAttention {
   uint32_t batch = 0, queries = 0, keys = 0;
-  uint32_t heads = 0;
   bool causal = false;
   graph::TensorId lengths = graph::kNone;  // of the keys
   std::string keep_weights;                // name of the output that keeps the attention weights; empty: none
 };
 
 // x + out(attention(h)) in place of x; keys and values from h itself.
-graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                               graph::TensorId x, const SequenceAttention& how);
+graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                               const SequenceAttention& how);
 // The same with keys and values that cross_keys_values() made.
-graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                graph::TensorId x, graph::TensorId kv, const SequenceAttention& how);
+graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                                graph::TensorId kv, const SequenceAttention& how);
 // Keys and values of an encoder's output for one decoder layer, into `kv`.
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
                        graph::TensorId kv, const KvShape& shape);
@@ -35,11 +38,9 @@ struct StepAttention {
   KvShape self, cross;
   uint32_t lineage_slots = 0, lineage_positions = 0;
 };
-graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                    graph::TensorId x, graph::TensorId kv, const StepAttention& how);
-graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId h,
-                                     graph::TensorId x, graph::TensorId kv, const StepAttention& how);
-
-inline float attention_scale(uint32_t head_dim) { return 1.0f / std::sqrt(static_cast<float>(head_dim)); }
+graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                    const Sublayer& in, graph::TensorId kv, const StepAttention& how);
+graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how);
 
 }  // namespace lapilli::model

@@ -18,6 +18,13 @@ struct NamedOutput {
   graph::TensorId tensor = graph::kNone;
 };
 
+// What a sublayer reads (h) and what its result is added to, in place (x): the same tensor in post-norm networks, h the
+// normalization of x in pre-norm ones.
+struct Sublayer {
+  graph::TensorId h = graph::kNone, x = graph::kNone;
+  bool live_rows = false;  // the rows are those of a step of decoding
+};
+
 class Builder {
  public:
   Builder(const Network& network, graph::Graph& graph) : network_(network), graph_(graph) {}

@@ -5,8 +5,8 @@
 
 namespace lapilli::model {
 
-// x + fc2(act(fc1(h))), in place of x. `h` is x itself in post-norm networks, its normalization in pre-norm ones.
-graph::TensorId feed_forward(Builder& b, const std::string& label, const LayerWeights& w, uint32_t ffn,
-                             graph::TensorId h, graph::TensorId x, bool live_rows);
+// x + fc2(act(fc1(h))), in place of x; gated: x + fc2(act(fc1(h)) * gate(h)).
+graph::TensorId feed_forward(Builder& b, const std::string& label, const StackConfig& stack, const LayerWeights& w,
+                             const Sublayer& in);
 
 }  // namespace lapilli::model

@@ -1,0 +1,18 @@
+// From ids to what enters the first layer: scaled embedding, position, and its normalization where there is one.
+#pragma once
+
+#include "model/blocks/block.hpp"
+
+namespace lapilli::model {
+
+// Where the ids are: [rows] of them, or with `step` the lineage.
+struct IdRows {
+  graph::TensorId ids = graph::kNone, step = graph::kNone;
+  uint64_t rows = 0;
+};
+// What the stack's configuration says; the caller fills in where rows lie (place, rows_per_slot, lineage strides).
+EmbedAttributes embed_attributes(const StackConfig& stack, uint32_t vocabulary);
+// `side` ("encoder", "decoder") names the nodes.
+graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& rows, const EmbedAttributes& attributes);
+
+}  // namespace lapilli::model

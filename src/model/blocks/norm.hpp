@@ -1,0 +1,23 @@
+// Normalizations around sublayers and at the ends of a stack.
+#pragma once
+
+#include "model/blocks/block.hpp"
+
+namespace lapilli::model {
+
+// Whose kind and epsilon, and which weight.
+struct NormLayer {
+  const StackConfig& stack;
+  WeightIndex weight;
+};
+graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
+                          bool live_rows = false);
+
+// What a sublayer reads: x itself in post-norm networks, its normalization in pre-norm ones; and what becomes of its
+// result: the other way round.
+graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
+                                bool live_rows = false);
+graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
+                               bool live_rows = false);
+
+}  // namespace lapilli::model

@@ -1,0 +1,11 @@
+// From the decoder's last hidden state to the logits.
+#pragma once
+
+#include "model/blocks/block.hpp"
+
+namespace lapilli::model {
+
+// logits [rows, target vocabulary] of x [rows, d_model].
+graph::TensorId output_logits(Builder& b, graph::TensorId x, bool live_rows);
+
+}  // namespace lapilli::model

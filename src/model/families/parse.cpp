@@ -1,0 +1,87 @@
+#include "model/families/parse.hpp"
+
+#include <cmath>
+
+namespace lapilli::model {
+
+namespace {
+
+struct NamedActivation {
+  const char* name;
+  Activation activation;
+};
+constexpr NamedActivation kActivations[] = {{"relu", Activation::relu},
+                                            {"gelu", Activation::gelu_erf},
+                                            {"gelu_python", Activation::gelu_erf},
+                                            {"gelu_new", Activation::gelu_tanh},
+                                            {"gelu_fast", Activation::gelu_tanh},
+                                            {"gelu_accurate", Activation::gelu_tanh},
+                                            {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                            {"silu", Activation::silu},
+                                            {"swish", Activation::silu},
+                                            {"linear", Activation::none}};
+
+Result<uint32_t> in_range(const JsonView& v, const char* key, uint32_t max, Result<uint32_t> value) {
+  if (value && (*value == 0 || *value > max))
+    return fail(ErrorCode::invalid_data, "%s: %s %u is not between 1 and %u", v.where.c_str(), key, *value, max);
+  return value;
+}
+
+}  // namespace
+
+std::optional<Activation> find_activation(const std::string& name) {
+  for (const NamedActivation& known : kActivations)
+    if (name == known.name) return known.activation;
+  return std::nullopt;
+}
+
+Status read_activation(const JsonView& v, const char* key, const char* missing, StackConfig& stack) {
+  LAPILLI_TRY(stack.activation_name, get_string(v, key, missing));
+  const auto known = find_activation(stack.activation_name);
+  if (!known)
+    return fail(ErrorCode::unsupported, "%s: %s \"%s\" is not known", v.where.c_str(), key,
+                stack.activation_name.c_str());
+  stack.activation = *known;
+  return {};
+}
+
+Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max) {
+  return in_range(v, key, max, get_u32(v, key));
+}
+Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint32_t missing) {
+  return in_range(v, key, max, get_u32(v, key, missing));
+}
+
+Result<float> get_embedding_scale(const JsonView& v, const char* key, uint32_t d_model) {
+  LAPILLI_TRY(const bool scaled, get_bool(v, key, false));
+  return scaled ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
+}
+
+Status check_stack(const JsonView& v, const char* side, StackConfig& s) {
+  if (s.layers == 0 || s.layers > kMaxModelLayers || s.ffn == 0 || s.ffn > kMaxFeedForward)
+    return fail(ErrorCode::invalid_data, "%s: %s with %u layers and a feed-forward width of %u", v.where.c_str(), side,
+                s.layers, s.ffn);
+  if (s.d_model == 0 || s.d_model > kMaxModelWidth)
+    return fail(ErrorCode::invalid_data, "%s: %s with a width of %u", v.where.c_str(), side, s.d_model);
+  if (s.head_dim == 0) {
+    if (s.heads == 0 || s.d_model % s.heads != 0)
+      return fail(ErrorCode::invalid_data, "%s: %u attention heads of the %s do not divide its width %u",
+                  v.where.c_str(), s.heads, side, s.d_model);
+    s.head_dim = s.d_model / s.heads;
+  }
+  if (s.heads == 0 || s.heads > kMaxModelWidth || s.head_dim > kMaxModelWidth || s.inner() > kMaxModelWidth ||
+      s.inner() / s.head_dim != s.heads)
+    return fail(ErrorCode::invalid_data, "%s: %s with %u attention heads of %u", v.where.c_str(), side, s.heads,
+                s.head_dim);
+  return {};
+}
+
+Status check_flag(const JsonView& v, const char* key, bool only) {
+  LAPILLI_TRY(const bool value, get_bool(v, key, only));
+  if (value != only)
+    return fail(ErrorCode::unsupported, "%s: %s %s is not supported in this family", v.where.c_str(), key,
+                value ? "true" : "false");
+  return {};
+}
+
+}  // namespace lapilli::model

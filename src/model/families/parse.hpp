@@ -1,0 +1,33 @@
+// What families share while they read config.json: names of activations, ranges, checks.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "formats/hf_config.hpp"
+#include "model/config.hpp"
+
+namespace lapilli::model {
+
+// Limits of what config.json may claim; tensors must bear it out afterwards.
+constexpr uint32_t kMaxModelWidth = 1u << 16, kMaxModelLayers = 256, kMaxFeedForward = 1u << 20;
+constexpr uint32_t kMaxVocabulary = 1u << 24, kMaxPositionRows = 1u << 16;
+
+// By the name that config.json has for it ("gelu", "gelu_new", "swish", ...).
+std::optional<Activation> find_activation(const std::string& name);
+// Reads the activation under `key` into the stack, with its name.
+Status read_activation(const JsonView& view, const char* key, const char* missing, StackConfig& stack);
+
+// A number from 1 to `max`.
+Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
+Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);
+// sqrt(d_model) if the flag under `key` is set, else 1.
+Result<float> get_embedding_scale(const JsonView& view, const char* key, uint32_t d_model);
+
+// Sizes that do not fit together or are out of range; head_dim is set to d_model / heads where it is 0.
+Status check_stack(const JsonView& view, const char* side, StackConfig& stack);
+// An error that names the key unless its value, where it is given, is `only`: a field that would ask for a network that
+// the family does not have.
+Status check_flag(const JsonView& view, const char* key, bool only);
+
+}  // namespace lapilli::model

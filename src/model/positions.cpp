@@ -1,0 +1,26 @@
+#include "model/positions.hpp"
+
+#include <cmath>
+
+namespace lapilli::model {
+
+std::vector<float> sinusoids(const StackConfig& s) {
+  const uint32_t d = s.d_model, rows = s.max_positions + s.position_offset;
+  const bool fairseq = s.positions == Positions::sinusoid_fairseq;
+  const uint64_t ld = round_up<uint64_t>(d, 4);
+  std::vector<float> table(rows * ld, 0.0f);
+  // An odd column is a sine in Marian's tables and zero in fairseq's.
+  const uint32_t half = fairseq ? d / 2 : d / 2 + d % 2, filled = fairseq ? 2 * half : d;
+  const double last = half > 1 ? half - 1 : 1;
+  for (uint32_t p = 0; p < rows; ++p) {
+    if (fairseq && p + 1 == s.position_offset) continue;  // padding
+    for (uint32_t i = 0; i < filled; ++i) {
+      const uint32_t j = i < half ? i : i - half;
+      const double angle = fairseq ? p * std::exp(-std::log(10000.0) * j / last) : p / std::pow(10000.0, 2.0 * j / d);
+      table[p * ld + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return table;
+}
+
+}  // namespace lapilli::model

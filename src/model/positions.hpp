@@ -1,0 +1,15 @@
+// Position tables that networks compute.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/config.hpp"
+
+namespace lapilli::model {
+
+// The table of a stack with sinusoids: rows [max_positions + position_offset], round_up(d_model, 4) floats each, padded
+// with zeros.
+std::vector<float> sinusoids(const StackConfig& stack);
+
+}  // namespace lapilli::model
