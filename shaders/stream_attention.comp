@@ -1,0 +1,128 @@
+#version 450
+// Attention of a predicting stream of ProphetNet (Qi et al. 2020): keys of the main stream and the position's own one,
+// and a bias that the query's row holds for the distance to the key. A workgroup takes one row and head; a running
+// softmax as in attention.comp. -DSTEP: one position a row, the cache is read through lineage.
+#extension GL_GOOGLE_include_directive : enable
+#ifdef STEP
+#define USE_STEP
+#else
+#define USE_LENGTHS
+#endif
+#include "common.glsl"
+#include "state.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint HEAD_DIM = 64;
+
+layout(std430, set = 0, binding = 0) readonly buffer X { float x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer KV { float kv[]; };
+#ifdef STEP
+layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
+#endif
+layout(std430, set = 0, binding = 3) writeonly buffer Out { float context[]; };
+layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // bucket of each distance
+
+layout(push_constant) uniform P {
+  uint groups;
+  uint all_heads;
+  uint heads, head_begin;       // of the slice
+  uint slots, positions;        // strides of kv
+  uint slot_begin, slot_end;    // in the bound part
+  uint kv_begin;                // word of kv at which the bound part begins
+  uint x_begin, out_begin;      // words: where row 0 would begin (may wrap)
+  uint x_ld, out_ld;
+  float scale;
+  int bias_low;                 // the first distance of the table, and how many follow
+  uint bias_last, bias_column;
+  uint own_column;              // of the rows' own keys and values
+  uint stream;
+#ifdef STEP
+  uint lineage_slots, lineage_positions;
+#else
+  uint queries, query_begin, query_count;  // a sentence's; those of the slice
+#endif
+} p;
+
+const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL
+shared float score[CHUNK];
+shared uint found[CHUNK];  // of each key in kv
+shared float lane_top[128];
+
+// The bias's word behind its column, for the distance (key - query).
+uint bias_word(int distance, uint head) {
+  uint i = uint(clamp(distance - p.bias_low, 0, int(p.bias_last)));
+  return uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
+}
+
+void main() {
+  uint group = group_index(), lane = gl_LocalInvocationID.x;
+  if (group >= p.groups) return;
+#ifdef STEP
+  uint row = group / p.heads, head = p.head_begin + group % p.heads;
+  if (row >= step_word(STEP_LIVE)) return;
+  uint slot = step_word(STEP_ROW_SLOT + row), query = step_word(STEP_STEP);
+  if (slot < p.slot_begin || slot >= p.slot_end) return;
+  uint length = p.positions, ancestry = ((query & 1u) * 2u * p.lineage_slots + slot) * p.lineage_positions;
+#else
+  uint head = p.head_begin + group % p.heads, rest = group / p.heads;
+  uint slot = p.slot_begin + rest / p.query_count, query = p.query_begin + rest % p.query_count;
+  uint row = slot * p.queries + query, length = min(length_word(2u * slot + 1u), p.positions);
+#endif
+  // Stream s sees the keys up to s positions before its own, and always the first.
+  uint end = min(length, query + 1u > p.stream ? query + 1u - p.stream : 1u);
+  end = min(length, max(end, 1u));
+  uint first = p.x_begin + row * p.x_ld, q = first + head * HEAD_DIM, bias = first + p.bias_column;
+  uint own = first + p.own_column + head * 2u * HEAD_DIM;
+  // Lanes without a column read one that is there and drop what comes of it.
+  uint column = min(lane, HEAD_DIM - 1u), second = min(lane + LOCAL, HEAD_DIM - 1u);
+
+  // The own key comes first.
+  float top = 0.0, sum = 1.0;
+  for (uint d = 0u; d < HEAD_DIM; ++d) top += x[q + d] * x[own + d];
+  top = top * p.scale + x[bias + bias_word(0, head)];
+  float acc = x[own + HEAD_DIM + column], more = x[own + HEAD_DIM + second];
+  for (uint base = 0u; base < end; base += CHUNK) {
+    uint n = min(CHUNK, end - base);
+    float best = MASKED;
+    for (uint j = lane; j < n; j += LOCAL) {
+      uint key = base + j;
+#ifdef STEP
+      uint holder = key == query ? slot : lineage[ancestry + key];
+#else
+      uint holder = slot;
+#endif
+      uint at = ((head * p.slots + holder) * p.positions + key) * 2u * HEAD_DIM - p.kv_begin;
+      float dots = 0.0;
+      for (uint d = 0u; d < HEAD_DIM; ++d) dots += x[q + d] * kv[at + d];
+      dots = dots * p.scale + x[bias + bias_word(int(key) - int(query) - 1, head)];
+      found[j] = at;
+      score[j] = dots;
+      best = max(best, dots);
+    }
+    lane_top[lane] = best;
+    barrier();
+    float now = top;
+    for (uint l = 0u; l < min(LOCAL, n); ++l) now = max(now, lane_top[l]);
+    float shrink = exp(top - now);
+    top = now;
+    for (uint j = lane; j < n; j += LOCAL) score[j] = exp(score[j] - now);
+    barrier();
+    sum *= shrink;
+    acc *= shrink;
+    more *= shrink;
+    for (uint j = 0u; j < n; ++j) {
+      uint at = found[j] + HEAD_DIM;
+      sum += score[j];
+      acc += score[j] * kv[at + column];
+      more += score[j] * kv[at + second];
+    }
+    barrier();  // score is written again
+  }
+  float inv = 1.0 / sum;  // at least about 1: the largest term is
+  uint at = p.out_begin + row * p.out_ld + head * HEAD_DIM;
+  if (lane < HEAD_DIM) context[at + lane] = acc * inv;
+  if (lane + LOCAL < HEAD_DIM) context[at + lane + LOCAL] = more * inv;
+  // The padding behind the last head.
+  if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+}
