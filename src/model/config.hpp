@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ops/matmul.hpp"
@@ -52,6 +53,7 @@ struct StackConfig {
   // Relative position bias of self attention: a stored table [buckets, heads]. 0 buckets: none.
   uint32_t relative_buckets = 0, relative_distance = 0;
   bool relative_per_layer = false;  // otherwise the first layer's serves all
+  std::string type;                 // model_type of the side, in families whose sides have one
 
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
 };
@@ -93,6 +95,8 @@ struct Names {
   std::string memory_projection, output_transform, output_norm;
   // Checkpoints of a bare model lack this beginning of every name; both forms are found. Empty: there is none.
   std::string base_prefix;
+  // Beginnings of names that others may stand for: {"encoder.", "encoder.bert."}.
+  std::vector<std::pair<std::string, std::string>> other_prefixes;
 };
 
 }  // namespace lapilli::model

@@ -47,7 +47,12 @@ class WeightBinder {
   [[nodiscard]] const StoredTensor* stored(const std::string& name) const {
     if (const StoredTensor* t = checkpoint_.find(name)) return t;
     const std::string& base = names_.base_prefix;
-    return !base.empty() && name.starts_with(base) ? checkpoint_.find(name.substr(base.size())) : nullptr;
+    if (!base.empty() && name.starts_with(base))
+      if (const StoredTensor* t = checkpoint_.find(name.substr(base.size()))) return t;
+    for (const auto& [prefix, other] : names_.other_prefixes)
+      if (name.starts_with(prefix))
+        if (const StoredTensor* t = checkpoint_.find(other + name.substr(prefix.size()))) return t;
+    return nullptr;
   }
 
   // The first of the names that the checkpoint has, with this shape.

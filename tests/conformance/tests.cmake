@@ -1,10 +1,10 @@
 # Every recorded case of the folders that the project keeps, on each driver, mask and pretended device. --strict: nothing
 # may be unsupported there.
-file(GLOB marian LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/marian*)
+file(GLOB models LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
 file(GLOB tokenizers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/marian*)
-lapilli_gpu_test(conformance COMMAND conformance --strict ${marian} ${tokenizers} DRIVERS lavapipe LABELS fast)
-lapilli_gpu_test(conformance COMMAND conformance --strict ${marian} DRIVERS swiftshader LABELS slow)
-lapilli_gpu_test(conformance COMMAND conformance --strict ${marian} DRIVERS lavapipe
+lapilli_gpu_test(conformance COMMAND conformance --strict ${models} ${tokenizers} DRIVERS lavapipe LABELS fast)
+lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS slow)
+lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
   MASKS floor small-bindings no-timeline no-indirect LABELS slow)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe PROFILES - android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS slow)
