@@ -50,7 +50,8 @@ class MarianTokenizer final : public Tokenizer {
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
                                                  const DecodeOptions& options) const override;
 
-  Status encode_run(std::string_view text, TextSide side, std::vector<int32_t>& ids) const;
+  // `begin` is where `text` stands in the whole text.
+  Status encode_run(std::string_view text, uint64_t begin, TextSide side, Encoding& out) const;
   [[nodiscard]] const Vocabulary& vocabulary(TextSide side) const {
     return side == TextSide::target && p_.target_vocabulary ? *p_.target_vocabulary : p_.source_vocabulary;
   }
@@ -67,17 +68,13 @@ class MarianTokenizer final : public Tokenizer {
 
 Result<Encoding> MarianTokenizer::encode_plain(std::string_view text, const EncodeOptions& options) const {
   Encoding out;
-  std::vector<int32_t> ids;
   for (const AddedTokens::Part& part : p_.added.split(text)) {
     const auto begin = static_cast<uint64_t>(part.text.data() - text.data());
-    const ByteRange range{begin, begin + part.text.size()};
     if (part.token != nullptr) {
-      out.push(part.token->id, range);
-      continue;
+      out.push(part.token->id, {begin, begin + part.text.size()});
+    } else {
+      LAPILLI_CHECK(encode_run(part.text, begin, options.side, out));
     }
-    ids.clear();
-    LAPILLI_CHECK(encode_run(part.text, options.side, ids));
-    for (const int32_t id : ids) out.push(id, range);
   }
   return out;
 }
@@ -90,23 +87,24 @@ Result<Encoding> MarianTokenizer::surround(const Encoding& first, const Encoding
   return out;
 }
 
-Status MarianTokenizer::encode_run(std::string_view text, TextSide side, std::vector<int32_t>& ids) const {
+Status MarianTokenizer::encode_run(std::string_view text, uint64_t begin, TextSide side, Encoding& out) const {
   const Vocabulary& words = vocabulary(side);
   const int32_t unknown = words.id(p_.unknown);
-  const auto push = [&](std::string_view piece) {
+  const auto push = [&](std::string_view piece, uint64_t from, uint64_t to) {
     const int32_t id = words.id(piece);
-    ids.push_back(id < 0 ? unknown : id);
+    out.push(id < 0 ? unknown : id, {begin + from, begin + to});
   };
   // A language code at the start is one token, whatever stands between its brackets.
   if (text.starts_with(">>")) {
     if (const size_t end = text.find("<<"); end != std::string_view::npos) {
-      push(text.substr(0, end + 2));
+      push(text.substr(0, end + 2), 0, end + 2);
       text.remove_prefix(end + 2);
+      begin += end + 2;
     }
   }
   const SentencePieceModel& model = side == TextSide::source ? p_.source_model : p_.target_model;
   LAPILLI_TRY(const auto pieces, model.encode(text));
-  for (const std::string& piece : pieces) push(piece);
+  for (const SentencePiece& piece : pieces) push(piece.text, piece.begin, piece.end);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/protobuf_reader.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
@@ -17,71 +18,6 @@ constexpr size_t kMaxPieceBytes = 1024;       // the library recurses over the c
 constexpr size_t kMaxReplacementBytes = 128;  // of one character map entry; Unicode's longest has 33
 constexpr uint32_t kMaxRulesPerPath = 32;     // the library's table for the rules that match at one place
 constexpr size_t kMaxNestedSymbols = 64;      // and for user-defined symbols
-
-// ---- protobuf wire format ----
-
-struct Field {
-  uint32_t number = 0;
-  uint32_t wire_type = 0;  // 0 varint, 1 fixed 64, 2 bytes, 5 fixed 32
-  uint64_t value = 0;      // of types 0, 1, 5
-  std::string_view bytes;  // of type 2
-};
-
-// Reads one field after the other; after `failed` nothing more comes.
-class WireReader {
- public:
-  explicit WireReader(std::string_view data) : rest_(data) {}
-  bool next(Field& field) {
-    uint64_t tag = 0;
-    if (rest_.empty() || failed_) return false;
-    failed_ = !varint(tag) || tag >> 32 != 0 || tag >> 3 == 0;
-    if (failed_) return false;
-    field = {static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), 0, {}};
-    failed_ = !read_value(field);
-    return !failed_;
-  }
-  [[nodiscard]] bool failed() const { return failed_; }
-
- private:
-  bool varint(uint64_t& value) {
-    value = 0;
-    for (int shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_[0]);
-      rest_.remove_prefix(1);
-      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return true;
-    }
-    return false;
-  }
-  bool fixed(size_t size, uint64_t& value) {
-    if (rest_.size() < size) return false;
-    value = 0;
-    for (size_t i = 0; i < size; ++i) value |= uint64_t{static_cast<unsigned char>(rest_[i])} << (8 * i);
-    rest_.remove_prefix(size);
-    return true;
-  }
-  bool read_value(Field& field) {
-    switch (field.wire_type) {
-      case 0:
-        return varint(field.value);
-      case 1:
-        return fixed(8, field.value);
-      case 5:
-        return fixed(4, field.value);
-      case 2: {
-        uint64_t size = 0;
-        if (!varint(size) || size > rest_.size()) return false;
-        field.bytes = rest_.substr(0, static_cast<size_t>(size));
-        rest_.remove_prefix(static_cast<size_t>(size));
-        return true;
-      }
-      default:
-        return false;  // groups: never written by SentencePiece
-    }
-  }
-  std::string_view rest_;
-  bool failed_ = false;
-};
 
 // ---- character map: a double-array trie from character sequences to replacements ----
 
@@ -205,7 +141,7 @@ struct PieceInfo {
 
 const char* read_piece(std::string_view message, PieceInfo& piece) {
   WireReader reader(message);
-  Field f;
+  WireField f;
   while (reader.next(f)) {
     if (f.number == 1 && f.wire_type == 2) piece.text = f.bytes;
     if (f.number == 2 && f.wire_type == 5) piece.score = std::bit_cast<float>(static_cast<uint32_t>(f.value));
@@ -222,7 +158,7 @@ const char* read_piece(std::string_view message, PieceInfo& piece) {
 
 const char* check_normalizer(std::string_view message) {
   WireReader reader(message);
-  Field f;
+  WireField f;
   while (reader.next(f)) {
     if (f.number == 2 && f.wire_type == 2) {
       if (const char* problem = check_character_map(f.bytes)) return problem;
@@ -251,7 +187,7 @@ Status check_sentencepiece_model(std::string_view file, const std::string& path)
   };
   if (file.empty()) return damaged("the file is empty");
   WireReader reader(file);
-  Field f;
+  WireField f;
   size_t pieces = 0;
   std::vector<std::string_view> user_defined;
   while (reader.next(f)) {

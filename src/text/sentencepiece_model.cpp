@@ -66,12 +66,26 @@ Result<SentencePieceModel> SentencePieceModel::load(const std::string& path) {
   return SentencePieceModel(std::move(impl));
 }
 
-Result<std::vector<std::string>> SentencePieceModel::encode(std::string_view text) const {
-  std::vector<std::string> pieces;
-  const auto status = impl_->processor.Encode(text, &pieces);
+Result<std::vector<SentencePiece>> SentencePieceModel::encode(std::string_view text) const {
+  sentencepiece::ImmutableSentencePieceText result;
+  const auto status = impl_->processor.Encode(text, result.mutable_proto());
   if (!status.ok())
     return fail(ErrorCode::invalid_data, "SentencePiece model %s cannot encode the text: %s", impl_->path.c_str(),
                 status.message());
+  std::vector<SentencePiece> pieces;
+  const size_t count = result.pieces_size();
+  pieces.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto p = result.pieces(static_cast<int>(i));
+    pieces.push_back({p.piece(), static_cast<int32_t>(p.id()), p.begin(), p.end()});
+  }
+  // The library gives a character that is spelled in bytes to the last of them only.
+  for (size_t i = pieces.size(); i-- > 1;) {
+    SentencePiece& p = pieces[i - 1];
+    const SentencePiece& next = pieces[i];
+    if (p.begin == p.end && p.begin == next.begin && impl_->processor.IsByte(p.id) && impl_->processor.IsByte(next.id))
+      p.end = next.end;
+  }
   return pieces;
 }
 
@@ -83,6 +97,27 @@ Result<std::string> SentencePieceModel::decode(const std::vector<std::string>& p
                 status.message());
   return text;
 }
+
+Result<std::string> SentencePieceModel::decode(std::span<const int32_t> ids) const {
+  std::vector<int> known(ids.begin(), ids.end());
+  for (int& id : known) {
+    if (id < 0 || id >= impl_->processor.GetPieceSize()) id = impl_->processor.unk_id();
+  }
+  std::string text;
+  const auto status = impl_->processor.Decode(known, &text);
+  if (!status.ok())
+    return fail(ErrorCode::invalid_data, "SentencePiece model %s cannot join the ids: %s", impl_->path.c_str(),
+                status.message());
+  return text;
+}
+
+uint64_t SentencePieceModel::size() const { return static_cast<uint64_t>(impl_->processor.GetPieceSize()); }
+std::string_view SentencePieceModel::piece(int32_t id) const { return impl_->processor.IdToPiece(id); }
+int32_t SentencePieceModel::piece_id(std::string_view piece) const { return impl_->processor.PieceToId(piece); }
+int32_t SentencePieceModel::unknown_id() const { return impl_->processor.unk_id(); }
+int32_t SentencePieceModel::begin_id() const { return impl_->processor.bos_id(); }
+int32_t SentencePieceModel::end_id() const { return impl_->processor.eos_id(); }
+int32_t SentencePieceModel::padding_id() const { return impl_->processor.pad_id(); }
 
 #else
 
@@ -96,12 +131,22 @@ Result<SentencePieceModel> SentencePieceModel::load(const std::string& path) {
       "%s needs SentencePiece, which this build of Lapilli leaves out; build it with -DLAPILLI_SENTENCEPIECE=ON",
       path.c_str());
 }
-Result<std::vector<std::string>> SentencePieceModel::encode(std::string_view) const {
+Result<std::vector<SentencePiece>> SentencePieceModel::encode(std::string_view) const {
   return fail(ErrorCode::unsupported, "built without SentencePiece");
 }
 Result<std::string> SentencePieceModel::decode(const std::vector<std::string>&) const {
   return fail(ErrorCode::unsupported, "built without SentencePiece");
 }
+Result<std::string> SentencePieceModel::decode(std::span<const int32_t>) const {
+  return fail(ErrorCode::unsupported, "built without SentencePiece");
+}
+uint64_t SentencePieceModel::size() const { return 0; }
+std::string_view SentencePieceModel::piece(int32_t) const { return {}; }
+int32_t SentencePieceModel::piece_id(std::string_view) const { return -1; }
+int32_t SentencePieceModel::unknown_id() const { return -1; }
+int32_t SentencePieceModel::begin_id() const { return -1; }
+int32_t SentencePieceModel::end_id() const { return -1; }
+int32_t SentencePieceModel::padding_id() const { return -1; }
 
 #endif
 

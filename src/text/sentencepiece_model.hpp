@@ -1,7 +1,9 @@
 // One SentencePiece model (.spm, spiece.model). The library behind it is optional: CMake option LAPILLI_SENTENCEPIECE.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,13 @@ namespace lapilli {
 
 // False if this build has no SentencePiece; then every load is ErrorCode::unsupported.
 bool sentencepiece_available();
+
+// A piece of a text. A character that the model spells in bytes gives several pieces with the same range.
+struct SentencePiece {
+  std::string text;
+  int32_t id = 0;               // in the model's own numbering
+  uint64_t begin = 0, end = 0;  // bytes of the text; a mark for a space that is not there has begin == end
+};
 
 // Immutable after loading; const members may be called from several threads and may throw std::bad_alloc.
 class SentencePieceModel {
@@ -25,9 +34,20 @@ class SentencePieceModel {
 
   // Normalizes `text` (valid UTF-8, at most 1 MiB) and cuts it into pieces. Characters that the model does not know
   // come as they are, neighbours together.
-  [[nodiscard]] Result<std::vector<std::string>> encode(std::string_view text) const;
+  [[nodiscard]] Result<std::vector<SentencePiece>> encode(std::string_view text) const;
   // Joins pieces into text. Pieces that the model does not know are kept as they are.
   [[nodiscard]] Result<std::string> decode(const std::vector<std::string>& pieces) const;
+  // The same for ids of the model's own numbering. Ids that it does not have count as unknown.
+  [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids) const;
+
+  // What the model file says about its pieces. -1 stands for a special piece that it lacks.
+  [[nodiscard]] uint64_t size() const;
+  [[nodiscard]] std::string_view piece(int32_t id) const;        // id in [0, size); valid as long as the model
+  [[nodiscard]] int32_t piece_id(std::string_view piece) const;  // unknown_id() if there is no such piece
+  [[nodiscard]] int32_t unknown_id() const;
+  [[nodiscard]] int32_t begin_id() const;
+  [[nodiscard]] int32_t end_id() const;
+  [[nodiscard]] int32_t padding_id() const;
 
  private:
   struct Impl;

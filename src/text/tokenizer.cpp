@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/mapped_file.hpp"
-#include "text/marian_tokenizer.hpp"
+#include "text/tokenizer_kinds.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
@@ -141,9 +141,8 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& directory, 
   return guarded("loading a tokenizer", [&]() -> Result<std::unique_ptr<Tokenizer>> {
     if (!directory_exists(directory))
       return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", directory.c_str());
-    if (family == "marian") return load_marian_tokenizer(directory);
-    return fail(ErrorCode::unsupported, "no tokenizer for model_type %s (%s); known: marian",
-                quote_text(family).c_str(), directory.c_str());
+    LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(directory, family));
+    return kind->load(directory);
   });
 }
 

@@ -144,8 +144,8 @@ class Tokenizer {
   Status truncate(Encoding& first, Encoding* second, const EncodeOptions& options) const;
 };
 
-// Loads the tokenizer of a model directory. `family` is the model_type of its config.json ("marian"). Errors name the
-// file.
+// Loads the tokenizer of a model directory. `family` is the model_type of its config.json ("marian"), or the name of a
+// tokenizer class ("MarianTokenizer"), which then counts whatever tokenizer_config.json says. Errors name the file.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& directory, const std::string& family);
 
 }  // namespace lapilli

@@ -43,6 +43,17 @@ Result<std::string> read_content(const json& value, const char* name, const std:
   return content->get<std::string>();
 }
 
+// A token as an entry of a list gives it: a text, or an object that may say more.
+Result<AddedToken> read_token(const json& value, const AddedToken& fallback, const char* name,
+                              const std::string& where) {
+  AddedToken token = fallback;
+  LAPILLI_TRY(token.text, read_content(value, name, where));
+  if (!value.is_object()) return token;
+  LAPILLI_TRY(token.lstrip, read_flag(value, "lstrip", false, where));
+  LAPILLI_TRY(token.rstrip, read_flag(value, "rstrip", false, where));
+  return token;
+}
+
 }  // namespace
 
 Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
@@ -51,6 +62,8 @@ Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
   c.special_path_ = directory + "/special_tokens_map.json";
   LAPILLI_TRY(c.config_, load_object(c.path_));
   LAPILLI_TRY(c.special_, load_object(c.special_path_));
+  c.added_path_ = directory + "/added_tokens.json";
+  LAPILLI_TRY(c.added_, load_object(c.added_path_));
   return c;
 }
 
@@ -60,6 +73,53 @@ Result<std::string> TokenizerConfig::special_token(const char* name, const char*
   return std::string(fallback);
 }
 
+Result<AddedToken> TokenizerConfig::special_entry(const char* name, const AddedToken& fallback) const {
+  if (const json* value = find(config_, name)) return read_token(*value, fallback, name, path_);
+  if (const json* value = find(special_, name)) return read_token(*value, fallback, name, special_path_);
+  return fallback;
+}
+
+Result<std::vector<AddedToken>> TokenizerConfig::extra_special_tokens() const {
+  std::vector<AddedToken> tokens;
+  const AddedToken plain{"", -1};
+  const auto take = [&](const json& object, const char* name, const std::string& where) -> Status {
+    const json* list = find(object, name);
+    if (list == nullptr) return {};
+    // extra_special_tokens was an object of name: token for a while.
+    if (!list->is_array() && !list->is_object())
+      return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a list", where.c_str(), name, list->type_name());
+    for (const json& value : *list) {
+      LAPILLI_TRY(AddedToken token, read_token(value, plain, name, where));
+      tokens.push_back(std::move(token));
+    }
+    return {};
+  };
+  for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
+    LAPILLI_CHECK(take(config_, name, path_));
+    LAPILLI_CHECK(take(special_, name, special_path_));
+  }
+  return tokens;
+}
+
+Result<std::string> TokenizerConfig::text(const char* name, const char* fallback) const {
+  const json* value = find(config_, name);
+  if (value == nullptr) return std::string(fallback);
+  if (!value->is_string())
+    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a text", path_.c_str(), name, value->type_name());
+  return value->get<std::string>();
+}
+
+Result<int32_t> TokenizerConfig::count(const char* name, int32_t fallback) const {
+  constexpr uint64_t kMost = 65536;
+  const json* value = find(config_, name);
+  if (value == nullptr) return fallback;
+  if (!value->is_number_unsigned() || value->get<uint64_t>() > kMost)
+    return fail(ErrorCode::invalid_data, "%s: %s is not a number from 0 to 65536", path_.c_str(), name);
+  return static_cast<int32_t>(value->get<uint64_t>());
+}
+
+bool TokenizerConfig::has(const char* name) const { return find(config_, name) != nullptr; }
+
 Result<bool> TokenizerConfig::flag(const char* name, bool fallback) const {
   return read_flag(config_, name, fallback, path_);
 }
@@ -67,7 +127,14 @@ Result<bool> TokenizerConfig::flag(const char* name, bool fallback) const {
 Result<std::vector<AddedToken>> TokenizerConfig::added_tokens() const {
   std::vector<AddedToken> tokens;
   const json* entries = find(config_, "added_tokens_decoder");
-  if (entries == nullptr) return tokens;
+  if (entries == nullptr) {
+    for (const auto& [text, id] : added_.items()) {
+      if (text.empty() || !id.is_number_unsigned() || id.get<uint64_t>() > uint64_t{0x7FFFFFFF})
+        return fail(ErrorCode::invalid_data, "%s: %s has no id", added_path_.c_str(), quote_text(text).c_str());
+      tokens.push_back({text, static_cast<int32_t>(id.get<uint64_t>()), false});
+    }
+    return tokens;
+  }
   if (!entries->is_object())
     return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder is %s instead of an object", path_.c_str(),
                 entries->type_name());

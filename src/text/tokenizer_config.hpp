@@ -18,16 +18,29 @@ class TokenizerConfig {
   // The text of a special token ("eos_token"): from tokenizer_config.json, else special_tokens_map.json, else
   // `fallback`. The files hold either the text or an object with its "content".
   [[nodiscard]] Result<std::string> special_token(const char* name, const char* fallback) const;
-  // A field of tokenizer_config.json; null counts as missing.
+  // The same with what an object says about white space; id -1. A text alone takes the flags of `fallback`.
+  [[nodiscard]] Result<AddedToken> special_entry(const char* name, const AddedToken& fallback) const;
+  // Further special tokens ("additional_special_tokens", "extra_special_tokens"), of both files; id -1.
+  [[nodiscard]] Result<std::vector<AddedToken>> extra_special_tokens() const;
+  // Fields of tokenizer_config.json; null counts as missing.
   [[nodiscard]] Result<bool> flag(const char* name, bool fallback) const;
-  // "added_tokens_decoder" of tokenizer_config.json: tokens with ids of their own. Empty if there is none.
+  [[nodiscard]] Result<std::string> text(const char* name, const char* fallback) const;
+  [[nodiscard]] Result<int32_t> count(const char* name, int32_t fallback) const;  // from 0 to 65536
+  [[nodiscard]] bool has(const char* name) const;
+  // Tokens with ids of their own: "added_tokens_decoder" of tokenizer_config.json, else added_tokens.json. Empty if
+  // there is neither.
   [[nodiscard]] Result<std::vector<AddedToken>> added_tokens() const;
+
+  // tokenizer_config.json, for messages.
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;          // of tokenizer_config.json
   std::string special_path_;  // of special_tokens_map.json
   nlohmann::json config_;     // objects, empty where a file is missing
   nlohmann::json special_;
+  std::string added_path_;  // of added_tokens.json
+  nlohmann::json added_;
 };
 
 }  // namespace lapilli

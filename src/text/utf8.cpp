@@ -61,7 +61,7 @@ Status check_utf8(std::string_view text, const std::string& what) {
               what.c_str(), static_cast<unsigned>(static_cast<unsigned char>(text[at])), at);
 }
 
-std::string replace_invalid_utf8(std::string_view text) {
+static std::string mend(std::string_view text, std::string_view replacement) {
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -69,12 +69,15 @@ std::string replace_invalid_utf8(std::string_view text) {
     if (s.valid) {
       out.append(text.substr(at, s.length));
     } else {
-      out.append("\xEF\xBF\xBD");
+      out.append(replacement);
     }
     at += s.length;
   }
   return out;
 }
+
+std::string replace_invalid_utf8(std::string_view text) { return mend(text, "\xEF\xBF\xBD"); }
+std::string drop_invalid_utf8(std::string_view text) { return mend(text, ""); }
 
 std::string_view strip_left(std::string_view text) {
   while (!text.empty()) {

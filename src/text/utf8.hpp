@@ -30,6 +30,8 @@ Status check_utf8(std::string_view text, const std::string& what);
 
 // Each maximal ill-formed part becomes one U+FFFD, as the Unicode standard recommends.
 std::string replace_invalid_utf8(std::string_view text);
+// The same, but such parts vanish.
+std::string drop_invalid_utf8(std::string_view text);
 
 // Without Unicode white space at the ends (the characters that Python's str.strip removes). `text` must be valid UTF-8.
 std::string_view strip_left(std::string_view text);

@@ -1,4 +1,5 @@
 #include "conformance/folder.hpp"
+#include "conformance/tokenizer_files.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli::conformance {
@@ -13,6 +14,12 @@ Outcome run_case(const Tokenizer& tokenizer, const Json& c, TextSide side) {
   const auto wanted = c["ids"].get<std::vector<int32_t>>();
   Outcome o;
   if (*ids != wanted) o.fail("other ids");
+  if (c.contains("ids_plain")) {
+    const auto plain = tokenizer.encode(c["text"].get<std::string>(), {side, false});
+    if (!plain || *plain != c["ids_plain"].get<std::vector<int32_t>>()) o.fail("other ids_plain");
+  }
+  if (const Outcome ranges = check_ranges(tokenizer, c["text"].get<std::string>()); ranges.verdict != Verdict::passed)
+    o.fail(ranges.reason);
   // Ids always decode to something, the end token at least: an empty text says that none was recorded.
   if (c.value("decoded", std::string()).empty()) return o;
   for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
@@ -27,6 +34,7 @@ Outcome run_case(const Tokenizer& tokenizer, const Json& c, TextSide side) {
 Outcome run_decode(const Tokenizer& tokenizer, const Json& c) {
   Outcome o;
   for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
+    if (!c.contains(key)) continue;
     const auto text = tokenizer.decode(c["ids"].get<std::vector<int32_t>>(), skip);
     if (!text) o.fail(text.error().message);
     else if (*text != c[key].get<std::string>()) o.fail(std::string(key) + " is \"" + *text + "\"");
@@ -40,9 +48,7 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
   const auto record = read_json_file(directory + "/expected.json", size_t{64} << 20);
   if (!record) return report.add(directory, "expected.json", Outcome::failed(record.error().message));
   const std::string type = record->value("class", std::string("?"));
-  const auto tokenizer = type == "MarianTokenizer"
-                             ? load_tokenizer(directory + "/files", "marian")
-                             : Result<std::unique_ptr<Tokenizer>>(fail(ErrorCode::unsupported, "tokenizer class %s", type.c_str()));
+  const auto tokenizer = load_tokenizer(directory + "/files", type);
   const auto run = [&](const char* list, auto function) {
     size_t i = 0;
     for (const auto& c : record->value(list, Json::array())) {
@@ -59,9 +65,19 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
       }
     }
   };
-  run("cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::source); });
+  const auto model_file =
+      record->contains("differing_from_model_file")
+          ? load_tokenizer(directory + "/files", "sentencepiece.SentencePieceProcessor")
+          : Result<std::unique_ptr<Tokenizer>>(fail(ErrorCode::not_found, "the record speaks of no model file"));
+  run("cases", [&](const Json& c) {
+    Outcome o = run_case(**tokenizer, c, TextSide::source);
+    if (!model_file) return o;
+    if (const Outcome m = run_model_file(**tokenizer, **model_file, c); m.verdict != Verdict::passed) o.fail(m.reason);
+    return o;
+  });
   run("target_cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::target); });
   run("decode_cases", [&](const Json& c) { return run_decode(**tokenizer, c); });
+  run("languages", [&](const Json& c) { return run_language(**tokenizer, c); });
 }
 
 }  // namespace lapilli::conformance

@@ -19,11 +19,21 @@ void expect_error(const std::string& directory, ErrorCode code, const std::strin
 }
 
 TEST(LoadTokenizer, NamesWhatItDoesNotKnow) {
-  auto t = load_tokenizer(kShared, "bert");
+  auto t = load_tokenizer(LAPILLI_TEST_DATA "/tokenizers", "bert");  // no file there says more
   ASSERT_FALSE(t.ok());
   EXPECT_EQ(t.error().code, ErrorCode::unsupported);
   EXPECT_NE(t.error().message.find("\"bert\""), std::string::npos) << t.error().message;
+  EXPECT_NE(t.error().message.find("marian"), std::string::npos) << t.error().message;
   expect_error(kShared + "/nowhere", ErrorCode::not_found, "nowhere is not a directory");
+}
+
+TEST(LoadTokenizer, TheNamedClassCounts) {
+  if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
+  EXPECT_TRUE(load_tokenizer(kShared, "").ok());         // tokenizer_config.json names MarianTokenizer
+  EXPECT_TRUE(load_tokenizer(kShared, "m2m_100").ok());  // it goes before the model type
+  auto m2m = load_tokenizer(kShared, "M2M100Tokenizer");
+  ASSERT_FALSE(m2m.ok());
+  EXPECT_NE(m2m.error().message.find("sentencepiece.bpe.model"), std::string::npos) << m2m.error().message;
 }
 
 TEST(LoadTokenizer, SentencePieceIsOptional) {

@@ -151,19 +151,25 @@ class SentencePiece : public testing::Test {
   TempDirectory directory_;
 };
 
+std::vector<std::string> texts(const std::vector<lapilli::SentencePiece>& pieces) {
+  std::vector<std::string> texts;
+  for (const auto& p : pieces) texts.push_back(p.text);
+  return texts;
+}
+
 TEST_F(SentencePiece, LoadsWhatTheCheckPasses) {
   auto m = load(basic_pieces() + normalizer(character_map(capital_rule(), std::string("b\0", 2))));
   ASSERT_TRUE(m.ok()) << m.error().message;
   auto pieces = m->encode("aA?");
   ASSERT_TRUE(pieces.ok()) << pieces.error().message;
-  EXPECT_EQ(*pieces, (std::vector<std::string>{"\xE2\x96\x81", "a", "b", "?"}));
+  EXPECT_EQ(texts(*pieces), (std::vector<std::string>{"\xE2\x96\x81", "a", "b", "?"}));
   auto text = m->decode({"\xE2\x96\x81", "a", "z", "</s>", "\xE2\x96\x81"});
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, "az ");
 
   auto nested = load(basic_pieces() + normalizer(nested_rules(32)));
   ASSERT_TRUE(nested.ok()) << nested.error().message;
-  EXPECT_EQ(*nested->encode(std::string(64, 'c')), (std::vector<std::string>{"\xE2\x96\x81", "b", "b"}));
+  EXPECT_EQ(texts(*nested->encode(std::string(64, 'c'))), (std::vector<std::string>{"\xE2\x96\x81", "b", "b"}));
 }
 
 TEST_F(SentencePiece, RefusesQuietly) {
@@ -216,7 +222,7 @@ TEST_F(SentencePiece, DamagedCopiesNeverCrash) {
                              "e, \xEF\xBC\xA1\xEF\xBD\x82 \xE2\x84\xAB 3\xC2\xBD",
                              "\xE4\xBA\xBA \t x"}) {
       auto pieces = m->encode(text);
-      if (pieces.ok()) (void)m->decode(*pieces);
+      if (pieces.ok()) (void)m->decode(texts(*pieces));
     }
   }
   EXPECT_GT(loaded, count / 20);

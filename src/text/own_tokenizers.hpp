@@ -1,0 +1,22 @@
+// Loaders of the kinds that stand on their own algorithm or on a SentencePiece model file. Errors name the file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "text/tokenizer.hpp"
+
+namespace lapilli {
+
+// A SentencePiece model alone (spiece.model): ids as in the file, nothing added.
+Result<std::unique_ptr<Tokenizer>> load_sentencepiece_tokenizer(const std::string& directory);
+// Bytes, each its value plus 3.
+Result<std::unique_ptr<Tokenizer>> load_byt5_tokenizer(const std::string& directory);
+// vocab.json and merges.txt; lower case, "@@" where a word goes on.
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::string& directory);
+// sentencepiece.bpe.model cuts, vocab.json gives ids; a language token comes first.
+Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const std::string& directory);
+// sentencepiece.bpe.model and vocab.json.
+Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const std::string& directory);
+
+}  // namespace lapilli

@@ -1,0 +1,33 @@
+// Reads protobuf's wire format, as far as SentencePiece models use it. Pure, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace lapilli {
+
+struct WireField {
+  uint32_t number = 0;
+  uint32_t wire_type = 0;  // 0 varint, 1 fixed 64, 2 bytes, 5 fixed 32
+  uint64_t value = 0;      // of types 0, 1, 5
+  std::string_view bytes;  // of type 2: points into the data
+};
+
+// Reads one field after the other; after `failed` nothing more comes.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view data) : rest_(data) {}
+  bool next(WireField& field);
+  [[nodiscard]] bool failed() const { return failed_; }
+
+ private:
+  bool varint(uint64_t& value);
+  bool fixed(size_t size, uint64_t& value);
+  bool read_value(WireField& field);
+
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+}  // namespace lapilli

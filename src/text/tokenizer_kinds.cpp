@@ -1,0 +1,66 @@
+#include "text/tokenizer_kinds.hpp"
+
+#include <algorithm>
+
+#include "base/mapped_file.hpp"
+#include "text/marian_tokenizer.hpp"
+#include "text/own_tokenizers.hpp"
+#include "text/tokenizer_config.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr TokenizerKind kKinds[] = {
+    {"MarianTokenizer", "marian", load_marian_tokenizer},
+    {"ByT5Tokenizer", "", load_byt5_tokenizer},
+    {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer},
+};
+// A SentencePiece model and nothing that says more.
+constexpr TokenizerKind kSentencePiece = {"sentencepiece.SentencePieceProcessor", "", load_sentencepiece_tokenizer};
+
+bool contains_word(std::string_view words, std::string_view word) {
+  for (size_t at = 0; at <= words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (end > at && words.substr(at, end - at) == word) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+const TokenizerKind* kind_of_class(std::string_view name) {
+  constexpr std::string_view kFast = "Fast";
+  if (name.ends_with(kFast)) name.remove_suffix(kFast.size());
+  if (name == kSentencePiece.tokenizer_class) return &kSentencePiece;
+  for (const TokenizerKind& kind : kKinds) {
+    if (kind.tokenizer_class == name) return &kind;
+  }
+  return nullptr;
+}
+
+const TokenizerKind* kind_of_model_type(std::string_view type) {
+  for (const TokenizerKind& kind : kKinds) {
+    if (contains_word(kind.model_types, type)) return &kind;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory, const std::string& family) {
+  if (const TokenizerKind* kind = kind_of_class(family)) return kind;
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
+  if (const TokenizerKind* kind = kind_of_class(name)) return kind;
+  if (const TokenizerKind* kind = kind_of_model_type(family)) return kind;
+  if (name.empty() && file_exists(directory + "/spiece.model")) return &kSentencePiece;
+  std::string known;
+  for (const TokenizerKind& kind : kKinds) {
+    if (!kind.model_types.empty()) known += (known.empty() ? "" : " ") + std::string(kind.model_types);
+  }
+  return fail(ErrorCode::unsupported, "no tokenizer for model_type %s%s%s (%s); known: %s", quote_text(family).c_str(),
+              name.empty() ? "" : " with tokenizer_class ", name.empty() ? "" : quote_text(name).c_str(),
+              directory.c_str(), known.c_str());
+}
+
+}  // namespace lapilli

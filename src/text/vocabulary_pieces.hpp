@@ -1,0 +1,37 @@
+// What M2M100 and Speech2Text tokenizers share: a SentencePiece model cuts the text, vocab.json gives the ids.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "text/added_tokens.hpp"
+#include "text/sentencepiece_model.hpp"
+#include "text/special_tokens.hpp"
+#include "text/tokenizer.hpp"
+#include "text/vocabulary.hpp"
+
+namespace lapilli {
+
+// Immutable; const members may be called from several threads and may throw std::bad_alloc.
+class VocabularyPieces {
+ public:
+  VocabularyPieces(SentencePieceModel model, Vocabulary words, SpecialTokens tokens);
+
+  [[nodiscard]] Result<Encoding> encode(std::string_view text) const;
+  // Pieces between two special tokens are joined on their own.
+  [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, bool skip_special) const;
+  [[nodiscard]] std::string_view token(int32_t id) const;
+  [[nodiscard]] uint64_t size() const { return size_; }  // largest id plus one
+  [[nodiscard]] const SentencePieceModel& model() const { return model_; }
+
+ private:
+  SentencePieceModel model_;
+  Vocabulary words_;
+  AddedTokens added_;
+  std::string unknown_;
+  int32_t unknown_id_;
+  uint64_t size_;
+};
+
+}  // namespace lapilli
