@@ -38,6 +38,7 @@ struct StackConfig {
   bool pre_norm = false;    // normalization before each sublayer, not after it
   bool final_norm = false;  // one more at the end of the stack
   bool embedding_norm = false;
+  bool embedding_norm_first = false;  // the embeddings are normalized before positions are added, not after it
   Norm norm = Norm::layer;
   float norm_epsilon = 1e-5f;
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim)

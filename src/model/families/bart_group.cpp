@@ -25,9 +25,9 @@ StackNames stack(const std::string& prefix, bool cross) {
 
 }  // namespace
 
-Result<Config> bart_config(const JsonView& v, const char* family) {
+Result<Config> bart_config(const JsonView& v, const BartDefaults& defaults) {
   Config c;
-  c.family = c.tokenizer = family;
+  c.family = c.tokenizer = defaults.family;
   LAPILLI_TRY(const auto d_model, get_size(v, "d_model", kMaxModelWidth));
   LAPILLI_TRY(c.encoder.layers, get_u32(v, "encoder_layers"));
   LAPILLI_TRY(c.encoder.heads, get_u32(v, "encoder_attention_heads"));
@@ -35,15 +35,15 @@ Result<Config> bart_config(const JsonView& v, const char* family) {
   LAPILLI_TRY(c.decoder.layers, get_u32(v, "decoder_layers"));
   LAPILLI_TRY(c.decoder.heads, get_u32(v, "decoder_attention_heads"));
   LAPILLI_TRY(c.decoder.ffn, get_u32(v, "decoder_ffn_dim"));
-  LAPILLI_TRY(c.source_vocabulary, get_size(v, "vocab_size", kMaxVocabulary));
+  LAPILLI_TRY(c.source_vocabulary, get_size(v, defaults.vocabulary, kMaxVocabulary));
   c.target_vocabulary = c.source_vocabulary;
   LAPILLI_TRY(const auto positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 1024));
-  LAPILLI_TRY(const auto scale, get_embedding_scale(v, "scale_embedding", d_model));
+  LAPILLI_TRY(const auto scale, get_embedding_scale(v, "scale_embedding", defaults.scale_embedding, d_model));
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
     s->d_model = d_model;
     s->max_positions = positions;
     s->embedding_scale = scale;
-    LAPILLI_CHECK(read_activation(v, "activation_function", "gelu", *s));
+    LAPILLI_CHECK(read_activation(v, "activation_function", defaults.activation, *s));
     LAPILLI_CHECK(check_stack(v, s == &c.encoder ? "encoder" : "decoder", *s));
   }
   LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
@@ -51,15 +51,33 @@ Result<Config> bart_config(const JsonView& v, const char* family) {
   return c;
 }
 
-void make_pre_norm(Config& c) {
+void set_pre_norm(Config& c) {
   for (StackConfig* s : {&c.encoder, &c.decoder}) s->pre_norm = s->final_norm = true;
 }
+
+void set_embedding_norm(Config& c) { c.encoder.embedding_norm = c.decoder.embedding_norm = true; }
 
 void set_positions(Config& c, Positions kind, uint32_t offset) {
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
     s->positions = kind;
     s->position_offset = offset;
   }
+}
+
+Status set_fairseq_positions(const JsonView& v, Config& c) {
+  LAPILLI_TRY(const auto pad, get_u32(v, "pad_token_id", 1));
+  if (pad >= kMaxPositionRows || pad + 1 + c.decoder.max_positions > kMaxPositionRows)
+    return fail(ErrorCode::unsupported, "%s: positions start behind pad_token_id %u; at most %u rows are supported",
+                v.where.c_str(), pad, kMaxPositionRows);
+  set_positions(c, Positions::sinusoid_fairseq, pad + 1);
+  c.encoder.uncounted_id = c.decoder.uncounted_id = pad;
+  return {};
+}
+
+Status check_norm_flags(const JsonView& v, const NormFlags& family) {
+  LAPILLI_CHECK(check_flag(v, "normalize_before", family.before));
+  LAPILLI_CHECK(check_flag(v, "normalize_embedding", family.embedding));
+  return check_flag(v, "add_final_layer_norm", family.final);
 }
 
 Names bart_names(const Config& c) {

@@ -7,13 +7,32 @@
 
 namespace lapilli::model {
 
+// What config.json says where it says nothing: the reference's defaults, and its key for the source vocabulary.
+struct BartDefaults {
+  const char* family;  // model_type and kind of tokenizer
+  const char* activation = "gelu";
+  bool scale_embedding = false;
+  const char* vocabulary = "vocab_size";
+};
 // d_model, both stacks' sizes, vocab_size (one for both sides), activation_function, scale_embedding,
 // tie_word_embeddings and max_position_embeddings; layer norms after each sublayer, a bias on the logits.
-Result<Config> bart_config(const JsonView& view, const char* family);
+Result<Config> bart_config(const JsonView& view, const BartDefaults& defaults);
 // Norms before each sublayer and at the end of both stacks.
-void make_pre_norm(Config& config);
+void set_pre_norm(Config& config);
+// Norms of the embeddings with their positions, on both sides.
+void set_embedding_norm(Config& config);
 // Both stacks' kind of positions; `offset` rows of the tables come before the first position.
 void set_positions(Config& config, Positions kind, uint32_t offset = 0);
+
+// fairseq's sinusoids on both sides: padding (pad_token_id) has a row of zeros and is not counted, the first position
+// is the row after it.
+Status set_fairseq_positions(const JsonView& view, Config& config);
+// Refuses normalize_before, normalize_embedding and add_final_layer_norm, which files of 2020 hold, where they
+// contradict the family: the reference of today ignores them, and the text would be nonsense.
+struct NormFlags {
+  bool before, embedding, final;
+};
+Status check_norm_flags(const JsonView& view, const NormFlags& family);
 
 // "model.encoder.layers.{}.self_attn.q_proj" and so on; embeddings and output as `shared_embeddings` and `tied_output`
 // tie them.

@@ -10,14 +10,12 @@ namespace {
 
 Result<Config> config(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
-  LAPILLI_TRY(Config c, bart_config(v, "marian"));
+  LAPILLI_TRY(Config c, bart_config(v, {"marian"}));
   LAPILLI_TRY(c.shared_embeddings, get_bool(v, "share_encoder_decoder_embeddings", true));
   if (!c.shared_embeddings) {
     LAPILLI_TRY(c.target_vocabulary, get_size(v, "decoder_vocab_size", kMaxVocabulary, c.source_vocabulary));
   }
-  // Fields that only very old or experimental Marian files set; their networks would be wrong in silence.
-  for (const char* key : {"normalize_before", "normalize_embedding", "add_final_layer_norm"})
-    LAPILLI_CHECK(check_flag(v, key, false));
+  LAPILLI_CHECK(check_norm_flags(v, {.before = false, .embedding = false, .final = false}));
   set_positions(c, Positions::sinusoid_split);
   return c;
 }

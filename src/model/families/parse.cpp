@@ -52,8 +52,8 @@ Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint
   return in_range(v, key, max, get_u32(v, key, missing));
 }
 
-Result<float> get_embedding_scale(const JsonView& v, const char* key, uint32_t d_model) {
-  LAPILLI_TRY(const bool scaled, get_bool(v, key, false));
+Result<float> get_embedding_scale(const JsonView& v, const char* key, bool missing, uint32_t d_model) {
+  LAPILLI_TRY(const bool scaled, get_bool(v, key, missing));
   return scaled ? std::sqrt(static_cast<float>(d_model)) : 1.0f;
 }
 

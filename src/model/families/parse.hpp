@@ -22,7 +22,7 @@ Status read_activation(const JsonView& view, const char* key, const char* missin
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);
 // sqrt(d_model) if the flag under `key` is set, else 1.
-Result<float> get_embedding_scale(const JsonView& view, const char* key, uint32_t d_model);
+Result<float> get_embedding_scale(const JsonView& view, const char* key, bool missing, uint32_t d_model);
 
 // Sizes that do not fit together or are out of range; head_dim is set to d_model / heads where it is 0.
 Status check_stack(const JsonView& view, const char* side, StackConfig& stack);

@@ -1,0 +1,23 @@
+// BART: Lewis et al. 2019. Post-norm, the embeddings normalized, learned positions behind two unused rows.
+#include "model/families/bart_group.hpp"
+
+namespace lapilli::model {
+
+extern const Family family_bart;
+
+namespace {
+
+Result<Config> config(const nlohmann::json& json, const std::string& where) {
+  const JsonView v{json, where};
+  LAPILLI_TRY(Config c, bart_config(v, {"bart"}));
+  LAPILLI_CHECK(check_norm_flags(v, {.before = false, .embedding = true, .final = false}));
+  set_embedding_norm(c);
+  set_positions(c, Positions::learned, 2);
+  return c;
+}
+
+}  // namespace
+
+const Family family_bart = {"bart", "BART (denoising, summarization)", config, bart_names};
+
+}  // namespace lapilli::model

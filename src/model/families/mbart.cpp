@@ -1,0 +1,25 @@
+// mBART and mBART-50: Liu et al. 2020, Tang et al. 2020. Pre-norm with a final norm, the embeddings normalized too,
+// learned positions behind two unused rows.
+#include "model/families/bart_group.hpp"
+
+namespace lapilli::model {
+
+extern const Family family_mbart;
+
+namespace {
+
+Result<Config> config(const nlohmann::json& json, const std::string& where) {
+  const JsonView v{json, where};
+  LAPILLI_TRY(Config c, bart_config(v, {"mbart"}));
+  LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = true, .final = true}));
+  set_pre_norm(c);
+  set_embedding_norm(c);
+  set_positions(c, Positions::learned, 2);
+  return c;
+}
+
+}  // namespace
+
+const Family family_mbart = {"mbart", "mBART and mBART-50 (multilingual translation)", config, bart_names};
+
+}  // namespace lapilli::model
