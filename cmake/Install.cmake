@@ -25,6 +25,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/lapilliConfigVers
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindSentencePiece.cmake ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake
   DESTINATION ${package_dir})
 
 # pkg-config has no word for "the C++ runtime"; a static library needs it named for users who link as C.
@@ -37,6 +38,9 @@ if(LAPILLI_SENTENCEPIECE)
 endif()
 if(Utf8proc_FOUND)
   string(PREPEND LAPILLI_PC_PRIVATE "-lutf8proc ")
+endif()
+if(LAPILLI_REGEX)
+  string(PREPEND LAPILLI_PC_PRIVATE "-lpcre2-8 ")
 endif()
 file(RELATIVE_PATH LAPILLI_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lapilli.pc.in ${PROJECT_BINARY_DIR}/package/lapilli.pc @ONLY)

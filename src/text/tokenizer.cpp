@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/mapped_file.hpp"
@@ -22,6 +23,8 @@ auto guarded(const char* doing, F&& f) -> decltype(f()) {
     return f();
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::out_of_memory, "not enough memory for %s", doing);
+  } catch (const std::length_error& e) {
+    return fail(ErrorCode::invalid_data, "%s failed: %s", doing, e.what());
   } catch (const std::exception& e) {
     return fail(ErrorCode::internal, "%s failed: %s", doing, e.what());
   } catch (...) {

@@ -70,21 +70,24 @@ Result<Vocabulary> Vocabulary::load(const std::string& path) {
     reader.problem = e.what();
   }
   if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path.c_str(), reader.problem.c_str());
-  if (reader.entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
+  return make(std::move(reader.entries), path);
+}
 
+Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::string& path) {
+  if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
   int32_t largest = 0;
-  for (const Entry& e : reader.entries) largest = std::max(largest, e.second);
+  for (const Entry& e : entries) largest = std::max(largest, e.second);
   // A few unused ids are normal; a table that is mostly holes is a damaged file, and may not cost gigabytes.
-  const uint64_t limit = 4 * reader.entries.size() + 65536;
+  const uint64_t limit = 4 * entries.size() + 65536;
   if (static_cast<uint64_t>(largest) >= limit)
     return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %zu tokens; the ids are too far apart",
-                path.c_str(), largest, reader.entries.size());
+                path.c_str(), largest, entries.size());
 
   Vocabulary v;
   v.tokens_.resize(static_cast<size_t>(largest) + 1);
-  v.by_text_.reserve(reader.entries.size());
+  v.by_text_.reserve(entries.size());
   std::vector<bool> taken(v.tokens_.size());
-  for (Entry& e : reader.entries) {
+  for (Entry& e : entries) {
     const auto id = static_cast<size_t>(e.second);
     if (taken[id])
       return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", path.c_str(),
@@ -95,6 +98,14 @@ Result<Vocabulary> Vocabulary::load(const std::string& path) {
       return fail(ErrorCode::invalid_data, "%s: token %s is given twice", path.c_str(),
                   quote_text(v.tokens_[id]).c_str());
   }
+  return v;
+}
+
+Vocabulary Vocabulary::from_list(std::vector<std::string> tokens) {
+  Vocabulary v;
+  v.tokens_ = std::move(tokens);
+  v.by_text_.reserve(v.tokens_.size());
+  for (size_t i = 0; i < v.tokens_.size(); ++i) v.by_text_[v.tokens_[i]] = static_cast<int32_t>(i);
   return v;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -17,6 +18,11 @@ class Vocabulary {
   // Errors name the file and the token: not an object, a value that is no id (other type, negative, above 2^31 - 1), a
   // token or an id given twice, ids so far apart that the table would be mostly empty.
   static Result<Vocabulary> load(const std::string& path);
+
+  // The same from entries at hand; `where` stands for the path in messages.
+  static Result<Vocabulary> make(std::vector<std::pair<std::string, int32_t>> entries, const std::string& where);
+  // Ids count from 0. Of equal tokens the last counts, as in files that list a token per line.
+  static Vocabulary from_list(std::vector<std::string> tokens);
 
   Vocabulary(Vocabulary&&) = default;
   Vocabulary& operator=(Vocabulary&&) = default;

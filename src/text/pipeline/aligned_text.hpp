@@ -14,6 +14,10 @@ struct Origin {
   uint32_t end = 0;
 };
 
+// Far above what normalizers make of 1 MiB, unless a file is made to fill the memory: longer texts throw
+// std::length_error.
+inline constexpr size_t kMaxAlignedBytes = size_t{32} << 20;
+
 // Always valid UTF-8. All positions are bytes at character boundaries.
 class AlignedText {
  public:
@@ -40,6 +44,8 @@ class AlignedText {
   void prepend(std::string_view text);
 
  private:
+  void check_room(size_t more) const;
+
   std::string text_;
   std::vector<Origin> origins_;  // one for each byte of text_
   uint32_t start_ = 0;

@@ -21,6 +21,7 @@ class PostProcessor {
                                                  bool add_special) const = 0;
   // White space at the ends of a token does not belong to its byte range.
   [[nodiscard]] virtual bool trims_offsets() const { return false; }
+  [[nodiscard]] virtual bool adds_tokens() const { return true; }
 };
 using PostProcessorPtr = std::unique_ptr<const PostProcessor>;
 

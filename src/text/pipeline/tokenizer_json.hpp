@@ -34,7 +34,7 @@ class TokenizerJson {
 
   // All of it, as it stands.
   [[nodiscard]] Result<Pipeline> pipeline() const;
-  [[nodiscard]] const nlohmann::json& json() const { return *json_; }
+  [[nodiscard]] const nlohmann::json& document() const { return *json_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -1,0 +1,189 @@
+// Byte pair encoding: characters, merged pair by pair in the order of the merges' ranks.
+#include <array>
+#include <queue>
+#include <unordered_map>
+
+#include "text/pipeline/models.hpp"
+#include "text/unicode.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Rule {
+  uint32_t rank = 0;
+  int32_t id = 0;  // of the merged token
+};
+
+constexpr uint64_t pair_key(int32_t left, int32_t right) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+}
+
+// A token of a word under construction, in a doubly linked list.
+struct Symbol {
+  int32_t id = 0;      // -1: merged into another
+  uint32_t begin = 0;  // bytes of the word
+  uint32_t end = 0;
+  uint32_t before = kNone;
+  uint32_t after = kNone;
+};
+
+struct Candidate {
+  uint32_t rank = 0;
+  uint32_t at = 0;     // the left symbol
+  int32_t merged = 0;  // what comes of it
+  friend bool operator>(const Candidate& a, const Candidate& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
+  }
+};
+
+class Bpe final : public Model {
+ public:
+  Bpe(Vocabulary vocabulary, const BpeOptions& options) : vocabulary_(std::move(vocabulary)), options_(options) {
+    unknown_ = options_.unknown.empty() ? -1 : vocabulary_.id(options_.unknown);
+    for (size_t b = 0; b < bytes_.size(); ++b) bytes_[b] = vocabulary_.id(format("<0x%02X>", static_cast<unsigned>(b)));
+  }
+
+  Status add_merges(const std::vector<Merge>& merges, const std::string& where);
+  Status tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
+  [[nodiscard]] int32_t id(std::string_view token) const override { return vocabulary_.id(token); }
+  [[nodiscard]] const std::string* token(int32_t id) const override { return vocabulary_.token(id); }
+  [[nodiscard]] uint64_t size() const override { return vocabulary_.size(); }
+  [[nodiscard]] ModelKind kind() const override { return ModelKind::bpe; }
+  [[nodiscard]] int32_t unknown() const override { return unknown_; }
+
+ private:
+  [[nodiscard]] std::vector<Symbol> characters(std::string_view word) const;
+  [[nodiscard]] bool fall_back(std::string_view text, Symbol place, std::vector<Symbol>& symbols) const;
+  void merge(std::vector<Symbol>& symbols) const;
+
+  Vocabulary vocabulary_;
+  BpeOptions options_;
+  int32_t unknown_ = -1;
+  std::array<int32_t, 256> bytes_{};
+  std::unordered_map<uint64_t, Rule> rules_;
+};
+
+Status Bpe::add_merges(const std::vector<Merge>& merges, const std::string& where) {
+  rules_.reserve(merges.size());
+  const std::string& prefix = options_.continuing_subword_prefix;
+  for (size_t rank = 0; rank < merges.size(); ++rank) {
+    const auto& [left, right] = merges[rank];
+    const auto missing = [&](const std::string& token) {
+      return fail(ErrorCode::invalid_data, "%s: merge %zu: the vocabulary has no token %s", where.c_str(), rank,
+                  quote_text(token).c_str());
+    };
+    const int32_t left_id = vocabulary_.id(left);
+    const int32_t right_id = vocabulary_.id(right);
+    if (left_id < 0) return missing(left);
+    if (right_id < 0 || right.size() < prefix.size()) return missing(right);
+    const std::string both = left + right.substr(prefix.size());
+    const int32_t id = vocabulary_.id(both);
+    if (id < 0) return missing(both);
+    rules_[pair_key(left_id, right_id)] = {static_cast<uint32_t>(rank), id};
+  }
+  return {};
+}
+
+bool Bpe::fall_back(std::string_view text, Symbol place, std::vector<Symbol>& symbols) const {
+  for (const char c : text) {
+    if (bytes_[static_cast<unsigned char>(c)] < 0) return false;
+  }
+  for (const char c : text) {
+    place.id = bytes_[static_cast<unsigned char>(c)];
+    symbols.push_back(place);
+  }
+  return true;
+}
+
+std::vector<Symbol> Bpe::characters(std::string_view word) const {
+  std::vector<Symbol> symbols;
+  symbols.reserve(word.size());
+  Symbol pending{-1};  // an unknown token that may grow
+  const auto flush = [&] {
+    if (pending.id >= 0) symbols.push_back(pending);
+    pending = {-1};
+  };
+  std::string text;
+  for (size_t at = 0; at < word.size();) {
+    const auto begin = static_cast<uint32_t>(at);
+    next_character(word, at);
+    const auto end = static_cast<uint32_t>(at);
+    text.clear();
+    if (begin > 0) text += options_.continuing_subword_prefix;
+    text += word.substr(begin, end - begin);
+    if (at == word.size()) text += options_.end_of_word_suffix;
+    if (const int32_t id = vocabulary_.id(text); id >= 0) {
+      flush();
+      symbols.push_back({id, begin, end});
+      continue;
+    }
+    if (options_.byte_fallback && fall_back(text, {0, begin, end}, symbols)) continue;
+    if (unknown_ < 0) continue;
+    if (!options_.fuse_unknown) flush();
+    pending = {unknown_, pending.id >= 0 ? pending.begin : begin, end};
+  }
+  flush();
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    symbols[i].before = i == 0 ? kNone : static_cast<uint32_t>(i - 1);
+    symbols[i].after = i + 1 == symbols.size() ? kNone : static_cast<uint32_t>(i + 1);
+  }
+  return symbols;
+}
+
+void Bpe::merge(std::vector<Symbol>& symbols) const {
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+  const auto consider = [&](uint32_t left) {
+    if (left == kNone || symbols[left].after == kNone) return;
+    const auto it = rules_.find(pair_key(symbols[left].id, symbols[symbols[left].after].id));
+    if (it != rules_.end()) queue.push({it->second.rank, left, it->second.id});
+  };
+  for (uint32_t i = 0; i < symbols.size(); ++i) consider(i);
+  while (!queue.empty()) {
+    const Candidate c = queue.top();
+    queue.pop();
+    Symbol& left = symbols[c.at];
+    if (left.id < 0 || left.after == kNone) continue;
+    Symbol& right = symbols[left.after];
+    // The pair may have changed since it was queued.
+    const auto it = rules_.find(pair_key(left.id, right.id));
+    if (it == rules_.end() || it->second.id != c.merged) continue;
+    left.id = c.merged;
+    left.end = right.end;
+    right.id = -1;
+    left.after = right.after;
+    if (left.after != kNone) symbols[left.after].before = c.at;
+    consider(left.before);
+    consider(c.at);
+  }
+}
+
+Status Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const {
+  if (options_.ignore_merges) {
+    if (const int32_t whole = vocabulary_.id(word); whole >= 0) {
+      tokens.push_back({whole, 0, static_cast<uint32_t>(word.size())});
+      return {};
+    }
+  }
+  std::vector<Symbol> symbols = characters(word);
+  merge(symbols);
+  for (uint32_t i = symbols.empty() ? kNone : 0; i != kNone; i = symbols[i].after)
+    tokens.push_back({symbols[i].id, symbols[i].begin, symbols[i].end});
+  return {};
+}
+
+}  // namespace
+
+Result<ModelPtr> make_bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, const BpeOptions& options,
+                          const std::string& where) {
+  if (!options.unknown.empty() && vocabulary.id(options.unknown) < 0)
+    return fail(ErrorCode::invalid_data, "%s: the vocabulary lacks the unknown token %s", where.c_str(),
+                quote_text(options.unknown).c_str());
+  auto model = std::make_unique<Bpe>(std::move(vocabulary), options);
+  LAPILLI_CHECK(model->add_merges(merges, where));
+  return ModelPtr(std::move(model));
+}
+
+}  // namespace lapilli

@@ -1,0 +1,123 @@
+#include "text/pipeline/pipeline_tokenizer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "text/unicode.hpp"
+
+namespace lapilli {
+namespace {
+
+// White space at the ends is not the token's, unless it is nothing else.
+Origin trim(std::string_view text, Origin range) {
+  size_t begin = range.begin;
+  while (begin < range.end) {
+    size_t next = begin;
+    if (!is_white_space(next_character(text, next))) break;
+    begin = next;
+  }
+  if (begin >= range.end) return range;
+  size_t end = range.end;
+  while (end > begin) {
+    size_t last = end;
+    do {
+      --last;
+    } while (last > begin && (static_cast<unsigned char>(text[last]) & 0xC0) == 0x80);
+    size_t next = last;
+    if (!is_white_space(next_character(text, next))) break;
+    end = last;
+  }
+  return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+}
+
+}  // namespace
+
+PipelineTokenizer::PipelineTokenizer(Pipeline pipeline, const PipelineSettings& settings)
+    : pipeline_(std::move(pipeline)),
+      clean_up_(settings.clean_up && pipeline_.model->kind() != ModelKind::bpe),
+      size_(pipeline_.model->size()) {
+  special_ = settings.special;
+  pad_left_ = settings.pad_left;
+  pad_type_ = settings.pad_type;
+  for (const AddedToken& token : pipeline_.added.all()) size_ = std::max(size_, static_cast<uint64_t>(token.id) + 1);
+}
+
+std::string_view PipelineTokenizer::token(int32_t id) const {
+  if (const AddedToken* added = pipeline_.added.by_id(id)) return added->text;
+  if (const std::string* token = pipeline_.model->token(id)) return *token;
+  const std::string* unknown = pipeline_.model->token(pipeline_.model->unknown());
+  return unknown == nullptr ? std::string_view() : std::string_view(*unknown);
+}
+
+uint64_t PipelineTokenizer::vocabulary_size(TextSide) const { return size_; }
+
+int32_t PipelineTokenizer::token_id(std::string_view token) const {
+  if (const AddedToken* added = pipeline_.added.by_text(token)) return added->id;
+  return pipeline_.model->id(token);
+}
+
+Result<Encoding> PipelineTokenizer::encode_plain(std::string_view text, const EncodeOptions&) const {
+  std::vector<AddedVocabulary::Part> parts;
+  LAPILLI_CHECK(pipeline_.added.split(text, pipeline_.normalizer.get(), parts));
+  Encoding out;
+  std::vector<AlignedText> words;
+  std::vector<ModelToken> tokens;
+  const bool trims = pipeline_.post_processor != nullptr && pipeline_.post_processor->trims_offsets();
+  const auto push = [&](int32_t id, Origin range) {
+    if (trims) range = trim(text, range);
+    out.push(id, {range.begin, range.end});
+  };
+  for (AddedVocabulary::Part& part : parts) {
+    if (part.token != nullptr) {
+      push(part.token->id, part.text.origin(0, part.text.size()));
+      continue;
+    }
+    words.clear();
+    if (pipeline_.pre_tokenizer != nullptr) {
+      LAPILLI_CHECK(pipeline_.pre_tokenizer->split(std::move(part.text), words));
+    } else {
+      words.push_back(std::move(part.text));
+    }
+    for (const AlignedText& word : words) {
+      if (word.empty()) continue;
+      tokens.clear();
+      LAPILLI_CHECK(pipeline_.model->tokenize(word.text(), tokens));
+      for (const ModelToken& token : tokens) push(token.id, word.origin(token.begin, token.end));
+    }
+  }
+  return out;
+}
+
+Result<Encoding> PipelineTokenizer::surround(const Encoding& first, const Encoding* second,
+                                             const EncodeOptions& options) const {
+  if (pipeline_.post_processor == nullptr) return join_texts(first, second);
+  return pipeline_.post_processor->process(first, second, options.add_special);
+}
+
+Result<std::string> PipelineTokenizer::decode_valid(std::span<const int32_t> ids, const DecodeOptions& options) const {
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (const int32_t id : ids) {
+    if (const AddedToken* added = pipeline_.added.by_id(id)) {
+      if (!options.skip_special || !added->special) tokens.push_back(added->text);
+    } else if (const std::string* token = pipeline_.model->token(id)) {
+      tokens.push_back(*token);
+    }
+  }
+  std::string out;
+  if (tokens.empty()) return out;
+  if (pipeline_.decoder != nullptr) {
+    LAPILLI_CHECK(pipeline_.decoder->apply(tokens));
+    for (const std::string& t : tokens) out += t;
+  } else {
+    for (const std::string& t : tokens) {
+      if (&t != &tokens.front()) out += ' ';
+      out += t;
+    }
+  }
+  // BPE models keep their text as it is, whatever the file says: so does the reference implementation.
+  const bool clean = options.clean_up.value_or(clean_up_) && pipeline_.model->kind() != ModelKind::bpe;
+  return clean ? clean_up_spaces(std::move(out)) : out;
+}
+
+}  // namespace lapilli

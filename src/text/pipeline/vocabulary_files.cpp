@@ -1,0 +1,54 @@
+// merges.txt and vocab.txt.
+#include <utility>
+
+#include "base/mapped_file.hpp"
+#include "text/pipeline/models.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+namespace {
+
+// Calls f(line, number from 1) for each line of a text file, without its line end.
+template <class F>
+Status for_each_line(const std::string& path, F&& f) {
+  LAPILLI_TRY(const std::string text, read_text_file(path));
+  LAPILLI_CHECK(check_utf8(text, path));
+  std::string_view rest = text;
+  for (size_t number = 1; !rest.empty(); ++number) {
+    const size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    LAPILLI_CHECK(f(line, number));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Merge>> load_merges(const std::string& path) {
+  std::vector<Merge> merges;
+  LAPILLI_CHECK(for_each_line(path, [&](std::string_view line, size_t number) -> Status {
+    if (line.empty() || line.starts_with("#version")) return {};
+    const size_t space = line.find(' ');
+    if (space == 0 || space == std::string_view::npos || space + 1 == line.size() ||
+        line.find(' ', space + 1) != std::string_view::npos)
+      return fail(ErrorCode::invalid_data, "%s: line %zu, %s, is not two tokens with a space between them",
+                  path.c_str(), number, quote_text(line).c_str());
+    merges.emplace_back(line.substr(0, space), line.substr(space + 1));
+    return {};
+  }));
+  return merges;
+}
+
+Result<Vocabulary> load_vocab_txt(const std::string& path) {
+  std::vector<std::string> tokens;
+  LAPILLI_CHECK(for_each_line(path, [&](std::string_view line, size_t) -> Status {
+    tokens.emplace_back(line);
+    return {};
+  }));
+  if (tokens.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
+  return Vocabulary::from_list(std::move(tokens));
+}
+
+}  // namespace lapilli
