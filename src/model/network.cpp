@@ -1,6 +1,7 @@
 #include "model/network.hpp"
 
 #include "model/positions.hpp"
+#include "model/relative.hpp"
 
 namespace lapilli::model {
 
@@ -254,10 +255,32 @@ class WeightBinder {
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
-  Status relative_bias(const AttentionNames& n, const Place& at, StackWeights& w) {
-    WeightIndex& index = w.layers[at.layer].self.relative_bias;
+  // Keys behind the query have buckets of their own where it sees them, in the encoder.
+  Status distances(const StackConfig& s, bool bidirectional, AttentionWeights& w) {
+    LAPILLI_TRY(const auto table, relative_table(s.relative_buckets, s.relative_distance, bidirectional));
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::values;
+    spec.name = "distances";
+    spec.n = 1;
+    spec.k = kBiasWords;
+    spec.words = kBiasWords;
+    spec.values = table.buckets;
+    spec.values.resize(kBiasWords, 0.0f);
+    w.distances = add(std::move(spec));
+    w.distance_low = table.low;
+    w.distance_count = static_cast<uint32_t>(table.buckets.size());
+    return {};
+  }
+
+  Status relative_bias(const AttentionNames& n, const Place& at, bool bidirectional, StackWeights& w) {
+    AttentionWeights& self = w.layers[at.layer].self;
+    if (at.layer == 0) LAPILLI_CHECK(distances(at.s, bidirectional, self));
+    const AttentionWeights& first = w.layers[0].self;
+    self.distances = first.distances;
+    self.distance_low = first.distance_low;
+    self.distance_count = first.distance_count;
     if (at.layer > 0 && !at.s.relative_per_layer) {
-      index = w.layers[0].self.relative_bias;
+      self.relative_bias = first.relative_bias;
       return {};
     }
     WeightSpec spec;
@@ -273,7 +296,7 @@ class WeightBinder {
     LAPILLI_TRY(const auto* t, find({spec.name}, {buckets, heads}));
     spec.parts.push_back({t, 0, 1, 1, false, 0});
     count(t);
-    index = add(std::move(spec));
+    self.relative_bias = add(std::move(spec));
     return {};
   }
 
@@ -295,7 +318,7 @@ class WeightBinder {
       w.layers.emplace_back();
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
-      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, w));
+      if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, !cross, w));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
       LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));

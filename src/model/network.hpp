@@ -44,7 +44,11 @@ struct AttentionWeights {
   WeightIndex qkv = kNoWeight;  // self: q, then keys and values by head; cross: q alone
   WeightIndex kv = kNoWeight;   // cross only
   WeightIndex out = kNoWeight, norm = kNoWeight;
-  WeightIndex relative_bias = kNoWeight;  // values [buckets][heads] in kBiasWords words; layers may share it
+  // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words each.
+  // Layers may share them.
+  WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
+  int32_t distance_low = 0;
+  uint32_t distance_count = 0;
 };
 struct LayerWeights {
   AttentionWeights self, cross;

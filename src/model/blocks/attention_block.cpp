@@ -10,6 +10,20 @@ float attention_scale(const StackConfig& s) {
   return s.scaled_attention ? 1.0f / std::sqrt(static_cast<float>(s.head_dim)) : 1.0f;
 }
 
+RelativeBias relative_bias(const AttentionLayer& layer) {
+  RelativeBias bias;
+  if (layer.w.relative_bias == kNoWeight) return bias;
+  bias.form = BiasForm::table;
+  bias.low = layer.w.distance_low;
+  bias.count = layer.w.distance_count;
+  bias.buckets = layer.stack.relative_buckets;
+  return bias;
+}
+
+graph::TensorId weight_or_none(Builder& b, WeightIndex index) {
+  return index == kNoWeight ? graph::kNone : b.weight(index);
+}
+
 KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t positions) {
   KvShape kv;
   kv.heads = s.heads;
@@ -36,7 +50,12 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   a.kv = p.shape;
   a.causal = how.causal ? 1 : 0;
   a.scale = attention_scale(layer.stack);
-  const auto r = ops::attention(b.g(), label + ".attention", p.q, p.kv, how.lengths, a, !how.keep_weights.empty());
+  a.bias = relative_bias(layer);
+  ops::AttentionOperands more;
+  more.distances = weight_or_none(b, layer.w.distances);
+  more.bias = weight_or_none(b, layer.w.relative_bias);
+  const auto r =
+      ops::attention(b.g(), label + ".attention", p.q, p.kv, how.lengths, a, !how.keep_weights.empty(), more);
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
@@ -81,8 +100,11 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
   a.scale = attention_scale(layer.stack);
+  a.bias = relative_bias(layer);
   ops::StepTensors state = how.state;
   state.lengths = graph::kNone;
+  state.distances = weight_or_none(b, layer.w.distances);
+  state.bias = weight_or_none(b, layer.w.relative_bias);
   const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
   return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x, true);
 }
