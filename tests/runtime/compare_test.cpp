@@ -74,12 +74,16 @@ Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model
   return {};
 }
 
+// `shape`: of a random network, or "data/NAME" for a model of the tests' data.
 void compare_shape(const std::string& shape, const std::string& mask, SearchInput input,
                    const std::vector<uint32_t>& lengths, uint32_t steps) {
   vulkan::DeviceOptions options;
   options.mask = mask;
   LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
-  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network(shape));
+  const bool data = shape.starts_with("data/");
+  LAPILLI_ASSERT_VALUE(const auto loaded,
+                       data ? testing_support::load_network(LAPILLI_TEST_DATA "/models/" + shape.substr(5) + "/model")
+                            : testing_support::make_network(shape));
   const uint32_t vocabulary = loaded.network.config.target_vocabulary;
   input.options.decoder_start = input.options.pad = static_cast<int32_t>(vocabulary) - 1;
   input.options.end_ids = {0};
@@ -107,6 +111,10 @@ TEST_P(DeviceCompare, TinyBeamsOfRaggedSources) { compare_shape("tiny", GetParam
 TEST_P(DeviceCompare, TinyWithOddSizes) {
   compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", GetParam(), with_beams(3), {11, 1}, 4);
 }
+
+// Relative positions beyond the farthest bucket, gated feed-forwards, norms by root mean square.
+TEST_P(DeviceCompare, T5) { compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {140, 4}, 6); }
+TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(1), {9, 30}, 30); }
 
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect"),
                          [](const auto& i) {
