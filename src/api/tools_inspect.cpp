@@ -23,6 +23,19 @@ std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint) {
   return types;
 }
 
+const char* positions_name(const model::StackConfig& stack) {
+  switch (stack.positions) {
+    case model::Positions::sinusoid_split:
+    case model::Positions::sinusoid_fairseq:
+      return "sinusoidal";
+    case model::Positions::learned:
+      return "learned";
+    case model::Positions::none:
+      break;
+  }
+  return stack.relative_buckets ? "relative" : "none";
+}
+
 Json stack_json(const model::StackConfig& stack) {
   return {{"layers", stack.layers},
           {"heads", stack.heads},
@@ -30,6 +43,10 @@ Json stack_json(const model::StackConfig& stack) {
           {"d_model", stack.d_model},
           {"head_dim", stack.head_dim},
           {"activation", stack.activation_name},
+          {"gated", stack.gated},
+          {"norm", stack.norm == model::Norm::rms ? "rms" : "layer"},
+          {"norm_first", stack.pre_norm},
+          {"positions", positions_name(stack)},
           {"max_positions", stack.max_positions}};
 }
 
@@ -75,7 +92,7 @@ Result<Json> describe(std::string directory) {
   LAPILLI_TRY(const auto checkpoint, Checkpoint::open(directory));
   LAPILLI_TRY(const auto network, model::bind_weights(config, family->names(config), checkpoint));
   LAPILLI_TRY(const auto generation, read_generation_config(directory));
-  const auto tokenizer = load_tokenizer(directory, type);
+  const auto tokenizer = load_tokenizer(directory, config.tokenizer);
 
   Json json;
   json["directory"] = directory;
@@ -88,6 +105,8 @@ Result<Json> describe(std::string directory) {
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
   json["max_positions"] = config.encoder.max_positions;
+  json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
+                  {"target_output", network.decoder.embedding == network.output}};
   json["parameters"] = network.parameters;
   json["checkpoint"] = {{"format", checkpoint.format()},
                         {"tensors", checkpoint.tensors().size()},
@@ -109,11 +128,28 @@ std::string number(uint64_t value) {
   return digits;
 }
 
+// Which of the three tables are one.
+std::string tied_text(const Json& tied) {
+  const bool sides = tied["source_target"], output = tied["target_output"];
+  if (sides && output) return "one table for source, target and output";
+  if (output) return "one table for the source, one for target and output";
+  return sides ? "one table for source and target, one for the output" : "a table for source, target and output each";
+}
+
 std::string mebibytes(const Json& bytes) { return format("%.1f MiB", bytes.get<double>() / (1 << 20)); }
 
+// "6 layers, 8 heads, feed-forward 2048 (gelu); width 512, 64 a head; layer norm after sublayers; learned positions,
+// 1,024 tokens at most".
 std::string stack_text(const Json& stack) {
-  return format("%u layers, %u heads, feed-forward %u", stack["layers"].get<unsigned>(), stack["heads"].get<unsigned>(),
-                stack["ffn"].get<unsigned>());
+  const auto most = stack["max_positions"].get<uint64_t>();
+  std::string text = format("%u layers, %u heads, feed-forward %u (%s%s)", stack["layers"].get<unsigned>(),
+                            stack["heads"].get<unsigned>(), stack["ffn"].get<unsigned>(),
+                            stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>().c_str());
+  text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
+                 stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>().c_str(),
+                 stack["norm_first"].get<bool>() ? "before" : "after");
+  text += format("; %s positions, ", stack["positions"].get<std::string>().c_str());
+  return text + (most ? number(most) + " tokens at most" : "any number of tokens");
 }
 
 std::string table(const Json& json) {
@@ -128,13 +164,11 @@ std::string table(const Json& json) {
   }
   line("directory", json["directory"].get<std::string>());
   line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");
-  line("width",
-       std::to_string(json["d_model"].get<unsigned>()) + ", activation " + json["activation"].get<std::string>());
   line("encoder", stack_text(json["encoder"]));
   line("decoder", stack_text(json["decoder"]));
   line("vocabulary", number(json["source_vocabulary"].get<uint64_t>()) + " source, " +
                          number(json["target_vocabulary"].get<uint64_t>()) + " target");
-  line("positions", number(json["max_positions"].get<uint64_t>()) + " tokens at most");
+  line("embeddings", tied_text(json["tied"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (fp32)");

@@ -10,6 +10,10 @@
 #include "formats/hf_config.hpp"
 #include "vulkan/device.hpp"
 
+namespace lapilli {
+class Model;
+}
+
 namespace lapilli::conformance {
 
 // One expected*.json with its tensors.
@@ -36,6 +40,11 @@ struct RunOptions {
   std::string filter;  // part of a case's name
   mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };
+
+// Cases that model_folder.cpp hands on; `directory` is the folder. May throw nlohmann's exceptions.
+Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
+Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                         const nlohmann::json& c);
 
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);

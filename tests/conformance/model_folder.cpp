@@ -205,12 +205,15 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
   return outcome;
 }
 
-Outcome run_case(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+Outcome run_case(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
+                 const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
   try {  // records are read with nlohmann::json's checked accessors
     auto result = kind == "forward"    ? run_forward(model, record, c)
                   : kind == "generate" ? run_generate(model, record, c)
                   : kind == "trace"    ? run_trace(model, record, c)
+                  : kind == "score"    ? run_score(model, record, c)
+                  : kind == "text"     ? run_text(model, directory, record, c)
                                        : Result<Outcome>(Outcome::unsupported("kind " + kind));
     return result ? *result : from_error(result.error());
   } catch (const std::exception& e) {
@@ -228,7 +231,7 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   for (const auto& c : (*record).json.value("cases", Json::array())) {
     const std::string name = c.value("name", std::string("?"));
     if (name.find(options.filter) == std::string::npos) continue;
-    report.add(folder, name, model ? run_case(*model, *record, c) : from_error(model.error()));
+    report.add(folder, name, model ? run_case(*model, directory, *record, c) : from_error(model.error()));
   }
 }
 

@@ -18,6 +18,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_blenderbot = {"blenderbot", "Blenderbot (dialogue)", config, bart_names};
+const Family family_blenderbot = {"blenderbot", "Blenderbot, for dialogue", config, bart_names};
 
 }  // namespace lapilli::model

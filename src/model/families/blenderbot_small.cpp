@@ -22,6 +22,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small (dialogue)", config, bart_names};
+const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small, for dialogue", config, bart_names};
 
 }  // namespace lapilli::model

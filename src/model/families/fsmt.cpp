@@ -30,6 +30,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_fsmt = {"fsmt", "FSMT (fairseq's WMT19 translation models)", config, names};
+const Family family_fsmt = {"fsmt", "FSMT, fairseq's WMT19 translation models", config, names};
 
 }  // namespace lapilli::model

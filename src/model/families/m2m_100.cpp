@@ -33,6 +33,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB (multilingual translation)", config, names};
+const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB, for multilingual translation", config, names};
 
 }  // namespace lapilli::model

@@ -20,6 +20,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_mbart = {"mbart", "mBART and mBART-50 (multilingual translation)", config, bart_names};
+const Family family_mbart = {"mbart", "mBART and mBART-50, for multilingual translation", config, bart_names};
 
 }  // namespace lapilli::model

@@ -18,6 +18,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_pegasus = {"pegasus", "Pegasus (summarization)", config, bart_names};
+const Family family_pegasus = {"pegasus", "Pegasus, for summarization", config, bart_names};
 
 }  // namespace lapilli::model
