@@ -34,6 +34,7 @@ missing_packages() {
   have_any '/usr/lib/*/libvulkan.so.1' '/usr/lib*/libvulkan.so.1' '/usr/local/lib*/libvulkan.so.1' || echo libvulkan1
   have_driver || echo mesa-vulkan-drivers
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
+  have_header stb/stb_truetype.h || echo libstb-dev
   have_header sentencepiece_processor.h || echo libsentencepiece-dev
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
@@ -47,6 +48,7 @@ missing_packages() {
   have_header gtest/gtest.h || echo libgtest-dev
   have_header gmock/gmock.h || echo libgmock-dev
   have_cmd spirv-val || echo spirv-tools
+  have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   [ "$1" != test ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu

@@ -1,0 +1,147 @@
+#include "generate/attention.hpp"
+
+#include <algorithm>
+
+#include "generate/model_impl.hpp"
+#include "text/utf8.hpp"
+
+namespace lapilli {
+
+namespace {
+
+uint64_t common_prefix(std::string_view a, std::string_view b) {
+  const size_t n = std::min(a.size(), b.size());
+  size_t i =
+      static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(n), b.begin()).first - a.begin());
+  // Never within a character.
+  while (i > 0 && i < b.size() && (static_cast<unsigned char>(b[i]) & 0xC0) == 0x80) --i;
+  return i;
+}
+
+// Without white space at the ends.
+ByteRange stripped(std::string_view text, ByteRange r) {
+  if (r.begin > r.end || r.end > text.size()) return {};
+  const std::string_view all = text.substr(r.begin, r.end - r.begin);
+  const std::string_view left = strip_left(all);
+  const uint64_t begin = r.begin + (all.size() - left.size());
+  return {begin, begin + strip_right(left).size()};
+}
+
+AttentionToken token_of(const Tokenizer* tokenizer, int32_t id, ByteRange bytes, std::string_view text) {
+  AttentionToken t;
+  t.id = id;
+  t.bytes = stripped(text, bytes);
+  if (t.bytes.begin < t.bytes.end) {
+    t.label = text.substr(t.bytes.begin, t.bytes.end - t.bytes.begin);
+    return t;
+  }
+  t.special = true;
+  t.bytes = {};
+  if (tokenizer) t.label = tokenizer->token(id);
+  if (t.label.empty()) t.label = "#" + std::to_string(id);
+  t.label = replace_invalid_utf8(t.label);
+  return t;
+}
+
+// Copies one layer of the forward pass.
+Status take(std::vector<ForwardTensor>& outputs, const std::string& prefix, uint32_t layers, AttentionMap& map) {
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    const std::string name = prefix + std::to_string(layer);
+    const auto at =
+        std::find_if(outputs.begin(), outputs.end(), [&](const ForwardTensor& t) { return t.name == name; });
+    if (at == outputs.end() || at->shape.size() != 4 || at->shape[0] != 1) {
+      return fail(ErrorCode::internal, "the forward pass gives no %s", name.c_str());
+    }
+    map.layers = layers;
+    map.heads = static_cast<uint32_t>(at->shape[1]);
+    map.rows = static_cast<uint32_t>(at->shape[2]);
+    map.cols = static_cast<uint32_t>(at->shape[3]);
+    map.values.insert(map.values.end(), at->values.begin(), at->values.end());
+    at->values = {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) const {
+  if (layer < kAttentionMean || layer >= static_cast<int32_t>(layers)) {
+    return fail(ErrorCode::invalid_argument, "attention layer %d: the model has layers 0 to %d", layer,
+                static_cast<int32_t>(layers) - 1);
+  }
+  if (head < kAttentionMean || head >= static_cast<int32_t>(heads)) {
+    return fail(ErrorCode::invalid_argument, "attention head %d: the model has heads 0 to %d", head,
+                static_cast<int32_t>(heads) - 1);
+  }
+  const size_t size = size_t{rows} * cols;
+  std::vector<double> sum(size, 0.0);
+  double count = 0;
+  for (uint32_t l = 0; l < layers; ++l) {
+    if (layer >= 0 && l != static_cast<uint32_t>(layer)) continue;
+    for (uint32_t h = 0; h < heads; ++h) {
+      if (head >= 0 && h != static_cast<uint32_t>(head)) continue;
+      const size_t from = (size_t{l} * heads + h) * size;
+      for (size_t i = 0; i < size; ++i) sum[i] += values[from + i];
+      ++count;
+    }
+  }
+  std::vector<float> mean(size);
+  std::transform(sum.begin(), sum.end(), mean.begin(), [count](double v) { return static_cast<float>(v / count); });
+  return mean;
+}
+
+Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
+                                             std::string_view text, uint64_t base) {
+  std::vector<ByteRange> bytes(ids.size());
+  uint64_t done = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    LAPILLI_TRY(const std::string begun, tokenizer.decode(ids.first(i + 1)));
+    const uint64_t reached = std::max(done, common_prefix(begun, text));
+    bytes[i] = {base + done, base + reached};
+    done = reached;
+  }
+  // Tokens that hold the first bytes of a character only stand for all of it.
+  for (size_t i = ids.size(); i-- > 1;) {
+    const std::string_view name = tokenizer.token(ids[i - 1]);
+    const bool byte = name.size() == 6 && name.starts_with("<0x");
+    if (byte && bytes[i - 1].begin == bytes[i - 1].end) bytes[i - 1] = bytes[i];
+  }
+  return bytes;
+}
+
+Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
+                         std::string_view target_text) {
+  ForwardRequest request;
+  request.sources = {piece.source_ids};
+  request.targets = {piece.decoder_ids};
+  request.want_attentions = true;
+  request.want_logits = false;
+  LAPILLI_TRY(auto outputs, forward(model, request));
+  const ModelInfo& info = model->info();
+  Attention a;
+  LAPILLI_CHECK(take(outputs, "cross_attentions.", info.decoder_layers, a.cross));
+  LAPILLI_CHECK(take(outputs, "encoder_attentions.", info.encoder_layers, a.encoder));
+  LAPILLI_CHECK(take(outputs, "decoder_attentions.", info.decoder_layers, a.decoder));
+  a.source_text = source_text;
+  a.target_text = target_text;
+  const Tokenizer* tokenizer = model->tokenizer();
+  for (size_t i = 0; i < piece.source_ids.size(); ++i) {
+    const ByteRange bytes = i < piece.source_bytes.size() ? piece.source_bytes[i] : ByteRange{};
+    // A vocabulary of its own side cannot be asked for names.
+    const bool named =
+        tokenizer && tokenizer->vocabulary_size(TextSide::source) == tokenizer->vocabulary_size(TextSide::target);
+    a.source.push_back(token_of(named ? tokenizer : nullptr, piece.source_ids[i], bytes, a.source_text));
+  }
+  std::vector<ByteRange> bytes(piece.decoder_ids.size());
+  if (tokenizer && piece.target.end <= target_text.size() && piece.target.begin <= piece.target.end) {
+    LAPILLI_TRY(bytes, decoded_bytes(*tokenizer, piece.decoder_ids,
+                                     target_text.substr(piece.target.begin, piece.target.end - piece.target.begin),
+                                     piece.target.begin));
+  }
+  for (size_t i = 0; i < piece.decoder_ids.size(); ++i) {
+    a.target.push_back(token_of(tokenizer, piece.decoder_ids[i], bytes[i], a.target_text));
+  }
+  return a;
+}
+
+}  // namespace lapilli

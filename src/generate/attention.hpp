@@ -1,0 +1,102 @@
+// Attention weights of a finished sequence, and which words of source and target belong together.
+//
+// The search keeps no weights: the chosen hypothesis is run once more, teacher-forced, so the weights are those that
+// its own ids see, whatever beams there were.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generate/generate.hpp"
+#include "generate/translate.hpp"
+
+namespace lapilli {
+
+enum class AttentionKind { cross, encoder, decoder };
+
+struct AttentionToken {
+  int32_t id = 0;
+  bool special = false;  // stands for no text: end token, language token, ...
+  ByteRange bytes;       // of the text; empty for special ones
+  std::string label;     // the bytes themselves, else the token's name or "#id"
+};
+
+struct AttentionMap {
+  uint32_t layers = 0, heads = 0, rows = 0, cols = 0;
+  std::vector<float> values;  // [layers, heads, rows, cols]; each row sums to 1
+
+  // One layer and head, or their mean where negative: [rows, cols]. Errors: no such layer or head.
+  [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;
+};
+
+// Of one piece: source tokens as the encoder read them, target tokens as the decoder did, start token included.
+// cross: a row per target token, namely the weights at the step that reads this token and writes the next one.
+// encoder: source by source. decoder: target by target.
+struct Attention {
+  std::string source_text, target_text;  // what the tokens' bytes count in: the whole input, the whole sequence
+  std::vector<AttentionToken> source, target;
+  AttentionMap cross, encoder, decoder;
+
+  [[nodiscard]] const AttentionMap& map(AttentionKind kind) const {
+    return kind == AttentionKind::cross ? cross : kind == AttentionKind::encoder ? encoder : decoder;
+  }
+};
+
+// Runs `piece` of a sequence. The texts are those that the piece's ranges count in; empty where ids came in.
+Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
+                         std::string_view target_text);
+
+// Which bytes of `text`, decoded from `ids`, each id gave; empty for ids that gave none. Found by decoding ever longer
+// beginnings. `base` is added to every offset.
+Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
+                                             std::string_view text, uint64_t base = 0);
+
+// The numbers as one JSON object: tokens with ids and offsets, and the map of `kind`, one layer and head or their means
+// where negative is -1, all of them where it is -2.
+constexpr int32_t kAttentionMean = -1, kAttentionAll = -2;
+struct AttentionChoice {
+  AttentionKind kind = AttentionKind::cross;
+  int32_t layer = kAttentionMean, head = kAttentionMean;
+};
+Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice);
+
+// The same as a picture (PNG): rows and columns labelled with their tokens.
+Result<std::vector<uint8_t>> attention_png(const Attention& attention, const AttentionChoice& choice);
+
+// ---- alignment
+// -------------------------------------------------------------------------------------------------------
+
+struct Word {
+  ByteRange bytes;  // of the text
+};
+
+// A pair of words that belong together.
+struct WordLink {
+  uint32_t source = 0, target = 0;  // indexes of words
+  float weight = 0;                 // attention of the target word that goes to the source word, 0 to 1
+};
+
+struct Alignment {
+  std::vector<Word> source, target;
+  std::vector<WordLink> links;  // by target word, then source word
+};
+
+struct AlignmentOptions {
+  int32_t layer = kAttentionMean;  // of the decoder; kAttentionMean: all layers
+};
+
+// Words are runs of letters and digits, and runs of punctuation; in scripts without white space every token is one.
+// Every target word is linked to the source word that it attends to most; a source word left over is linked to the
+// target word that attends most to it, if that is at least half of what goes to that word's own link. Punctuation is
+// linked to punctuation only (see docs/attention.md).
+// Errors: no texts (ids came in), no such layer.
+Result<Alignment> align(const Attention& attention, const AlignmentOptions& options = {});
+
+// Words of `text` within `range`; `tokens` (by their bytes) cut it where the script writes no white space.
+std::vector<Word> find_words(std::string_view text, ByteRange range, std::span<const AttentionToken> tokens);
+
+}  // namespace lapilli
