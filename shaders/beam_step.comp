@@ -32,6 +32,7 @@ shared uint part_beam[8];
 shared uint part_id[8];
 shared uint next_from[MAX_BEAMS];    // picks that run on
 shared float next_score[MAX_BEAMS];  // and their running scores
+shared uint notes[2];                // of the first two slots
 
 struct Candidate {
   float score;
@@ -171,14 +172,16 @@ void decide() {
   search[search_base + SEARCH_SETTLED] = settled ? 1u : 0u;
   bool done = settled || limit || all_ended || (stop_when_full && finished == p.beams);
   search[search_base + SEARCH_DONE] = done ? 1u : 0u;
+  notes[0] = done ? LOG_NOTE_DONE : 0u;
+  notes[1] = finished == 0u ? 0u : 1u + search[entry_word(0u) + 1u] * MAX_ROWS + search[entry_word(0u) + 2u];
 }
 
-void write_log(uint beam, uint token, uint parent, uint score) {
+void write_log(uint beam, uint token, uint parent, uint score, uint note) {
   uint entry = t * (LOG_HEADER + 4u * p.slots) + LOG_HEADER + 4u * (first_slot + beam);
   log_words[entry] = token;
   log_words[entry + 1u] = first_slot + parent;
   log_words[entry + 2u] = score;
-  log_words[entry + 3u] = 0u;
+  log_words[entry + 3u] = note;
 }
 
 uint lineage_word(uint parity, uint plane, uint slot, uint position) {
@@ -199,7 +202,7 @@ void main() {
     // The next id is given; search_init has written it, and every slot continues itself.
     if (lane < p.beams)
       write_log(lane, lineage[lineage_word(parity, 1u, first_slot + lane, t + 1u)], lane,
-                search[search_base + SEARCH_HEADER + lane]);
+                search[search_base + SEARCH_HEADER + lane], 0u);
     return;
   }
   pick();
@@ -215,6 +218,6 @@ void main() {
     uint from = next_from[lane], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
     lineage[lineage_word(parity ^ 1u, 0u, first_slot + lane, t + 1u)] = first_slot + lane;
     lineage[lineage_word(parity ^ 1u, 1u, first_slot + lane, t + 1u)] = token;
-    write_log(lane, token, pick_beam[from], floatBitsToUint(next_score[lane]));
+    write_log(lane, token, pick_beam[from], floatBitsToUint(next_score[lane]), lane < 2u ? notes[lane] : 0u);
   }
 }

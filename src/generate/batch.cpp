@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "generate/model_impl.hpp"
+#include "generate/token_stream.hpp"
 
 namespace lapilli {
 
@@ -32,6 +33,7 @@ struct Sums {
     total.decode_ms += s.decode_ms;
     total.steps += s.steps;
     total.submissions += s.submissions;
+    total.narrow_submissions += s.narrow_submissions;
     total.session_bytes = std::max(total.session_bytes, s.session_bytes);
   }
   GenerateStats total;
@@ -62,11 +64,20 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return request.sources[a].size() > request.sources[b].size(); });
   out.hypotheses.resize(n);
+  // A batch that turns out to be too large is run again in parts: what it gave is not given again.
+  OnceStream stream(request.on_tokens, n);
   Sums sums;
   for (size_t begin = 0; begin < n;) {
     if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
     size_t end = std::min(n, begin + batch);
-    auto result = run_job(model, part_of(request, order, begin, end), [&] { return !progress || progress(begin, n); });
+    GenerateRequest part = part_of(request, order, begin, end);
+    if (request.on_tokens) {
+      for (size_t i = begin; i < end; ++i) stream.restart(order[i]);
+      part.on_tokens = [&, begin](size_t source, std::span<const int32_t> ids) {
+        return stream.push(order[begin + source], ids);
+      };
+    }
+    auto result = run_job(model, std::move(part), [&] { return !progress || progress(begin, n); });
     // Too much for the memory, or for one of the device's binding limits: fewer rows.
     if (!result && end - begin > 1 &&
         (result.error().code == ErrorCode::out_of_memory || result.error().code == ErrorCode::unsupported)) {

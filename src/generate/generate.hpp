@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,11 +69,20 @@ struct GenerateRequest {
   GenerationConfig options;      // what is set here wins over the model's generation_config
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
   bool capture_scores = false;   // keep logits and processed scores of every step (slow: one step per submission)
+  // Ids of each source's best hypothesis as soon as they are settled: without the given ones, each once and in order, the
+  // end token among them; together they are that hypothesis. With one beam every step settles an id; with several, the
+  // ids that all hypotheses share which can still win. Called by pump(), wait() or generate() in the calling thread; an
+  // error ends the job.
+  std::function<Status(size_t source, std::span<const int32_t> ids)> on_tokens;
 };
 
 struct Hypothesis {
   std::vector<int32_t> ids;           // decoder start (or given ids) and end token included, no padding
   float score = 0;                    // sum of log-probabilities / generated tokens ^ length_penalty
+  // Per generated token the logarithm of its probability as the search saw it, after all processors: forced ids have 0.
+  // Greedy search normalizes what the processors left over, beam search what they were given. They sum up to
+  // score * generated tokens ^ length_penalty, but for rounding.
+  std::vector<float> token_scores;
   std::vector<int32_t> beam_indices;  // per generated token: the beam (counted over the batch) that it continued
 };
 
@@ -80,6 +90,7 @@ struct GenerateStats {
   double encode_ms = 0, decode_ms = 0;  // wall clock, from submission to the host's seeing the end
   uint32_t steps = 0;                   // decoder steps that counted
   uint32_t submissions = 0;
+  uint32_t narrow_submissions = 0;  // of these, ones whose plan was made for the fewer rows that were left
   uint64_t session_bytes = 0;  // device memory of this job's session
 };
 
@@ -102,7 +113,8 @@ class Job {
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
   ~Job();  // waits for what is in flight (bounded)
 
-  // Submits what fits, polls, harvests. True once the job has ended (well or not); never blocks.
+  // Submits what fits, polls, harvests. True once the job has ended (well or not). Does not wait for the device, but for
+  // one case: a search that outgrows the room that is usual for its sources is set up anew.
   bool pump();
   // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission
   // that has come back; false cancels.

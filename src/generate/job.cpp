@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "generate/model_impl.hpp"
+#include "generate/token_stream.hpp"
 #include "generate/trace_back.hpp"
 #include "runtime/runner.hpp"
 
@@ -39,6 +40,10 @@ struct Job::Impl {
   std::unique_ptr<Workspace> workspace;
   std::unique_ptr<StepRunner> runner;
   std::vector<uint32_t> log;  // every harvested step
+  std::optional<OnceStream> stream;
+  std::optional<SettledIds> settled;
+  Status stream_status;
+  std::optional<vulkan::Ticket> fetch;  // of the copy of the search state for the host
   std::atomic<bool> cancelled{false};
   bool ended = false, search_done = false, taken = false;
   uint32_t position_limit = 0;  // ids this attempt has room for
@@ -53,7 +58,10 @@ struct Job::Impl {
   Status write_inputs();
   void start_runner();
   void finish(Status s);
+  Result<bool> fetched();
   Status collect();
+  Status trace(std::span<const uint32_t> search);
+  Status give_tokens();
   Status capture_step();
   Status capture_status;
   bool step_once();
@@ -180,16 +188,27 @@ void Job::Impl::start_runner() {
   o.max_steps = position_limit - 1;
   log.clear();
   search_done = false;
+  fetch.reset();
+  if (request.on_tokens) {
+    if (!stream) stream.emplace(request.on_tokens, request.sources.size());
+    for (size_t i = 0; i < request.sources.size(); ++i) stream->restart(i);
+    settled.emplace(SettledIds::Setup{workspace->key.shape, static_cast<uint32_t>(request.sources.size()),
+                                      static_cast<uint32_t>(prefix.front().size()), options.max_length, options.end_ids});
+  }
   runner = std::make_unique<StepRunner>(*workspace->session, *workspace->step, o);
+  std::vector<NarrowStep> narrow;
+  for (const auto& [step, rows] : workspace->narrow_steps) narrow.push_back({step.get(), rows});
+  runner->narrow(std::move(narrow));
   auto recordings = workspace->encode->recordings();
   const auto init = workspace->init->recordings();
   recordings.insert(recordings.end(), init.begin(), init.end());
   runner->prologue(std::move(recordings));
   started = encoded = Clock::now();
   runner->on_prologue = [this] { encoded = Clock::now(); };
-  runner->on_step = [this](uint32_t, std::span<const uint32_t> row) {
+  runner->on_step = [this](uint32_t step, std::span<const uint32_t> row) {
     log.insert(log.end(), row.begin(), row.end());
     if (row[1] != 0) search_done = true;
+    if (settled) settled->read(step, log);
     // Here nothing is in flight: the next step is submitted after this call.
     if (request.capture_scores && capture_status) capture_status = capture_step();
   };
@@ -211,8 +230,11 @@ bool Job::Impl::step_once() {
     finish(std::move(over).error());
     return true;
   }
-  if (!capture_status) {
-    finish(std::move(capture_status));
+  if (stream_status) stream_status = give_tokens();
+  if (!capture_status || !stream_status) {
+    runner->stop();
+    if (!*over) return false;
+    finish(capture_status ? std::move(stream_status) : std::move(capture_status));
     return true;
   }
   if (!*over) return false;
@@ -227,8 +249,24 @@ bool Job::Impl::step_once() {
     if (auto s = begin(options.max_length); !s) finish(std::move(s));
     return ended;
   }
+  auto here = fetched();
+  if (!here) {
+    finish(std::move(here).error());
+    return true;
+  }
+  if (!*here) return false;
   finish(collect());
   return true;
+}
+
+// What was settled by the steps that came back.
+Status Job::Impl::give_tokens() {
+  if (!settled) return {};
+  for (uint32_t i = 0; i < request.sources.size(); ++i) {
+    const auto ids = settled->take(i);
+    if (!ids.empty()) LAPILLI_CHECK(stream->push(i, ids));
+  }
+  return {};
 }
 
 namespace {
@@ -276,24 +314,47 @@ Status Job::Impl::capture_step() {
                                   std::as_writable_bytes(std::span(captured_slots)));
 }
 
+// Asks for the search state where it is not mapped; true once it is here.
+Result<bool> Job::Impl::fetched() {
+  if (!workspace->fetch) return true;
+  if (!fetch) {
+    const vulkan::CommandRecording* copy = workspace->fetch.get();
+    LAPILLI_TRY(fetch, model->impl()->device->submit(std::span(&copy, 1)));
+  }
+  return model->impl()->device->done(*fetch);
+}
+
+// Nothing of the job is in flight: other jobs of the device are not waited for.
 Status Job::Impl::collect() {
   if (!search_done) return fail(ErrorCode::internal, "the search did not end within %u ids", options.max_length);
-  const auto& shape = workspace->key.shape;
-  std::vector<uint32_t> search(request.sources.size() * SearchLayout::stride(shape.beams));
-  LAPILLI_CHECK(workspace->session->read(workspace->session->state(StateKind::search), 0,
-                                         std::as_writable_bytes(std::span(search))));
-  const SearchRecord record{shape, static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search};
-  for (uint32_t i = 0; i < request.sources.size(); ++i) {
-    LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], options.return_sequences));
-    if (h.empty()) return fail(ErrorCode::internal, "source %u has no hypothesis", i);
-    output.hypotheses.push_back(std::move(h));
-  }
+  std::vector<uint32_t> search(request.sources.size() * SearchLayout::stride(workspace->key.shape.beams));
+  const BufferRef state = workspace->session->state(StateKind::search);
+  const BufferRef from = workspace->fetch ? BufferRef{&workspace->found, 0, workspace->found.size()} : state;
+  if (!from.buffer->mapped() || from.size < search.size() * 4)
+    return fail(ErrorCode::internal, "the search state cannot be read");
+  LAPILLI_CHECK(from.buffer->invalidate(from.offset, search.size() * 4));
+  std::memcpy(search.data(), from.buffer->mapped() + from.offset, search.size() * 4);
+  LAPILLI_CHECK(trace(search));
   output.stats.encode_ms = std::chrono::duration<double, std::milli>(encoded - started).count();
   output.stats.decode_ms = ms_since(encoded);
   output.stats.steps = runner->steps_done();
   output.stats.submissions = runner->submissions();
+  output.stats.narrow_submissions = runner->narrow_submissions();
   output.stats.session_bytes = workspace->session->bytes();
   output.captured = std::move(captured);
+  return {};
+}
+
+Status Job::Impl::trace(std::span<const uint32_t> search) {
+  const SearchRecord record{
+      workspace->key.shape, static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search,
+      options.length_penalty};
+  for (uint32_t i = 0; i < request.sources.size(); ++i) {
+    LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], options.return_sequences));
+    if (h.empty()) return fail(ErrorCode::internal, "source %u has no hypothesis", i);
+    if (stream) LAPILLI_CHECK(stream->complete(i, std::span(h.front().ids).subspan(prefix[i].size())));
+    output.hypotheses.push_back(std::move(h));
+  }
   return {};
 }
 
@@ -302,7 +363,8 @@ bool Job::pump() { return impl_->step_once(); }
 Status Job::wait(const std::function<bool()>& go_on) {
   while (!impl_->step_once()) {
     if (go_on && !go_on()) cancel();
-    if (auto s = impl_->runner->wait_oldest(); !s) {
+    const auto& fetch = impl_->fetch;
+    if (auto s = fetch ? impl_->model->impl()->device->wait(*fetch) : impl_->runner->wait_oldest(); !s) {
       impl_->finish(std::move(s));
       break;
     }

@@ -28,6 +28,8 @@ struct WorkspaceKey {
 
 struct WorkspacePlans {
   std::shared_ptr<const Plan> encode, init, step;
+  // The step for half the sentences, a quarter..., for when so many have ended. Capturing jobs have none.
+  std::vector<std::shared_ptr<const Plan>> narrow_steps;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
 };
 
@@ -58,6 +60,10 @@ struct Workspace {
   WorkspacePlans plans;
   std::unique_ptr<Session> session;
   std::unique_ptr<BoundPlan> encode, init, step;
+  std::vector<std::pair<std::unique_ptr<BoundPlan>, uint32_t>> narrow_steps;  // and the rows that each has room for
+  // Search state, as the host reads it when the search has ended: copied by `fetch` where the device's is not mapped.
+  vulkan::Buffer found;
+  std::unique_ptr<vulkan::CommandRecording> fetch;
 };
 
 struct Model::Impl {
@@ -84,6 +90,7 @@ struct Model::Impl {
   // Counts `bytes` against the memory limit.
   Result<MemoryShare> reserve(uint64_t bytes);
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
+  Status bind(Workspace& w);
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   Status prepare_pipelines(const WorkspaceKey& key);
   std::mutex mutex_;
@@ -105,6 +112,9 @@ struct StepGraph {
 };
 graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape);
 graph::Graph init_graph(const model::Network& network, const model::SessionShape& shape);
-StepGraph step_graph(const model::Network& network, const WorkspaceKey& key);
+// `rows` live rows at most; 0: all slots.
+StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
+// Rows of the narrower steps of a job, widest first: half the sentences, a quarter... down to one.
+std::vector<uint32_t> narrow_rows(const WorkspaceKey& key);
 
 }  // namespace lapilli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 namespace lapilli {
 
@@ -9,14 +11,27 @@ namespace {
 
 constexpr uint32_t kFinishedWords = 4;  // score, step, slot, token
 
-// Ids of the hypothesis that ended at `step` in `slot` with `token`.
-Status follow(const SearchRecord& r, uint32_t step, uint32_t slot, std::span<const int32_t> prefix, Hypothesis& h) {
+float or_infinity(float score) { return score <= kForbidden ? -std::numeric_limits<float>::infinity() : score; }
+
+// Scores per token from running sums, the first of which stands before any token was generated.
+std::vector<float> differences(const std::vector<float>& sums) {
+  std::vector<float> out;
+  for (size_t i = 1; i < sums.size(); ++i)
+    out.push_back(sums[i] <= kForbidden || sums[i - 1] <= kForbidden ? or_infinity(kForbidden) : sums[i] - sums[i - 1]);
+  return out;
+}
+
+// Ids of the hypothesis that ended at `step` in `slot`, without its last token, and the running sums behind each
+// generated one.
+Status follow(const SearchRecord& r, uint32_t step, uint32_t slot, std::span<const int32_t> prefix, Hypothesis& h,
+              std::vector<float>& sums) {
   const uint64_t stride = LogLayout::stride(r.shape.slots());
   std::vector<int32_t> ids, beams;
   for (uint32_t t = step; t-- > 0;) {
     beams.push_back(static_cast<int32_t>(slot));
     const uint32_t* entry = r.log.data() + t * stride + LogLayout::header + 4 * uint64_t{slot};
     ids.push_back(static_cast<int32_t>(entry[0]));
+    if (t + 1 >= prefix.size()) sums.push_back(std::bit_cast<float>(entry[2]));
     slot = entry[1];
     if (slot >= r.shape.slots())
       return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, r.shape.slots());
@@ -25,6 +40,8 @@ Status follow(const SearchRecord& r, uint32_t step, uint32_t slot, std::span<con
   ids.push_back(prefix.front());
   std::reverse(ids.begin(), ids.end());
   std::reverse(beams.begin(), beams.end());
+  sums.push_back(0);
+  std::reverse(sums.begin(), sums.end());
   // Given ids were not chosen: only what was generated has a beam.
   h.beam_indices.assign(beams.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(beams.size()),
                                                             static_cast<ptrdiff_t>(prefix.size()) - 1),
@@ -48,11 +65,14 @@ Result<std::vector<Hypothesis>> trace_back(const SearchRecord& r, uint32_t sente
     if (step >= r.steps || slot >= r.shape.slots())
       return fail(ErrorCode::internal, "a finished hypothesis points to step %u of %u, slot %u", step, r.steps, slot);
     Hypothesis h;
-    h.score = std::bit_cast<float>(f[0]);
-    if (h.score <= kForbidden) h.score = -std::numeric_limits<float>::infinity();
+    h.score = or_infinity(std::bit_cast<float>(f[0]));
     // The token at position `step` came out of step - 1 into this slot; the last one is in the list itself.
-    LAPILLI_CHECK(follow(r, step, slot, prefix, h));
+    std::vector<float> sums;
+    LAPILLI_CHECK(follow(r, step, slot, prefix, h, sums));
     h.ids.push_back(static_cast<int32_t>(f[3]));
+    const auto generated = static_cast<float>(h.ids.size() - prefix.size());
+    sums.push_back(std::bit_cast<float>(f[0]) * std::pow(generated, r.length_penalty));
+    h.token_scores = differences(sums);
     all.push_back(std::move(h));
   }
   return all;

@@ -18,6 +18,7 @@ struct SearchRecord {
   uint32_t steps = 0;                // rows of the log that count
   std::span<const uint32_t> log;     // LogLayout, from step 0
   std::span<const uint32_t> search;  // SearchLayout per sentence
+  float length_penalty = 1;          // for the score of the last token
 };
 
 // The best `count` hypotheses of a sentence whose search has ended.

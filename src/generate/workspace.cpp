@@ -38,10 +38,19 @@ graph::Graph init_graph(const model::Network& network, const model::SessionShape
   return g;
 }
 
-StepGraph step_graph(const model::Network& network, const WorkspaceKey& key) {
+std::vector<uint32_t> narrow_rows(const WorkspaceKey& key) {
+  std::vector<uint32_t> rows;
+  for (uint32_t s = key.shape.sentences; s > 1 && !key.capture;) {
+    s = div_up(s, 2u);
+    rows.push_back(s * key.shape.beams);
+  }
+  return rows;
+}
+
+StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows) {
   StepGraph s;
   model::Builder b(network, s.graph);
-  const auto logits = model::build_step(b, {key.shape.slots(), key.shape});
+  const auto logits = model::build_step(b, {rows ? rows : key.shape.slots(), key.shape});
   model::build_tail(b, logits, key.shape, {key.candidates, key.renormalize, key.capture});
   for (const auto& o : b.outputs()) {
     if (o.name == "logits") s.logits = o.tensor;
@@ -64,6 +73,10 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
   p.logits = step.logits;
   p.scores = step.scores;
   LAPILLI_TRY(p.step, compile(std::move(step.graph), caps));
+  for (const uint32_t rows : narrow_rows(key)) {
+    LAPILLI_TRY(auto narrow, compile(step_graph(network, key, rows).graph, caps));
+    p.narrow_steps.push_back(std::move(narrow));
+  }
   std::lock_guard lock(mutex_);
   plans_.emplace_front(key, p);
   if (plans_.size() > kPlanCache) plans_.pop_back();
@@ -99,11 +112,17 @@ Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
 }
 
 namespace {
+std::vector<std::shared_ptr<const Plan>> all_plans(const WorkspacePlans& p) {
+  std::vector<std::shared_ptr<const Plan>> all{p.encode, p.init, p.step};
+  all.insert(all.end(), p.narrow_steps.begin(), p.narrow_steps.end());
+  return all;
+}
+
 // Device memory that a session of these plans takes.
 uint64_t session_bytes(const WorkspacePlans& p) {
   std::map<uint32_t, uint64_t> states;
   uint64_t arena = 0, total = 0;
-  for (const auto& plan : {p.encode, p.init, p.step}) {
+  for (const auto& plan : all_plans(p)) {
     arena = std::max(arena, plan->arena_bytes());
     for (const auto& t : plan->graph.tensors())
       if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
@@ -153,18 +172,44 @@ Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKe
   LAPILLI_CHECK(prepare_pipelines(key));
   LAPILLI_TRY(w->share, reserve(session_bytes(w->plans)));
   LAPILLI_TRY(w->session, Session::create(device));
-  for (const auto& plan : {w->plans.encode, w->plans.init, w->plans.step}) w->session->require(*plan);
+  for (const auto& plan : all_plans(w->plans)) w->session->require(*plan);
   LAPILLI_CHECK(w->session->allocate());
-  const MemoryMap memory = w->session->memory(weight_map());
-  LAPILLI_TRY(auto encode, BoundPlan::bind(device, w->plans.encode, memory));
-  LAPILLI_TRY(auto init, BoundPlan::bind(device, w->plans.init, memory));
-  const bool one_segment = w->plans.step->schedule.segments.size() == 1;
-  LAPILLI_TRY(auto step, BoundPlan::bind(device, w->plans.step, memory, {one_segment ? key.steps_per_submit : 1, {}}));
-  w->encode = std::make_unique<BoundPlan>(std::move(encode));
-  w->init = std::make_unique<BoundPlan>(std::move(init));
-  w->step = std::make_unique<BoundPlan>(std::move(step));
-  LAPILLI_CHECK(write_grids(*device, *w->plans.step, w->session->state(StateKind::grids)));
+  LAPILLI_CHECK(bind(*w));
   return w;
+}
+
+Status Model::Impl::bind(Workspace& w) {
+  const MemoryMap memory = w.session->memory(weight_map());
+  LAPILLI_TRY(auto encode, BoundPlan::bind(device, w.plans.encode, memory));
+  LAPILLI_TRY(auto init, BoundPlan::bind(device, w.plans.init, memory));
+  w.encode = std::make_unique<BoundPlan>(std::move(encode));
+  w.init = std::make_unique<BoundPlan>(std::move(init));
+  // The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
+  std::vector<std::shared_ptr<const Plan>> steps{w.plans.step};
+  steps.insert(steps.end(), w.plans.narrow_steps.begin(), w.plans.narrow_steps.end());
+  const SharedGrids grids = share_grids(steps);
+  const auto rows = narrow_rows(w.key);
+  for (size_t i = 0; i < grids.of_plan.size(); ++i) {
+    BindOptions options;
+    options.repeats = steps[i]->schedule.segments.size() == 1 ? w.key.steps_per_submit : 1;
+    options.grids = grids.of_plan[i];
+    LAPILLI_TRY(auto bound, BoundPlan::bind(device, steps[i], memory, options));
+    auto kept = std::make_unique<BoundPlan>(std::move(bound));
+    if (i == 0)
+      w.step = std::move(kept);
+    else
+      w.narrow_steps.emplace_back(std::move(kept), rows[i - 1]);
+  }
+  LAPILLI_CHECK(write_grids(*device, grids.specs, w.plans.step->max_group_x, w.session->state(StateKind::grids)));
+  const BufferRef search = w.session->state(StateKind::search);
+  if (search.buffer->mapped()) return {};
+  LAPILLI_TRY(w.found, device->make_buffer(search.size, vulkan::MemoryUse::readback, "search result"));
+  LAPILLI_TRY(auto fetch, vulkan::CommandRecording::create(device));
+  LAPILLI_CHECK(fetch.begin());
+  fetch.copy(*search.buffer, search.offset, w.found, 0, search.size);
+  LAPILLI_CHECK(fetch.end());
+  w.fetch = std::make_unique<vulkan::CommandRecording>(std::move(fetch));
+  return {};
 }
 
 void Model::Impl::give_back(std::unique_ptr<Workspace> workspace) {

@@ -174,8 +174,14 @@ class Sentence {
 
   void write_log(uint32_t beam, uint32_t token, uint32_t parent) {
     const uint64_t at = t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header + 4 * (first_slot_ + beam);
-    const uint32_t words[] = {token, first_slot_ + parent, running(beam), 0};
+    const uint32_t words[] = {token, first_slot_ + parent, running(beam), note(beam)};
     std::copy(std::begin(words), std::end(words), log_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  uint32_t note(uint32_t beam) {
+    if (beam == 0) return state_[SearchLayout::done] != 0 ? LogLayout::note_done : 0;
+    if (beam != 1 || state_[SearchLayout::finished] == 0) return 0;
+    return LogLayout::note(entry(0)[1], entry(0)[2]);
   }
 
   StepAttributes a_;

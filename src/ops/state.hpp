@@ -110,9 +110,16 @@ struct SearchLayout {
 };
 
 // log: per step `stride(slots)` words: a header of 4 words {live rows after the step, done after the step, 0, 0}, then per
-// slot 4 words: token at position t + 1, parent slot, running score (float), flags (0). Only live slots are written.
+// slot 4 words: token at position t + 1, parent slot, running score (float), note. Only live slots are written.
+// Notes of beam search, for who follows it from the host: a sentence's first slot has note_done if its search ended with
+// this step; its second one has the best hypothesis that has finished so far, as the step and the slot it ended in (0:
+// none). All other notes are 0.
 struct LogLayout {
   static constexpr uint32_t header = 4;
+  static constexpr uint32_t note_done = 1;
+  static constexpr uint32_t note(uint32_t step, uint32_t slot) { return 1 + step * kMaxRows + slot; }
+  static constexpr uint32_t note_step(uint32_t note) { return (note - 1) / kMaxRows; }
+  static constexpr uint32_t note_slot(uint32_t note) { return (note - 1) % kMaxRows; }
   static constexpr uint64_t stride(uint64_t slots) { return header + 4 * slots; }
 };
 

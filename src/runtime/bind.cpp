@@ -94,7 +94,11 @@ Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph:
     recording.label(plan_->graph.node(d.node).label.c_str());
     recording.bind(pipelines_[d.pipeline], sets_[index], std::span(d.push).first(d.push_bytes));
     if (d.grid >= 0) {
-      const uint64_t offset = (uint64_t{static_cast<uint32_t>(d.grid)} * GridWords::stride + GridWords::arguments) * 4;
+      const auto own = static_cast<uint32_t>(d.grid);
+      if (!options_.grids.empty() && own >= options_.grids.size())
+        return fail(ErrorCode::internal, "no entry of the grids buffer stands for grid %u", own);
+      const uint32_t entry = options_.grids.empty() ? own : options_.grids[own];
+      const uint64_t offset = (uint64_t{entry} * GridWords::stride + GridWords::arguments) * 4;
       if (!grids.buffer || offset + 12 > grids.size) return fail(ErrorCode::internal, "no grids buffer is bound");
       recording.dispatch_indirect(*grids.buffer, grids.offset + offset);
     } else {
@@ -126,12 +130,34 @@ Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<
 }
 
 Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids) {
+  return write_grids(device, plan.grids, plan.max_group_x, grids);
+}
+
+SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
+  SharedGrids shared;
+  for (const auto& plan : plans) {
+    auto specs = shared.specs;
+    std::vector<uint32_t> own;
+    for (const GridSpec& spec : plan->grids) {
+      const auto at = std::find(specs.begin(), specs.end(), spec);
+      own.push_back(static_cast<uint32_t>(at - specs.begin()));
+      if (at == specs.end()) specs.push_back(spec);
+    }
+    if (specs.size() > kMaxGrids) break;
+    shared.specs = std::move(specs);
+    shared.of_plan.push_back(std::move(own));
+  }
+  return shared;
+}
+
+Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x, const BufferRef& grids) {
   std::vector<uint32_t> words(uint64_t{kMaxGrids} * GridWords::stride, 0);
-  for (size_t i = 0; i < plan.grids.size(); ++i) {
+  if (specs.size() > kMaxGrids) return fail(ErrorCode::internal, "%zu grids; at most %u fit", specs.size(), kMaxGrids);
+  for (size_t i = 0; i < specs.size(); ++i) {
     uint32_t* w = &words[i * GridWords::stride];
-    w[GridWords::groups_per_tile] = plan.grids[i].groups_per_tile;
-    w[GridWords::rows_per_tile] = plan.grids[i].rows_per_tile;
-    w[GridWords::max_x] = plan.max_group_x;
+    w[GridWords::groups_per_tile] = specs[i].groups_per_tile;
+    w[GridWords::rows_per_tile] = specs[i].rows_per_tile;
+    w[GridWords::max_x] = max_group_x;
   }
   if (grids.size < words.size() * 4) return fail(ErrorCode::internal, "the grids buffer is too small");
   return device.write(*grids.buffer, grids.offset, std::as_bytes(std::span(words)));

@@ -26,6 +26,9 @@ struct BindOptions {
   uint32_t repeats = 1;
   // Levels before which no barrier is recorded: for tests that show who notices.
   std::vector<uint32_t> left_out_barriers;
+  // Entries of the grids buffer that stand for the plan's grids, where several plans share the buffer (share_grids);
+  // empty: the same. What writes grids writes all of them, so hazards do not depend on it.
+  std::vector<uint32_t> grids;
 };
 
 // The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
@@ -60,5 +63,14 @@ Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<
 
 // Writes a plan's grid specifications into a grids buffer (StateKind::grids); blocking.
 Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids);
+
+// Plans that share one grids buffer: the grids of all, each once, and for every plan which of them are its own.
+struct SharedGrids {
+  std::vector<GridSpec> specs;
+  std::vector<std::vector<uint32_t>> of_plan;
+};
+// Takes the plans in order as long as their grids fit the buffer; of_plan is as long as the plans that do.
+SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans);
+Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x, const BufferRef& grids);
 
 }  // namespace lapilli

@@ -28,13 +28,25 @@ Status StepRunner::wait_oldest() {
   return session_.device()->wait(flights_.front().ticket);
 }
 
+const BoundPlan& StepRunner::choose() const {
+  if (step_submissions_ < options_.submits_in_flight) return step_;
+  const uint32_t live = live_after_[step_submissions_ - options_.submits_in_flight];
+  const BoundPlan* chosen = &step_;
+  for (const NarrowStep& n : narrow_)
+    if (n.rows >= live) chosen = n.step;
+  return *chosen;
+}
+
 Status StepRunner::submit() {
   std::vector<const vulkan::CommandRecording*> recordings;
-  const auto step = step_.recordings();
-  const uint32_t times = std::max(1u, options_.steps_per_submit / step_.repeats());
+  const BoundPlan& plan = choose();
+  const auto step = plan.recordings();
+  const uint32_t times = std::max(1u, options_.steps_per_submit / plan.repeats());
   for (uint32_t i = 0; i < times; ++i) recordings.insert(recordings.end(), step.begin(), step.end());
   LAPILLI_TRY(const auto ticket, session_.device()->submit(recordings));
-  const uint32_t steps = times * step_.repeats();
+  const uint32_t steps = times * plan.repeats();
+  ++step_submissions_;
+  if (&plan != &step_) ++narrow_submissions_;
   flights_.push_back({ticket, steps});
   submitted_ += steps;
   ++submissions_;
@@ -56,13 +68,16 @@ Status StepRunner::harvest(const Flight& flight) {
     return fail(ErrorCode::internal, "the log has room for %llu steps", static_cast<unsigned long long>(rows));
   LAPILLI_CHECK(log.buffer->invalidate(log.offset + completed_ * stride * 4, (end - completed_) * stride * 4));
   const auto* words = reinterpret_cast<const uint32_t*>(log.buffer->mapped() + log.offset);
+  uint32_t live = live_after_.empty() ? ~0u : live_after_.back();
   for (; completed_ < end; ++completed_) {
     if (done_) continue;
     const std::span<const uint32_t> row(words + completed_ * stride, stride);
+    live = row[0];
     ++harvested_;
     if (on_step) on_step(completed_, row);
     if (row[1] != 0) done_ = true;
   }
+  live_after_.push_back(live);
   return {};
 }
 

@@ -20,12 +20,23 @@ struct RunnerOptions {
   uint64_t log_stride = 0;  // words from one step's log to the next
 };
 
+// A step plan for fewer rows, bound to the same session. State is addressed by slot, so nothing moves when it takes over.
+struct NarrowStep {
+  const BoundPlan* step = nullptr;
+  uint32_t rows = 0;  // live rows that it has room for
+};
+
 class StepRunner {
  public:
   // The bound plans and the session must outlive the runner. `step` runs S steps per submission, either by its repeats
   // or by submitting its recordings S times.
   StepRunner(const Session& session, const BoundPlan& step, const RunnerOptions& options)
       : session_(session), step_(step), options_(options) {}
+
+  // Widest first, each bound with as many repeats as the step plan. A submission takes the narrowest with room for the
+  // rows that were live when the submission before those in flight had ended: which one runs a step follows from the log
+  // and the options alone, never from how fast the host was.
+  void narrow(std::vector<NarrowStep> steps) { narrow_ = std::move(steps); }
 
   // Submitted before the first steps (encode, init), in a submission of its own that nothing waits for.
   void prologue(std::vector<const vulkan::CommandRecording*> recordings) { prologue_ = std::move(recordings); }
@@ -43,6 +54,8 @@ class StepRunner {
 
   [[nodiscard]] uint32_t steps_done() const { return harvested_; }
   [[nodiscard]] uint32_t submissions() const { return submissions_; }
+  // Submissions that ran by a narrower plan.
+  [[nodiscard]] uint32_t narrow_submissions() const { return narrow_submissions_; }
   [[nodiscard]] bool in_flight() const { return !flights_.empty(); }
 
  private:
@@ -50,6 +63,7 @@ class StepRunner {
     vulkan::Ticket ticket;
     uint32_t steps;
   };
+  [[nodiscard]] const BoundPlan& choose() const;
   Status submit();
   Status harvest(const Flight& flight);
 
@@ -57,8 +71,11 @@ class StepRunner {
   const BoundPlan& step_;
   RunnerOptions options_;
   std::vector<const vulkan::CommandRecording*> prologue_;
+  std::vector<NarrowStep> narrow_;
+  std::vector<uint32_t> live_after_;  // rows that went on after each submission of steps that came back
   std::deque<Flight> flights_;
   uint32_t submitted_ = 0, completed_ = 0, harvested_ = 0, submissions_ = 0;
+  uint32_t step_submissions_ = 0, narrow_submissions_ = 0;
   bool done_ = false, stopping_ = false;
 };
 

@@ -2,7 +2,9 @@
 // read, and what another bucket may cost.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "generate/jobs.hpp"
 
@@ -18,6 +20,12 @@ struct Window {
   uint64_t invalidated = 0;
   GenerateOutput output;
 };
+
+// Steps that the window holds at least, however late the host looked: it opens when two steps are done, by which time
+// two submissions may have come back, and two more may come back at once at the end.
+uint32_t least_window(uint32_t all, uint32_t per_submission) {
+  return all - 2 * per_submission - std::max(2 * per_submission, 3u);
+}
 
 Result<Window> watch(const std::shared_ptr<Model>& model, const GenerateRequest& request) {
   LAPILLI_TRY(auto job, Job::start(model, request));
@@ -46,17 +54,70 @@ class DeviceReplay : public testing::TestWithParam<const char*> {};
 TEST_P(DeviceReplay, MakesNothingAndSubmitsOncePerSSteps) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device(GetParam()));
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
+  constexpr uint32_t kSteps = 40;
   for (const uint32_t beams : {1u, 4u}) {
     for (const uint32_t steps : {1u, 2u, 4u}) {
-      GenerateRequest request = request_of({7, 12, 3}, beams, 26);
+      GenerateRequest request = request_of({7, 12, 3}, beams, kSteps);
       request.steps_in_flight = steps;
       LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
-      ASSERT_GE(w.steps, 14u);
+      ASSERT_GE(w.steps, least_window(kSteps, steps));
       const auto made = counting::setup_calls(w.calls);
       EXPECT_TRUE(made.empty()) << counting::to_string(made);
       EXPECT_LE(counting::submits(w.calls), w.steps / steps) << counting::to_string(w.calls);
       EXPECT_LE(counting::waits(w.calls), w.steps / steps) << counting::to_string(w.calls);
     }
+  }
+}
+
+// Sixteen sources that end one after the other: the end token is the id that they say at the most different times.
+Result<GenerateRequest> ragged(const std::shared_ptr<Model>& model, uint32_t beams) {
+  GenerateRequest r = request_of({7, 12, 3, 5, 9, 4, 8, 6, 7, 2, 11, 3, 5, 10, 6, 12}, beams, 0);
+  r.options.num_return_sequences = 1;
+  r.options.max_new_tokens = 40;
+  r.options.no_repeat_ngram_size = 1;  // a random network would say the same all the time
+  r.options.eos_token_id = std::vector<int32_t>{};
+  LAPILLI_TRY(const auto free, run_job(model, r));
+  size_t most = 0;
+  for (int32_t id = 0; id < 256; ++id) {
+    std::set<size_t> times;
+    for (const auto& h : free.hypotheses) {
+      const auto at = std::find(h[0].ids.begin() + 1, h[0].ids.end(), id);
+      times.insert(static_cast<size_t>(at - h[0].ids.begin()));
+    }
+    if (times.size() <= most || *times.rbegin() < 30) continue;
+    most = times.size();
+    r.options.eos_token_id = std::vector<int32_t>{id};
+  }
+  return r;
+}
+
+// Narrower steps take over within the window, and are as cheap for the host: they were bound with the session.
+TEST_P(DeviceReplay, NarrowerStepsTakeOverWithoutMakingAnything) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device(GetParam()));
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
+  for (const uint32_t beams : {1u, 2u}) {
+    LAPILLI_ASSERT_VALUE(auto request, ragged(model, beams));
+    request.steps_in_flight = 1;
+    LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
+    EXPECT_GT(w.output.stats.narrow_submissions, 4u) << beams;
+    EXPECT_LT(w.output.stats.narrow_submissions, w.output.stats.submissions);
+    ASSERT_GE(w.steps, least_window(w.output.stats.steps, 1));
+    const auto made = counting::setup_calls(w.calls);
+    EXPECT_TRUE(made.empty()) << counting::to_string(made);
+    // Which plan ran a step depends on the log alone.
+    LAPILLI_ASSERT_VALUE(const auto again, run_job(model, request));
+    EXPECT_EQ(bits_of(again), bits_of(w.output));
+    // Each source alone, with one plan, finds the same.
+    std::set<size_t> lengths;
+    for (size_t i = 0; i < request.sources.size(); ++i) {
+      GenerateRequest one = request;
+      one.sources = {request.sources[i]};
+      LAPILLI_ASSERT_VALUE(const auto alone, run_job(model, one));
+      EXPECT_EQ(alone.stats.narrow_submissions, 0u);
+      EXPECT_EQ(alone.hypotheses[0][0].ids, w.output.hypotheses[i][0].ids) << i;
+      lengths.insert(alone.hypotheses[0][0].ids.size());
+    }
+    EXPECT_GE(lengths.size(), 4u) << "the sources end at much the same step";
   }
 }
 

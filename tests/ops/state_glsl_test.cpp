@@ -75,6 +75,7 @@ TEST(StateGlsl, ConstantsEqualTheHeader) {
       {"SEARCH_FINISHED", SearchLayout::finished},
       {"SEARCH_HEADER", SearchLayout::header},
       {"LOG_HEADER", LogLayout::header},
+      {"LOG_NOTE_DONE", LogLayout::note_done},
       {"GRID_GROUPS_PER_TILE", GridWords::groups_per_tile},
       {"GRID_ROWS_PER_TILE", GridWords::rows_per_tile},
       {"GRID_MAX_X", GridWords::max_x},

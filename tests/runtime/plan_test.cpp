@@ -69,6 +69,7 @@ TEST(RealPlans, PassTheChecker) {
         LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
         EXPECT_GT(plan->dispatches.size(), 0u);
       }
+      for (const auto& plan : p.narrow_steps) LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
     }
   }
 }
@@ -78,6 +79,7 @@ class Script {
  public:
   explicit Script(const Compiled& c) : c_(c) {}
   std::vector<Event> events;
+  bool narrowing = false;  // every submission of steps by a narrower plan than the one before, as rows end
 
   void job(uint32_t steps, uint32_t per_submit, uint32_t in_flight) {
     for (const StateKind kind : {StateKind::params, StateKind::lists, StateKind::source_ids, StateKind::lengths})
@@ -90,7 +92,9 @@ class Script {
     while (submitted < steps || !flights.empty()) {
       while (submitted < steps && flights.size() < in_flight) {
         ++ticket_;
-        for (uint32_t i = 0; i < per_submit; ++i) submit(*c_.plans.step, submitted++);
+        const size_t narrower = narrowing ? std::min<size_t>(submitted / per_submit, c_.plans.narrow_steps.size()) : 0;
+        const Plan& step = narrower == 0 ? *c_.plans.step : *c_.plans.narrow_steps[narrower - 1];
+        for (uint32_t i = 0; i < per_submit; ++i) submit(step, submitted++);
         flights.emplace_back(ticket_, submitted);
       }
       wait(flights.front().first);
@@ -151,6 +155,57 @@ TEST(RealPlans, ABucketSwitchPassesTheChecker) {
   script.switch_to(small);
   script.job(4, 1, 2);
   LAPILLI_EXPECT_OK(graph::check(script.events));
+}
+
+// Steps for fewer and fewer rows on the memory of one session, reading their own entries of the grids that they share.
+TEST(RealPlans, NarrowerStepsPassTheChecker) {
+  for (const Case& c : kCases) {
+    LAPILLI_ASSERT_VALUE(auto compiled, compile_case(c));
+    std::vector<std::shared_ptr<const Plan>> steps{compiled.plans.step};
+    steps.insert(steps.end(), compiled.plans.narrow_steps.begin(), compiled.plans.narrow_steps.end());
+    EXPECT_EQ(steps.size(), c.lengths.size() == 1 ? 1u : c.lengths.size() == 2 ? 2u : 3u);
+    const SharedGrids grids = share_grids(steps);
+    ASSERT_EQ(grids.of_plan.size(), steps.size());
+    EXPECT_LE(grids.specs.size(), kMaxGrids);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Plan plan = *steps[i];
+      ASSERT_EQ(grids.of_plan[i].size(), plan.grids.size());
+      for (auto& command : plan.commands)
+        for (auto& range : command.ranges) {
+          if (range.id != state_id(StateKind::grids) || range.end - range.begin != 12) continue;
+          const uint64_t bytes = GridWords::stride * 4, own = range.begin / bytes;
+          EXPECT_EQ(grids.specs[grids.of_plan[i][own]], plan.grids[own]);
+          range.begin = grids.of_plan[i][own] * bytes + range.begin % bytes;
+          range.end = range.begin + 12;
+        }
+      auto shared = std::make_shared<const Plan>(std::move(plan));
+      (i == 0 ? compiled.plans.step : compiled.plans.narrow_steps[i - 1]) = shared;
+    }
+    for (const uint32_t per_submit : {1u, 2u, 4u}) {
+      Script script(compiled);
+      script.narrowing = true;
+      script.job(12, per_submit, 2);
+      script.job(12, per_submit, 3);
+      LAPILLI_EXPECT_OK(graph::check(script.events));
+    }
+  }
+}
+
+TEST(SharedGrids, HoldEachGridOnceAndKnowWhoseItIs) {
+  const auto plan = [](std::vector<GridSpec> grids) {
+    auto p = std::make_shared<Plan>();
+    p->grids = std::move(grids);
+    return p;
+  };
+  std::vector<std::shared_ptr<const Plan>> plans{plan({{1, 1}, {2, 8}}), plan({{2, 8}, {3, 4}, {1, 1}}), plan({})};
+  const SharedGrids shared = share_grids(plans);
+  EXPECT_EQ(shared.specs, (std::vector<GridSpec>{{1, 1}, {2, 8}, {3, 4}}));
+  EXPECT_EQ(shared.of_plan, (std::vector<std::vector<uint32_t>>{{0, 1}, {1, 2, 0}, {}}));
+  // What does not fit is left out from there on.
+  std::vector<GridSpec> many;
+  for (uint32_t i = 0; i < kMaxGrids; ++i) many.push_back({100 + i, 1});
+  plans.insert(plans.begin() + 1, plan(many));
+  EXPECT_EQ(share_grids(plans).of_plan.size(), 1u);
 }
 
 // The checker must see what it is there for: without the wait, and without any one barrier, the same script fails.

@@ -134,6 +134,10 @@ Result<WorkspacePlans> compile_plans(const model::Network& network, const Worksp
   plans.logits = step.logits;
   plans.scores = step.scores;
   LAPILLI_TRY(plans.step, compile(std::move(step.graph), caps, options));
+  for (const uint32_t rows : narrow_rows(key)) {
+    LAPILLI_TRY(auto narrow, compile(step_graph(network, key, rows).graph, caps, options));
+    plans.narrow_steps.push_back(std::move(narrow));
+  }
   return plans;
 }
 

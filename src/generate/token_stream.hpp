@@ -1,0 +1,71 @@
+// Tokens as they come: what of each source's best hypothesis is settled while its search still runs, read from the log,
+// and given out once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "generate/search_options.hpp"
+#include "model/transformer.hpp"
+
+namespace lapilli {
+
+// New ids of a source's best hypothesis, in order, given ids left out. An error ends the job with that error.
+using TokenSink = std::function<Status(size_t source, std::span<const int32_t> ids)>;
+
+// Passes ids on once, however often a search is run again (with more room, or in a smaller batch).
+class OnceStream {
+ public:
+  OnceStream(TokenSink sink, size_t sources) : sink_(std::move(sink)), sources_(sources) {}
+  // The source's search begins anew.
+  void restart(size_t source) { sources_[source].seen = 0; }
+  // Ids that follow those seen since restart(). Fails if they depart from what was passed on before.
+  Status push(size_t source, std::span<const int32_t> ids);
+  // Ids seen since restart().
+  [[nodiscard]] size_t seen(size_t source) const { return sources_[source].seen; }
+  // The final ids: fails if they do not begin with those seen, passes on the rest.
+  Status complete(size_t source, std::span<const int32_t> all);
+
+ private:
+  struct Source {
+    std::vector<int32_t> given;  // passed on
+    size_t seen = 0;
+  };
+  TokenSink sink_;
+  std::vector<Source> sources_;
+};
+
+// Settled ids from the log. With one beam every id is settled at once; with several, the ids that all hypotheses share
+// which can still win: those that run, and the best of the finished ones (the others only get worse).
+class SettledIds {
+ public:
+  struct Setup {
+    model::SessionShape shape;
+    uint32_t sentences = 0, prefix = 1, max_length = 0;
+    std::vector<int32_t> end_ids;
+  };
+  explicit SettledIds(Setup setup) : s_(std::move(setup)), sentences_(s_.sentences) {}
+
+  // Reads step `t`, the last of `log` (LogLayout, from step 0). Once per step, in order.
+  void read(uint32_t t, std::span<const uint32_t> log);
+  // Ids that became settled since the last call.
+  std::vector<int32_t> take(uint32_t sentence);
+
+ private:
+  struct Sentence {
+    bool ended = false;
+    uint32_t next = 0;  // the first step whose token is not settled
+    std::vector<int32_t> fresh;
+  };
+  void read_one_beam(uint32_t t, std::span<const uint32_t> log, uint32_t sentence);
+  void read_beams(uint32_t t, std::span<const uint32_t> log, uint32_t sentence);
+  [[nodiscard]] const uint32_t* entry(std::span<const uint32_t> log, uint32_t t, uint32_t slot) const;
+
+  Setup s_;
+  std::vector<Sentence> sentences_;
+};
+
+}  // namespace lapilli

@@ -1,0 +1,289 @@
+// Tokens as they come, and the score of each.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+#include "generate/jobs.hpp"
+#include "generate/token_stream.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+using Lists = std::vector<std::vector<int32_t>>;
+
+// ---- once, however often a search is run again --------------------------------------------------------------------
+
+TEST(OnceStream, GivesNothingTwice) {
+  Lists got(2);
+  OnceStream stream(
+      [&](size_t i, std::span<const int32_t> ids) {
+        got[i].insert(got[i].end(), ids.begin(), ids.end());
+        return Status{};
+      },
+      2);
+  const std::vector<int32_t> a{1, 2, 3}, b{4, 5};
+  LAPILLI_EXPECT_OK(stream.push(0, a));
+  LAPILLI_EXPECT_OK(stream.push(1, b));
+  stream.restart(0);
+  LAPILLI_EXPECT_OK(stream.push(0, std::span(a).first(2)));
+  EXPECT_EQ(got[0], a);
+  LAPILLI_EXPECT_OK(stream.push(0, std::vector<int32_t>{3, 7}));
+  EXPECT_EQ(got[0], (std::vector<int32_t>{1, 2, 3, 7}));
+  LAPILLI_EXPECT_OK(stream.complete(0, std::vector<int32_t>{1, 2, 3, 7, 8}));
+  EXPECT_EQ(got[0], (std::vector<int32_t>{1, 2, 3, 7, 8}));
+  EXPECT_EQ(got[1], b);
+}
+
+TEST(OnceStream, SaysWhenASearchDeparts) {
+  OnceStream stream([](size_t, std::span<const int32_t>) { return Status{}; }, 1);
+  LAPILLI_EXPECT_OK(stream.push(0, std::vector<int32_t>{1, 2, 3}));
+  EXPECT_FALSE(stream.complete(0, std::vector<int32_t>{1, 2, 4}).ok());
+  EXPECT_FALSE(stream.complete(0, std::vector<int32_t>{1, 2}).ok());
+  stream.restart(0);
+  EXPECT_FALSE(stream.push(0, std::vector<int32_t>{1, 4}).ok());
+}
+
+// ---- the stable prefix against a search that remembers everything -------------------------------------------------
+
+struct Simulated {
+  static constexpr uint32_t kBeams = 4, kSentences = 3;
+  model::SessionShape shape{kSentences, kBeams, 8, 64, 8};
+  std::vector<uint32_t> log;
+  // Per sentence: the running hypotheses' ids by beam, the best finished one's without its end.
+  std::vector<Lists> running = std::vector<Lists>(kSentences, Lists(kBeams));
+  std::vector<std::optional<std::vector<int32_t>>> best = std::vector<std::optional<std::vector<int32_t>>>(kSentences);
+  std::vector<uint32_t> best_note = std::vector<uint32_t>(kSentences, 0);
+  std::vector<bool> done = std::vector<bool>(kSentences, false);
+  std::mt19937 random;
+
+  explicit Simulated(uint32_t seed) : random(seed) {}
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+
+  void step(uint32_t t) {
+    log.resize((t + 1) * LogLayout::stride(shape.slots()), 0xdeadbeef);  // what an earlier job may have left
+    uint32_t* row = log.data() + t * LogLayout::stride(shape.slots()) + LogLayout::header;
+    for (uint32_t s = 0; s < kSentences; ++s) {
+      if (done[s]) continue;
+      if (t > 0 && below(6) == 0) {  // one finishes and is the best so far
+        const uint32_t beam = below(kBeams);
+        best[s] = running[s][beam];
+        best_note[s] = LogLayout::note(t, s * kBeams + beam);
+      }
+      done[s] = best[s] && below(12) == 0;
+      const Lists before = running[s];
+      const uint32_t parents = 1 + below(kBeams);  // the fewer, the more is shared
+      for (uint32_t b = 0; b < kBeams; ++b) {
+        const uint32_t parent = b % parents;
+        running[s][b] = before[parent];
+        const auto token = static_cast<int32_t>(10 + b);
+        running[s][b].push_back(token);
+        uint32_t* entry = row + 4 * (s * kBeams + b);
+        entry[0] = static_cast<uint32_t>(token);
+        entry[1] = s * kBeams + parent;
+        entry[2] = std::bit_cast<uint32_t>(-1.0f);
+        entry[3] = b == 0 ? (done[s] ? LogLayout::note_done : 0) : b == 1 ? best_note[s] : 0;
+      }
+    }
+  }
+  [[nodiscard]] std::vector<int32_t> shared(uint32_t s) const {
+    Lists all;
+    if (!done[s]) all = running[s];
+    if (best[s]) all.push_back(*best[s]);
+    std::vector<int32_t> prefix = all.front();
+    for (const auto& ids : all) {
+      const auto [at, _] = std::mismatch(prefix.begin(), prefix.end(), ids.begin(), ids.end());
+      prefix.erase(at, prefix.end());
+    }
+    return prefix;
+  }
+};
+
+TEST(SettledIds, AreWhatAllThatCanStillWinShare) {
+  size_t settled_early = 0, rounds_with_best = 0;
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    Simulated search(seed);
+    SettledIds settled({search.shape, Simulated::kSentences, 1, 64, {2}});
+    Lists got(Simulated::kSentences);
+    for (uint32_t t = 0; t < 40; ++t) {
+      search.step(t);
+      settled.read(t, search.log);
+      for (uint32_t s = 0; s < Simulated::kSentences; ++s) {
+        const auto ids = settled.take(s);
+        got[s].insert(got[s].end(), ids.begin(), ids.end());
+        // Never more than is shared, and, while nothing but running ones were lost, all of it.
+        const auto want = search.shared(s);
+        if (!search.best[s]) {
+          EXPECT_EQ(got[s], want) << "seed " << seed << ", step " << t << ", sentence " << s;
+        }
+        if (search.done[s] && search.best[s]) {
+          EXPECT_EQ(got[s], *search.best[s]) << "seed " << seed << ", step " << t << ", sentence " << s;
+          ++rounds_with_best;
+        } else {
+          ASSERT_LE(got[s].size(), want.size());
+          EXPECT_TRUE(std::equal(got[s].begin(), got[s].end(), want.begin())) << "seed " << seed << ", step " << t;
+          settled_early += got[s].size();
+        }
+      }
+    }
+  }
+  EXPECT_GT(settled_early, 1000u);
+  EXPECT_GT(rounds_with_best, 100u);
+}
+
+// ---- jobs ---------------------------------------------------------------------------------------------------------
+
+class DeviceStream : public testing::Test {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(device_, counted_device());
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, marian()));
+  }
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+};
+
+TEST_F(DeviceStream, JoinedItIsTheBestHypothesis) {
+  LAPILLI_ASSERT_VALUE(const auto random, Model::random(device_, "tiny"));
+  for (const auto& model : {model_, random}) {
+    for (const uint32_t beams : {1u, 4u}) {
+      for (const uint32_t steps : {1u, 4u}) {
+        for (const bool given : {false, true}) {
+          GenerateRequest request = request_of({7, 12, 3}, beams, 0);
+          request.options.max_length = 40;
+          request.steps_in_flight = steps;
+          if (given) request.decoder_ids.assign(3, {model->generation_config().decoder_start_token_id.value(), 17, 9});
+          Lists got(3);
+          uint32_t calls = 0, before_the_end = 0;
+          bool running = true;
+          request.on_tokens = [&](size_t i, std::span<const int32_t> ids) {
+            EXPECT_FALSE(ids.empty());
+            got[i].insert(got[i].end(), ids.begin(), ids.end());
+            ++calls;
+            before_the_end += running;
+            return Status{};
+          };
+          LAPILLI_ASSERT_VALUE(const auto out, run_job(model, request, [&] { return true; }));
+          running = false;
+          for (size_t i = 0; i < 3; ++i) {
+            const auto& ids = out.hypotheses[i][0].ids;
+            EXPECT_EQ(got[i], std::vector<int32_t>(ids.begin() + (given ? 3 : 1), ids.end())) << beams << " beams, " << i;
+          }
+          EXPECT_GE(calls, 3u);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DeviceStream, TokensComeWhileTheSearchRuns) {
+  for (const uint32_t beams : {1u, 4u}) {
+    GenerateRequest request = request_of({12}, beams, 30);
+    request.steps_in_flight = 2;
+    size_t given = 0;
+    request.on_tokens = [&](size_t, std::span<const int32_t> ids) {
+      given += ids.size();
+      return Status{};
+    };
+    LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+    size_t half_way = 0;
+    LAPILLI_ASSERT_OK(job->wait([&] {
+      if (job->steps_done() <= 24) half_way = given;
+      // One beam: everything that came back was given.
+      if (beams == 1) {
+        EXPECT_EQ(given, job->steps_done());
+      }
+      return true;
+    }));
+    EXPECT_GT(half_way, 0u) << beams;
+    EXPECT_EQ(given, 30u);
+  }
+}
+
+TEST_F(DeviceStream, AnErrorOfTheReceiverEndsTheJob) {
+  GenerateRequest request = request_of({7, 12, 3}, 1, 30);
+  const GenerateRequest plain = request;
+  uint32_t calls = 0;
+  request.on_tokens = [&](size_t, std::span<const int32_t>) -> Status {
+    if (++calls == 5) return fail(ErrorCode::cancelled, "enough");
+    return {};
+  };
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, plain));
+  const auto out = run_job(model_, request);
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.error().code, ErrorCode::cancelled);
+  EXPECT_EQ(out.error().message, "enough");
+  EXPECT_EQ(calls, 5u);
+  LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, plain));
+  EXPECT_EQ(bits_of(again), bits_of(want));
+}
+
+TEST_F(DeviceStream, ASearchRunAgainGivesNothingTwice) {
+  GenerateRequest request = request_of({1}, 2, 55);  // more than is usual for a source of one id
+  std::vector<int32_t> got;
+  request.on_tokens = [&](size_t, std::span<const int32_t> ids) {
+    got.insert(got.end(), ids.begin(), ids.end());
+    return Status{};
+  };
+  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+  const auto& ids = out.hypotheses[0][0].ids;
+  EXPECT_EQ(got, std::vector<int32_t>(ids.begin() + 1, ids.end()));
+}
+
+// ---- scores -------------------------------------------------------------------------------------------------------
+
+TEST_F(DeviceStream, TokenScoresAreLogProbabilities) {
+  for (const uint32_t beams : {1u, 4u}) {
+    GenerateRequest request = request_of({7, 12, 3}, beams, 0);
+    request.options.max_length = 24;
+    request.options.length_penalty = 0.7;
+    request.options.forced_eos_token_id = std::vector<int32_t>{};
+    request.options.bad_words_ids = Lists{};
+    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    for (size_t i = 0; i < 3; ++i) {
+      for (const Hypothesis& h : out.hypotheses[i]) {
+        ASSERT_EQ(h.token_scores.size(), h.ids.size() - 1);
+        double sum = 0;
+        for (const float s : h.token_scores) sum += static_cast<double>(s);
+        EXPECT_NEAR(sum / std::pow(static_cast<double>(h.token_scores.size()), 0.7), static_cast<double>(h.score), 1e-4);
+        // What one pass over the hypothesis says.
+        ForwardRequest pass;
+        pass.sources = {request.sources[i]};
+        pass.targets = {std::vector<int32_t>(h.ids.begin(), h.ids.end() - 1)};
+        LAPILLI_ASSERT_VALUE(const auto tensors, forward(model_, pass));
+        const auto& logits = tensors.back();
+        ASSERT_EQ(logits.name, "logits");
+        const uint64_t words = logits.shape.back();
+        for (size_t t = 0; t < h.token_scores.size(); ++t) {
+          const float* row = logits.values.data() + t * words;
+          double total = 0;
+          for (uint64_t v = 0; v < words; ++v) total += std::exp(static_cast<double>(row[v]));
+          EXPECT_NEAR(static_cast<double>(row[h.ids[t + 1]]) - std::log(total), static_cast<double>(h.token_scores[t]), 2e-4)
+              << beams << " beams, source " << i << ", token " << t;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DeviceStream, ForcedTokensScoreZeroAndGivenOnesHaveNone) {
+  for (const uint32_t beams : {1u, 3u}) {
+    GenerateRequest request = request_of({7}, beams, 0);
+    request.options.max_length = 12;
+    request.options.forced_bos_token_id = 33;
+    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    EXPECT_EQ(out.hypotheses[0][0].ids[1], 33);
+    EXPECT_EQ(out.hypotheses[0][0].token_scores[0], 0.0f);
+    EXPECT_LT(out.hypotheses[0][0].token_scores[1], 0.0f);
+    request.options.forced_bos_token_id = -1;
+    request.decoder_ids = {{model_->generation_config().decoder_start_token_id.value(), 33, 7}};
+    LAPILLI_ASSERT_VALUE(const auto given, run_job(model_, request));
+    EXPECT_EQ(given.hypotheses[0][0].token_scores.size(), given.hypotheses[0][0].ids.size() - 3);
+  }
+}
+
+}  // namespace
+}  // namespace lapilli
