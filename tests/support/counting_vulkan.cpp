@@ -34,6 +34,8 @@ struct State {
   PFN_vkGetInstanceProcAddr next = nullptr;
 };
 
+const char* const kGoesOn = "(a wait timed out)";
+
 State& state() {
   static State s;
   return s;
@@ -261,11 +263,20 @@ void quiet(VkDevice device) {
   if (wait) (void)wait(device);
 }
 
+// A wait that gave up and goes on in another call is one wait.
+VkResult waited(VkResult r) {
+  if (r != VK_TIMEOUT) return r;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  ++s.calls[kGoesOn];
+  return r;
+}
+
 template <>
 struct Special<Tag_WaitForFences> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, uint32_t, const VkFence*, VkBool32, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitForFences real, VkDevice d, uint32_t n, const VkFence* f, VkBool32 all, uint64_t t) {
-    return frozen() ? VK_TIMEOUT : real(d, n, f, all, t);
+    return waited(frozen() ? VK_TIMEOUT : real(d, n, f, all, t));
   }
 };
 
@@ -279,7 +290,7 @@ template <>
 struct Special<Tag_WaitSemaphores> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, const VkSemaphoreWaitInfo*, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitSemaphores real, VkDevice d, const VkSemaphoreWaitInfo* info, uint64_t t) {
-    return frozen() ? VK_TIMEOUT : real(d, info, t);
+    return waited(frozen() ? VK_TIMEOUT : real(d, info, t));
   }
 };
 
@@ -329,7 +340,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance(VkInstance instance, const
   return real;
 }
 
-const char* const kReplayCalls[] = {"vkQueueSubmit",
+const char* const kReplayCalls[] = {kGoesOn,
+                                    "vkQueueSubmit",
                                     "vkWaitSemaphores",
                                     "vkWaitForFences",
                                     "vkGetFenceStatus",
@@ -394,7 +406,7 @@ uint64_t sum(const Calls& all, std::initializer_list<const char*> names) {
 }  // namespace
 
 uint64_t submits(const Calls& all) { return sum(all, {"vkQueueSubmit"}); }
-uint64_t waits(const Calls& all) { return sum(all, {"vkWaitSemaphores", "vkWaitForFences"}); }
+uint64_t waits(const Calls& all) { return sum(all, {"vkWaitSemaphores", "vkWaitForFences"}) - sum(all, {kGoesOn}); }
 
 std::string to_string(const Calls& all) {
   std::string s;

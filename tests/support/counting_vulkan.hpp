@@ -26,7 +26,7 @@ Calls since(const Calls& before);
 // Of these, everything that may not happen in a replay: all but submits, waits, polls, flushes and invalidations.
 Calls setup_calls(const Calls& calls);
 uint64_t submits(const Calls& calls);
-uint64_t waits(const Calls& calls);  // calls that may block
+uint64_t waits(const Calls& calls);  // calls that may block; one that timed out and the next are one
 std::string to_string(const Calls& calls);
 
 // Living objects by kind ("Buffer", "Memory"...), only those that are not zero.
