@@ -98,7 +98,8 @@ class Tokenizer {
                                                   const EncodeOptions& options = {}) const;
 
   // Text of `ids`, which are ids of the decoder's vocabulary; always valid UTF-8. Ids that have no token (a model's
-  // table may be larger than its vocabulary) give the unknown token or nothing, as the reference does. Errors: negative ids, out of memory.
+  // table may be larger than its vocabulary) give the unknown token or nothing, as the reference does. Errors: negative
+  // ids, out of memory.
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, const DecodeOptions& options = {}) const;
   [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, bool skip_special) const {
     DecodeOptions options;

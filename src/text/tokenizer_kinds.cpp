@@ -5,6 +5,7 @@
 #include "base/mapped_file.hpp"
 #include "text/marian_tokenizer.hpp"
 #include "text/own_tokenizers.hpp"
+#include "text/pipeline_tokenizers.hpp"
 #include "text/tokenizer_config.hpp"
 #include "text/utf8.hpp"
 
@@ -15,6 +16,21 @@ constexpr TokenizerKind kKinds[] = {
     {"MarianTokenizer", "marian", load_marian_tokenizer},
     {"ByT5Tokenizer", "", load_byt5_tokenizer},
     {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer},
+    {"GPT2Tokenizer", "gpt2 opt gpt_neo", load_gpt2_tokenizer},
+    {"RobertaTokenizer", "roberta", load_roberta_tokenizer},
+    {"BartTokenizer", "bart", load_roberta_tokenizer},
+    {"LEDTokenizer", "led", load_roberta_tokenizer},
+    {"BlenderbotTokenizer", "blenderbot", load_blenderbot_tokenizer},
+    {"WhisperTokenizer", "whisper", load_whisper_tokenizer},
+    {"OpenAIGPTTokenizer", "openai-gpt", load_openai_gpt_tokenizer},
+    {"BertTokenizer", "bert encoder-decoder", load_bert_tokenizer},
+    {"DistilBertTokenizer", "distilbert", load_bert_tokenizer},
+    {"ElectraTokenizer", "electra", load_bert_tokenizer},
+    {"MobileBertTokenizer", "mobilebert", load_bert_tokenizer},
+    {"ProphetNetTokenizer", "prophetnet", load_prophetnet_tokenizer},
+    {"PreTrainedTokenizer", "", load_json_tokenizer},
+    {"TokenizersBackend", "", load_json_tokenizer},
+    {"tokenizers.Tokenizer", "", load_literal_tokenizer},
 };
 // A SentencePiece model and nothing that says more.
 constexpr TokenizerKind kSentencePiece = {"sentencepiece.SentencePieceProcessor", "", load_sentencepiece_tokenizer};
@@ -53,7 +69,11 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory,
   LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
   if (const TokenizerKind* kind = kind_of_model_type(family)) return kind;
-  if (name.empty() && file_exists(directory + "/spiece.model")) return &kSentencePiece;
+  const auto there = [&](const char* file) { return file_exists(directory + "/" + file); };
+  if (there("tokenizer.json")) return kind_of_class("TokenizersBackend");
+  if (name.empty() && there("spiece.model")) return &kSentencePiece;
+  if (name.empty() && there("vocab.json") && there("merges.txt")) return kind_of_class("GPT2Tokenizer");
+  if (name.empty() && there("vocab.txt")) return kind_of_class("BertTokenizer");
   std::string known;
   for (const TokenizerKind& kind : kKinds) {
     if (!kind.model_types.empty()) known += (known.empty() ? "" : " ") + std::string(kind.model_types);

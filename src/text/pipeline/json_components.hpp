@@ -17,6 +17,11 @@ Result<PostProcessorPtr> read_post_processor(const JsonReader& reader);
 Result<DecoderPtr> read_decoder(const JsonReader& reader);
 Result<ModelPtr> read_model(const JsonReader& reader);
 
+// Parts of models: of BPE, WordPiece and WordLevel the vocabulary, of BPE the merges.
+Result<JsonReader> model_reader(const nlohmann::json& document, const std::string& path);
+Result<Vocabulary> read_vocabulary(const JsonReader& reader);
+Result<std::vector<Merge>> read_merges(const JsonReader& reader);
+
 // A pattern is {"String": ...} or {"Regex": ...}; older files have a text.
 struct JsonPattern {
   std::string text;

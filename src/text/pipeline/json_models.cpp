@@ -7,40 +7,6 @@ namespace {
 
 using nlohmann::json;
 
-Result<Vocabulary> read_vocabulary(const JsonReader& reader) {
-  const json* table = reader.find("vocab");
-  if (table == nullptr || !table->is_object()) return reader.wrong("vocab", "an object of token: id");
-  std::vector<std::pair<std::string, int32_t>> entries;
-  entries.reserve(table->size());
-  for (const auto& [token, id] : table->items()) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() > INT32_MAX)
-      return fail(ErrorCode::invalid_data, "%s.vocab: the id of token %s is not a number from 0 to 2147483647",
-                  reader.where().c_str(), quote_text(token).c_str());
-    entries.emplace_back(token, static_cast<int32_t>(id.get<uint64_t>()));
-  }
-  return Vocabulary::make(std::move(entries), reader.where() + ".vocab");
-}
-
-// "a b", or ["a", "b"], which can hold tokens with spaces.
-Result<std::vector<Merge>> read_merges(const JsonReader& reader) {
-  LAPILLI_TRY(const json* list, reader.array("merges"));
-  std::vector<Merge> merges;
-  merges.reserve(list->size());
-  for (const json& entry : *list) {
-    if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string()) {
-      merges.emplace_back(entry[0].get<std::string>(), entry[1].get<std::string>());
-      continue;
-    }
-    const std::string text = entry.is_string() ? entry.get<std::string>() : std::string();
-    const size_t space = text.find(' ');
-    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
-      return fail(ErrorCode::invalid_data, "%s.merges: entry %zu is no pair of tokens", reader.where().c_str(),
-                  merges.size());
-    merges.emplace_back(text.substr(0, space), text.substr(space + 1));
-  }
-  return merges;
-}
-
 Result<ModelPtr> read_bpe(const JsonReader& reader) {
   if (const json* dropout = reader.find("dropout"); dropout != nullptr) {
     if (!dropout->is_number()) return reader.wrong("dropout", "a number");
@@ -102,6 +68,47 @@ std::string guess_type(const JsonReader& reader) {
 }
 
 }  // namespace
+
+Result<Vocabulary> read_vocabulary(const JsonReader& reader) {
+  const json* table = reader.find("vocab");
+  if (table == nullptr || !table->is_object()) return reader.wrong("vocab", "an object of token: id");
+  std::vector<std::pair<std::string, int32_t>> entries;
+  entries.reserve(table->size());
+  for (const auto& [token, id] : table->items()) {
+    if (!id.is_number_unsigned() || id.get<uint64_t>() > INT32_MAX)
+      return fail(ErrorCode::invalid_data, "%s.vocab: the id of token %s is not a number from 0 to 2147483647",
+                  reader.where().c_str(), quote_text(token).c_str());
+    entries.emplace_back(token, static_cast<int32_t>(id.get<uint64_t>()));
+  }
+  return Vocabulary::make(std::move(entries), reader.where() + ".vocab");
+}
+
+// "a b", or ["a", "b"], which can hold tokens with spaces.
+Result<std::vector<Merge>> read_merges(const JsonReader& reader) {
+  LAPILLI_TRY(const json* list, reader.array("merges"));
+  std::vector<Merge> merges;
+  merges.reserve(list->size());
+  for (const json& entry : *list) {
+    if (entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string()) {
+      merges.emplace_back(entry[0].get<std::string>(), entry[1].get<std::string>());
+      continue;
+    }
+    const std::string text = entry.is_string() ? entry.get<std::string>() : std::string();
+    const size_t space = text.find(' ');
+    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
+      return fail(ErrorCode::invalid_data, "%s.merges: entry %zu is no pair of tokens", reader.where().c_str(),
+                  merges.size());
+    merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+  }
+  return merges;
+}
+
+Result<JsonReader> model_reader(const json& document, const std::string& path) {
+  const JsonReader top(document, path);
+  const json* value = top.find("model");
+  if (value == nullptr || !value->is_object()) return top.wrong("model", "an object");
+  return top.at(*value, "model");
+}
 
 Result<ModelPtr> read_model(const JsonReader& reader) {
   LAPILLI_TRY(const std::string type, reader.text("type", guess_type(reader).c_str()));

@@ -84,10 +84,8 @@ Result<DecoderPtr> TokenizerJson::decoder() const {
 }
 
 Result<ModelPtr> TokenizerJson::model() const {
-  const JsonReader top(*json_, path_);
-  const json* value = top.find("model");
-  if (value == nullptr || !value->is_object()) return top.wrong("model", "an object");
-  return read_model(top.at(*value, "model"));
+  LAPILLI_TRY(const JsonReader reader, model_reader(*json_, path_));
+  return read_model(reader);
 }
 
 Result<std::vector<AddedToken>> TokenizerJson::added_tokens() const {

@@ -1,0 +1,27 @@
+// Loaders of the kinds that are pipelines without SentencePiece. Errors name the file.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "text/tokenizer.hpp"
+
+namespace lapilli {
+
+// tokenizer.json as it stands, with the special tokens that tokenizer_config.json adds.
+Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const std::string& directory);
+// tokenizer.json alone.
+Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const std::string& directory);
+// Byte-level BPE: vocab.json and merges.txt, or the same from tokenizer.json. GPT-2 and OPT; RoBERTa, BART and LED;
+// Blenderbot.
+Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const std::string& directory);
+// BPE with an end-of-word mark, lower case.
+Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const std::string& directory);
+// WordPiece: vocab.txt or tokenizer.json; prophetnet.tokenizer.
+Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const std::string& directory);
+
+}  // namespace lapilli
