@@ -1,13 +1,20 @@
 #version 450
 // Per row and slice of the vocabulary the best score (the lowest id among equals) and sum exp(x - best); one workgroup each.
+// DRAW: the best by score plus random number, its score, and the slice's log-sum-exp.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
+#ifdef DRAW
+#include "draw.glsl"
+#endif
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Partials { uvec4 partials[]; };  // score, id, maximum, sum
+#ifdef DRAW
+layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
+#endif
 layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4;
@@ -18,6 +25,66 @@ layout(push_constant) uniform P {
 shared float part_score[128];
 shared uint part_id[128];
 shared float part_sum[128];
+#ifdef DRAW
+shared float part_key[128];
+shared float part_max[128];
+
+// The invocation's share of a slice: the best key with id and score, and the sum of exponentials.
+struct Part {
+  float key, score, most, sum;
+  uint id;
+};
+
+Part join(Part a, Part b) {
+  float m = max(a.most, b.most), sum = a.sum * exp(a.most - m) + b.sum * exp(b.most - m);
+  if (better(b.key, b.id, a.key, a.id)) return Part(b.key, b.score, m, sum, b.id);
+  return Part(a.key, a.score, m, sum, a.id);
+}
+Part one(uint id, float score, float noise) {
+  float s = unless_forbidden(score);
+  return Part(forbidden(s) ? MASKED : s + noise, s, s, 1.0, id);
+}
+
+void draw(uint row, uint slice) {
+  uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
+  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
+  uint t = step_word(STEP_STEP), slot = step_word(STEP_ROW_SLOT + p.first_row + row);
+  uint sequence = lists[param(P_SEQUENCE_OFFSET) + slot];  // one beam
+  uvec2 seed = uvec2(param(P_SEED), param(P_SEED + 1u));
+  Part own = Part(MASKED, MASKED, MASKED, 0.0, NO_ID);
+  for (uint i = begin + lane; i < end; i += LOCAL) {
+    vec4 v = x[base + i];
+    vec4 noise = vec4(0.0);
+    if (any(greaterThan(v, vec4(FORBIDDEN)))) noise = gumbel4(i, t, sequence, 0u, seed);
+    own = join(own, one(4u * i, v.x, noise.x));
+    if (4u * i + 1u < p.columns) own = join(own, one(4u * i + 1u, v.y, noise.y));
+    if (4u * i + 2u < p.columns) own = join(own, one(4u * i + 2u, v.z, noise.z));
+    if (4u * i + 3u < p.columns) own = join(own, one(4u * i + 3u, v.w, noise.w));
+  }
+  part_key[lane] = own.key;
+  part_score[lane] = own.score;
+  part_max[lane] = own.most;
+  part_sum[lane] = own.sum;
+  part_id[lane] = own.id;
+  barrier();
+  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
+    if (lane < s) {
+      uint o = lane + s;
+      own = join(own, Part(part_key[o], part_score[o], part_max[o], part_sum[o], part_id[o]));
+      part_key[lane] = own.key;
+      part_score[lane] = own.score;
+      part_max[lane] = own.most;
+      part_sum[lane] = own.sum;
+      part_id[lane] = own.id;
+    }
+    barrier();
+  }
+  float log_sum = own.most + log(max(own.sum, 1e-30));
+  if (lane == 0u)
+    partials[p.out_begin4 + row * p.out_ld4 + slice] =
+        uvec4(floatBitsToUint(own.key), own.id, floatBitsToUint(own.score), floatBitsToUint(log_sum));
+}
+#endif
 
 void main() {
   uint g = group_index();
@@ -26,6 +93,9 @@ void main() {
 #ifdef USE_STEP
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
 #endif
+#ifdef DRAW
+  draw(row, slice);
+#else
   uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
   uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
   float best = MASKED, sum = 0.0;
@@ -62,4 +132,5 @@ void main() {
     uint score = floatBitsToUint(part_score[0]);
     partials[p.out_begin4 + row * p.out_ld4 + slice] = uvec4(score, part_id[0], score, floatBitsToUint(part_sum[0]));
   }
+#endif
 }

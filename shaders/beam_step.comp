@@ -1,7 +1,8 @@
 #version 450
 // One step of beam search, one workgroup a sentence: picks the best K continuations of its beams, keeps the finished
 // ones, moves the unfinished ones on, decides whether the search has ended. Picking is parallel like in top_k; the rules
-// run in one invocation (K is small); the lineage is copied by all.
+// run in one invocation (K is small); the lineage is copied by all. DRAW: candidates were drawn; they are picked by key, the
+// rules go by their scores.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #define USE_PARAMS
@@ -9,14 +10,18 @@
 #include "state.glsl"
 #include "search.glsl"
 layout(local_size_x = 64) in;
+#ifdef DRAW
+layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec4 candidates[]; };  // [rows][slices][K]
+#else
 layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
+#endif
 layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
 layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions, beams;
-  uint k, slices, ld2;  // candidates a slice; slices a row; pairs a row
+  uint k, slices, ld;  // candidates a slice; slices a row; candidates a row
 } p;
 
 const uint LOCAL = 64u, MAX_BEAMS = 32u, MAX_CANDIDATES = 288u;
@@ -33,6 +38,10 @@ shared uint part_id[8];
 shared uint next_from[MAX_BEAMS];    // picks that run on
 shared float next_score[MAX_BEAMS];  // and their running scores
 shared uint notes[2];                // of the first two slots
+#ifdef DRAW
+const float TAKEN = -3e38;
+shared float run_score[MAX_CANDIDATES];  // of picks, should they run on
+#endif
 
 struct Candidate {
   float score;
@@ -47,30 +56,70 @@ bool ranks_before(Candidate a, Candidate b) {
 
 uint search_base, first_row, first_slot, t;
 
+// A key or score of a list, added to what its beam has.
+float sum_of(float running, uint score) {
+  float s = uintBitsToFloat(score);
+  return forbidden(s) || forbidden(running) ? MASKED : unless_forbidden(running + s);
+}
+
+// The place in a list from which on candidates may rank below `last`. Sums do not rise along a list; forbidden ones come
+// in the order of ids. By steps that double and then halve, for a scan from the start, once per candidate, would be
+// quadratic: more than the 65,535 loop iterations that llvmpipe grants an invocation.
+uint first_open(uint base, float running, uint beam, Candidate last) {
+  uint begin = 0u;
+  for (uint stride = 1u; stride > 0u;) {
+    uint at = begin + stride - 1u;
+    bool before = at < p.k;
+    if (before) {
+      uint id = candidates[base + at].y;
+      float s = sum_of(running, candidates[base + at].x);
+      bool ordered = forbidden(s) && forbidden(last.score) && !forbidden(running);
+      before = id != NO_ID && (s > last.score || (ordered && !ranks_before(last, Candidate(s, beam, id))));
+    }
+    if (before) begin += stride;
+    stride = before ? stride << 1 : stride >> 1;
+  }
+  return begin;
+}
+
 // The best continuation of the invocation's lists (one per beam and slice, in order of score) that ranks below `last`;
 // all do if that is none.
 Candidate next_best(Candidate last) {
   Candidate best = Candidate(MASKED, 0u, NO_ID);
   for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
-    uint beam = list / p.slices, base = (first_row + beam) * p.ld2 + list % p.slices * p.k;
+    uint beam = list / p.slices, base = (first_row + beam) * p.ld + list % p.slices * p.k;
     float running = uintBitsToFloat(search[search_base + SEARCH_HEADER + beam]), level = 0.0;
     bool found = false;
-    for (uint i = 0u; i < p.k; ++i) {
-      uvec2 c = candidates[base + i];
-      if (c.y == NO_ID) break;  // only at the end of a list
-      float score = uintBitsToFloat(c.x);
-      score = forbidden(score) || forbidden(running) ? MASKED : unless_forbidden(running + score);
+    for (uint i = last.id == NO_ID ? 0u : first_open(base, running, beam, last); i < p.k; ++i) {
+      uint id = candidates[base + i].y;
+      if (id == NO_ID) break;  // only at the end of a list
+      float score = sum_of(running, candidates[base + i].x);
       // The sums do not rise along a list, but rounding makes equal ones, whose ids may come in any order.
       if (found && score < level) break;
-      Candidate here = Candidate(score, beam, c.y);
+      Candidate here = Candidate(score, beam, id);
       if (last.id != NO_ID && !ranks_before(last, here)) continue;
       found = true;
       level = score;
       if (ranks_before(here, best)) best = here;
+      if (forbidden(score) && !forbidden(running)) break;  // the first is the best
     }
   }
   return best;
 }
+
+#ifdef DRAW
+// The score of a candidate, found by its key.
+uint value_of(uint beam, uint id, float key, float running) {
+  for (uint slice = 0u; slice < p.slices; ++slice) {
+    uint base = (first_row + beam) * p.ld + slice * p.k;
+    for (uint i = first_open(base, running, beam, Candidate(key, beam, id)); i < p.k; ++i) {
+      if (candidates[base + i].y == id) return candidates[base + i].z;
+      if (candidates[base + i].y == NO_ID || sum_of(running, candidates[base + i].x) < key) break;
+    }
+  }
+  return floatBitsToUint(MASKED);
+}
+#endif
 
 void pick() {
   uint lane = gl_LocalInvocationIndex;
@@ -109,6 +158,16 @@ void pick() {
     }
   }
   barrier();
+#ifdef DRAW
+  // From keys to scores: each pick is looked up again.
+  for (uint i = lane; i < p.k; i += LOCAL) {
+    if (pick_id[i] == NO_ID || forbidden(pick_score[i])) continue;
+    uint beam = pick_beam[i];
+    float running = uintBitsToFloat(search[search_base + SEARCH_HEADER + beam]);
+    pick_score[i] = sum_of(running, value_of(beam, pick_id[i], pick_score[i], running));
+  }
+  barrier();
+#endif
 }
 
 bool is_end(uint id) {
@@ -133,6 +192,26 @@ void finish(uint i, float score) {
   search[search_base + SEARCH_FINISHED] = min(search[search_base + SEARCH_FINISHED] + 1u, p.beams);
 }
 
+#ifdef DRAW
+// As below, but picks come in the order in which they were drawn.
+void choose_running(bool limit) {
+  for (uint b = 0u; b < p.beams; ++b) {
+    uint from = NO_ID;
+    float score = 0.0;
+    for (uint i = 0u; i < p.k; ++i) {
+      float s = run_score[i];
+      if (s > TAKEN && (from == NO_ID || s > score)) {
+        from = i;
+        score = s;
+      }
+    }
+    run_score[from] = TAKEN;
+    next_from[b] = from;
+    next_score[b] = score;
+  }
+  for (uint b = 0u; b < p.beams; ++b) search[search_base + SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+}
+#else
 // The best that run on: a hypothesis that has ended counts NONE less and so only fills up.
 void choose_running(bool limit) {
   uint open = 0u, ended = 0u;
@@ -147,6 +226,7 @@ void choose_running(bool limit) {
     search[search_base + SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
   }
 }
+#endif
 
 void decide() {
   uint generated = t + 2u - param(P_PREFIX);
@@ -206,6 +286,13 @@ void main() {
     return;
   }
   pick();
+#ifdef DRAW
+  for (uint i = lane; i < p.k; i += LOCAL) {
+    bool ended = t + 2u >= min(param(P_MAX_LENGTH), p.positions) || is_end(pick_id[i]);
+    run_score[i] = !ended ? pick_score[i] : forbidden(pick_score[i]) ? MASKED : pick_score[i] + NONE;
+  }
+  barrier();
+#endif
   if (lane == 0u) decide();
   barrier();
   for (uint i = lane; i < p.beams * (t + 1u); i += LOCAL) {

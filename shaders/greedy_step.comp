@@ -1,6 +1,6 @@
 #version 450
 // Greedy bookkeeping, one invocation a row: joins the slices' maxima, adds the log-probability of the chosen id to the
-// running score, and writes search state, lineage and log.
+// running score, and writes search state, lineage and log. DRAW: joins drawn ids by their keys.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #define USE_PARAMS
@@ -8,7 +8,7 @@
 #include "state.glsl"
 #include "search.glsl"
 layout(local_size_x = 64) in;
-layout(std430, set = 0, binding = 0) readonly buffer Partials { uvec4 partials[]; };  // score, id, maximum, sum
+layout(std430, set = 0, binding = 0) readonly buffer Partials { uvec4 partials[]; };  // see argmax.comp
 layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
 layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
@@ -36,6 +36,21 @@ void main() {
   } else {
     float best = MASKED, sum = 0.0;
     uint id = NO_ID;
+#ifdef DRAW
+    float key = MASKED, most = MASKED;
+    for (uint s = 0u; s < p.slices; ++s) {
+      uvec4 part = partials[row * p.ld4 + s];
+      float here = uintBitsToFloat(part.x), part_sum = uintBitsToFloat(part.w), m = max(most, part_sum);
+      sum = sum * exp(most - m) + exp(part_sum - m);
+      most = m;
+      if (better(here, part.y, key, id)) {
+        key = here;
+        id = part.y;
+        best = uintBitsToFloat(part.z);
+      }
+    }
+    running = forbidden(best) || forbidden(running) ? MASKED : running + (best - most - log(max(sum, 1e-30)));
+#else
     for (uint s = 0u; s < p.slices; ++s) {
       uvec4 part = partials[row * p.ld4 + s];
       float score = uintBitsToFloat(part.x), m = max(best, score);
@@ -44,6 +59,7 @@ void main() {
       best = m;
     }
     running = forbidden(best) || forbidden(running) ? MASKED : running - log(max(sum, 1e-30));
+#endif
     token = id == NO_ID ? param(P_PAD) : id;
     search[base + SEARCH_HEADER] = floatBitsToUint(running);
     bool ended = t + 2u >= min(param(P_MAX_LENGTH), p.positions);

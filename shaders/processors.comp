@@ -1,7 +1,7 @@
 #version 450
 // All processors of a row of scores in the reference's order; one workgroup a row. An invocation owns the ids that are
 // congruent to it and alone touches their scores, so every id sees the processors in order without a barrier between
-// them, and what must happen once per id happens once.
+// them, and what must happen once per id happens once. Lists of suppressed ids alone are shared out, between barriers.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #define USE_PARAMS
@@ -25,6 +25,7 @@ shared uint cached[CACHED];
 // One bit for each of 65,536 ids; an invocation has words of its own, so it needs no atomics.
 const uint CHUNK = 65536u;
 shared uint seen_bits[CHUNK / 32u];
+shared vec3 likely[128];
 uint scores_begin, history_begin, source_begin;  // of this row
 uint count;                                      // ids in the history
 
@@ -154,9 +155,63 @@ void exponential_decay() {
   }
 }
 
+// A share of the list each: whose id it is makes no difference between two barriers.
 void suppress(uint offset, uint n) {
-  for (uint i = 0u; i < n; ++i)
-    if (mine(lists[offset + i])) forbid(lists[offset + i]);
+  for (uint i = gl_LocalInvocationIndex; i < n; i += LOCAL)
+    if (lists[offset + i] < p.columns) forbid(lists[offset + i]);
+}
+
+void forbid_range(uint begin, uint end) {
+  uint first = begin + (gl_LocalInvocationIndex + LOCAL - begin % LOCAL) % LOCAL;
+  for (uint id = first; id < min(end, p.columns); id += LOCAL) forbid(id);
+}
+
+// Whisper's rules: timestamps come in pairs, except before the end, and do not decrease; the first generated token is one;
+// one is forced where all of them together are likelier than any text.
+void timestamps() {
+  uint begin = param(P_TIMESTAMP_BEGIN), after = param(P_TIMESTAMP_AFTER), lane = gl_LocalInvocationIndex;
+  if (mine(begin - 1u)) forbid(begin - 1u);
+  uint generated = count - min(after, count);
+  bool last = generated >= 1u && history(count - 1u) >= begin;
+  bool before_last = generated < 2u || history(count - 2u) >= begin;
+  if (last) {
+    if (before_last)
+      forbid_range(begin, p.columns);
+    else
+      forbid_range(0u, param(P_END_COUNT) == 0u ? 0u : param(P_END_IDS));
+  }
+  uint latest = 0u;
+  for (uint i = count; i > after && latest == 0u; --i)
+    if (history(i - 1u) >= begin) latest = history(i - 1u) + (last && !before_last ? 0u : 1u);
+  if (latest != 0u) forbid_range(begin, latest);
+  if (count == after) {
+    forbid_range(0u, begin);
+    if (param(P_TIMESTAMP_LATEST) != 0u) forbid_range(param(P_TIMESTAMP_LATEST) + 1u, p.columns);
+  }
+  // x: the most likely text; y, z: maximum and sum of exponentials of the timestamps.
+  vec3 own = vec3(MASKED, MASKED, 0.0);
+  for (uint id = lane; id < p.columns; id += LOCAL) {
+    float s = scores[scores_begin + id];
+    if (forbidden(s)) continue;
+    if (id < begin) {
+      own.x = max(own.x, s);
+    } else {
+      float m = max(own.y, s);
+      own = vec3(own.x, m, own.z * exp(own.y - m) + exp(s - m));
+    }
+  }
+  likely[lane] = own;
+  barrier();
+  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
+    if (lane < s) {
+      vec3 a = likely[lane], b = likely[lane + s];
+      float m = max(a.y, b.y);
+      likely[lane] = vec3(max(a.x, b.x), m, a.z * exp(a.y - m) + b.z * exp(b.y - m));
+    }
+    barrier();
+  }
+  vec3 all = likely[0];
+  if (all.z > 0.0 && all.y + log(all.z) > all.x) forbid_range(0u, begin);
 }
 
 void main() {
@@ -180,6 +235,16 @@ void main() {
       if (mine(param(P_END_IDS + i))) forbid(param(P_END_IDS + i));
   forced_tokens();
   exponential_decay();
+  bool listed = param(P_SUPPRESS_COUNT) + param(P_BEGIN_SUPPRESS_COUNT) > 0u;
+  if (listed) {
+    memoryBarrierBuffer();
+    barrier();
+  }
   suppress(param(P_SUPPRESS_OFFSET), param(P_SUPPRESS_COUNT));
   if (count == param(P_BEGIN_SUPPRESS_LENGTH)) suppress(param(P_BEGIN_SUPPRESS_OFFSET), param(P_BEGIN_SUPPRESS_COUNT));
+  if (listed) {
+    memoryBarrierBuffer();
+    barrier();
+  }
+  if (param(P_TIMESTAMP_BEGIN) != 0u) timestamps();
 }

@@ -1,34 +1,62 @@
 #version 450
 // Per row and slice of the vocabulary the best K columns in order; one workgroup each. Every invocation knows the best of
 // its own columns (every LOCAL-th vec4) that is not taken yet; a round takes the best of these, and only its owner looks
-// for its next one.
+// for its next one. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
+#ifdef DRAW
+#include "draw.glsl"
+#endif
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 64;  // a multiple of 8
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
+#ifdef DRAW
+layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec4 candidates[]; };  // [rows][slices][K]
+layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
+#else
 layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
+#endif
 layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4;
   uint slice4, slices;
-  uint x_begin4, out_begin2, out_ld2;  // vec4; pairs; pairs a row
+  uint x_begin4, out_begin, out_ld;  // vec4; candidates; candidates a row
   uint first_row;
   uint k;
+  uint beams;  // DRAW
 } p;
 shared float lane_score[128];
 shared uint lane_id[128];
 shared float part_score[8];
 shared uint part_id[8];
 
+#ifdef DRAW
+uint draw_step, draw_sequence, draw_beam;
+
+void place_draws(uint row) {
+  uint slot = step_word(STEP_ROW_SLOT + p.first_row + row);
+  draw_step = step_word(STEP_STEP);
+  draw_sequence = lists[param(P_SEQUENCE_OFFSET) + slot / p.beams];
+  draw_beam = slot % p.beams;
+}
+vec4 keys(uint i, vec4 v) {
+  bvec4 no = lessThanEqual(v, vec4(FORBIDDEN));
+  if (all(no)) return vec4(MASKED);
+  vec4 noise = gumbel4(i, draw_step, draw_sequence, draw_beam, uvec2(param(P_SEED), param(P_SEED + 1u)));
+  return mix(v + noise, vec4(MASKED), no);
+}
+#else
+vec4 keys(uint i, vec4 v) { return v; }
+#endif
+
 // The best of the invocation's columns that ranks below (score, id); all rank below (_, NO_ID).
 void next_best(uint base, uint begin, uint end, inout float score, inout uint id) {
   float best = MASKED;
   uint best_id = NO_ID;
   for (uint i = begin + gl_LocalInvocationIndex; i < end; i += LOCAL) {
-    vec4 v = x[base + i];
+    vec4 v = keys(i, x[base + i]);
     for (uint c = 0u; c < 4u; ++c) {
       uint column = 4u * i + c;
       float s = unless_forbidden(v[c]);
@@ -53,9 +81,12 @@ void main() {
 #endif
   uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
   uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
-  uint out_base = p.out_begin2 + row * p.out_ld2 + slice * p.k;
+  uint out_base = p.out_begin + row * p.out_ld + slice * p.k;
   float score = MASKED;
   uint id = NO_ID;
+#ifdef DRAW
+  place_draws(row);
+#endif
   next_best(base, begin, end, score, id);
   lane_score[lane] = score;
   lane_id[lane] = id;
@@ -80,14 +111,23 @@ void main() {
         s = part_score[i];
         n = part_id[i];
       }
+#ifdef DRAW
+    if (lane == 0u) {
+      float value = n == NO_ID ? MASKED : unless_forbidden(x[base + (n >> 2)][n & 3u]);
+      candidates[out_base + round] = uvec4(floatBitsToUint(s), n, floatBitsToUint(value), 0u);
+    }
+#else
     if (lane == 0u) candidates[out_base + round] = uvec2(floatBitsToUint(s), n);
+#endif
     if (n != NO_ID && n == id) {
       next_best(base, begin, end, score, id);
       lane_score[lane] = score;
       lane_id[lane] = id;
     }
   }
+#ifndef DRAW
   // The padding of the row.
   if (slice + 1u == p.slices && lane == 0u)
-    for (uint i = p.slices * p.k; i < p.out_ld2; ++i) candidates[p.out_begin2 + row * p.out_ld2 + i] = uvec2(0u);
+    for (uint i = p.slices * p.k; i < p.out_ld; ++i) candidates[p.out_begin + row * p.out_ld + i] = uvec2(0u);
+#endif
 }

@@ -10,7 +10,9 @@ const uint P_BEGIN_SUPPRESS_OFFSET = 19u, P_BEGIN_SUPPRESS_COUNT = 20u, P_BEGIN_
 const uint P_BAD_WORDS_OFFSET = 22u, P_BAD_WORDS_COUNT = 23u, P_BIAS_OFFSET = 24u, P_BIAS_COUNT = 25u;
 const uint P_DECAY_START = 26u, P_DECAY_FACTOR = 27u, P_SOURCE_OFFSET = 28u, P_SOURCE_STRIDE = 29u;
 const uint P_ENCODER_NO_REPEAT_NGRAM = 30u, P_ENCODER_REPETITION_PENALTY = 31u, P_END_IDS = 32u, P_FORCED_EOS_IDS = 40u;
-const uint P_MIN_NEW_LENGTH = 48u;
+const uint P_MIN_NEW_LENGTH = 48u, P_SEED = 50u, P_SEQUENCE_OFFSET = 52u, P_MIN_KEEP = 53u, P_TEMPERATURE = 54u;
+const uint P_TOP_H = 55u, P_TOP_K = 56u, P_TOP_P = 57u, P_MIN_P = 58u, P_TYPICAL_P = 59u, P_EPSILON = 60u, P_ETA = 61u;
+const uint P_TIMESTAMP_BEGIN = 62u, P_TIMESTAMP_LATEST = 63u, P_TIMESTAMP_AFTER = 64u;
 
 const uint SEARCH_DONE = 0u, SEARCH_SETTLED = 1u, SEARCH_FINISHED = 2u, SEARCH_HEADER = 4u;
 const uint LOG_HEADER = 4u, LOG_NOTE_DONE = 1u;
@@ -30,7 +32,7 @@ const float MASKED = -1e30, FORBIDDEN = -1e29;
 UNIFORM_WORDS(step_word, 4, 260)
 #endif
 #ifdef USE_PARAMS
-UNIFORM_WORDS(param, 5, 16)
+UNIFORM_WORDS(param, 5, 20)
 float param_float(uint i) { return uintBitsToFloat(param(i)); }
 #endif
 #ifdef USE_LENGTHS

@@ -53,6 +53,10 @@ void for_each_field(F f) {
   f("typical_p", &Config::typical_p);
   f("epsilon_cutoff", &Config::epsilon_cutoff);
   f("eta_cutoff", &Config::eta_cutoff);
+  f("seed", &Config::seed);
+  f("return_timestamps", &Config::return_timestamps);
+  f("no_timestamps_token_id", &Config::no_timestamps_token_id);
+  f("max_initial_timestamp_index", &Config::max_initial_timestamp_index);
 }
 
 // What a search does not depend on.
@@ -71,7 +75,16 @@ constexpr std::string_view without_effect[] = {"transformers_version",
                                                "return_legacy_cache",
                                                "generation_kwargs",
                                                "cache_config",
+                                               "low_memory",
                                                "compile_config",
+                                               "prefill_chunk_size",
+                                               "is_assistant",
+                                               "num_assistant_tokens",
+                                               "num_assistant_tokens_schedule",
+                                               "assistant_confidence_threshold",
+                                               "assistant_lookbehind",
+                                               "target_lookbehind",
+                                               "max_matching_ngram_size",
                                                "_name_or_path"};
 
 // Settings of transformers that are none of GenerationConfig's, with the value at which they change nothing (null:
@@ -85,7 +98,6 @@ constexpr Foreign foreign[] = {{"num_beam_groups", 1},
                                {"diversity_penalty", 0},
                                {"penalty_alpha", 0},
                                {"guidance_scale", 1},
-                               {"low_memory", 0},
                                {"token_healing", 0},
                                {"constraints", only_null},
                                {"force_words_ids", only_null},
@@ -94,6 +106,9 @@ constexpr Foreign foreign[] = {{"num_beam_groups", 1},
                                {"watermarking_config", only_null},
                                {"dola_layers", only_null},
                                {"prompt_lookup_num_tokens", only_null},
+                               {"prefix_allowed_tokens_fn", only_null},
+                               {"assistant_model", only_null},
+                               {"custom_generate", only_null},
                                {"assistant_early_exit", only_null}};
 
 bool is_neutral(const Foreign& f, const Json& value) {
@@ -110,6 +125,13 @@ bool read(const Json& j, uint32_t& out, const char*& wanted) {
   if (!j.is_number_integer() || (!j.is_number_unsigned() && j.get<int64_t>() < 0)) return false;
   if (j.get<uint64_t>() > std::numeric_limits<uint32_t>::max()) return false;
   out = j.get<uint32_t>();
+  return true;
+}
+
+bool read(const Json& j, uint64_t& out, const char*& wanted) {
+  wanted = "a whole number from 0 to 18446744073709551615";
+  if (!j.is_number_unsigned()) return false;
+  out = j.get<uint64_t>();
   return true;
 }
 
@@ -215,7 +237,7 @@ Status parse_known(const Json& json, const std::string& where, Config& config) {
 void list_foreign(const Json& json, Config& config) {
   for (const auto& f : foreign) {
     const auto it = json.find(f.key);
-    if (it != json.end() && !is_neutral(f, *it)) config.unknown.emplace_back(f.key);
+    if (it != json.end()) (is_neutral(f, *it) ? config.without_modes : config.modes).emplace_back(f.key);
   }
 }
 
@@ -234,6 +256,12 @@ void tidy(std::vector<std::string>& names) {
   names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
+void tidy(Config& config) {
+  tidy(config.unknown);
+  tidy(config.modes);
+  tidy(config.without_modes);
+}
+
 // config.json of a directory from before generation_config.json existed.
 Result<Config> from_model_config(const Json& json, const std::string& where) {
   Config config;
@@ -247,7 +275,7 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
     config = merge(config, inner);
     break;
   }
-  tidy(config.unknown);
+  tidy(config);
   config.source = where;
   return config;
 }
@@ -260,7 +288,7 @@ Result<GenerationConfig> parse_generation_config(const Json& json, const std::st
   LAPILLI_CHECK(parse_known(json, where, config));
   list_foreign(json, config);
   list_unknown(json, config);
-  tidy(config.unknown);
+  tidy(config);
   config.source = where;
   return config;
 }
@@ -281,7 +309,10 @@ GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& bas
     if (over.*member) out.*member = over.*member;
   });
   out.unknown.insert(out.unknown.end(), over.unknown.begin(), over.unknown.end());
-  tidy(out.unknown);
+  std::erase_if(out.modes, [&](const std::string& key) { return std::ranges::count(over.without_modes, key) > 0; });
+  out.modes.insert(out.modes.end(), over.modes.begin(), over.modes.end());
+  out.without_modes = over.without_modes;
+  tidy(out);
   return out;
 }
 

@@ -50,6 +50,17 @@ struct GenerationConfig {
   std::optional<bool> do_sample;
   std::optional<double> temperature, top_p, min_p, top_h, typical_p, epsilon_cutoff, eta_cutoff;
   std::optional<uint32_t> top_k;
+  std::optional<uint64_t> seed;  // Lapilli's own
+
+  // Whisper's timestamps.
+  std::optional<bool> return_timestamps;
+  std::optional<int32_t> no_timestamps_token_id;
+  std::optional<uint32_t> max_initial_timestamp_index;
+
+  // Other ways to search and what else changes a search, but is not supported: keys that ask for it, sorted.
+  std::vector<std::string> modes;
+  // Keys of the same kind that ask to do without, over what the model says.
+  std::vector<std::string> without_modes;
 
   // Keys that hold a setting which is none of the above and is not known to be without effect, sorted.
   std::vector<std::string> unknown;

@@ -15,6 +15,7 @@ GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t
   part.capture_scores = request.capture_scores;
   for (size_t i = begin; i < end; ++i) {
     part.sources.push_back(request.sources[order[i]]);
+    part.sequences.push_back(request.sequences.empty() ? static_cast<uint32_t>(order[i]) : request.sequences[order[i]]);
     if (!request.decoder_ids.empty()) part.decoder_ids.push_back(request.decoder_ids[order[i]]);
   }
   return part;
@@ -55,9 +56,12 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   if (n == 0) return out;
   if (!request.decoder_ids.empty() && request.decoder_ids.size() != n)
     return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request.decoder_ids.size(), n);
+  if (!request.sequences.empty() && request.sequences.size() != n)
+    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(), n);
   const Model::Impl& m = *model->impl();
   LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
-  size_t batch = kMaxRows / options.beams;  // before memory is considered
+  const uint32_t rows_each = options.beams * options.copies();
+  size_t batch = kMaxRows / rows_each;  // before memory is considered
   // Neighbours of like length waste little padding; the longest come first, so that memory problems show at once.
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -88,7 +92,7 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
     if (!result) return std::move(result).error();
     for (size_t i = begin; i < end; ++i) {
       out.hypotheses[order[i]] = std::move(result->hypotheses[i - begin]);
-      renumber_beams(out.hypotheses[order[i]], i - begin, order[i], options.beams);
+      renumber_beams(out.hypotheses[order[i]], i - begin, order[i], rows_each);
     }
     std::move(result->captured.begin(), result->captured.end(), std::back_inserter(out.captured));
     sums.add(result->stats);

@@ -68,6 +68,9 @@ struct GenerateRequest {
   std::vector<std::vector<int32_t>> decoder_ids;
   GenerationConfig options;      // what is set here wins over the model's generation_config
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
+  // Sampling: per source the number that its draws go by, so that they do not depend on how a batch is cut; empty:
+  // counted from 0.
+  std::vector<uint32_t> sequences;
   bool capture_scores = false;   // keep logits and processed scores of every step (slow: one step per submission)
   // Ids of each source's best hypothesis as soon as they are settled: without the given ones, each once and in order, the
   // end token among them; together they are that hypothesis. With one beam every step settles an id; with several, the

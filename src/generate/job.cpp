@@ -54,6 +54,7 @@ struct Job::Impl {
   std::vector<uint32_t> captured_slots;  // row_slot before the step that is captured next
 
   Status check();
+  void copy_sources();
   Status begin(uint32_t positions);
   Status write_inputs();
   void start_runner();
@@ -70,6 +71,9 @@ struct Job::Impl {
 Status Job::Impl::check() {
   const model::Config& c = model->impl()->network.config;
   if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
+  if (!request.sequences.empty() && request.sequences.size() != request.sources.size())
+    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(),
+                request.sources.size());
   if (request.steps_in_flight > kMaxStepsInFlight)
     return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", request.steps_in_flight,
                 kMaxStepsInFlight);
@@ -129,6 +133,7 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRe
   LAPILLI_TRY(j.prefix, complete_prefix(j.request, start.decoder_start, m.network.config.target_vocabulary));
   const auto given = static_cast<uint32_t>(j.prefix.front().size());
   LAPILLI_TRY(j.options, resolve_options(m.generation, j.request.options, given, m.network.config));
+  j.copy_sources();
   if (j.request.sources.size() * j.options.beams > kMaxRows)
     return fail(ErrorCode::invalid_argument, "%zu sources with %u beams: at most %u rows fit in one job",
                 j.request.sources.size(), j.options.beams, kMaxRows);
@@ -138,13 +143,36 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRe
   return job;
 }
 
+// Where every returned sequence is drawn for itself, each is a sentence; their draws go by numbers of their own.
+void Job::Impl::copy_sources() {
+  const uint32_t copies = options.copies();
+  if (copies == 1) return;
+  const size_t n = request.sources.size();
+  std::vector<std::vector<int32_t>> sources, prefixes;
+  std::vector<uint32_t> sequences;
+  for (size_t i = 0; i < n * copies; ++i) {
+    sources.push_back(request.sources[i / copies]);
+    prefixes.push_back(prefix[i / copies]);
+    const auto number = static_cast<uint32_t>(request.sequences.empty() ? i / copies : request.sequences[i / copies]);
+    sequences.push_back(number * copies + static_cast<uint32_t>(i % copies));
+  }
+  if (request.on_tokens)  // of a source's sequences the first one is told
+    request.on_tokens = [tell = request.on_tokens, copies](size_t source, std::span<const int32_t> ids) {
+      return source % copies == 0 ? tell(source / copies, ids) : Status();
+    };
+  request.sources = std::move(sources);
+  request.sequences = std::move(sequences);
+  prefix = std::move(prefixes);
+}
+
 Status Job::Impl::begin(uint32_t positions) {
   Model::Impl& m = *model->impl();
   uint64_t longest = 0;
   for (const auto& s : request.sources) longest = std::max<uint64_t>(longest, s.size());
-  const SearchWords words = encode_options(options, m.network.config, prefix, request.sources);
+  const SearchWords words = encode_options(options, m.network.config, prefix, request.sources, request.sequences);
   WorkspaceKey key;
   key.candidates = options.candidates();
+  key.sample = options.sample;
   key.renormalize = options.renormalize;
   key.capture = request.capture_scores;
   const bool cpu = m.device->caps().type == DeviceType::cpu;
@@ -193,7 +221,8 @@ void Job::Impl::start_runner() {
     if (!stream) stream.emplace(request.on_tokens, request.sources.size());
     for (size_t i = 0; i < request.sources.size(); ++i) stream->restart(i);
     settled.emplace(SettledIds::Setup{workspace->key.shape, static_cast<uint32_t>(request.sources.size()),
-                                      static_cast<uint32_t>(prefix.front().size()), options.max_length, options.end_ids});
+                                      static_cast<uint32_t>(prefix.front().size()), options.max_length,
+                                      options.end_ids});
   }
   runner = std::make_unique<StepRunner>(*workspace->session, *workspace->step, o);
   std::vector<NarrowStep> narrow;
@@ -347,13 +376,15 @@ Status Job::Impl::collect() {
 
 Status Job::Impl::trace(std::span<const uint32_t> search) {
   const SearchRecord record{
-      workspace->key.shape, static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search,
+      workspace->key.shape,  static_cast<uint32_t>(prefix.front().size()), runner->steps_done(), log, search,
       options.length_penalty};
+  const uint32_t copies = options.copies();
   for (uint32_t i = 0; i < request.sources.size(); ++i) {
-    LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], options.return_sequences));
+    LAPILLI_TRY(auto h, trace_back(record, i, prefix[i], copies > 1 ? 1 : options.return_sequences));
     if (h.empty()) return fail(ErrorCode::internal, "source %u has no hypothesis", i);
     if (stream) LAPILLI_CHECK(stream->complete(i, std::span(h.front().ids).subspan(prefix[i].size())));
-    output.hypotheses.push_back(std::move(h));
+    if (i % copies == 0) output.hypotheses.emplace_back();
+    std::move(h.begin(), h.end(), std::back_inserter(output.hypotheses.back()));
   }
   return {};
 }

@@ -21,7 +21,7 @@ namespace lapilli {
 struct WorkspaceKey {
   model::SessionShape shape;
   uint32_t candidates = 1;
-  bool renormalize = false, capture = false;
+  bool sample = false, renormalize = false, capture = false;
   uint32_t steps_per_submit = 1;
   friend bool operator==(const WorkspaceKey&, const WorkspaceKey&) = default;
 };
@@ -94,7 +94,7 @@ struct Model::Impl {
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   Status prepare_pipelines(const WorkspaceKey& key);
   std::mutex mutex_;
-  std::vector<WorkspaceKey> prepared_;  // kinds of jobs whose pipelines are there for every size
+  std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
   std::list<std::unique_ptr<Workspace>> free_;                // newest first
 };

@@ -9,8 +9,14 @@ namespace lapilli {
 namespace {
 
 constexpr uint32_t kDefaultNewTokens = 20;    // the reference's, where nobody gives a length
+constexpr uint32_t kDefaultTopK = 50;         // likewise, whenever there is sampling
 constexpr uint64_t kMaxLength = 1u << 20;     // where the model itself sets no limit
 constexpr uint64_t kMaxListWords = 1u << 20;  // ids of bad words, biases and suppressed tokens together
+// Bad words and biases together: every invocation walks through them, and CPU drivers end loops after 65,535
+// iterations.
+constexpr uint64_t kMaxEntries = 1u << 14;
+constexpr double kMinTemperature = 1e-6;  // scores divided by less would leave the range of what is not forbidden
+constexpr uint32_t kMaxCopies = 256;      // sequences that are drawn for one source
 
 Error bad(const char* what) { return {ErrorCode::invalid_argument, what}; }
 
@@ -31,9 +37,11 @@ Status read_float(std::optional<double> from, double otherwise, const char* opti
 }
 
 Status refuse_unsupported(const GenerationConfig& c) {
-  if (c.do_sample.value_or(false))
+  if (!c.modes.empty())
     return fail(ErrorCode::unsupported,
-                "do_sample: sampling is not supported yet; leave it out for greedy or beam search");
+                "%s: not supported; there are greedy search, beam search (num_beams) and sampling (do_sample), with or "
+                "without beams. Leave it out%s",
+                c.modes.front().c_str(), c.source.empty() ? "" : ", or set it to null over the model's own");
   if (c.forced_decoder_ids)
     return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
   return {};
@@ -50,6 +58,8 @@ class Resolver {
     LAPILLI_CHECK(lengths());
     LAPILLI_CHECK(beams());
     LAPILLI_CHECK(processors());
+    LAPILLI_CHECK(timestamps());
+    if (o_.sample) LAPILLI_CHECK(sampling());
     return o_;
   }
 
@@ -107,7 +117,12 @@ class Resolver {
     if (o_.beams < 1 || o_.beams > kMaxBeams)
       return fail(ErrorCode::invalid_argument, "num_beams: %u is not between 1 and %u", o_.beams, kMaxBeams);
     o_.return_sequences = c_.num_return_sequences.value_or(1);
-    if (o_.return_sequences < 1 || o_.return_sequences > o_.beams)
+    o_.sample = c_.do_sample.value_or(false);
+    if (o_.sample && o_.beams == 1) {
+      if (o_.return_sequences < 1 || o_.return_sequences > kMaxCopies)
+        return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and %u",
+                    o_.return_sequences, kMaxCopies);
+    } else if (o_.return_sequences < 1 || o_.return_sequences > o_.beams)
       return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and the number of beams, %u",
                   o_.return_sequences, o_.beams);
     if (o_.candidates() > kMaxCandidates)
@@ -151,6 +166,10 @@ class Resolver {
       o_.sequence_bias.emplace_back(b.ids, bias);
       words_in_lists += 2 + b.ids.size();
     }
+    if (const size_t entries = o_.bad_words.size() + o_.sequence_bias.size(); entries > kMaxEntries)
+      return fail(ErrorCode::unsupported,
+                  "bad_words_ids and sequence_bias have %zu entries together; at most %llu are supported", entries,
+                  static_cast<unsigned long long>(kMaxEntries));
     if (words_in_lists > kMaxListWords)
       return fail(ErrorCode::unsupported,
                   "suppress_tokens, bad_words_ids and sequence_bias hold %llu ids together; at most %llu are supported",
@@ -163,6 +182,47 @@ class Resolver {
     return {};
   }
 
+  Status timestamps() {
+    if (!c_.return_timestamps.value_or(false)) return {};
+    if (!c_.no_timestamps_token_id)
+      return bad("return_timestamps: the model has no timestamps (no_timestamps_token_id is not set)");
+    LAPILLI_CHECK(check_ids({*c_.no_timestamps_token_id}, m_.target_vocabulary, "no_timestamps_token_id"));
+    o_.timestamps.emplace(static_cast<uint32_t>(*c_.no_timestamps_token_id) + 1, std::nullopt);
+    if (const auto latest = c_.max_initial_timestamp_index)
+      o_.timestamps->second = o_.timestamps->first + std::min(*latest, m_.target_vocabulary);
+    return {};
+  }
+
+  // The ranges are the reference's; where it passes over a number without effect, that is what happens here.
+  Status sampling() {
+    const auto read = [](const std::optional<double>& from, float off, double least, const char* option,
+                         float& to) -> Status {
+      LAPILLI_CHECK(read_float(from, static_cast<double>(off), option, to));
+      if (static_cast<double>(to) < least || to > 1)
+        return fail(ErrorCode::invalid_argument, "%s: %g is not between %g and 1", option, static_cast<double>(to),
+                    least);
+      return {};
+    };
+    o_.seed = c_.seed.value_or(0);
+    LAPILLI_CHECK(read_float(c_.temperature, 1.0, "temperature", o_.temperature));
+    if (static_cast<double>(o_.temperature) < 0.999 * kMinTemperature)
+      return fail(ErrorCode::invalid_argument,
+                  "temperature: %g is not above %g; for the most likely ids set do_sample to false",
+                  static_cast<double>(o_.temperature), kMinTemperature);
+    LAPILLI_CHECK(read(c_.top_h, 0, 0, "top_h", o_.top_h));
+    LAPILLI_CHECK(read(c_.top_p, 1, 0, "top_p", o_.top_p));
+    LAPILLI_CHECK(read(c_.min_p, 0, 0, "min_p", o_.min_p));
+    LAPILLI_CHECK(read(c_.typical_p, 1, 0, "typical_p", o_.typical_p));
+    if (!(o_.typical_p > 0)) return bad("typical_p: must be greater than 0");
+    LAPILLI_CHECK(read(c_.epsilon_cutoff, 0, 0, "epsilon_cutoff", o_.epsilon));
+    LAPILLI_CHECK(read(c_.eta_cutoff, 0, 0, "eta_cutoff", o_.eta));
+    if (o_.epsilon == 1) o_.epsilon = 0;
+    if (o_.eta == 1) o_.eta = 0;
+    o_.top_k = c_.top_k.value_or(kDefaultTopK);
+    if (o_.top_k != 0) o_.top_k = std::max(o_.top_k, o_.min_keep());
+    return {};
+  }
+
   const GenerationConfig& c_;
   uint32_t prefix_;
   const model::Config& m_;
@@ -170,6 +230,21 @@ class Resolver {
 };
 
 uint32_t bits(float f) { return std::bit_cast<uint32_t>(f); }
+
+void encode_sampling(const SearchOptions& o, std::vector<uint32_t>& p) {
+  using P = ParamWords;
+  p[P::seed] = static_cast<uint32_t>(o.seed);
+  p[P::seed + 1] = static_cast<uint32_t>(o.seed >> 32);
+  p[P::min_keep] = o.min_keep();
+  p[P::temperature] = bits(o.temperature);
+  p[P::top_h] = bits(o.top_h);
+  p[P::top_k] = o.top_k;
+  p[P::top_p] = bits(o.top_p);
+  p[P::min_p] = bits(o.min_p);
+  p[P::typical_p] = bits(o.typical_p);
+  p[P::epsilon] = bits(o.epsilon);
+  p[P::eta] = bits(o.eta);
+}
 
 }  // namespace
 
@@ -181,7 +256,7 @@ Result<SearchOptions> resolve_options(const GenerationConfig& model, const Gener
 
 SearchWords encode_options(const SearchOptions& o, const model::Config& config,
                            const std::vector<std::vector<int32_t>>& prefix,
-                           const std::vector<std::vector<int32_t>>& sources) {
+                           const std::vector<std::vector<int32_t>>& sources, const std::vector<uint32_t>& sequences) {
   using P = ParamWords;
   SearchWords words;
   auto& p = words.params;
@@ -248,6 +323,16 @@ SearchWords encode_options(const SearchOptions& o, const model::Config& config,
       append(s);
       lists.insert(lists.end(), longest - s.size(), static_cast<uint32_t>(o.pad));
     }
+  }
+  encode_sampling(o, p);
+  if (o.timestamps) {
+    p[P::timestamp_begin] = o.timestamps->first;
+    p[P::timestamp_latest] = o.timestamps->second.value_or(0);
+    p[P::timestamp_after] = prefix_length;
+  }
+  if (o.sample) {
+    p[P::sequence_offset] = static_cast<uint32_t>(lists.size());
+    for (uint32_t s = 0; s < prefix.size(); ++s) lists.push_back(sequences.empty() ? s : sequences[s]);
   }
   return words;
 }

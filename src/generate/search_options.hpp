@@ -31,27 +31,39 @@ struct SearchOptions {
   uint32_t encoder_no_repeat_ngram = 0;
   float encoder_repetition_penalty = 1;
   bool renormalize = false;
+  // Sampling; numbers that change nothing stand for filters that are off.
+  bool sample = false;
+  uint64_t seed = 0;
+  float temperature = 1, top_h = 0, top_p = 1, min_p = 0, typical_p = 1, epsilon = 0, eta = 0;
+  uint32_t top_k = 0;
+  // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
+  std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 
   // Candidates that one step of the search needs.
   [[nodiscard]] uint32_t candidates() const {
     return beams == 1 ? 1 : std::max<uint32_t>(2, 1 + static_cast<uint32_t>(end_ids.size())) * beams;
   }
+  // Sentences that one source becomes: without beams every returned sequence is drawn for itself.
+  [[nodiscard]] uint32_t copies() const { return sample && beams == 1 ? return_sequences : 1; }
+  // Ids that no filter of sampling takes away: with beams, enough to go on whatever ends.
+  [[nodiscard]] uint32_t min_keep() const { return beams == 1 ? 1 : static_cast<uint32_t>(end_ids.size()) + 1; }
   [[nodiscard]] bool needs_source_ids() const {
     return encoder_no_repeat_ngram > 0 || encoder_repetition_penalty != 1.0f;
   }
 };
 
 // What is set in `request` wins over `model`, which wins over the reference's defaults. `prefix` is the number of given
-// decoder ids, the start included. Refuses by name what is out of range or not supported (sampling, for example).
+// decoder ids, the start included. Refuses by name what is out of range or not supported.
 Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
                                       const model::Config& config);
 
-// ParamWords and the lists behind them.
+// ParamWords and the lists behind them. `sequences`: per sentence the number that its draws go by; empty: counted.
 struct SearchWords {
   std::vector<uint32_t> params, lists;
 };
 SearchWords encode_options(const SearchOptions& options, const model::Config& config,
                            const std::vector<std::vector<int32_t>>& prefix,
-                           const std::vector<std::vector<int32_t>>& sources);
+                           const std::vector<std::vector<int32_t>>& sources,
+                           const std::vector<uint32_t>& sequences = {});
 
 }  // namespace lapilli

@@ -6,7 +6,7 @@
 namespace lapilli {
 
 namespace {
-constexpr size_t kPlanCache = 16;   // shapes whose plans are remembered
+constexpr size_t kPlanCache = 16;    // shapes whose plans are remembered
 constexpr size_t kFreeSessions = 4;  // sessions kept for the next job
 
 // What a job is besides its size: jobs of one kind differ in row counts and lengths only.
@@ -51,7 +51,7 @@ StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uin
   StepGraph s;
   model::Builder b(network, s.graph);
   const auto logits = model::build_step(b, {rows ? rows : key.shape.slots(), key.shape});
-  model::build_tail(b, logits, key.shape, {key.candidates, key.renormalize, key.capture});
+  model::build_tail(b, logits, key.shape, {key.candidates, key.sample, key.renormalize, key.capture});
   for (const auto& o : b.outputs()) {
     if (o.name == "logits") s.logits = o.tensor;
     if (o.name == "scores") s.scores = o.tensor;
@@ -141,10 +141,11 @@ Result<MemoryShare> Model::Impl::reserve(uint64_t bytes) {
     if (memory_limit == 0 || weight_bytes + others + bytes <= memory_limit) return MemoryShare(session_bytes_, bytes);
     session_bytes_->fetch_sub(bytes);
     if (dropped)
-      return fail(ErrorCode::out_of_memory,
-                  "this batch needs %.1f MiB of device memory beside %.1f MiB of weights and %.1f MiB of other jobs; the "
-                  "memory limit is %.1f MiB: use a smaller batch, fewer beams or shorter input",
-                  mib(bytes), mib(weight_bytes), mib(others), mib(memory_limit));
+      return fail(
+          ErrorCode::out_of_memory,
+          "this batch needs %.1f MiB of device memory beside %.1f MiB of weights and %.1f MiB of other jobs; the "
+          "memory limit is %.1f MiB: use a smaller batch, fewer beams or shorter input",
+          mib(bytes), mib(weight_bytes), mib(others), mib(memory_limit));
     drop_free();
   }
 }

@@ -138,13 +138,18 @@ void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session,
   auto scores = logits;
   if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, s.params, {1, 0});
   scores = ops::processors(b.g(), "processors", scores, s, shape);
+  if (options.sample) scores = ops::warp(b.g(), "warp", scores, s);
   if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, s.params, {1, 0});
   if (options.keep_scores) b.keep_copy("scores", scores);
   if (session.beams > 1) {
-    const auto candidates = ops::top_k(b.g(), "top_k", scores, s.step, options.candidates);
-    ops::beam_step(b.g(), "beam_step", candidates, options.candidates, s, shape);
+    const auto candidates = options.sample
+                                ? ops::draw_k(b.g(), "draw_k", scores, s, {options.candidates, 0, 1, session.beams})
+                                : ops::top_k(b.g(), "top_k", scores, s.step, options.candidates);
+    ops::beam_step(b.g(), "beam_step", candidates, s, {shape, options.candidates, 1, options.sample ? 1u : 0u});
   } else {
-    ops::greedy_step(b.g(), "greedy_step", ops::argmax(b.g(), "argmax", scores, s.step), s, shape);
+    const auto best =
+        options.sample ? ops::draw_one(b.g(), "draw_one", scores, s) : ops::argmax(b.g(), "argmax", scores, s.step);
+    ops::greedy_step(b.g(), "greedy_step", best, s, {shape, 1, 1, options.sample ? 1u : 0u});
   }
   ops::advance(b.g(), s, shape);
 }

@@ -46,6 +46,7 @@ SearchShape search_shape(const SessionShape& session);
 // Search tail after the logits: see ops/search.hpp.
 struct TailOptions {
   uint32_t candidates = 1;  // K of beam search; with one beam greedy search runs
+  bool sample = false;      // draws instead of taking the best
   bool renormalize = false;
   bool keep_scores = false;  // keeps "logits" and "scores" as outputs
 };

@@ -21,7 +21,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(
       expect_output(g, node, 0, {"partials", x.rows, 4 * div_up<uint64_t>(x.cols, a.slice), graph::DType::u32}));
   if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
-  return {};
+  if (a.draw_beams == 0) return {};
+  if (!a.live_rows || a.draw_beams != 1) return node_error(node, "one id is drawn for the live rows of one beam");
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
+  return expect_words(g, node, operand(node.inputs, 3), "lists", x.rows);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -35,7 +38,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.live_rows ? ShaderId::argmax_live : ShaderId::argmax;
+    d.shader = a.draw_beams ? ShaderId::argmax_draw : a.live_rows ? ShaderId::argmax_live : ShaderId::argmax;
     d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
     d.groups = (r.end - r.begin) * slices;
     if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
@@ -48,13 +51,38 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
       d.operands.push_back(step);
     }
+    if (a.draw_beams) {
+      LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
+      LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[3], graph::Access::read));
+      d.operands.push_back(params);
+      d.operands.push_back(lists);
+    }
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / 4, static_cast<uint32_t>(u.ld / 4),
                     static_cast<uint32_t>(r.begin)});
-    d.cost = 6.0 * static_cast<double>((r.end - r.begin) * t.ld);
+    d.cost = (a.draw_beams ? 40.0 : 6.0) * static_cast<double>((r.end - r.begin) * t.ld);
     out.push_back(std::move(d));
   }
   return {};
+}
+
+// One id drawn from a slice: key, id, score and the slice's log-sum-exp.
+void draw_from(const double* row, uint64_t begin, uint64_t end, const std::function<double(uint32_t)>& number,
+               uint32_t* words) {
+  search::Candidate best;
+  double most = static_cast<double>(kMasked), sum = 0;
+  for (uint64_t c = begin; c < end; ++c) most = std::max(most, row[c]);
+  for (uint64_t c = begin; c < end; ++c) {
+    const auto id = static_cast<uint32_t>(c);
+    const bool no = search::forbidden(row[c]);
+    const float key = no ? kMasked : static_cast<float>(row[c] + number(id));
+    sum += std::exp(search::unless_forbidden(row[c]) - most);
+    if (best.id == search::kNoId || key > best.score) best = {key, id};
+  }
+  words[0] = search::as_word(best.score);
+  words[1] = best.id;
+  words[2] = search::as_word(static_cast<float>(search::unless_forbidden(row[best.id])));
+  words[3] = search::as_word(static_cast<float>(most + std::log(sum)));
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
@@ -68,6 +96,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     for (uint64_t s = 0; s * a.slice < t.cols; ++s) {
       const double* row = x.data() + r * t.ld;
       const uint64_t begin = s * a.slice, end = std::min<uint64_t>(begin + a.slice, t.cols);
+      if (a.draw_beams) {
+        const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), values.at(node.inputs[3]), 1);
+        const auto number = [&](uint32_t id) { return draws.number(static_cast<uint32_t>(r), id); };
+        draw_from(row, begin, end, number, out.data() + r * u.ld + 4 * s);
+        continue;
+      }
       const auto best = search::best_columns(row, begin, end, 1)[0];
       double sum = 0;
       for (uint64_t c = begin; c < end; ++c)
@@ -95,8 +129,35 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
   return c;
 }
 
+OpCase make_draw(const std::string& name, uint64_t columns, uint32_t t) {
+  search::StateCase s(name, {5, 30, 1, 5}, static_cast<uint32_t>(columns), 40);
+  s.set_step(t, 3, {4, 1, 2});
+  s.params[ParamWords::seed] = 0x89abcdef;
+  s.params[ParamWords::seed + 1] = t * 77;
+  s.params[ParamWords::sequence_offset] = 9;
+  for (uint32_t i = 0; i < 5; ++i) s.lists[9 + i] = 1000 - 3 * i;
+  auto& g = s.op_case.graph;
+  const auto x = g.activation("scores", 5, columns);
+  const auto partials = ops::draw_one(g, name, x, s.tensors);
+  CaseRandom random(columns + t);
+  auto values = random_values(g.tensor(x), random, 5);
+  const uint64_t ld = g.tensor(x).ld;
+  for (uint64_t i = 0; i < columns; ++i) {
+    if (i % 7 != 3) values.f[ld + i] = static_cast<double>(kMasked);
+    values.f[2 * ld + i] = static_cast<double>(kMasked);
+  }
+  s.op_case.inputs.emplace_back(x, std::move(values));
+  s.op_case.live_rows = 3;
+  auto c = s.finish();
+  c.float_word = [partials](graph::TensorId id, uint64_t word) { return id == partials && word % 4 != 1; };
+  return c;
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
+  for (const uint64_t columns : {1, 2, 3, 17, 509, 4096, 4097, 9001})
+    all.push_back(make_draw(format("drawn from %llu", static_cast<unsigned long long>(columns)), columns, 5));
+  all.push_back(make_draw("drawn from a large vocabulary", 65001, 20));
   for (const uint64_t columns : {1, 2, 3, 17, 509, 4096, 4097, 9001})
     all.push_back(make_case(format("3x%llu", static_cast<unsigned long long>(columns)), 3, columns));
   all.push_back(make_case("live 3 of 7", 7, 4201, 3));
@@ -120,9 +181,18 @@ constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cas
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
   const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
-  const SelectAttributes a{1, search::slice_columns(columns), step != graph::kNone};
+  const SelectAttributes a{1, search::slice_columns(columns), step != graph::kNone, 0};
   const auto y = g.activation(label, rows, 4 * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
   g.add_node({&argmax_op, label, {logits, step}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::draw_one(graph::Graph& g, const std::string& label, graph::TensorId scores,
+                              const SearchTensors& state) {
+  const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
+  const SelectAttributes a{1, search::slice_columns(columns), 1, 1};
+  const auto y = g.activation(label, rows, 4 * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
+  g.add_node({&argmax_op, label, {scores, state.step, state.params, state.lists}, {y}, graph::Attributes(a)});
   return y;
 }
 

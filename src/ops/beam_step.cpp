@@ -10,8 +10,10 @@ namespace {
 
 using P = ParamWords;
 
+uint32_t words_each(const StepAttributes& a) { return a.drawn ? 4 : 2; }
+
 struct Push {
-  uint32_t groups, slots, positions, beams, k, slices, ld2;
+  uint32_t groups, slots, positions, beams, k, slices, ld;
 };
 
 enum Input : size_t { kCandidates, kStep, kParams, kSearch, kLineage, kLog, kInputs };
@@ -22,8 +24,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.candidates < 2 * a.shape.beams || a.candidates > kMaxCandidates)
     return node_error(node, "%u candidates for %u beams; %u to %u are supported", a.candidates, a.shape.beams,
                       2 * a.shape.beams, kMaxCandidates);
-  LAPILLI_CHECK(
-      expect_input(g, node, kCandidates, {"candidates", 0, uint64_t{2} * a.candidates * a.slices, graph::DType::u32}));
+  LAPILLI_CHECK(expect_input(g, node, kCandidates,
+                             {"candidates", 0, uint64_t{words_each(a)} * a.candidates * a.slices, graph::DType::u32}));
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
   state.params = node.inputs[kParams];
@@ -54,12 +56,12 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
   LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;
-  d.shader = ShaderId::beam_step;
+  d.shader = a.drawn ? ShaderId::beam_step_draw : ShaderId::beam_step;
   d.operands = {candidates, search, lineage, log, step, params};
   d.groups = t.rows / a.shape.beams;
   follow_live_rows(d, 1, a.shape.beams);
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.shape.beams, a.candidates,
-                  a.slices, static_cast<uint32_t>(t.ld / 2)});
+                  a.slices, static_cast<uint32_t>(t.ld / words_each(a))});
   d.cost = static_cast<double>(t.rows) * (2.0 * static_cast<double>(t.ld) + 4.0 * a.shape.positions);
   out.push_back(std::move(d));
   return {};
@@ -92,6 +94,7 @@ class Sentence {
   struct Pick {
     float score = kMasked;
     uint32_t beam = 0, id = search::kNoId;
+    float key = kMasked;  // what picks are ordered by: the score, or with its random number if drawn
   };
 
   uint32_t& word(uint32_t parity, uint32_t plane, uint32_t slot, uint32_t position) {
@@ -103,15 +106,21 @@ class Sentence {
   bool ended(const Pick& pick) const { return limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
 
   void pick(const uint32_t* rows, uint64_t ld) {
+    const uint32_t each = words_each(a_);
     for (uint32_t b = 0; b < beams_; ++b)
       for (uint32_t i = 0; i < a_.slices * a_.candidates; ++i) {
-        const float score = search::as_float(rows[b * ld + 2 * i]), sum = search::as_float(running(b));
-        const uint32_t id = rows[b * ld + 2 * i + 1];
-        const bool no = search::forbidden(score) || search::forbidden(sum);
-        if (id != search::kNoId) picks_.push_back({no ? kMasked : search::unless_forbidden(sum + score), b, id});
+        const uint32_t* words = rows + b * ld + each * i;
+        const float sum = search::as_float(running(b));
+        const auto total = [&](uint32_t word) {
+          const float score = search::as_float(word);
+          const bool no = search::forbidden(score) || search::forbidden(sum);
+          return no ? kMasked : search::unless_forbidden(sum + score);
+        };
+        if (words[1] == search::kNoId) continue;
+        picks_.push_back({total(a_.drawn ? words[2] : words[0]), b, words[1], total(words[0])});
       }
     std::sort(picks_.begin(), picks_.end(), [](const Pick& x, const Pick& y) {
-      if (x.score != y.score) return x.score > y.score;
+      if (x.key != y.key) return x.key > y.key;
       return x.beam != y.beam ? x.beam < y.beam : x.id < y.id;
     });
     picks_.resize(a_.candidates);
@@ -206,8 +215,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 struct Build {
   uint32_t t = 0, sentences = 1, beams = 4, ends = 1;
   uint32_t vocabulary = 200, slice = 200;
-  std::vector<uint32_t> going_on;  // sentences; empty: all
+  std::vector<uint32_t> going_on = {};  // sentences; empty: all
   uint64_t seed = 1;
+  uint32_t drawn = 0;
 };
 
 struct BeamCase {
@@ -235,6 +245,7 @@ struct BeamCase {
     return state.search[state.search_word(sentence, SearchLayout::header + beam)];
   }
   double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
+  float random_noise() { return static_cast<float>(random.unit()); }
   // So many finished hypotheses, best first, `first` and each following `step` less.
   void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
     state.search[state.search_word(sentence, SearchLayout::finished)] = count;
@@ -254,8 +265,9 @@ struct BeamCase {
   OpCase finish() {
     auto& g = state.op_case.graph;
     const uint32_t rows = build.sentences * build.beams, slices = div_up(build.vocabulary, build.slice);
-    const auto candidates = g.activation("candidates", rows, uint64_t{2} * k * slices, graph::DType::u32);
-    ops::beam_step(g, state.op_case.name, candidates, k, state.tensors, state.shape);
+    const uint64_t each = build.drawn ? 4 : 2;
+    const auto candidates = g.activation("candidates", rows, each * k * slices, graph::DType::u32);
+    ops::beam_step(g, state.op_case.name, candidates, state.tensors, {state.shape, k, 1, build.drawn});
     std::vector<uint32_t> words(g.tensor(candidates).elements(), 0);
     for (uint32_t r = 0; r < rows; ++r) {
       uint64_t at = r * g.tensor(candidates).ld;
@@ -264,6 +276,9 @@ struct BeamCase {
         for (const auto& c : search::best_columns(scores.data() + uint64_t{r} * build.vocabulary, begin, end, k)) {
           words[at++] = search::as_word(c.score);
           words[at++] = c.id;
+          if (!build.drawn) continue;
+          words[at++] = search::as_word(search::forbidden(c.score) ? kMasked : c.score - 3 * random_noise());
+          words[at++] = 0;
         }
       }
     }
@@ -365,8 +380,28 @@ void add_score_cases(std::vector<OpCase>& all) {
   }
 }
 
+void add_drawn_cases(std::vector<OpCase>& all) {
+  all.push_back(BeamCase("drawn, first step", {0, 2, 4, 1, 200, 100, {}, 3, 1}).finish());
+  all.push_back(BeamCase("drawn, some have ended", {4, 5, 3, 2, 97, 50, {1, 4}, 4, 1}).finish());
+  all.push_back(BeamCase("drawn, most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200, {}, 5, 1}).finish());
+  all.push_back(BeamCase("drawn, fewer ids than candidates", {2, 2, 4, 1, 7, 7, {}, 6, 1}).finish());
+  {
+    BeamCase c("drawn, likely ends", {7, 6, 3, 2, 150, 64, {}, 7, 1});
+    c.favour_ends(5);
+    c.put_finished(1, 2, -2, 0.05f);
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("drawn, one permitted id", {0, 1, 4, 1, 60, 32, {}, 8, 1});
+    for (uint32_t row = 0; row < 4; ++row)
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = id == 9 ? 0 : static_cast<double>(kMasked);
+    all.push_back(c.finish());
+  }
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
+  add_drawn_cases(all);
   add_shape_cases(all);
   add_rule_cases(all);
   add_score_cases(all);
@@ -377,12 +412,10 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef beam_step_op{"beam_step", infer, variants, lower, reference, cases};
 
-void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, uint32_t k,
-                    const SearchTensors& state, const SearchShape& shape) {
-  StepAttributes a;
-  a.shape = shape;
-  a.candidates = k;
-  a.slices = k == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / (uint64_t{2} * k));
+void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, const SearchTensors& state,
+                    StepAttributes a) {
+  const uint64_t words = uint64_t{words_each(a)} * a.candidates;
+  a.slices = words == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / words);
   g.add_node({&beam_step_op,
               label,
               {candidates, state.step, state.params, state.search, state.lineage, state.log},

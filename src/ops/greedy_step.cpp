@@ -50,7 +50,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
   LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;
-  d.shader = ShaderId::greedy_step;
+  d.shader = a.drawn ? ShaderId::greedy_step_draw : ShaderId::greedy_step;
   d.operands = {partials, search, lineage, log, step, params};
   d.groups = div_up<uint64_t>(t.rows, kLocal);
   follow_live_rows(d, 1, kLocal);
@@ -80,6 +80,26 @@ Chosen choose(const uint32_t* partials, uint32_t slices, uint32_t pad) {
           search::forbidden(best.score) ? kMasked : static_cast<float>(-std::log(std::max(sum, 1e-30)))};
 }
 
+// The best key decides; its score is measured against the sum of all slices.
+Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
+  search::Candidate best;
+  float score = kMasked, most = kMasked;
+  for (uint32_t s = 0; s < slices; ++s) {
+    const search::Candidate c{search::as_float(partials[4 * s]), partials[4 * s + 1]};
+    most = std::max(most, search::as_float(partials[4 * s + 3]));
+    if (c.score < best.score || (c.score == best.score && c.id >= best.id)) continue;
+    best = c;
+    score = search::as_float(partials[4 * s + 2]);
+  }
+  double sum = 0;
+  for (uint32_t s = 0; s < slices; ++s)
+    sum += std::exp(static_cast<double>(search::as_float(partials[4 * s + 3])) - static_cast<double>(most));
+  const double log_probability =
+      static_cast<double>(score) - static_cast<double>(most) - std::log(std::max(sum, 1e-30));
+  return {best.id == search::kNoId ? pad : best.id,
+          search::forbidden(score) ? kMasked : static_cast<float>(log_probability)};
+}
+
 class Step {
  public:
   Step(const graph::Node& node, HostTensors& values)
@@ -95,7 +115,7 @@ class Step {
     float running = search::as_float(search_[base + SearchLayout::running(1)]);
     uint32_t token = word(t_ & 1, 1, slot, t_ + 1);
     if (t_ + 1 >= p_[P::prefix]) {
-      const auto chosen = choose(partials, a_.slices, p_[P::pad]);
+      const auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
       token = chosen.id;
       running = search::forbidden(running) || search::forbidden(chosen.log_probability)
                     ? kMasked
@@ -147,10 +167,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 constexpr uint32_t kSlice = 100;  // ids of slice s: from 100 s on
 
-OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t seed) {
+OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t seed, uint32_t drawn = 0) {
   auto& g = c.op_case.graph;
   const auto partials = g.activation("partials", rows, 4ull * slices, graph::DType::u32);
-  ops::greedy_step(g, c.op_case.name, partials, c.tensors, c.shape);
+  ops::greedy_step(g, c.op_case.name, partials, c.tensors, {c.shape, 1, 1, drawn});
   std::vector<uint32_t> words(g.tensor(partials).elements(), 0);
   CaseRandom random(seed);
   for (uint32_t r = 0; r < rows; ++r)
@@ -161,6 +181,7 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
       words[at] = words[at + 2] = search::as_word(score);
       words[at + 1] = s * kSlice + (r % 5 == 2 ? 2 : random.below(kSlice));  // 2 ends
       words[at + 3] = search::as_word(static_cast<float>(1 + 20 * (random.unit() + 1)));
+      if (drawn && !nothing) words[at + 2] = search::as_word(static_cast<float>(4 * random.unit()));
       if (s == slices - 1 && s > 0 && r % 4 == 1) words[at] = words[at + 2] = words[at - 4];  // a tie
     }
   c.op_case.inputs.emplace_back(partials, words_of(std::move(words)));
@@ -200,6 +221,9 @@ std::vector<OpCase> cases() {
     c.set_param(P::length_penalty, -1.0f);
     all.push_back(make_case(std::move(c), 40, 3, 7));
   }
+  all.push_back(make_case(make_state("drawn, one row", 0, 1, 1), 1, 1, 1, 1));
+  all.push_back(make_case(make_state("drawn, many rows", 6, 131, 120), 131, 16, 3, 1));
+  all.push_back(make_case(make_state("drawn, longest", 12, 5, 5), 5, 2, 4, 1));
   return all;
 }
 
@@ -208,9 +232,7 @@ std::vector<OpCase> cases() {
 constinit const OpDef greedy_step_op{"greedy_step", infer, variants, lower, reference, cases};
 
 void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
-                      const SearchShape& shape) {
-  StepAttributes a;
-  a.shape = shape;
+                      StepAttributes a) {
   a.slices = static_cast<uint32_t>(g.tensor(partials).cols / 4);
   g.add_node({&greedy_step_op,
               label,

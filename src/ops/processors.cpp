@@ -88,6 +88,7 @@ class Row {
     exponential_decay();
     suppress(lists, P::suppress_offset);
     if (count == p_[P::begin_suppress_length]) suppress(lists, P::begin_suppress_offset);
+    if (p_[P::timestamp_begin] != 0) timestamps();
   }
 
  private:
@@ -145,6 +146,33 @@ class Row {
     for (uint32_t i = 0; i < p_[P::end_count]; ++i) ends.insert(p_[P::end_ids + i]);
     for (const uint32_t id : ends)
       if (id < columns_) add(id, std::abs(scores_[id]) * (factor - 1));
+  }
+  void forbid_range(uint64_t begin, uint64_t end) {
+    for (uint64_t id = begin; id < std::min(end, columns_); ++id) forbid(static_cast<uint32_t>(id));
+  }
+  void timestamps() {
+    const uint32_t begin = p_[P::timestamp_begin], after = p_[P::timestamp_after];
+    forbid(begin - 1);
+    const std::vector<uint32_t> generated(history.begin() + std::min<std::ptrdiff_t>(after, std::ssize(history)),
+                                          history.end());
+    const size_t n = generated.size();
+    const bool last = n >= 1 && generated[n - 1] >= begin, before_last = n < 2 || generated[n - 2] >= begin;
+    if (last && before_last) forbid_range(begin, columns_);
+    if (last && !before_last) forbid_range(0, p_[P::end_count] == 0 ? 0 : p_[P::end_ids]);
+    const auto latest = std::find_if(generated.rbegin(), generated.rend(), [&](uint32_t id) { return id >= begin; });
+    if (latest != generated.rend()) forbid_range(begin, *latest + (last && !before_last ? 0 : 1));
+    if (history.size() == after) {
+      forbid_range(0, begin);
+      if (p_[P::timestamp_latest] != 0) forbid_range(uint64_t{p_[P::timestamp_latest]} + 1, columns_);
+    }
+    double text = static_cast<double>(kMasked), most = text, sum = 0;
+    for (uint32_t id = 0; id < columns_; ++id) {
+      double& best = id < begin ? text : most;
+      best = std::max(best, scores_[id]);
+    }
+    for (uint32_t id = begin; id < columns_; ++id)
+      if (!search::forbidden(scores_[id])) sum += std::exp(scores_[id] - most);
+    if (sum > 0 && most + std::log(sum) > text) forbid_range(0, begin);
   }
   void suppress(const std::vector<uint32_t>& lists, uint32_t offset_word) {
     for (uint32_t i = 0; i < p_[offset_word + 1]; ++i) forbid(lists[p_[offset_word] + i]);
@@ -278,6 +306,34 @@ void add_length_cases(std::vector<OpCase>& all) {
   }
 }
 
+// Timestamps from id 30 on; one sentence with a history of its own.
+void add_timestamp_cases(std::vector<OpCase>& all) {
+  const std::pair<const char*, std::vector<uint32_t>> histories[] = {{"first", {}},
+                                                                     {"one", {31}},
+                                                                     {"text", {31, 4}},
+                                                                     {"open", {31, 4, 33}},
+                                                                     {"pair", {31, 4, 33, 33}},
+                                                                     {"text after a pair", {31, 4, 35, 35, 7, 8}}};
+  for (const auto& [name, ids] : histories)
+    for (const double favour : {0.0, 4.0}) {
+      search::StateCase c(format("timestamps, %s, by %g", name, favour), {2, 40, 1, 2}, kVocabulary, 16);
+      const auto t = static_cast<uint32_t>(ids.size()) + 1;
+      CaseRandom random(t);
+      c.random_lineage(t, 5, random);
+      for (size_t i = 0; i < ids.size(); ++i)
+        for (const uint32_t slot : {0u, 1u}) c.lineage[lineage_word(t & 1, 1, slot, 2 + i, 2, 40)] = ids[i];
+      c.set_step(t, 2);
+      c.params[P::timestamp_begin] = 30;
+      c.params[P::timestamp_after] = 2;
+      c.params[P::timestamp_latest] = 35;
+      auto made = make_case(std::move(c));
+      for (auto& [id, value] : made.inputs)
+        for (size_t i = 0; i < value.f.size(); ++i)
+          if (i % 56 >= 30 && i % 56 < kVocabulary) value.f[i] += favour;
+      all.push_back(std::move(made));
+    }
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   all.push_back(make_case(make_state("nothing asked for")));
@@ -311,6 +367,7 @@ std::vector<OpCase> cases() {
     h.set_step(8, 0);
     all.push_back(make_case(std::move(h)));
   }
+  add_timestamp_cases(all);
   {
     auto c = make_state("everything on forbidden scores");
     put_all(c);

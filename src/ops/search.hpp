@@ -3,6 +3,8 @@
 //
 // Greedy:  logits -> processors -> argmax -> greedy_step -> advance
 // Beams:   logits -> log_softmax -> processors (-> log_softmax if renormalizing) -> top_k -> beam_step -> advance
+// Sampling puts warp behind the processors; argmax and top_k then take the best of scores with random numbers added
+// (ops/draw.hpp), which draws from their softmax, one id or K of them without putting any back.
 #pragma once
 
 #include "graph/graph.hpp"
@@ -12,10 +14,10 @@ namespace lapilli {
 
 // Strides of the session that search ops need; fixed per plan.
 struct SearchShape {
-  uint32_t slots = 0;       // sentences * beams at capacity
-  uint32_t positions = 0;   // capacity of the caches and the lineage
+  uint32_t slots = 0;      // sentences * beams at capacity
+  uint32_t positions = 0;  // capacity of the caches and the lineage
   uint32_t beams = 1;
-  uint32_t sentences = 0;   // at capacity
+  uint32_t sentences = 0;  // at capacity
 };
 
 // "log_softmax": rows over all columns, in place; x - max - log(sum exp). attributes: LogSoftmaxAttributes.
@@ -23,20 +25,27 @@ struct LogSoftmaxAttributes {
   uint32_t live_rows = 0;
   uint32_t only_if_renormalize = 0;  // 1: does nothing unless params say so
 };
-// "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes: SearchShape.
+// "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes:
+// SearchShape. "warp": scores [rows, vocabulary] in place: temperature, then the filters of sampling in the reference's
+// order, which
+//   forbid ids: top_h, top_k, top_p, min_p, typical_p, epsilon, eta. No attributes.
 // "argmax": per row and slice of the vocabulary the best score (lowest id among equals) and the slice's log-sum-exp.
-//   outputs: partials u32 [rows, 4 * slices]: score (float), id, maximum (float), sum of exp(x - maximum) (float).
+//   outputs: partials u32 [rows, 4 * slices]: score (float), id, maximum (float), sum of exp(x - maximum) (float); when
+//   drawing: key (score with its random number, float), id, score (float), log-sum-exp (float) of the best key.
 // "top_k": per row and slice the best `candidates` (score descending, then id ascending).
-//   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score kMasked, id 0xffffffff.
+//   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score kMasked, id 0xffffffff. When
+//   drawing by key: u32 [rows, 4 * candidates * slices]: key (float), id, score (float), 0.
 struct SelectAttributes {
   uint32_t candidates = 1;  // K
   uint32_t slice = 0;       // columns per slice
   uint32_t live_rows = 1;
+  uint32_t draw_beams = 0;  // not 0: draws; beams a sentence
 };
 // "greedy_step", "beam_step": from partials/candidates to search, lineage and log. attributes: StepAttributes.
 struct StepAttributes {
   SearchShape shape;
   uint32_t candidates = 1, slices = 1;
+  uint32_t drawn = 0;  // 1: partials or candidates were drawn
 };
 // "search_init": step 0, live rows, row_slot, search state, lineage of the first position, from params and lists.
 // "advance": after all sentences have stepped: step + 1, packs the live rows, done, log header, grids.
@@ -48,15 +57,21 @@ struct SearchTensors {
 };
 graph::TensorId log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
                             graph::TensorId params, const LogSoftmaxAttributes& attributes);
-graph::TensorId processors(graph::Graph& g, const std::string& label, graph::TensorId logits, const SearchTensors& state,
-                           const SearchShape& shape);
+graph::TensorId processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
+                           const SearchTensors& state, const SearchShape& shape);
+graph::TensorId warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state);
+// One id of each row's softmax, and K of them; for greedy_step and beam_step with `drawn`.
+graph::TensorId draw_one(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state);
+graph::TensorId draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
+                       const SelectAttributes& attributes);
 graph::TensorId argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step);
 graph::TensorId top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                       uint32_t candidates);
+// `attributes`: shape, candidates and drawn; slices follow from the operand.
 void greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
-                 const SearchShape& shape);
-void beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, uint32_t k, const SearchTensors& state,
-               const SearchShape& shape);
+                 StepAttributes attributes);
+void beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, const SearchTensors& state,
+               StepAttributes attributes);
 void search_init(graph::Graph& g, const SearchTensors& state, const SearchShape& shape);
 void advance(graph::Graph& g, const SearchTensors& state, const SearchShape& shape);
 }  // namespace ops

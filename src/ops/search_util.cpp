@@ -29,6 +29,14 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
   return all;
 }
 
+double Draws::number(uint32_t row, uint32_t id) const {
+  const uint32_t slot = step_.slot(row);
+  const auto& p = params_.u;
+  const draw::Place place{(uint64_t{p[ParamWords::seed + 1]} << 32) | p[ParamWords::seed], step_.step(),
+                          lists_.u[p[ParamWords::sequence_offset] + slot / beams_], slot % beams_};
+  return draw::gumbel_at(place, id);
+}
+
 bool ParamView::is_end(uint32_t id) const {
   for (uint32_t i = 0; i < words_[ParamWords::end_count]; ++i)
     if (words_[ParamWords::end_ids + i] == id) return true;
@@ -106,8 +114,9 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vo
   params[ParamWords::vocabulary] = vocabulary;
   params[ParamWords::max_length] = shape.positions;
   params[ParamWords::prefix] = 1;
-  for (const uint32_t w : {ParamWords::length_penalty, ParamWords::repetition_penalty,
-                           ParamWords::encoder_repetition_penalty, ParamWords::decay_factor})
+  for (const uint32_t w :
+       {ParamWords::length_penalty, ParamWords::repetition_penalty, ParamWords::encoder_repetition_penalty,
+        ParamWords::decay_factor, ParamWords::temperature, ParamWords::top_p, ParamWords::typical_p})
     set_param(w, 1.0f);
   params[ParamWords::pad] = 1;
   set_ends({2});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/case_util.hpp"
+#include "ops/draw.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/op.hpp"
 #include "ops/search.hpp"
@@ -61,6 +62,19 @@ class ParamView {
 
  private:
   const std::vector<uint32_t>& words_;
+};
+
+// The random numbers that a step adds to the scores of its rows.
+class Draws {
+ public:
+  Draws(const HostTensor& step, const HostTensor& params, const HostTensor& lists, uint32_t beams)
+      : step_(step), params_(params), lists_(lists), beams_(beams) {}
+  [[nodiscard]] double number(uint32_t row, uint32_t id) const;
+
+ private:
+  StepView step_;
+  const HostTensor &params_, &lists_;
+  uint32_t beams_;
 };
 
 // Arguments of an indirect dispatch for so many live rows, into `words` from `at` on (see GridWords).

@@ -1,8 +1,8 @@
-// The search state that lives in GPU memory between steps: what each buffer holds, word by word. The GLSL counterpart is
-// shaders/lib/state.glsl; a test compares the two.
+// The search state that lives in GPU memory between steps: what each buffer holds, word by word. The GLSL counterpart
+// is shaders/lib/state.glsl; a test compares the two.
 //
-// Terms. A *sentence* is one input of the job. A *slot* is a place for one running hypothesis: slot = sentence * beams +
-// beam; caches, lineage and log are addressed by slot with strides that the session fixes. A *row* is a line of the
+// Terms. A *sentence* is one input of the job. A *slot* is a place for one running hypothesis: slot = sentence * beams
+// + beam; caches, lineage and log are addressed by slot with strides that the session fixes. A *row* is a line of the
 // activations of a step: rows 0..live-1 are the slots that still run, packed; row_slot says which. A *position* counts
 // decoder ids from 0 (the decoder start). At step t the token at position t goes in and the token at t + 1 comes out.
 #pragma once
@@ -15,26 +15,26 @@ namespace lapilli {
 
 // Names of the state tensors (graph::Tensor::id = state_id(kind, layer)).
 enum class StateKind : uint16_t {
-  step,        // StepWords, uniform; written as storage by search_init and advance only
-  params,      // ParamWords, uniform, written by the host before a job
-  lengths,     // source [begin, end) per sentence: two words each, uniform
-  source_ids,  // token ids of the sources [sentences, source bucket]
-  target_ids,  // token ids of whole targets (teacher forcing)
+  step,            // StepWords, uniform; written as storage by search_init and advance only
+  params,          // ParamWords, uniform, written by the host before a job
+  lengths,         // source [begin, end) per sentence: two words each, uniform
+  source_ids,      // token ids of the sources [sentences, source bucket]
+  target_ids,      // token ids of whole targets (teacher forcing)
   target_lengths,  // [begin, end) per sentence for whole targets, uniform
-  lineage,     // ancestry and token history, see lineage_word()
-  search,      // running scores and finished hypotheses, see SearchLayout
-  log,         // what every step chose, see LogLayout; host-readable
-  lists,       // prefix ids, suppressed ids, bad words: written by the host before a job
-  grids,       // indirect dispatch arguments, see GridWords
-  self_kv,     // per layer: [heads][slots][positions][2 * head_dim], keys before values
-  cross_kv,    // per layer: [heads][sentences][source positions][2 * head_dim]
+  lineage,         // ancestry and token history, see lineage_word()
+  search,          // running scores and finished hypotheses, see SearchLayout
+  log,             // what every step chose, see LogLayout; host-readable
+  lists,           // prefix ids, suppressed ids, bad words: written by the host before a job
+  grids,           // indirect dispatch arguments, see GridWords
+  self_kv,         // per layer: [heads][slots][positions][2 * head_dim], keys before values
+  cross_kv,        // per layer: [heads][sentences][source positions][2 * head_dim]
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }
 constexpr uint32_t state_layer(uint32_t id) { return id & 0xffffu; }
 
 // Limits of one session; larger requests are refused by name.
-constexpr uint32_t kMaxRows = 1024;      // rows of a step; also sentences
+constexpr uint32_t kMaxRows = 1024;  // rows of a step; also sentences
 constexpr uint32_t kMaxBeams = 32;
 constexpr uint32_t kMaxEndTokens = 8;
 constexpr uint32_t kMaxCandidates = 288;  // (1 + end tokens) * beams
@@ -56,10 +56,10 @@ struct ParamWords {
   static constexpr uint32_t beams = 1;
   static constexpr uint32_t candidates = 2;  // K = max(2, 1 + end tokens) * beams; greedy: 1
   static constexpr uint32_t vocabulary = 3;
-  static constexpr uint32_t max_length = 4;   // ids in total, decoder start included
-  static constexpr uint32_t prefix = 5;       // given decoder ids per sentence, at least 1 (the decoder start)
-  static constexpr uint32_t min_length = 6;   // ids in total before which end tokens are forbidden; 0: none
-  static constexpr uint32_t early_stopping = 7;  // StopRule
+  static constexpr uint32_t max_length = 4;          // ids in total, decoder start included
+  static constexpr uint32_t prefix = 5;              // given decoder ids per sentence, at least 1 (the decoder start)
+  static constexpr uint32_t min_length = 6;          // ids in total before which end tokens are forbidden; 0: none
+  static constexpr uint32_t early_stopping = 7;      // StopRule
   static constexpr uint32_t length_penalty = 8;      // float
   static constexpr uint32_t repetition_penalty = 9;  // float; 1: off
   static constexpr uint32_t no_repeat_ngram = 10;    // 0: off
@@ -67,8 +67,8 @@ struct ParamWords {
   static constexpr uint32_t forced_eos_count = 12;   // up to kMaxEndTokens
   static constexpr uint32_t end_count = 13;
   static constexpr uint32_t pad = 14;
-  static constexpr uint32_t renormalize = 15;        // 1: log-softmax again after the processors
-  static constexpr uint32_t prefix_offset = 16;      // into lists: ids [sentences][prefix]
+  static constexpr uint32_t renormalize = 15;    // 1: log-softmax again after the processors
+  static constexpr uint32_t prefix_offset = 16;  // into lists: ids [sentences][prefix]
   static constexpr uint32_t suppress_offset = 17, suppress_count = 18;
   static constexpr uint32_t begin_suppress_offset = 19, begin_suppress_count = 20;
   static constexpr uint32_t begin_suppress_length = 21;  // applies when exactly this many ids are there
@@ -76,14 +76,33 @@ struct ParamWords {
   static constexpr uint32_t bias_offset = 24, bias_count = 25;            // sequence bias: length, bias (float), ids...
   static constexpr uint32_t decay_start = 26;   // exponential decay: ids in total after which it works; 0: off
   static constexpr uint32_t decay_factor = 27;  // float
-  static constexpr uint32_t source_offset = 28;  // into lists: source ids [sentences][source_stride], for the encoder_* processors
+  static constexpr uint32_t source_offset =
+      28;  // into lists: source ids [sentences][source_stride], for the encoder_* processors
   static constexpr uint32_t source_stride = 29;
   static constexpr uint32_t encoder_no_repeat_ngram = 30;
   static constexpr uint32_t encoder_repetition_penalty = 31;  // float, already inverted; 1: off
-  static constexpr uint32_t end_ids = 32;         // kMaxEndTokens words
-  static constexpr uint32_t forced_eos_ids = 40;  // kMaxEndTokens words
-  static constexpr uint32_t min_new_length = 48;  // ids in total before which end tokens are forbidden, by min_new_tokens
-  static constexpr uint32_t words = 64;
+  static constexpr uint32_t end_ids = 32;                     // kMaxEndTokens words
+  static constexpr uint32_t forced_eos_ids = 40;              // kMaxEndTokens words
+  static constexpr uint32_t min_new_length =
+      48;  // ids in total before which end tokens are forbidden, by min_new_tokens
+  // Sampling. What is off has the value in brackets.
+  static constexpr uint32_t seed = 50;             // two words, the lower one first
+  static constexpr uint32_t sequence_offset = 52;  // into lists: per sentence the number that its draws go by
+  static constexpr uint32_t min_keep = 53;         // ids that top_k and the filters after it leave at least
+  static constexpr uint32_t temperature = 54;      // float [1]
+  static constexpr uint32_t top_h = 55;            // float [0]
+  static constexpr uint32_t top_k = 56;            // [0]
+  static constexpr uint32_t top_p = 57;            // float [1]
+  static constexpr uint32_t min_p = 58;            // float [0]
+  static constexpr uint32_t typical_p = 59;        // float [1]
+  static constexpr uint32_t epsilon = 60;          // float [0]
+  static constexpr uint32_t eta = 61;              // float [0]
+  // Whisper's timestamps.
+  static constexpr uint32_t timestamp_begin =
+      62;  // the first one's id; the id before it says that there are none; 0: off
+  static constexpr uint32_t timestamp_latest = 63;  // the latest id that the first generated token may be; 0: any
+  static constexpr uint32_t timestamp_after = 64;   // ids in total before the first generated one
+  static constexpr uint32_t words = 80;
 };
 
 // lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
@@ -98,10 +117,10 @@ constexpr uint64_t lineage_words(uint64_t slots, uint64_t positions) { return 4 
 
 // search: per sentence `stride(beams)` words.
 struct SearchLayout {
-  static constexpr uint32_t done = 0;       // the sentence's search has ended
-  static constexpr uint32_t settled = 1;    // no improvement possible any more (sticky)
-  static constexpr uint32_t finished = 2;   // entries in the finished list
-  static constexpr uint32_t header = 4;     // words before running scores
+  static constexpr uint32_t done = 0;      // the sentence's search has ended
+  static constexpr uint32_t settled = 1;   // no improvement possible any more (sticky)
+  static constexpr uint32_t finished = 2;  // entries in the finished list
+  static constexpr uint32_t header = 4;    // words before running scores
   // running[beams] (float: sum of log-probabilities), then finished[beams] of 4 words, best first:
   // score (float, length penalty applied), step t at which it ended, slot it ended in (parent), last token
   static constexpr uint32_t running(uint32_t) { return header; }

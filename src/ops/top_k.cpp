@@ -7,8 +7,10 @@
 namespace lapilli {
 namespace {
 
+uint32_t words_each(const SelectAttributes& a) { return a.draw_beams ? 4 : 2; }
+
 struct Push {
-  uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin2, out_ld2, first_row, k;
+  uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row, k, beams;
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -20,9 +22,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.candidates == 0 || a.candidates > kMaxCandidates)
     return node_error(node, "%u candidates; at most %u are supported", a.candidates, kMaxCandidates);
   const uint64_t slices = div_up<uint64_t>(x.cols, a.slice);
-  LAPILLI_CHECK(expect_output(g, node, 0, {"candidates", x.rows, 2 * a.candidates * slices, graph::DType::u32}));
+  LAPILLI_CHECK(
+      expect_output(g, node, 0, {"candidates", x.rows, words_each(a) * a.candidates * slices, graph::DType::u32}));
   if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
-  return {};
+  if (a.draw_beams == 0) return {};
+  if (!a.live_rows || x.rows % a.draw_beams != 0)
+    return node_error(node, "ids are drawn for the live rows of all beams");
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
+  return expect_words(g, node, operand(node.inputs, 3), "lists", x.rows / a.draw_beams);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -36,7 +43,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
+    d.shader = a.draw_beams ? ShaderId::top_k_draw : a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
     d.constants = {context.caps.type == DeviceType::cpu ? 64u : 128u};
     d.groups = (r.end - r.begin) * slices;
     if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
@@ -49,9 +56,16 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
       d.operands.push_back(step);
     }
+    if (a.draw_beams) {
+      LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
+      LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[3], graph::Access::read));
+      d.operands.push_back(params);
+      d.operands.push_back(lists);
+    }
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / 2, static_cast<uint32_t>(u.ld / 2),
-                    static_cast<uint32_t>(r.begin), a.candidates});
+                    a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / words_each(a),
+                    static_cast<uint32_t>(u.ld / words_each(a)), static_cast<uint32_t>(r.begin), a.candidates,
+                    a.draw_beams});
     // One pass over everything, then a lane's share and a reduction for each candidate.
     d.cost = static_cast<double>((r.end - r.begin) * t.ld) * (2 + a.candidates / 16.0);
     out.push_back(std::move(d));
@@ -66,13 +80,25 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   auto& out = values.at(node.outputs[0]).u;
   uint64_t rows = t.rows;
   if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  std::vector<double> keys(t.cols);
   for (uint64_t r = 0; r < rows; ++r) {
     uint64_t at = r * u.ld;
+    const double* row = x.data() + r * t.ld;
+    if (a.draw_beams) {
+      const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), values.at(node.inputs[3]),
+                                a.draw_beams);
+      for (uint32_t c = 0; c < t.cols; ++c)
+        keys[c] = search::forbidden(row[c]) ? row[c] : row[c] + draws.number(static_cast<uint32_t>(r), c);
+    }
     for (uint64_t begin = 0; begin < t.cols; begin += a.slice) {
       const auto end = std::min<uint64_t>(begin + a.slice, t.cols);
-      for (const auto& c : search::best_columns(x.data() + r * t.ld, begin, end, a.candidates)) {
+      for (const auto& c : search::best_columns(a.draw_beams ? keys.data() : row, begin, end, a.candidates)) {
         out[at++] = search::as_word(c.score);
         out[at++] = c.id;
+        if (a.draw_beams == 0) continue;
+        const double score = c.id == search::kNoId ? static_cast<double>(kMasked) : row[c.id];
+        out[at++] = search::as_word(static_cast<float>(search::unless_forbidden(score)));
+        out[at++] = 0;
       }
     }
     while (at < (r + 1) * u.ld) out[at++] = 0;
@@ -94,8 +120,38 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
   return c;
 }
 
+OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k) {
+  search::StateCase s(name, {9, 30, 3, 3}, static_cast<uint32_t>(columns), 40);
+  s.set_step(7, 6, {6, 7, 8, 0, 1, 2});
+  s.params[ParamWords::seed] = 12345;
+  s.params[ParamWords::seed + 1] = 9;
+  s.params[ParamWords::sequence_offset] = 5;
+  for (uint32_t i = 0; i < 3; ++i) s.lists[5 + i] = 70 + i * i;
+  auto& g = s.op_case.graph;
+  const auto x = g.activation("scores", 9, columns);
+  SelectAttributes a;
+  a.candidates = k;
+  a.draw_beams = 3;
+  const auto candidates = ops::draw_k(g, name, x, s.tensors, a);
+  CaseRandom random(columns + k);
+  auto values = random_values(g.tensor(x), random, 3);
+  const uint64_t ld = g.tensor(x).ld;
+  for (uint64_t i = 0; i < columns; ++i) {
+    if (i % 9 != 4) values.f[ld + i] = static_cast<double>(kMasked);
+    values.f[2 * ld + i] = static_cast<double>(kMasked);
+  }
+  s.op_case.inputs.emplace_back(x, std::move(values));
+  s.op_case.live_rows = 6;
+  auto c = s.finish();
+  c.float_word = [candidates](graph::TensorId id, uint64_t word) { return id == candidates && word % 4 % 2 == 0; };
+  return c;
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
+  for (const uint64_t columns : {1, 2, 17, 509, 4097})
+    for (const uint32_t k : {6, 9})
+      all.push_back(make_draw(format("%u drawn from %llu", k, static_cast<unsigned long long>(columns)), columns, k));
   for (const uint64_t columns : {1, 2, 17, 509, 4096, 4097, 8195})
     for (const uint32_t k : {2, 7, 8})
       all.push_back(make_case(format("3x%llu best %u", static_cast<unsigned long long>(columns), k), 3, columns, k));
@@ -126,10 +182,21 @@ constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
   const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
-  const SelectAttributes a{candidates, search::slice_columns(columns), step != graph::kNone};
+  const SelectAttributes a{candidates, search::slice_columns(columns), step != graph::kNone, 0};
   const uint64_t slices = div_up<uint64_t>(columns, a.slice);
   const auto y = g.activation(label, rows, 2 * candidates * slices, graph::DType::u32);
   g.add_node({&top_k_op, label, {logits, step}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
+                            const SearchTensors& state, const SelectAttributes& attributes) {
+  const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
+  SelectAttributes a = attributes;
+  a.slice = search::slice_columns(columns);
+  a.live_rows = 1;
+  const auto y = g.activation(label, rows, 4 * a.candidates * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
+  g.add_node({&top_k_op, label, {scores, state.step, state.params, state.lists}, {y}, graph::Attributes(a)});
   return y;
 }
 

@@ -35,8 +35,8 @@ Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const s
   return rows;
 }
 
-Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs, const char* ids,
-                                                      const char* mask) {
+Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
+                                                      const char* ids, const char* mask) {
   if (!inputs.contains(ids)) return fail(ErrorCode::unsupported, "inputs without %s", ids);
   LAPILLI_TRY(auto rows, read_ids(record, inputs[ids].get<std::string>()));
   if (!inputs.contains(mask)) return rows;
@@ -66,9 +66,11 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
     return;
   }
   if (record->contains("model_dirs")) return run_model_folder(directory, options, report);
-  if (directory_exists(directory + "/files") && record->contains("class")) return run_tokenizer_folder(directory, options, report);
-  // Features and searches without a network: every case by name.
+  if (directory_exists(directory + "/files") && record->contains("class"))
+    return run_tokenizer_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
+  if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
+  // Features: every case by name.
   if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
   for (const auto& c : (*record)["cases"])
     report.add(directory, c.value("name", std::string("?")), Outcome::unsupported("task " + task));

@@ -32,12 +32,12 @@ Result<Matrix> read_matrix(const Record& record, const std::string& name);
 // An integer tensor [rows, columns].
 Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const std::string& name);
 // Rows of ids cut at the end of their mask; an error if a mask is not ones followed by zeros.
-Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs, const char* ids,
-                                                      const char* mask);
+Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
+                                                      const char* ids, const char* mask);
 
 struct RunOptions {
   vulkan::DeviceOptions device;
-  std::string filter;  // part of a case's name
+  std::string filter;                            // part of a case's name
   mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };
 
@@ -49,6 +49,7 @@ Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string&
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

@@ -3,6 +3,9 @@
 file(GLOB models LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
 file(GLOB tokenizers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} ${tokenizers} DRIVERS lavapipe LABELS fast)
+file(GLOB searches LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
+lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor
+  LABELS fast)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS slow)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
   MASKS floor small-bindings no-timeline no-indirect LABELS slow)

@@ -126,7 +126,7 @@ TEST(GenerationConfigFile, IsReadFromConfigJsonInOlderDirectories) {
   EXPECT_EQ(c->early_stopping, EarlyStopping::yes);
   EXPECT_EQ(c->decoder_start_token_id, 5);
   EXPECT_FALSE(c->bos_token_id);
-  EXPECT_THAT(c->unknown, ElementsAre("diversity_penalty"));
+  EXPECT_THAT(c->modes, ElementsAre("diversity_penalty"));
 }
 
 TEST(GenerationConfigFile, HidesConfigJsonWholly) {
@@ -210,7 +210,9 @@ TEST(GenerationConfigParse, NullMeansUnset) {
 TEST(GenerationConfigParse, UnknownKeysAreListedUnlessWithoutEffect) {
   const auto c = parsed(R"({"transformers_version": "4", "use_cache": false, "num_beam_groups": 1, "penalty_alpha": 0.6,
     "stop_strings": ["x"], "constraints": null, "zebra": 1, "low_memory": false, "guidance_scale": true})");
-  EXPECT_THAT(c.unknown, ElementsAre("penalty_alpha", "stop_strings", "zebra"));
+  EXPECT_THAT(c.unknown, ElementsAre("zebra"));
+  EXPECT_THAT(c.modes, ElementsAre("penalty_alpha", "stop_strings"));
+  EXPECT_THAT(c.without_modes, ElementsAre("constraints", "guidance_scale", "num_beam_groups"));
 }
 
 TEST(GenerationConfigParse, WrongValuesNameFileAndKey) {
@@ -238,6 +240,13 @@ TEST(GenerationConfigMerge, TakesTheUpperWhereSet) {
   EXPECT_THAT(*c.eos_token_id, ElementsAre(0));
   EXPECT_THAT(c.unknown, ElementsAre("yak", "zebra"));
   EXPECT_EQ(c.source, "base");
+}
+
+TEST(GenerationConfigMerge, NeutralValuesDoWithoutTheModelsModes) {
+  const auto base = parsed(R"({"penalty_alpha": 0.6, "num_beam_groups": 2, "dola_layers": "low"})");
+  EXPECT_THAT(base.modes, ElementsAre("dola_layers", "num_beam_groups", "penalty_alpha"));
+  const auto c = merge(parsed(R"({"penalty_alpha": null, "num_beam_groups": 1, "max_time": 3})"), base);
+  EXPECT_THAT(c.modes, ElementsAre("dola_layers", "max_time"));
 }
 
 // Every search recorded in the conformance set is parsed and laid over its model's settings, and gives what the

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "generate/search_options.hpp"
+#include "support/fixtures.hpp"
 
 namespace lapilli {
 namespace {
@@ -104,8 +105,10 @@ TEST_F(Options, LimitsAreNamed) {
   refused("num_beams");
   asked_.num_return_sequences = 2;
   refused("num_return_sequences");
-  asked_.do_sample = true;
-  refused("do_sample");
+  asked_.modes = {"penalty_alpha"};
+  refused("penalty_alpha: not supported; there are greedy search");
+  asked_.return_timestamps = true;
+  refused("return_timestamps");
   asked_.bad_words_ids = std::vector<std::vector<int32_t>>{std::vector<int32_t>((1u << 20) + 1, 1)};
   refused("bad_words_ids");
 }
@@ -125,6 +128,86 @@ TEST_F(Options, PaddingFallsBackToTheEnd) {
   const auto options = resolve();
   ASSERT_TRUE(options.ok());
   EXPECT_EQ(options->pad, 7);
+}
+
+TEST_F(Options, SamplingTakesTheReferencesDefaults) {
+  asked_.top_k = 7;
+  LAPILLI_ASSERT_VALUE(auto options, resolve());
+  EXPECT_FALSE(options.sample);
+  EXPECT_EQ(options.top_k, 0u);  // without sampling, filters are not even looked at
+  asked_ = {};
+  model_.do_sample = true;  // the model's word counts
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_TRUE(options.sample);
+  EXPECT_EQ(options.top_k, 50u);
+  EXPECT_EQ(options.temperature, 1.0f);
+  EXPECT_EQ(options.top_p, 1.0f);
+  EXPECT_EQ(options.min_keep(), 1u);
+  asked_.num_beams = 3;
+  asked_.top_k = 1;
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_EQ(options.min_keep(), 2u);  // one end token
+  EXPECT_EQ(options.top_k, 2u);
+  EXPECT_EQ(options.copies(), 1u);
+  asked_.do_sample = false;
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_FALSE(options.sample);
+}
+
+TEST_F(Options, EverySequenceIsDrawnForItselfUnlessThereAreBeams) {
+  asked_.do_sample = true;
+  asked_.num_return_sequences = 5;
+  LAPILLI_ASSERT_VALUE(auto options, resolve());
+  EXPECT_EQ(options.copies(), 5u);
+  asked_.num_beams = 6;
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_EQ(options.copies(), 1u);
+  asked_.num_beams = 4;
+  refused("num_return_sequences");
+  asked_.do_sample = true;
+  asked_.num_return_sequences = 257;
+  refused("num_return_sequences");
+}
+
+TEST_F(Options, SamplingRefusesWhatIsOutOfRange) {
+  const std::tuple<std::optional<double> GenerationConfig::*, double, const char*> cases[] = {
+      {&GenerationConfig::temperature, 0, "temperature"},
+      {&GenerationConfig::temperature, -1, "temperature"},
+      {&GenerationConfig::temperature, 1e300, "temperature"},
+      {&GenerationConfig::top_p, -0.1, "top_p"},
+      {&GenerationConfig::top_p, 1.5, "top_p"},
+      {&GenerationConfig::min_p, 2, "min_p"},
+      {&GenerationConfig::top_h, -1, "top_h"},
+      {&GenerationConfig::typical_p, 0, "typical_p"},
+      {&GenerationConfig::typical_p, 1.25, "typical_p"},
+      {&GenerationConfig::epsilon_cutoff, -0.5, "epsilon_cutoff"},
+      {&GenerationConfig::eta_cutoff, 3, "eta_cutoff"},
+      {&GenerationConfig::eta_cutoff, std::nan(""), "eta_cutoff"}};
+  for (const auto& [member, value, name] : cases) {
+    asked_.*member = value;
+    EXPECT_TRUE(resolve().ok()) << name;  // it is not sampled
+    asked_.do_sample = true;
+    refused(name);
+  }
+}
+
+TEST_F(Options, ListsThatKernelsWalkThroughAreLimited) {
+  asked_.bad_words_ids = std::vector<std::vector<int32_t>>(16385, {1, 2});
+  refused("bad_words_ids");
+}
+
+TEST_F(Options, TimestampsFollowFromOneId) {
+  model_.no_timestamps_token_id = 24;
+  LAPILLI_ASSERT_VALUE(auto options, resolve());
+  EXPECT_FALSE(options.timestamps);
+  asked_.return_timestamps = true;
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  ASSERT_TRUE(options.timestamps);
+  EXPECT_EQ(options.timestamps->first, 25u);
+  EXPECT_FALSE(options.timestamps->second);
+  model_.max_initial_timestamp_index = 4;
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_EQ(options.timestamps->second, 29u);
 }
 
 }  // namespace

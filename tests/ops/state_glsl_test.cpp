@@ -70,6 +70,20 @@ TEST(StateGlsl, ConstantsEqualTheHeader) {
       {"P_END_IDS", P::end_ids},
       {"P_FORCED_EOS_IDS", P::forced_eos_ids},
       {"P_MIN_NEW_LENGTH", P::min_new_length},
+      {"P_SEED", P::seed},
+      {"P_SEQUENCE_OFFSET", P::sequence_offset},
+      {"P_MIN_KEEP", P::min_keep},
+      {"P_TEMPERATURE", P::temperature},
+      {"P_TOP_H", P::top_h},
+      {"P_TOP_K", P::top_k},
+      {"P_TOP_P", P::top_p},
+      {"P_MIN_P", P::min_p},
+      {"P_TYPICAL_P", P::typical_p},
+      {"P_EPSILON", P::epsilon},
+      {"P_ETA", P::eta},
+      {"P_TIMESTAMP_BEGIN", P::timestamp_begin},
+      {"P_TIMESTAMP_LATEST", P::timestamp_latest},
+      {"P_TIMESTAMP_AFTER", P::timestamp_after},
       {"SEARCH_DONE", SearchLayout::done},
       {"SEARCH_SETTLED", SearchLayout::settled},
       {"SEARCH_FINISHED", SearchLayout::finished},
@@ -94,7 +108,7 @@ TEST(StateGlsl, ConstantsEqualTheHeader) {
 
 TEST(StateGlsl, UniformBlocksHaveTheirSizes) {
   static_assert(StepWords::words == 260 * 4);
-  static_assert(ParamWords::words == 16 * 4);
+  static_assert(ParamWords::words == 20 * 4);
   static_assert(2 * kMaxRows == 512 * 4);
   SUCCEED();
 }

@@ -1,5 +1,5 @@
-// A network with everything that a search over it needs, put together by hand: plans, a session and weights on a device,
-// and the same values in the reference interpreter. For tests that look below Model and Job.
+// A network with everything that a search over it needs, put together by hand: plans, a session and weights on a
+// device, and the same values in the reference interpreter. For tests that look below Model and Job.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,8 @@ struct SearchInput {
   SearchOptions options;
 };
 // `count` sources of the given lengths with ids below `vocabulary`, from a seeded generator.
-std::vector<std::vector<int32_t>> random_sources(const std::vector<uint32_t>& lengths, uint32_t vocabulary, uint32_t seed);
+std::vector<std::vector<int32_t>> random_sources(const std::vector<uint32_t>& lengths, uint32_t vocabulary,
+                                                 uint32_t seed);
 // As a job would choose it, without buckets: exactly what the input needs.
 WorkspaceKey exact_key(const SearchInput& input);
 

@@ -1,0 +1,28 @@
+// Random numbers of sampling: Philox 4x32 with 10 rounds over (four ids, step, sequence, beam), keyed by the seed. The host's
+// counterpart is src/ops/draw.cpp. A score plus the Gumbel number of its place, greatest first, draws from the softmax of
+// the scores without a sum over them.
+
+uvec4 philox(uvec4 counter, uvec2 key) {
+  for (uint round = 0u; round < 10u; ++round) {
+    uint high0, low0, high1, low1;
+    umulExtended(0xD2511F53u, counter.x, high0, low0);
+    umulExtended(0xCD9E8D57u, counter.z, high1, low1);
+    counter = uvec4(high1 ^ counter.y ^ key.x, low1, high0 ^ counter.w ^ key.y, low0);
+    key += uvec2(0x9E3779B9u, 0xBB67AE85u);
+  }
+  return counter;
+}
+
+// -log(-log(u)) for u = 1 - v, v = (word + 1/2) / 2^32. Near v = 0, where the winners are, 1 - v would lose most digits.
+float gumbel(uint word) {
+  float v = (float(word) + 0.5) * 2.3283064365386963e-10;
+  float series = v * (1.0 + v * (0.5 + v * (1.0 / 3.0 + v * (0.25 + v * (0.2 + v * (1.0 / 6.0))))));
+  float exponential = v < 0.0625 ? series : -log(max(1.0 - v, 5.9604645e-8));
+  return -log(max(exponential, 1e-12));
+}
+
+// For the ids 4 * block to 4 * block + 3 of a row.
+vec4 gumbel4(uint block, uint step, uint sequence, uint beam, uvec2 seed) {
+  uvec4 words = philox(uvec4(block, step, sequence, beam), seed);
+  return vec4(gumbel(words.x), gumbel(words.y), gumbel(words.z), gumbel(words.w));
+}

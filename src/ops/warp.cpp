@@ -1,0 +1,275 @@
+// "warp": see search.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/registry.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+namespace {
+
+using P = ParamWords;
+
+struct Push {
+  uint32_t groups, columns, ld4, begin4, first_row;
+};
+
+enum Input : size_t { kScores, kStep, kParams, kInputs };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(expect_input(g, node, kScores, {"scores"}));
+  const auto& x = g.tensor(node.inputs[kScores]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"scores", x.rows, x.cols}));
+  if (g.root(node.outputs[0]) != g.root(node.inputs[kScores])) return node_error(node, "works in place only");
+  if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and params");
+  if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::words));
+  return expect_words(g, node, node.inputs[kParams], "params", ParamWords::words);
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row"}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto x = node.outputs[0];
+  const auto& t = context.graph.tensor(x);
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], graph::Access::read));
+  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
+  for (const auto& r : ranges) {
+    Dispatch d;
+    d.shader = ShaderId::warp;
+    d.groups = r.end - r.begin;
+    if (ranges.size() == 1) follow_live_rows(d, 1, 1);
+    uint32_t delta = 0;
+    d.operands = {bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write, delta),
+                  step, params};
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                    delta / 4, static_cast<uint32_t>(r.begin)});
+    // Which filters are on is not known here: as if it were two.
+    d.cost = static_cast<double>(d.groups) * 60.0 * static_cast<double>(t.ld);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+// One row of scores. Filters go by what is left, best first; equal ones stay or go together.
+class Row {
+ public:
+  Row(double* scores, uint64_t columns, const HostTensor& params) : scores_(scores), columns_(columns), p_(params) {}
+
+  void warp() {
+    temperature();
+    top_h();
+    if (p_[P::top_k] != 0) keep_best(p_[P::top_k], by_score(), [](size_t) { return 1.0; });
+    if (real(P::top_p) < 1) top_p();
+    if (real(P::min_p) > 0) keep_probable([&](const Sums&) { return real(P::min_p); });
+    if (real(P::typical_p) < 1) typical_p();
+    if (real(P::epsilon) > 0) keep_probable([&](const Sums& s) { return real(P::epsilon) * s.total; });
+    if (real(P::eta) > 0)
+      keep_probable([&](const Sums& s) {
+        return std::min(real(P::eta), std::sqrt(real(P::eta)) * std::exp(-s.entropy())) * s.total;
+      });
+  }
+
+ private:
+  struct Sums {
+    double most = 0, total = 0, weighted = 0;
+    [[nodiscard]] double entropy() const { return std::log(total) - weighted / total; }
+  };
+  double real(uint32_t word) const { return static_cast<double>(p_.real(word)); }
+  void forbid(size_t id) { scores_[id] = static_cast<double>(kMasked); }
+
+  std::vector<size_t> allowed() const {
+    std::vector<size_t> ids;
+    for (size_t i = 0; i < columns_; ++i)
+      if (!search::forbidden(scores_[i])) ids.push_back(i);
+    return ids;
+  }
+  Sums sums() const {
+    Sums s;
+    const auto ids = allowed();
+    s.most = static_cast<double>(kMasked);
+    for (const size_t i : ids) s.most = std::max(s.most, scores_[i]);
+    for (const size_t i : ids) {
+      const double e = std::exp(scores_[i] - s.most);
+      s.total += e;
+      s.weighted += e * (scores_[i] - s.most);
+    }
+    return s;
+  }
+  std::vector<double> by_score() const { return {scores_, scores_ + columns_}; }
+
+  // The least key such that the ids with at least that key weigh `target` together; the least of all if none is.
+  template <class Weight>
+  double threshold(double target, const std::vector<double>& keys, Weight weight) const {
+    auto ids = allowed();
+    std::sort(ids.begin(), ids.end(), [&](size_t a, size_t b) { return keys[a] > keys[b]; });
+    double sum = 0, least = 0;
+    for (const size_t i : ids) {
+      least = keys[i];
+      if ((sum += weight(i)) >= target) break;
+    }
+    return least;
+  }
+  template <class Weight>
+  void keep_best(double target, const std::vector<double>& keys, Weight weight, double spared = 0) {
+    double least = threshold(target, keys, weight);
+    if (spared > 0) least = std::min(least, threshold(spared, keys, [](size_t) { return 1.0; }));
+    for (const size_t i : allowed())
+      if (keys[i] < least) forbid(i);
+  }
+  double spared() const { return std::max(p_[P::min_keep], 1u); }
+
+  void temperature() {
+    for (const size_t i : allowed()) scores_[i] = std::clamp(scores_[i] / real(P::temperature), -9e28, 9e28);
+  }
+  void top_h() {
+    const double share = real(P::top_h);
+    if (share == 0) return;
+    keep_best(100, by_score(), [](size_t) { return 1.0; });
+    if (share >= 1) return;
+    const Sums s = sums();
+    auto ids = allowed();
+    std::sort(ids.begin(), ids.end(), [&](size_t a, size_t b) { return scores_[a] > scores_[b]; });
+    const auto scores = by_score();
+    double used = 0;
+    for (size_t begin = 0, end = 0; begin < ids.size(); begin = end) {
+      for (; end < ids.size() && scores[ids[end]] == scores[ids[begin]]; ++end) {
+        const double away = scores[ids[end]] - s.most, probability = std::exp(away) / s.total;
+        used += probability * (std::log(s.total) - away);
+      }
+      if (begin > 0 && used > s.entropy() * share)
+        for (size_t i = begin; i < end; ++i) forbid(ids[i]);
+    }
+  }
+  void top_p() {
+    const Sums s = sums();
+    keep_best(
+        real(P::top_p), by_score(), [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
+  }
+  void typical_p() {
+    const Sums s = sums();
+    auto keys = by_score();
+    for (auto& k : keys) k = -std::abs(s.most + s.weighted / s.total - k);
+    keep_best(
+        real(P::typical_p), keys, [&](size_t i) { return std::exp(scores_[i] - s.most) / s.total; }, spared());
+  }
+  template <class Limit>
+  void keep_probable(Limit limit_of) {
+    const Sums s = sums();
+    const double limit = limit_of(s), least = threshold(spared(), by_score(), [](size_t) { return 1.0; });
+    for (const size_t i : allowed())
+      if (std::exp(scores_[i] - s.most) < limit && scores_[i] < least) forbid(i);
+  }
+
+  double* scores_;
+  uint64_t columns_;
+  search::ParamView p_;
+};
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto& t = g.tensor(node.inputs[kScores]);
+  const search::StepView step(values.at(node.inputs[kStep]));
+  const auto& params = values.at(node.inputs[kParams]);
+  if (step.step() + 1 < params.u[P::prefix]) return;  // the next id is given
+  auto& x = values.at(node.inputs[kScores]).f;
+  for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
+    double* row = x.data() + r * t.ld;
+    for (uint64_t c = 0; c < t.cols; ++c) row[c] = search::unless_forbidden(row[c]);
+    Row(row, t.cols, params).warp();
+  }
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+struct Build {
+  std::string name;
+  uint64_t columns = 101;
+  std::vector<std::pair<uint32_t, float>> settings;
+  uint32_t top_k = 0, min_keep = 1;
+  double scale = 4;
+  bool ties = false;
+};
+
+OpCase make_case(const Build& b) {
+  search::StateCase c(b.name, {4, 9, 1, 4}, static_cast<uint32_t>(b.columns), 16);
+  c.set_step(2, 3);  // of four rows
+  c.params[P::top_k] = b.top_k;
+  c.params[P::min_keep] = b.min_keep;
+  for (const auto& [word, value] : b.settings) c.set_param(word, value);
+  auto& g = c.op_case.graph;
+  const auto x = g.activation("scores", 4, b.columns);
+  ops::warp(g, b.name, x, c.tensors);
+  CaseRandom random(b.columns * 7 + b.top_k);
+  auto values = random_values(g.tensor(x), random, b.scale);
+  const uint64_t ld = g.tensor(x).ld;
+  if (b.ties)
+    for (auto& v : values.f) v = std::round(v);
+  // The second row has forbidden ids, the third nothing else.
+  for (uint64_t i = 0; i < b.columns; ++i) {
+    if (i % 3 != 1) values.f[ld + i] = static_cast<double>(kMasked);
+    if (!b.ties) values.f[2 * ld + i] = static_cast<double>(kMasked);
+  }
+  c.op_case.inputs.emplace_back(x, std::move(values));
+  c.op_case.live_rows = 3;
+  return c.finish();
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  const auto add = [&](Build b) { all.push_back(make_case(b)); };
+  add({"nothing asked for", 101, {}});
+  add({"temperature 0.7", 101, {{P::temperature, 0.7f}}});
+  add({"temperature 1e-6", 101, {{P::temperature, 1e-6f}}});
+  for (const uint32_t k : {1u, 5u, 100u, 101u, 1000u}) add({format("top_k %u", k), 101, {}, k});
+  for (const float v : {0.0f, 0.3f, 0.9f, 0.999f}) {
+    const auto value = static_cast<double>(v);
+    add({format("top_p %g", value), 101, {{P::top_p, v}}});
+    add({format("top_p %g, 3 stay", value), 101, {{P::top_p, v}}, 0, 3});
+  }
+  for (const float v : {0.01f, 0.2f, 1.0f}) {
+    const auto value = static_cast<double>(v);
+    add({format("min_p %g", value), 101, {{P::min_p, v}}});
+    add({format("min_p %g, 2 stay", value), 101, {{P::min_p, v}}, 0, 2});
+    add({format("top_h %g", value), 101, {{P::top_h, v}}, 0, 1, 1});
+  }
+  for (const float v : {0.05f, 0.6f, 0.95f}) {
+    const auto value = static_cast<double>(v);
+    add({format("typical_p %g", value), 101, {{P::typical_p, v}}});
+    add({format("typical_p %g, 4 stay", value), 101, {{P::typical_p, v}}, 0, 4});
+    add({format("epsilon %g", value / 10), 101, {{P::epsilon, v / 10}}, 0, 2});
+    add({format("eta %g", value / 10), 101, {{P::eta, v / 10}}, 0, 2});
+  }
+  const std::vector<std::pair<uint32_t, float>> many = {
+      {P::temperature, 0.8f}, {P::top_h, 0.95f},    {P::top_p, 0.9f}, {P::min_p, 0.01f},
+      {P::typical_p, 0.95f},  {P::epsilon, 0.003f}, {P::eta, 0.004f}};
+  for (const uint64_t columns : {1ull, 2ull, 3ull, 17ull, 509ull, 513ull, 4099ull})
+    add({format("everything, %llu columns", static_cast<unsigned long long>(columns)), columns, many, 50});
+  for (const uint32_t k : {4u, 50u}) add({format("ties, top_k %u", k), 211, {}, k, 1, 4, true});
+  add({"ties, top_p", 211, {{P::top_p, 0.6f}}, 0, 2, 4, true});
+  add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});
+  add({"ties, min_p and cutoffs", 211, {{P::min_p, 0.1f}, {P::epsilon, 0.02f}, {P::eta, 0.02f}}, 0, 3, 4, true});
+  add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});
+  {
+    auto c = make_case({"given ids go untouched", 101, {{P::temperature, 2.0f}}, 7});
+    for (auto& [id, value] : c.inputs)
+      if (value.u.size() == ParamWords::words) value.u[P::prefix] = 4;
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+}  // namespace
+
+constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
+
+graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores,
+                          const SearchTensors& state) {
+  const auto y = g.updated(label, scores);
+  g.add_node({&warp_op, label, {scores, state.step, state.params}, {y}, {}});
+  return y;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,190 @@
+// Whole searches on scores from a table.
+#include <cmath>
+
+#include "generate/trace_back.hpp"
+#include "ops/basic.hpp"
+#include "ops/case_util.hpp"
+#include "runtime/interpreter.hpp"
+#include "runtime/session.hpp"
+#include "support/search_graph.hpp"
+#include "support/search_records.hpp"
+
+namespace lapilli::search_records {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kTable = 0, kSteps = 1;  // weights
+
+graph::Graph init_graph(const Bigram& b) {
+  graph::Graph g;
+  ops::search_init(g, add_search(g, b.shape, b.words.lists.size()), b.shape);
+  return g;
+}
+
+graph::Graph step_graph(const Bigram& b) {
+  graph::Graph g;
+  const auto s = add_search(g, b.shape, b.words.lists.size());
+  const auto weight = [&](const char* name, uint32_t id, uint64_t rows, uint64_t columns) {
+    graph::Tensor t;
+    t.name = name;
+    t.rows = rows;
+    t.cols = columns;
+    t.ld = rows == 1 ? columns : round_up<uint64_t>(columns, 4);
+    t.space = graph::Space::weight;
+    t.id = id;
+    return g.add_tensor(std::move(t));
+  };
+  EmbedAttributes e;
+  e.vocabulary = e.d = b.vocabulary;
+  e.place = Place::step;
+  e.lineage_slots = b.shape.slots;
+  e.lineage_positions = b.shape.positions;
+  auto x = ops::embed(g, "scores", s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
+                      weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.slots, e);
+  if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step, s.params, {1, 0});
+  x = ops::processors(g, "processors", x, s, b.shape);
+  x = ops::log_softmax(g, "renormalize", x, s.step, s.params, {1, 1});
+  if (b.shape.beams > 1) {
+    const auto candidates = ops::top_k(g, "top_k", x, s.step, b.options.candidates());
+    ops::beam_step(g, "beam_step", candidates, s, {b.shape, b.options.candidates(), 1, 0});
+  } else {
+    ops::greedy_step(g, "greedy_step", ops::argmax(g, "argmax", x, s.step), s, {b.shape, 1, 1, 0});
+  }
+  ops::advance(g, s, b.shape);
+  return g;
+}
+
+std::vector<float> packed_table(const Bigram& b) {
+  std::vector<float> all(packed::words(b.vocabulary, b.vocabulary), 0.0f);
+  for (uint32_t id = 0; id < b.vocabulary; ++id)
+    for (uint32_t k = 0; k < b.vocabulary; ++k)
+      all[packed::word(id, k, b.vocabulary)] = b.table.values[uint64_t{id} * b.vocabulary + k];
+  return all;
+}
+
+std::vector<float> padded_steps(const Bigram& b) {
+  const uint64_t ld = round_up<uint64_t>(b.vocabulary, 4);
+  std::vector<float> all(b.steps.rows * ld, 0.0f);
+  for (uint64_t i = 0; i < b.steps.values.size(); ++i)
+    all[i / b.vocabulary * ld + i % b.vocabulary] = b.steps.values[i];
+  return all;
+}
+
+}  // namespace
+
+Result<Bigram> make_bigram(const Recorded& recorded, const json& c) {
+  Bigram b;
+  b.vocabulary = recorded.info.at("vocab_size");
+  LAPILLI_TRY(b.prompts, recorded.ids(c.at("inputs").at("input_ids")));
+  b.prefix = static_cast<uint32_t>(b.prompts.at(0).size());
+  LAPILLI_TRY(b.options, options_of(recorded, c.at("args"), b.prefix));
+  b.words = encode_options(b.options, config_of(b.vocabulary), b.prompts, b.prompts);
+  // Room for one sentence more than there are, and for some more ids.
+  const auto sentences = static_cast<uint32_t>(b.prompts.size()) + 1;
+  b.shape = {sentences * b.options.beams, b.options.max_length + 2, b.options.beams, sentences};
+  LAPILLI_TRY(b.table, recorded.matrix("table"));
+  LAPILLI_TRY(b.steps, recorded.matrix("steps"));
+  if (b.table.rows != b.vocabulary || b.table.columns != b.vocabulary || b.steps.columns != b.vocabulary)
+    return fail(ErrorCode::invalid_data, "table or steps do not fit the vocabulary of %u", b.vocabulary);
+  return b;
+}
+
+SearchEnd interpret(const Bigram& b) {
+  Interpreter run;
+  const auto widen = [](const std::vector<float>& v) {
+    HostTensor t;
+    t.f.assign(v.begin(), v.end());
+    return t;
+  };
+  run.weights[kTable] = widen(packed_table(b));
+  run.weights[kSteps] = widen(padded_steps(b));
+  run.states[state_id(StateKind::params)] = words_of(b.words.params);
+  run.states[state_id(StateKind::lists)] = words_of(b.words.lists);
+  run.run(init_graph(b));
+  const auto graph = step_graph(b);
+  for (uint32_t t = 0; t < b.shape.positions + 2; ++t) run.run(graph);  // longer than needed: nothing changes any more
+  return {run.states[state_id(StateKind::step)].u, run.states[state_id(StateKind::search)].u,
+          run.states[state_id(StateKind::log)].u};
+}
+
+// Several steps a submission, also behind the end.
+Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bigram& b) {
+  LAPILLI_TRY(const auto init, compile(init_graph(b), device->caps()));
+  LAPILLI_TRY(const auto step, compile(step_graph(b), device->caps()));
+  LAPILLI_TRY(auto session, Session::create(device));
+  session->require(*init);
+  session->require(*step);
+  LAPILLI_CHECK(session->allocate());
+  std::vector<vulkan::Buffer> weights(2);
+  const std::vector<float> values[] = {packed_table(b), padded_steps(b)};
+  for (size_t i = 0; i < 2; ++i) {
+    LAPILLI_TRY(weights[i], device->make_buffer(values[i].size() * 4, vulkan::MemoryUse::device, "weight"));
+    LAPILLI_CHECK(device->write(weights[i], 0, std::as_bytes(std::span(values[i]))));
+  }
+  const auto memory = session->memory([&](graph::Space, uint32_t id) {
+    return BufferRef{&weights[id], 0, weights[id].size()};
+  });
+  LAPILLI_CHECK(write_grids(*device, *step, session->state(StateKind::grids)));
+  LAPILLI_CHECK(session->write(StateKind::params, b.words.params));
+  LAPILLI_CHECK(session->write(StateKind::lists, b.words.lists));
+  constexpr uint32_t at_once = 3;
+  LAPILLI_TRY(const auto first, BoundPlan::bind(device, init, memory));
+  LAPILLI_TRY(const auto steps, BoundPlan::bind(device, step, memory, {.repeats = at_once}));
+  LAPILLI_CHECK(first.run());
+  for (uint32_t t = 0; t < b.shape.positions + at_once; t += at_once) LAPILLI_CHECK(steps.run());
+  SearchEnd out;
+  for (const auto& [kind, words] :
+       {std::pair{StateKind::step, &out.step}, {StateKind::search, &out.search}, {StateKind::log, &out.log}}) {
+    const auto ref = session->state(kind);
+    words->resize(ref.size / 4);
+    LAPILLI_CHECK(session->read(ref, 0, std::as_writable_bytes(std::span(*words))));
+  }
+  return out;
+}
+
+Comparison compare(const Bigram& b, const json& c, const SearchEnd& end) {
+  Comparison result;
+  const auto problem = [&](std::string what) { result.problems.push_back(std::move(what)); };
+  const uint32_t steps = end.step[StepWords::step];
+  if (end.step[StepWords::done] != 1 || end.step[StepWords::live] != 0) problem("the search has not ended");
+  if (steps + 1 > b.options.max_length) {
+    problem(format("%u steps for at most %u ids", steps, b.options.max_length));
+    return result;
+  }
+  const uint64_t stride = LogLayout::stride(b.shape.slots);
+  for (uint32_t t = 0; t < steps; ++t)
+    if (end.log[t * stride + 1] != (t + 1 == steps ? 1u : 0u)) problem(format("the log is wrong at step %u", t));
+  SearchRecord record;
+  record.shape.sentences = b.shape.sentences;
+  record.shape.beams = b.shape.beams;
+  record.shape.target_positions = b.shape.positions;
+  record.prefix = b.prefix;
+  record.steps = steps;
+  record.log = end.log;
+  record.search = end.search;
+  const auto& sequences = c.at("sequences");
+  const uint32_t each = b.options.return_sequences;
+  if (sequences.size() != b.prompts.size() * each) problem("another number of sequences");
+  for (uint32_t i = 0; i < sequences.size() && result.problems.empty(); ++i) {
+    auto found = trace_back(record, i / each, b.prompts[i / each], each);
+    if (!found || found->size() != each) {
+      problem(found ? format("sentence %u has %zu hypotheses", i / each, found->size()) : found.error().message);
+      break;
+    }
+    auto& h = (*found)[i % each];
+    const auto want = sequences[i].get<std::vector<int32_t>>();
+    if (h.ids.size() <= want.size()) h.ids.resize(want.size(), b.options.pad);
+    if (h.ids != want) problem(format("sequence %u has other ids", i));
+    if (!c.contains("sequences_scores")) continue;
+    const double score = c.at("sequences_scores")[i];
+    result.number(std::abs(static_cast<double>(h.score) - score), c.at("scores_atol_fp32").get<double>(),
+                  format("score %u", i));
+    const auto beams = c.at("beam_indices")[i].get<std::vector<int32_t>>();
+    if (h.beam_indices.size() <= beams.size()) h.beam_indices.resize(beams.size(), -1);
+    if (h.beam_indices != beams) problem(format("sequence %u came through other beams", i));
+  }
+  return result;
+}
+
+}  // namespace lapilli::search_records

@@ -1,0 +1,42 @@
+// What the graphs of recorded searches and processors share.
+#pragma once
+
+#include "ops/case_util.hpp"
+#include "support/search_records.hpp"
+
+namespace lapilli::search_records {
+
+inline model::Config config_of(uint32_t vocabulary) {
+  model::Config c;
+  c.source_vocabulary = c.target_vocabulary = vocabulary;
+  return c;
+}
+
+// The settings of a recorded case over those of its "model".
+inline Result<SearchOptions> options_of(const Recorded& recorded, const nlohmann::json& args, uint32_t prefix) {
+  GenerationConfig base;
+  base.decoder_start_token_id = 0;
+  base.pad_token_id = recorded.info.value("pad_token_id", 1);
+  // Null is a way to have none.
+  if (!args.contains("eos_token_id")) base.eos_token_id = std::vector<int32_t>{recorded.info.value("eos_token_id", 2)};
+  LAPILLI_TRY(const auto asked, parse_generation_config(args, "expected.json"));
+  return resolve_options(base, asked, prefix, config_of(recorded.info.at("vocab_size")));
+}
+
+// The state of a search in a graph; the same in every graph of a session.
+inline ops::SearchTensors add_search(graph::Graph& g, const SearchShape& s, uint64_t list_words) {
+  const auto state = [&](const char* name, StateKind kind, uint64_t words) {
+    return add_state(g, name, kind, words, graph::DType::u32);
+  };
+  ops::SearchTensors t;
+  t.step = add_step(g);
+  t.params = add_params(g);
+  t.lineage = state("lineage", StateKind::lineage, lineage_words(s.slots, s.positions));
+  t.search = state("search", StateKind::search, uint64_t{s.sentences} * SearchLayout::stride(s.beams));
+  t.log = state("log", StateKind::log, s.positions * LogLayout::stride(s.slots));
+  t.lists = state("lists", StateKind::lists, list_words);
+  t.grids = state("grids", StateKind::grids, uint64_t{kMaxGrids} * GridWords::stride);
+  return t;
+}
+
+}  // namespace lapilli::search_records
