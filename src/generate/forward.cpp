@@ -49,6 +49,28 @@ std::vector<uint64_t> output_shape(const std::string& name, const model::Forward
   return {batch, name.starts_with("encoder") ? source : target, cols};
 }
 
+// What several predicting streams gave, [batch, length, vocabulary] each, becomes "logits_ngram" [batch, streams,
+// length, vocabulary], as the reference has it.
+void join_streams(std::vector<ForwardTensor>& outputs) {
+  ForwardTensor all;
+  all.name = "logits_ngram";
+  const auto is_part = [&](const ForwardTensor& t) { return t.name.starts_with(all.name + "."); };
+  std::vector<const ForwardTensor*> parts;
+  for (const auto& t : outputs)
+    if (is_part(t)) parts.push_back(&t);
+  if (parts.empty()) return;
+  const auto& shape = parts.front()->shape;
+  all.shape = {shape[0], parts.size(), shape[1], shape[2]};
+  const auto one = static_cast<ptrdiff_t>(shape[1] * shape[2]);
+  for (uint64_t i = 0; i < shape[0]; ++i)
+    for (const auto* part : parts) {
+      const auto begin = part->values.begin() + static_cast<ptrdiff_t>(i) * one;
+      all.values.insert(all.values.end(), begin, begin + one);
+    }
+  std::erase_if(outputs, is_part);
+  outputs.push_back(std::move(all));
+}
+
 }  // namespace
 
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
@@ -95,6 +117,7 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
                   f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
     outputs.push_back(std::move(f));
   }
+  join_streams(outputs);
   return outputs;
 }
 

@@ -81,7 +81,7 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
     if (spec.parts.size() > 1) {
       LAPILLI_TRY(const auto added, read_floats(*spec.parts[1].tensor));
       for (uint64_t r = 0; r < spec.n; ++r)
-        for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[i];
+        for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[spec.parts[1].destination * spec.k + i];
     }
     return s;
   }

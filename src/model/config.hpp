@@ -54,7 +54,10 @@ struct StackConfig {
   // Relative position bias of self attention: a stored table [buckets, heads]. 0 buckets: none.
   uint32_t relative_buckets = 0, relative_distance = 0;
   bool relative_per_layer = false;  // otherwise the first layer's serves all
-  std::string type;                 // model_type of the side, in families whose sides have one
+  // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams the
+  // relative bias is no table but a linear layer of the query's hidden state.
+  uint32_t streams = 0;
+  std::string type;  // model_type of the side, in families whose sides have one
 
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
 };
@@ -78,7 +81,7 @@ struct Config {
 // linear layer's name gets ".weight" and ".bias" behind it, a normalization's too (or ".gamma" and ".beta").
 struct AttentionNames {
   std::string q, k, v, out, norm;
-  std::string relative_bias;  // full name
+  std::string relative_bias;  // full name; of a linear layer with streams
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
@@ -86,7 +89,7 @@ struct LayerNames {
 };
 struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
-  std::vector<std::string> embedding, positions, token_types;
+  std::vector<std::string> embedding, positions, token_types, streams;
   std::string embedding_norm, final_norm;
   LayerNames layer;
 };

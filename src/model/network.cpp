@@ -137,7 +137,7 @@ class WeightBinder {
     if (s.positions == Positions::none) return {};
     WeightSpec spec;
     spec.name = name;
-    spec.n = s.max_positions + s.position_offset;
+    spec.n = s.max_positions + s.position_offset + (s.streams ? 1 : 0);
     spec.k = s.d_model;
     spec.words = uint64_t{spec.n} * round_up<uint64_t>(spec.k, 4);
     bool is_stored = s.positions == Positions::learned;
@@ -158,7 +158,21 @@ class WeightBinder {
         return {};
       }
     }
+    if (s.streams) LAPILLI_CHECK(streams(spec, s, names, w));
     w.positions = add(std::move(spec));
+    return {};
+  }
+
+  // Stream i has the row before its own, the first one the last.
+  Status streams(const WeightSpec& positions, const StackConfig& s, const StackNames& names, StackWeights& w) {
+    LAPILLI_TRY(const auto* t, find(names.streams, {s.streams, s.d_model}));
+    for (uint32_t i = 0; i < s.streams; ++i) {
+      WeightSpec spec = positions;
+      spec.name += format(", stream %u", i);
+      spec.parts.push_back({t, 0, 1, 1, false, (i + s.streams - 1) % s.streams});
+      w.streams.push_back(add(std::move(spec)));
+    }
+    count(t);
     return {};
   }
 
@@ -246,9 +260,11 @@ class WeightBinder {
       LAPILLI_CHECK(keys_values(kv, n, at, 0));
       w.kv = add(std::move(kv));
     } else {
-      WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", 3 * inner, d);
+      const uint32_t bias = at.s.streams ? at.s.relative_buckets * at.s.heads : 0;
+      WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", 3 * inner + bias, d);
       LAPILLI_CHECK(linear_part(qkv, at.linear(n.q), inner, {nullptr, 0, 1, 1, false, 0}));
-      LAPILLI_CHECK(keys_values(qkv, n, at, inner));
+      if (bias) LAPILLI_CHECK(linear_part(qkv, at.linear(n.relative_bias), bias, {nullptr, inner, 1, 1, false, 0}));
+      LAPILLI_CHECK(keys_values(qkv, n, at, inner + bias));
       w.qkv = add(std::move(qkv));
     }
     LAPILLI_CHECK(linear(at.linear(n.out), d, inner, w.out));
@@ -279,6 +295,7 @@ class WeightBinder {
     self.distances = first.distances;
     self.distance_low = first.distance_low;
     self.distance_count = first.distance_count;
+    if (at.s.streams) return {};  // its values come with the query
     if (at.layer > 0 && !at.s.relative_per_layer) {
       self.relative_bias = first.relative_bias;
       return {};

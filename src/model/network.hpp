@@ -28,7 +28,7 @@ struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/matmul.hpp): n columns, k deep
     vector,  // parts one after the other (normalization: weight, bias)
-    table,   // [rows, d] as stored; row 0 of a second part is added to every row
+    table,   // [rows, d] as stored; row `destination` of a second part is added to every row
     values,  // computed on the host
   } kind = Kind::matrix;
   std::string name;
@@ -41,8 +41,9 @@ struct WeightSpec {
 using WeightIndex = uint32_t;
 constexpr WeightIndex kNoWeight = ~0u;
 struct AttentionWeights {
-  WeightIndex qkv = kNoWeight;  // self: q, then keys and values by head; cross: q alone
-  WeightIndex kv = kNoWeight;   // cross only
+  // self: q (and with streams the relative bias), then keys and values by head; cross: q alone
+  WeightIndex qkv = kNoWeight;
+  WeightIndex kv = kNoWeight;  // cross only
   WeightIndex out = kNoWeight, norm = kNoWeight;
   // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words each.
   // Layers may share them.
@@ -57,6 +58,7 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
+  std::vector<WeightIndex> streams;  // positions of each predicting stream, with what marks the stream added
   std::vector<LayerWeights> layers;
 };
 

@@ -5,6 +5,7 @@
 #include "model/blocks/feed_forward.hpp"
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
+#include "model/decoder.hpp"
 #include "model/encoder.hpp"
 
 namespace lapilli::model {
@@ -34,14 +35,7 @@ graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvSha
                  uint64_t{shape.heads} * shape.slots * shape.positions, 2 * shape.head_dim, graph::DType::f32);
 }
 
-// What differs between one step and a whole sequence of the decoder.
-struct DecoderRun {
-  bool step = false;
-  SequenceAttention self, cross;  // whole sequences
-  StepAttention in_step;
-  std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
-  bool keep_hidden_states = false, keep_attentions = false;
-};
+}  // namespace
 
 graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
@@ -74,8 +68,6 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   }
   return x;
 }
-
-}  // namespace
 
 void build_encode(Builder& b, const EncodeShape& shape) {
   const auto memory = project_memory(b, build_encoder(b, {shape.batch, shape.length, false, false}));
@@ -127,8 +119,9 @@ graph::TensorId build_step(Builder& b, const StepShape& shape) {
   e.place = Place::step;
   e.lineage_slots = shape.session.slots();
   e.lineage_positions = shape.session.target_positions;
-  const auto x = embed_rows(b, "decoder", {s.lineage, s.step, shape.rows}, e);
-  return output_logits(b, decoder_layers(b, x, run), true);
+  const IdRows rows{s.lineage, s.step, shape.rows};
+  if (c.decoder.streams) return output_logits(b, stream_decoder(b, rows, e, 1, run).front(), true);
+  return output_logits(b, decoder_layers(b, embed_rows(b, "decoder", rows, e), run), true);
 }
 
 void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options) {
@@ -186,7 +179,13 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.rows_per_slot = shape.target_length;
   const auto ids = b.state(state_id(StateKind::target_ids), "target_ids", shape.batch, shape.target_length);
-  auto x = embed_rows(b, "decoder", {ids, graph::kNone, uint64_t{shape.batch} * shape.target_length}, e);
+  const IdRows rows{ids, graph::kNone, uint64_t{shape.batch} * shape.target_length};
+  if (c.decoder.streams) {
+    const auto predicting = stream_decoder(b, rows, e, shape.logits ? c.decoder.streams : 1, run);
+    if (shape.logits) keep_stream_logits(b, predicting);
+    return;
+  }
+  auto x = embed_rows(b, "decoder", rows, e);
   if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
   if (shape.logits) b.keep("logits", output_logits(b, x, false));

@@ -1,0 +1,121 @@
+#include "model/blocks/stream_attention.hpp"
+
+#include <cmath>
+
+#include "ops/stream_attention.hpp"
+
+namespace lapilli::model {
+
+namespace {
+
+// Columns of the projection: queries, the bias of each bucket and head, then keys and values by head. One matrix serves
+// all streams: the main stream's keys and values go to the cache, those of a predicting stream stay in its rows.
+RelativeBias bias_in_rows(const AttentionLayer& layer) {
+  RelativeBias bias;
+  bias.form = BiasForm::rows;
+  bias.low = layer.w.distance_low;
+  bias.count = layer.w.distance_count;
+  bias.buckets = layer.stack.relative_buckets;
+  bias.column = layer.stack.inner();
+  return bias;
+}
+
+uint32_t own_column(const StackConfig& s) { return s.inner() + s.relative_buckets * s.heads; }
+
+float scale(const StackConfig& s) { return 1.0f / std::sqrt(static_cast<float>(s.head_dim)); }
+
+KvShape sequence_shape(const StackConfig& s, const SequenceAttention& how) {
+  KvShape kv;
+  kv.heads = s.heads;
+  kv.head_dim = s.head_dim;
+  kv.slots = how.batch;
+  kv.positions = kv.rows_per_slot = how.queries;
+  return kv;
+}
+
+graph::TensorId main_context(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId q,
+                             const KvShape& shape, const StreamRun& how) {
+  if (how.step) {
+    AttentionStepAttributes a;
+    a.kv = shape;
+    a.beams = how.step->beams;
+    a.lineage_slots = how.step->lineage_slots;
+    a.lineage_positions = how.step->lineage_positions;
+    a.scale = scale(layer.stack);
+    a.bias = bias_in_rows(layer);
+    ops::StepTensors state = how.step->state;
+    state.lengths = graph::kNone;
+    state.distances = b.weight(layer.w.distances);
+    return ops::attention_step(b.g(), label, q, how.kv, state, a);
+  }
+  AttentionAttributes a;
+  a.batch = how.sequence->batch;
+  a.queries = a.keys = how.sequence->queries;
+  a.kv = shape;
+  a.causal = 1;
+  a.scale = scale(layer.stack);
+  a.bias = bias_in_rows(layer);
+  ops::AttentionOperands more;
+  more.distances = b.weight(layer.w.distances);
+  const bool keep = !how.sequence->keep_weights.empty();
+  const auto r = ops::attention(b.g(), label, q, how.kv, how.sequence->lengths, a, keep, more);
+  if (keep) b.keep(how.sequence->keep_weights, r.weights);
+  return r.context;
+}
+
+graph::TensorId predicting_context(Builder& b, const std::string& label, const AttentionLayer& layer,
+                                   const ops::StreamTensors& tensors, StreamAttentionAttributes a) {
+  a.bias = bias_in_rows(layer);
+  a.own_column = own_column(layer.stack);
+  a.scale = scale(layer.stack);
+  return ops::stream_attention(b.g(), label, tensors, a);
+}
+
+}  // namespace
+
+Streams stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Streams& x,
+                         const StreamRun& given) {
+  const StackConfig& s = layer.stack;
+  const bool live = given.step != nullptr;
+  const KvShape shape = live ? given.step->self : sequence_shape(s, *given.sequence);
+  StreamRun how = given;
+  if (!live) how.kv = kv_activation(b, label + ".kv", shape);
+  const auto weight = b.weight(layer.w.qkv);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", x.main, weight, own_column(s), how.kv, shape,
+                                live ? how.step->state.step : graph::kNone);
+
+  Streams out;
+  if (how.keep_main) {
+    const auto context = main_context(b, label + ".attention", layer, q, shape, how);
+    out.main = ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), x.main, live);
+  }
+  StreamAttentionAttributes a;
+  ops::StreamTensors tensors;
+  a.kv = shape;
+  tensors.kv = how.kv;
+  tensors.distances = b.weight(layer.w.distances);
+  if (live) {
+    a.step = 1;
+    a.beams = how.step->beams;
+    a.lineage_slots = how.step->lineage_slots;
+    a.lineage_positions = how.step->lineage_positions;
+    tensors.step = how.step->state.step;
+    tensors.lineage = how.step->state.lineage;
+  } else {
+    a.batch = how.sequence->batch;
+    a.queries = how.sequence->queries;
+    tensors.lengths = how.sequence->lengths;
+  }
+  for (uint32_t i = 0; i < x.predicting.size(); ++i) {
+    const std::string name = label + format(".stream%u", i);
+    a.stream = i;
+    tensors.q = ops::linear(b.g(), name + ".qkv", x.predicting[i], weight, own_column(s) + 2 * s.inner(),
+                            {Activation::none, live});
+    const auto context = predicting_context(b, name + ".attention", layer, tensors, a);
+    out.predicting.push_back(
+        ops::linear_add(b.g(), name + ".out", context, b.weight(layer.w.out), x.predicting[i], live));
+  }
+  return out;
+}
+
+}  // namespace lapilli::model

@@ -1,0 +1,26 @@
+// Self attention of a decoder with predicting streams (ProphetNet; ops/stream_attention.hpp says what the streams are).
+#pragma once
+
+#include "model/blocks/attention_block.hpp"
+
+namespace lapilli::model {
+
+// The hidden states of the streams. The main one is kNone where nothing reads it any more.
+struct Streams {
+  graph::TensorId main = graph::kNone;
+  std::vector<graph::TensorId> predicting;
+};
+
+// How the streams run: whole sequences or a step, one of the two is there.
+struct StreamRun {
+  const SequenceAttention* sequence = nullptr;
+  const StepAttention* step = nullptr;
+  graph::TensorId kv = graph::kNone;  // a step: the layer's cache
+  bool keep_main = true;              // false: only the main stream's keys and values are needed
+};
+
+// Each stream + out(attention(stream)), in place of the stream.
+Streams stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Streams& x,
+                         const StreamRun& how);
+
+}  // namespace lapilli::model
