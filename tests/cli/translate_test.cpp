@@ -184,9 +184,9 @@ TEST(CliDevice, Options) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_TRUE(contains(unknown.err, "volcano")) << unknown.err;
   EXPECT_NE(translate({"--options", "{", text}).code, 0);
-  const Outcome sampling = translate({"--options", R"({"do_sample": true})", text});
-  EXPECT_EQ(sampling.out, "");
-  EXPECT_TRUE(contains(sampling.err, "do_sample")) << sampling.err;
+  const Outcome contrastive = translate({"--options", R"({"penalty_alpha": 0.6})", text});
+  EXPECT_EQ(contrastive.out, "");
+  EXPECT_TRUE(contains(contrastive.err, "penalty_alpha")) << contrastive.err;
 }
 
 TEST(CliDevice, DeviceAndMask) {

@@ -71,7 +71,8 @@ TEST_F(DeviceRequests, OptionsOutOfRange) {
   refused(with([](auto& o) { o.max_length = 1; }), HasSubstr("max_length"));
   refused(with([](auto& o) { o.max_new_tokens = 4000000000u; }), HasSubstr("max_length"));
   refused(with([](auto& o) { o.repetition_penalty = 0.0; }), HasSubstr("repetition_penalty"));
-  refused(with([](auto& o) { o.do_sample = true; }), HasSubstr("do_sample"), ErrorCode::unsupported);
+  refused(with([](auto& o) { o.modes = {"penalty_alpha"}; }), HasSubstr("penalty_alpha"), ErrorCode::unsupported);
+  refused(with([](auto& o) { o.do_sample = true, o.temperature = 0; }), HasSubstr("temperature"));
   refused(with([](auto& o) { o.eos_token_id = std::vector<int32_t>(9, 1); }), HasSubstr("eos_token_id"),
           ErrorCode::unsupported);
   refused(with([](auto& o) { o.eos_token_id = std::vector<int32_t>{300}; }), HasSubstr("eos_token_id"));
