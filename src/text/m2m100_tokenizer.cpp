@@ -39,7 +39,7 @@ class M2M100Tokenizer final : public Tokenizer {
                                           const EncodeOptions& options) const override;
   [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
                                                  const DecodeOptions& options) const override {
-    return pieces_.decode(ids, options.skip_special);
+    return pieces_.decode(ids, {.skip_special = options.skip_special});
   }
 
   VocabularyPieces pieces_;

@@ -67,24 +67,36 @@ Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, Spec
   }
   SpecialTokens result;
   Collector collector(std::move(listed), sources);
-  for (const NamedToken& named : sources.named) {
+  const auto take_named = [&](const NamedToken& named) -> Status {
     AddedToken fallback;
     if (named.fallback != nullptr) fallback.text = named.fallback;
     fallback.id = -1;
     fallback.lstrip = named.lstrip;
     fallback.rstrip = named.rstrip;
     LAPILLI_TRY(AddedToken token, config.special_entry(named.name, fallback));
-    if (token.text.empty()) continue;
+    if (token.text.empty()) return {};
     if (std::string_view(named.name) == "unk_token") result.unknown = token.text;
     const int32_t id = collector.take(std::move(token), true);
     if (int32_t* slot = special_slot(result.ids, named.name)) *slot = id;
+    return {};
+  };
+  for (const NamedToken& named : sources.named) {
+    if (!named.last) LAPILLI_CHECK(take_named(named));
   }
   LAPILLI_TRY(std::vector<AddedToken> extra, config.extra_special_tokens());
   for (const AddedToken& token : extra) result.extra_of_files.push_back(token.text);
+  // The family knows better than a list of texts what is special.
   for (AddedToken& token : sources.extra) {
-    if (!holds(extra, token.text)) extra.push_back(std::move(token));
+    const auto same = std::find_if(extra.begin(), extra.end(), [&](const auto& t) { return t.text == token.text; });
+    if (same == extra.end())
+      extra.push_back(std::move(token));
+    else
+      same->special = token.special;
   }
   for (AddedToken& token : extra) collector.take(std::move(token), sources.extra_makes_special);
+  for (const NamedToken& named : sources.named) {
+    if (named.last) LAPILLI_CHECK(take_named(named));
+  }
   result.tokens = std::move(collector).finish();
   return result;
 }

@@ -18,6 +18,7 @@ struct NamedToken {
   const char* fallback;  // null: the family has none unless a file names one
   bool lstrip = false;   // swallows white space on its left, or right, unless a file gives it as an object
   bool rstrip = false;
+  bool last = false;  // gets its id behind the further ones
 };
 
 struct SpecialTokenSources {

@@ -6,6 +6,7 @@
 #include "text/marian_tokenizer.hpp"
 #include "text/own_tokenizers.hpp"
 #include "text/pipeline_tokenizers.hpp"
+#include "text/rebuilt_tokenizer.hpp"
 #include "text/tokenizer_config.hpp"
 #include "text/utf8.hpp"
 
@@ -15,6 +16,16 @@ namespace {
 constexpr TokenizerKind kKinds[] = {
     {"MarianTokenizer", "marian", load_marian_tokenizer},
     {"ByT5Tokenizer", "", load_byt5_tokenizer},
+    {"BlenderbotSmallTokenizer", "blenderbot-small", load_blenderbot_small_tokenizer},
+    {"Speech2TextTokenizer", "speech_to_text", load_speech_to_text_tokenizer},
+    {"T5Tokenizer", "t5 mt5 umt5", load_t5_tokenizer},
+    {"PegasusTokenizer", "pegasus", load_pegasus_tokenizer},
+    {"MBartTokenizer", "mbart", load_mbart_tokenizer},
+    {"MBart50Tokenizer", "", load_mbart50_tokenizer},
+    {"NllbTokenizer", "nllb-moe", load_nllb_tokenizer},
+    {"XLMRobertaTokenizer", "xlm-roberta", load_xlm_roberta_tokenizer},
+    {"XLNetTokenizer", "xlnet", load_xlnet_tokenizer},
+    {"AlbertTokenizer", "albert", load_albert_tokenizer},
     {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer},
     {"GPT2Tokenizer", "gpt2 opt gpt_neo", load_gpt2_tokenizer},
     {"RobertaTokenizer", "roberta", load_roberta_tokenizer},

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/case_mapping.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
@@ -41,12 +42,12 @@ std::string_view VocabularyPieces::token(int32_t id) const {
   return word == nullptr ? unknown_ : *word;
 }
 
-Result<std::string> VocabularyPieces::decode(std::span<const int32_t> ids, bool skip_special) const {
+Result<std::string> VocabularyPieces::decode(std::span<const int32_t> ids, const Joining& joining) const {
   std::string out;
   std::vector<std::string> run;
   const auto flush = [&]() -> Status {
     LAPILLI_TRY(const std::string text, model_.decode(run));
-    out += text;
+    out += joining.upper_case ? upper_case(text) : text;
     run.clear();
     return {};
   };
@@ -55,9 +56,10 @@ Result<std::string> VocabularyPieces::decode(std::span<const int32_t> ids, bool 
     const AddedToken* added = added_.by_text(text);
     if (added == nullptr || !added->special) {
       run.emplace_back(text);
-    } else if (!skip_special) {
+    } else if (!joining.skip_special) {
       LAPILLI_CHECK(flush());
       out += text;
+      if (joining.space_behind_special) out += ' ';
     }
   }
   LAPILLI_CHECK(flush());

@@ -19,8 +19,13 @@ class VocabularyPieces {
   VocabularyPieces(SentencePieceModel model, Vocabulary words, SpecialTokens tokens);
 
   [[nodiscard]] Result<Encoding> encode(std::string_view text) const;
-  // Pieces between two special tokens are joined on their own.
-  [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, bool skip_special) const;
+  // How pieces become text again. Those between two special tokens are joined on their own.
+  struct Joining {
+    bool skip_special = true;
+    bool space_behind_special = false;
+    bool upper_case = false;  // not of special tokens
+  };
+  [[nodiscard]] Result<std::string> decode(std::span<const int32_t> ids, const Joining& joining) const;
   [[nodiscard]] std::string_view token(int32_t id) const;
   [[nodiscard]] uint64_t size() const { return size_; }  // largest id plus one
   [[nodiscard]] const SentencePieceModel& model() const { return model_; }

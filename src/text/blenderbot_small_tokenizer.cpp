@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.hpp"
+#include "text/case_mapping.hpp"
+#include "text/own_tokenizers.hpp"
+#include "text/special_tokens.hpp"
+#include "text/tokenizer_config.hpp"
+#include "text/unicode.hpp"
+#include "text/utf8.hpp"
+#include "text/vocabulary.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr std::string_view kWordEnd = "</w>";
+constexpr std::string_view kGoesOn = "@@";
+
+// A character of the text on its way, with the bytes that it stems from; inserted ones have an empty range.
+struct Character {
+  char32_t code = 0;
+  ByteRange range;
+};
+using Word = std::vector<Character>;
+
+struct Symbol {
+  std::string text;
+  ByteRange range;
+};
+
+// Merges in the order of their rank; text of both parts with a space between them.
+using Ranks = std::unordered_map<std::string, uint32_t>;
+
+// Byte pair encoding of one word: the pair of lowest rank is merged wherever it stands, from left to right, until no
+// pair has a rank. O(n log n).
+class Merger {
+ public:
+  Merger(const Ranks& ranks, std::vector<Symbol> symbols) : ranks_(ranks), symbols_(std::move(symbols)) {
+    const size_t n = symbols_.size();
+    for (size_t i = 0; i < n; ++i) {
+      previous_.push_back(i == 0 ? kNone : i - 1);
+      next_.push_back(i + 1 == n ? kNone : i + 1);
+    }
+    for (size_t i = 0; i + 1 < n; ++i) push(i);
+  }
+
+  std::vector<Symbol> run() && {
+    std::vector<size_t> merged;
+    while (!queue_.empty()) {
+      const uint32_t rank = queue_.top().rank;
+      // New pairs come after all of this rank, whatever rank they have.
+      merged.clear();
+      for (; !queue_.empty() && queue_.top().rank == rank; queue_.pop()) {
+        const size_t left = queue_.top().left;
+        if (rank_of(left) != rank) continue;  // one of the two has become part of another symbol
+        merge(left);
+        merged.push_back(left);
+      }
+      for (const size_t at : merged) {
+        if (!alive(at)) continue;
+        if (previous_[at] != kNone) push(previous_[at]);
+        push(at);
+      }
+    }
+    std::vector<Symbol> out;
+    for (size_t i = 0; i != kNone && i < symbols_.size(); i = next_[i]) out.push_back(std::move(symbols_[i]));
+    return out;
+  }
+
+ private:
+  static constexpr size_t kNone = SIZE_MAX;
+  static constexpr uint32_t kNoRank = UINT32_MAX;
+  struct Pair {
+    uint32_t rank;
+    size_t left;
+    bool operator>(const Pair& other) const { return std::tie(rank, left) > std::tie(other.rank, other.left); }
+  };
+
+  [[nodiscard]] bool alive(size_t at) const { return !symbols_[at].text.empty(); }
+  [[nodiscard]] uint32_t rank_of(size_t left) const {
+    if (!alive(left) || next_[left] == kNone) return kNoRank;
+    const auto it = ranks_.find(symbols_[left].text + " " + symbols_[next_[left]].text);
+    return it == ranks_.end() ? kNoRank : it->second;
+  }
+  void push(size_t left) {
+    if (const uint32_t rank = rank_of(left); rank != kNoRank) queue_.push({rank, left});
+  }
+  void merge(size_t left) {
+    const size_t right = next_[left];
+    symbols_[left].text += symbols_[right].text;
+    symbols_[left].range.end = std::max(symbols_[left].range.end, symbols_[right].range.end);
+    symbols_[right].text.clear();
+    next_[left] = next_[right];
+    if (next_[left] != kNone) previous_[next_[left]] = left;
+  }
+
+  const Ranks& ranks_;
+  std::vector<Symbol> symbols_;
+  std::vector<size_t> previous_, next_;
+  std::priority_queue<Pair, std::vector<Pair>, std::greater<>> queue_;
+};
+
+// Runs of other characters than white space, each with a line feed that follows it.
+std::vector<Word> words_of(std::string_view text, uint64_t begin) {
+  std::vector<Word> words;
+  bool open = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t from = at;
+    const char32_t c = next_character(text, at);
+    const Character character{c, {begin + from, begin + at}};
+    if (is_white_space(c)) {
+      if (open && c == '\n') words.back().push_back(character);
+      open = false;
+      continue;
+    }
+    if (!open) words.emplace_back();
+    words.back().push_back(character);
+    open = true;
+  }
+  return words;
+}
+
+// Sets punctuation apart by spaces, and writes line feeds out.
+Word spaced(const Word& word) {
+  Word apart;
+  const auto space = [](const Character& at) { return Character{' ', {at.range.begin, at.range.begin}}; };
+  for (const Character& c : word) {
+    const bool quote = c.code == '\'';
+    if (quote ||
+        (c.code < 0x80 && std::string_view(".,!?()").find(static_cast<char>(c.code)) != std::string_view::npos))
+      apart.push_back(space(c));
+    apart.push_back(c);
+    if (quote) apart.push_back({' ', {c.range.end, c.range.end}});
+  }
+  Word out;
+  for (size_t i = 0; i < apart.size(); ++i) {
+    size_t end = i;
+    while (end < apart.size() && is_white_space(apart[end].code)) ++end;
+    if (end >= i + 2) {  // white space of two characters or more is one space, a line feed among it or not
+      out.push_back(space(apart[i]));
+      i = end - 1;
+    } else if (apart[i].code == '\n') {
+      for (const char c : std::string_view(" __newln__")) out.push_back({static_cast<char32_t>(c), apart[i].range});
+    } else {
+      out.push_back(apart[i]);
+    }
+  }
+  return out;
+}
+
+class BlenderbotSmallTokenizer final : public Tokenizer {
+ public:
+  BlenderbotSmallTokenizer(Vocabulary words, Ranks ranks, SpecialTokens tokens)
+      : words_(std::move(words)),
+        ranks_(std::move(ranks)),
+        added_(std::move(tokens.tokens)),
+        unknown_(std::move(tokens.unknown)),
+        size_(words_.size()) {
+    special_ = tokens.ids;
+    for (const AddedToken& t : added_.all()) size_ = std::max(size_, static_cast<uint64_t>(t.id) + 1);
+  }
+
+  [[nodiscard]] std::string_view token(int32_t id) const override {
+    if (const AddedToken* added = added_.by_id(id)) return added->text;
+    const std::string* word = words_.token(id);
+    return word == nullptr ? unknown_ : *word;
+  }
+  [[nodiscard]] uint64_t vocabulary_size(TextSide) const override { return size_; }
+
+ private:
+  [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions&) const override;
+  [[nodiscard]] Result<Encoding> surround(const Encoding& first, const Encoding* second,
+                                          const EncodeOptions&) const override {
+    Encoding out = first;
+    if (second != nullptr) out.append(*second);
+    return out;
+  }
+  [[nodiscard]] Result<std::string> decode_valid(std::span<const int32_t> ids,
+                                                 const DecodeOptions& options) const override;
+  // `part` holds neither spaces nor line feeds and is not empty.
+  void encode_part(const Word& part, Encoding& out) const;
+
+  Vocabulary words_;
+  Ranks ranks_;
+  AddedTokens added_;
+  std::string unknown_;
+  uint64_t size_;
+};
+
+void BlenderbotSmallTokenizer::encode_part(const Word& part, Encoding& out) const {
+  std::vector<char32_t> codes;
+  codes.reserve(part.size());
+  for (const Character& c : part) codes.push_back(c.code);
+  std::vector<Symbol> symbols;
+  for (const CasedCharacter& c : lower_case(codes)) {
+    Symbol symbol{{}, part[c.from].range};
+    append_utf8(symbol.text, c.character);
+    symbols.push_back(std::move(symbol));
+  }
+  const auto push = [&](const std::string& text, ByteRange range) {
+    const int32_t id = words_.id(text);
+    out.push(id < 0 ? special_.unk : id, range);
+  };
+  if (symbols.size() == 1) return push(symbols[0].text, symbols[0].range);
+  symbols.back().text += kWordEnd;
+  symbols = Merger(ranks_, std::move(symbols)).run();
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    std::string& piece = symbols[i].text;
+    if (i + 1 < symbols.size())
+      piece += kGoesOn;
+    else
+      piece.resize(piece.size() - kWordEnd.size());
+    push(piece, symbols[i].range);
+  }
+}
+
+Result<Encoding> BlenderbotSmallTokenizer::encode_plain(std::string_view text, const EncodeOptions&) const {
+  Encoding out;
+  for (const AddedTokens::Part& part : added_.split(text)) {
+    const auto begin = static_cast<uint64_t>(part.text.data() - text.data());
+    if (part.token != nullptr) {
+      out.push(part.token->id, {begin, begin + part.text.size()});
+      continue;
+    }
+    for (const Word& word : words_of(part.text, begin)) {
+      Word piece;
+      for (const Character& c : spaced(word)) {
+        if (c.code != ' ') {
+          piece.push_back(c);
+        } else if (!piece.empty()) {
+          encode_part(piece, out);
+          piece.clear();
+        }
+      }
+      if (!piece.empty()) encode_part(piece, out);
+    }
+  }
+  return out;
+}
+
+Result<std::string> BlenderbotSmallTokenizer::decode_valid(std::span<const int32_t> ids,
+                                                           const DecodeOptions& options) const {
+  std::string joined;
+  bool first = true;
+  for (const int32_t id : ids) {
+    const std::string_view text = token(id);
+    const AddedToken* added = added_.by_text(text);
+    if (options.skip_special && added != nullptr && added->special) continue;
+    if (!first) joined += ' ';
+    first = false;
+    joined += text;
+  }
+  std::string out;
+  for (size_t at = 0; at < joined.size();) {
+    if (joined.compare(at, 3, "@@ ") == 0)
+      at += 3;
+    else
+      out += joined[at++];
+  }
+  return std::string(strip(out));
+}
+
+// A line per merge; the first line is a comment, and nothing counts behind the last line feed.
+Result<Ranks> load_ranks(const std::string& path) {
+  LAPILLI_TRY(const std::string text, read_text_file(path));
+  LAPILLI_CHECK(check_utf8(text, path));
+  Ranks ranks;
+  const auto word = [](std::string_view& line) {
+    line = strip_left(line);
+    size_t end = 0;
+    for (size_t at = 0; at < line.size(); end = at) {
+      if (const size_t from = at; strip_left(line.substr(from)).size() != line.size() - from) break;
+      (void)next_character(line, at);
+    }
+    const std::string_view found = line.substr(0, end);
+    line.remove_prefix(end);
+    return found;
+  };
+  uint32_t rank = 0;
+  const size_t comment = text.find('\n');
+  size_t begin = comment == std::string::npos ? text.size() : comment + 1;
+  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::string_view left = word(line), right = word(line);
+    // Of a merge that is listed twice the last counts. Empty lines count as well.
+    if (!right.empty() && strip(line).empty()) ranks[std::string(left) + " " + std::string(right)] = rank;
+    ++rank;
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::string& directory) {
+  LAPILLI_CHECK(require_case_mapping("Blenderbot-small's tokenizer"));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  const std::string path = directory + "/vocab.json";
+  LAPILLI_TRY(auto words, Vocabulary::load(path));
+  LAPILLI_TRY(auto ranks, load_ranks(directory + "/merges.txt"));
+  SpecialTokenSources sources;
+  sources.named = {{"bos_token", "__start__"}, {"eos_token", "__end__"},  {"unk_token", "__unk__"},
+                   {"sep_token", nullptr},     {"pad_token", "__null__"}, {"cls_token", nullptr},
+                   {"mask_token", nullptr}};
+  sources.id_of = [&](const std::string& text) { return words.id(text); };
+  sources.vocabulary_size = words.size();
+  LAPILLI_TRY(auto tokens, collect_special_tokens(config, std::move(sources)));
+  return std::unique_ptr<Tokenizer>(
+      std::make_unique<BlenderbotSmallTokenizer>(std::move(words), std::move(ranks), std::move(tokens)));
+}
+
+}  // namespace lapilli

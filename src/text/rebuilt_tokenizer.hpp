@@ -1,0 +1,80 @@
+// Tokenizers whose pipeline the reference implementation (version 5) builds in code: of the files it takes pieces,
+// added tokens and the character map, from tokenizer.json if there is one, else from the SentencePiece model.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/languages.hpp"
+#include "text/pipeline/pipeline_tokenizer.hpp"
+#include "text/sentencepiece_file.hpp"
+#include "text/special_tokens.hpp"
+#include "text/tokenizer_config.hpp"
+
+namespace lapilli {
+
+// One family. The functions get the directory's tokenizer_config.json.
+struct RebuiltFamily {
+  const char* model_file = "spiece.model";
+  std::vector<NamedToken> named;
+  // The model file's pieces in the family's order, for directories without tokenizer.json.
+  std::function<Result<ModelPtr>(const SentencePieceFile& file, const TokenizerConfig& config, const std::string& path)>
+      convert;
+  // `charsmap` is SentencePiece's character map, empty if there is none. The result may be null.
+  std::function<Result<NormalizerPtr>(const std::string& charsmap, const TokenizerConfig& config)> normalizer;
+  bool split_at_white_space = true;  // words are cut apart before space marks are set
+  std::vector<AddedToken> extra;     // further special tokens, in the order of their ids
+};
+
+struct RebuiltParts {
+  Pipeline pipeline;  // without a post-processor
+  PipelineSettings settings;
+
+  [[nodiscard]] int32_t id(std::string_view token) const;  // -1 if there is none
+};
+
+// Errors name the file.
+Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig& config, const RebuiltFamily& family);
+
+// The finished tokenizer.
+std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, TemplateOptions post_processor);
+
+// Where a multilingual family puts the language token.
+enum class LanguagePlace { first, behind_end };
+struct RebuiltLanguages {
+  LanguageTable table;
+  LanguagePlace place = LanguagePlace::first;
+  std::string source, target;  // where the caller names none; without a target the source counts
+};
+std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, RebuiltLanguages languages);
+
+// Parts of post-processors.
+TemplatePart first_text(int32_t type = 0);
+TemplatePart second_text(int32_t type = 0);
+TemplatePart special_part(int32_t id, int32_t type = 0);
+
+// The pieces of a model file in its own order.
+std::vector<UnigramPiece> pieces_of(const SentencePieceFile& file);
+// fairseq's order: begin, padding, end, unknown (id 3), then the pieces behind the model's first three, then
+// `languages` and the mask token.
+Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerConfig& config,
+                               std::span<const std::string_view> languages, const std::string& path);
+
+// Character map (if any), then runs of spaces to one.
+Result<NormalizerPtr> charsmap_and_single_spaces(const std::string& charsmap);
+
+// Loaders of the families.
+Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_mbart_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_mbart50_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const std::string& directory);
+
+}  // namespace lapilli
