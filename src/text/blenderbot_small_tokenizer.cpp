@@ -156,7 +156,7 @@ Word spaced(const Word& word) {
 
 class BlenderbotSmallTokenizer final : public Tokenizer {
  public:
-  BlenderbotSmallTokenizer(Vocabulary words, Ranks ranks, SpecialTokens tokens)
+  BlenderbotSmallTokenizer(Vocabulary words, Ranks ranks, CollectedTokens tokens)
       : words_(std::move(words)),
         ranks_(std::move(ranks)),
         added_(std::move(tokens.tokens)),

@@ -14,7 +14,7 @@ constexpr int32_t kBytes = 256;
 
 class ByT5Tokenizer final : public Tokenizer {
  public:
-  explicit ByT5Tokenizer(SpecialTokens tokens) : added_(std::move(tokens.tokens)), unknown_(tokens.unknown) {
+  explicit ByT5Tokenizer(CollectedTokens tokens) : added_(std::move(tokens.tokens)), unknown_(tokens.unknown) {
     special_ = tokens.ids;
     for (int32_t b = 0; b < kBytes; ++b) bytes_[static_cast<size_t>(b)] = static_cast<char>(b);
     size_ = kFirstByte + kBytes;

@@ -20,7 +20,7 @@ namespace lapilli {
 // One family. The functions get the directory's tokenizer_config.json.
 struct RebuiltFamily {
   const char* model_file = "spiece.model";
-  std::vector<NamedToken> named;
+  std::vector<NamedSpecial> named;
   // The model file's pieces in the family's order, for directories without tokenizer.json.
   std::function<Result<ModelPtr>(const SentencePieceFile& file, const TokenizerConfig& config, const std::string& path)>
       convert;

@@ -53,7 +53,7 @@ bool holds(const std::vector<AddedToken>& tokens, const std::string& text) {
 
 }  // namespace
 
-Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, SpecialTokenSources sources) {
+Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, SpecialTokenSources sources) {
   constexpr uint64_t kMostBehind = 65536;
   LAPILLI_TRY(std::vector<AddedToken> listed, config.added_tokens());
   for (AddedToken& token : sources.listed) {
@@ -65,9 +65,9 @@ Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, Spec
                   config.path().c_str(), quote_text(token.text).c_str(), token.id,
                   static_cast<size_t>(sources.vocabulary_size));
   }
-  SpecialTokens result;
+  CollectedTokens result;
   Collector collector(std::move(listed), sources);
-  const auto take_named = [&](const NamedToken& named) -> Status {
+  const auto take_named = [&](const NamedSpecial& named) -> Status {
     AddedToken fallback;
     if (named.fallback != nullptr) fallback.text = named.fallback;
     fallback.id = -1;
@@ -80,7 +80,7 @@ Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, Spec
     if (int32_t* slot = special_slot(result.ids, named.name)) *slot = id;
     return {};
   };
-  for (const NamedToken& named : sources.named) {
+  for (const NamedSpecial& named : sources.named) {
     if (!named.last) LAPILLI_CHECK(take_named(named));
   }
   LAPILLI_TRY(std::vector<AddedToken> extra, config.extra_special_tokens());
@@ -94,7 +94,7 @@ Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, Spec
       same->special = token.special;
   }
   for (AddedToken& token : extra) collector.take(std::move(token), sources.extra_makes_special);
-  for (const NamedToken& named : sources.named) {
+  for (const NamedSpecial& named : sources.named) {
     if (named.last) LAPILLI_CHECK(take_named(named));
   }
   result.tokens = std::move(collector).finish();

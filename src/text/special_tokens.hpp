@@ -13,7 +13,7 @@
 namespace lapilli {
 
 // A special token with a name, which files may override.
-struct NamedToken {
+struct NamedSpecial {
   const char* name;
   const char* fallback;  // null: the family has none unless a file names one
   bool lstrip = false;   // swallows white space on its left, or right, unless a file gives it as an object
@@ -22,7 +22,7 @@ struct NamedToken {
 };
 
 struct SpecialTokenSources {
-  std::vector<NamedToken> named;
+  std::vector<NamedSpecial> named;
   std::vector<AddedToken> listed;                    // with ids; what tokenizer_config.json lists goes first
   std::vector<AddedToken> extra;                     // further ones of the family, in the order of their ids; ids unset
   std::function<int32_t(const std::string&)> id_of;  // -1: not in the vocabulary
@@ -32,7 +32,7 @@ struct SpecialTokenSources {
   bool extra_makes_special = true;
 };
 
-struct SpecialTokens {
+struct CollectedTokens {
   std::vector<AddedToken> tokens;
   SpecialIds ids;
   std::string unknown;  // text of the unknown token
@@ -42,6 +42,6 @@ struct SpecialTokens {
 };
 
 // Errors name the file: damaged entries, ids far outside the vocabulary.
-Result<SpecialTokens> collect_special_tokens(const TokenizerConfig& config, SpecialTokenSources sources);
+Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, SpecialTokenSources sources);
 
 }  // namespace lapilli

@@ -9,7 +9,7 @@
 
 namespace lapilli {
 
-VocabularyPieces::VocabularyPieces(SentencePieceModel model, Vocabulary words, SpecialTokens tokens)
+VocabularyPieces::VocabularyPieces(SentencePieceModel model, Vocabulary words, CollectedTokens tokens)
     : model_(std::move(model)),
       words_(std::move(words)),
       added_(std::move(tokens.tokens)),

@@ -16,7 +16,7 @@ namespace lapilli {
 // Immutable; const members may be called from several threads and may throw std::bad_alloc.
 class VocabularyPieces {
  public:
-  VocabularyPieces(SentencePieceModel model, Vocabulary words, SpecialTokens tokens);
+  VocabularyPieces(SentencePieceModel model, Vocabulary words, CollectedTokens tokens);
 
   [[nodiscard]] Result<Encoding> encode(std::string_view text) const;
   // How pieces become text again. Those between two special tokens are joined on their own.
