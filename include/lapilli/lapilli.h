@@ -226,6 +226,75 @@ typedef struct lapilli_stats {
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
 LAPILLI_API void lapilli_result_free(lapilli_result* result);
 
+/* ---- attention and alignment ------------------------------------------------------------------------------------ */
+
+/* Attention weights of one run of the model: what its layers looked at while one sequence was written. The sequence is run
+ * once more for it, so the weights are those of its own tokens, also after a beam search. */
+typedef struct lapilli_attention lapilli_attention;
+
+enum { LAPILLI_ATTENTION_CROSS = 0, LAPILLI_ATTENTION_ENCODER = 1, LAPILLI_ATTENTION_DECODER = 2 };
+#define LAPILLI_ATTENTION_MEAN (-1) /* layer or head: the mean of all */
+#define LAPILLI_ATTENTION_ALL (-2)  /* layer or head: each of them; only as JSON */
+
+/* How many runs of the model sequence `sequence` of input `input` is made of: 1, or more where a long input was split. */
+LAPILLI_API lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input, size_t sequence,
+                                                 size_t* pieces);
+
+/* Attention of one of those runs. `model` is the one that gave the result. */
+LAPILLI_API lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result* result, size_t input,
+                                                 size_t sequence, size_t piece, lapilli_attention** attention);
+LAPILLI_API void lapilli_attention_free(lapilli_attention* attention);
+
+/* Row-major: [layers, heads, rows, columns], each row with the sum 1. Cross attention: a row per target token, namely the
+ * weights of the step that reads this token and writes the next; a column per source token. Encoder: source by source,
+ * decoder: target by target. */
+typedef struct lapilli_attention_map {
+  uint32_t struct_size;
+  uint32_t layers, heads, rows, columns;
+  const float* values;
+} lapilli_attention_map;
+
+LAPILLI_API lapilli_status lapilli_attention_get_map(const lapilli_attention* attention, int32_t kind,
+                                                     lapilli_attention_map* map);
+
+/* A token with the bytes that it stands for: source tokens count in the input's text, target tokens in the sequence's. */
+typedef struct lapilli_attention_token {
+  uint32_t struct_size;
+  int32_t id;
+  int32_t special;   /* not 0: stands for no text (end token, language token, ids without text); begin and end are 0 */
+  const char* label; /* the text it stands for, else its name */
+  uint64_t begin, end;
+} lapilli_attention_token;
+
+/* `target` 0: source tokens, 1: target tokens, the start token first. */
+LAPILLI_API lapilli_status lapilli_attention_get_token(const lapilli_attention* attention, int32_t target, size_t index,
+                                                       lapilli_attention_token* token);
+
+typedef struct lapilli_attention_choice {
+  uint32_t struct_size;
+  int32_t kind;        /* LAPILLI_ATTENTION_CROSS, ... */
+  int32_t layer, head; /* from 0, LAPILLI_ATTENTION_MEAN or _ALL */
+} lapilli_attention_choice;
+
+/* Tokens and weights as JSON, or as a picture (PNG). Null choice: cross attention, mean of layers and heads. What is given
+ * out is valid until the next call with this attention. */
+LAPILLI_API lapilli_status lapilli_attention_json(lapilli_attention* attention, const lapilli_attention_choice* choice,
+                                                  const char** json);
+LAPILLI_API lapilli_status lapilli_attention_png(lapilli_attention* attention, const lapilli_attention_choice* choice,
+                                                 const uint8_t** png, size_t* bytes);
+
+/* A source word and a target word that belong together, as bytes of the input's text and of the sequence's. */
+typedef struct lapilli_word_link {
+  uint64_t source_begin, source_end, target_begin, target_end;
+  uint32_t source_word, target_word; /* counted from 0 within this run */
+  float weight;                      /* part of the target word's attention, 0 to 1 */
+} lapilli_word_link;
+
+/* Word pairs by cross attention of `layer` (LAPILLI_ATTENTION_MEAN: all), in the order of the target. The links are valid
+ * until the next call with this attention. Needs texts: LAPILLI_INVALID_ARGUMENT where ids came in. */
+LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer,
+                                                   const lapilli_word_link** links, size_t* count);
+
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
 static inline lapilli_input lapilli_text(const char* text) {

@@ -141,9 +141,11 @@ class Results {
   // The call was cancelled; inputs that were not finished have an error of LAPILLI_CANCELLED.
   bool cancelled() const noexcept { return cancelled_; }
   const lapilli_stats& stats() const noexcept { return stats_; }
+  const lapilli_result* handle() const noexcept { return handle_.get(); }
 
  private:
   friend class Model;
+  std::shared_ptr<lapilli_result> handle_;
   std::vector<Output> outputs_;
   lapilli_stats stats_{};
   bool cancelled_ = false;
@@ -294,6 +296,7 @@ class Model {
     lapilli_result_get_stats(result.get(), &results.stats_);
     results.outputs_.reserve(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) results.outputs_.push_back(output(result.get(), i));
+    results.handle_ = std::shared_ptr<lapilli_result>(std::move(result));
     return results;
   }
 
@@ -326,6 +329,80 @@ inline Result<std::string> devices_json(const DeviceOptions& options = {}) {
   if (auto status = lapilli_devices_json(&device_options, &json)) return last_error(status);
   return std::string(json);
 }
+
+// ---- attention and alignment ----
+
+struct AttentionChoice {
+  int32_t kind = LAPILLI_ATTENTION_CROSS;
+  int32_t layer = LAPILLI_ATTENTION_MEAN, head = LAPILLI_ATTENTION_MEAN;
+};
+
+// What the model looked at in one of the runs that a sequence is made of; see lapilli.h. Not for several threads at once.
+class Attention {
+ public:
+  static Result<Attention> run(const Model& model, const Results& results, size_t input, size_t sequence = 0,
+                               size_t piece = 0) {
+    lapilli_attention* made = nullptr;
+    if (auto status = lapilli_attention_run(model.handle(), results.handle(), input, sequence, piece, &made)) {
+      return last_error(status);
+    }
+    return Attention(made);
+  }
+  // How many runs there are; 0 if that sequence does not exist.
+  static size_t pieces(const Results& results, size_t input, size_t sequence = 0) noexcept {
+    size_t count = 0;
+    return lapilli_result_pieces(results.handle(), input, sequence, &count) == LAPILLI_OK ? count : 0;
+  }
+
+  Result<lapilli_attention_map> map(int32_t kind = LAPILLI_ATTENTION_CROSS) const {
+    lapilli_attention_map map{};
+    map.struct_size = sizeof map;
+    if (auto status = lapilli_attention_get_map(attention_.get(), kind, &map)) return last_error(status);
+    return map;
+  }
+  Result<lapilli_attention_token> token(bool target, size_t index) const {
+    lapilli_attention_token token{};
+    token.struct_size = sizeof token;
+    if (auto status = lapilli_attention_get_token(attention_.get(), target ? 1 : 0, index, &token)) {
+      return last_error(status);
+    }
+    return token;
+  }
+  Result<std::string> json(const AttentionChoice& choice = {}) const {
+    const lapilli_attention_choice c = convert(choice);
+    const char* text = nullptr;
+    if (auto status = lapilli_attention_json(attention_.get(), &c, &text)) return last_error(status);
+    return std::string(text);
+  }
+  Result<std::vector<uint8_t>> png(const AttentionChoice& choice = {}) const {
+    const lapilli_attention_choice c = convert(choice);
+    const uint8_t* bytes = nullptr;
+    size_t count = 0;
+    if (auto status = lapilli_attention_png(attention_.get(), &c, &bytes, &count)) return last_error(status);
+    return std::vector<uint8_t>(bytes, bytes + count);
+  }
+  Result<std::vector<lapilli_word_link>> align(int32_t layer = LAPILLI_ATTENTION_MEAN) const {
+    const lapilli_word_link* links = nullptr;
+    size_t count = 0;
+    if (auto status = lapilli_attention_align(attention_.get(), layer, &links, &count)) return last_error(status);
+    return std::vector<lapilli_word_link>(links, links + count);
+  }
+
+ private:
+  struct Free {
+    void operator()(lapilli_attention* a) const noexcept { lapilli_attention_free(a); }
+  };
+  explicit Attention(lapilli_attention* attention) : attention_(attention) {}
+  static lapilli_attention_choice convert(const AttentionChoice& choice) {
+    lapilli_attention_choice c{};
+    c.struct_size = sizeof c;
+    c.kind = choice.kind;
+    c.layer = choice.layer;
+    c.head = choice.head;
+    return c;
+  }
+  std::unique_ptr<lapilli_attention, Free> attention_;
+};
 
 }  // namespace v0
 }  // namespace lapilli

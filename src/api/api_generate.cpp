@@ -90,6 +90,7 @@ lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* input
     auto handle = std::make_unique<lapilli_result>();
     handle->stats = collect_stats(*loaded, load_ms, output.stats);
     handle->output = std::move(output);
+    for (const lapilli::TextInput& input : request.inputs) handle->sources.emplace_back(input.text);
     const bool cancelled = handle->output.cancelled;
     *result = handle.release();
     if (cancelled) return fail(ErrorCode::cancelled, "cancelled");

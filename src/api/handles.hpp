@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "generate/generate.hpp"
@@ -28,6 +29,7 @@ struct lapilli_model {
 
 struct lapilli_result {
   lapilli::TranslateOutput output;
+  std::vector<std::string> sources;  // the inputs' texts, empty for ids: what byte offsets count in
   lapilli_stats stats{};
 };
 

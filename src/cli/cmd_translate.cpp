@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "cli/attention_output.hpp"
 #include "cli/commands.hpp"
 #include "cli/line_reader.hpp"
 #include "cli/output.hpp"
@@ -27,6 +28,7 @@ struct Arguments {
   int32_t beam = 0, max_length = 0, nbest = 1;
   uint32_t batch = kDefaultBatch;
   bool json = false, ids = false, stats = false, validation = false;
+  AttentionArguments attention;
 };
 
 // Where lines come from, and what to call it in messages.
@@ -74,11 +76,13 @@ struct LineResult {
   std::string error;
   lapilli_status status = LAPILLI_OK;
   const Output* output = nullptr;
+  std::vector<std::string> alignments;  // of each sequence, as it is printed behind it
 };
 
 class Translator {
  public:
-  Translator(const Arguments& arguments, const Context& context) : arguments_(arguments), context_(context) {}
+  Translator(const Arguments& arguments, const Context& context)
+      : arguments_(arguments), context_(context), attention_(arguments.attention) {}
 
   int run() {
     std::vector<Source> sources;
@@ -100,6 +104,7 @@ class Translator {
     if (arguments_.nbest > 1 && !arguments_.json) {
       return complain(exit_usage, "--nbest needs --json: without it every line of input gives one line");
     }
+    if (const std::string wrong = attention_.check(arguments_.ids); !wrong.empty()) return complain(exit_usage, wrong);
     for (const std::string& input : arguments_.inputs) {
       if (input == "-" && !arguments_.force_text) {
         sources.push_back({"-", ""});
@@ -227,11 +232,30 @@ class Translator {
     for (size_t i = 0; i < owners.size(); ++i) {
       LineResult& result = results[owners[i]];
       result.output = &(*made)[i];
-      if (result.output->ok()) continue;
+      if (result.output->ok()) {
+        if (int code = attend(*made, i, lines[owners[i]].text, result)) return code;
+        continue;
+      }
       result.status = result.output->error->status();
       result.error = result.output->error->message();
     }
     return write(lines, file, results);
+  }
+
+  // What was asked for of attention and alignment.
+  int attend(const Results& results, size_t input, const std::string& source, LineResult& result) {
+    if (!arguments_.attention.wanted()) return exit_ok;
+    if (bar_) bar_->clear();
+    if (auto written = attention_.write(*model_, results, input); !written) {
+      const lapilli_status status = written.error().status();
+      return complain(status == LAPILLI_NOT_FOUND ? exit_output : exit_code(status), written.error().message());
+    }
+    for (size_t i = 0; i < results[input].sequences.size(); ++i) {
+      auto alignment = attention_.alignment(*model_, results, input, i, source, arguments_.json);
+      if (!alignment) return complain(exit_code(alignment.error().status()), alignment.error().message());
+      result.alignments.push_back(std::move(*alignment));
+    }
+    return exit_ok;
   }
 
   int write(const std::vector<Line>& lines, const std::string& file, const std::vector<LineResult>& results) {
@@ -258,7 +282,7 @@ class Translator {
     for (char& c : text) {
       if (c == '\n' || c == '\r') c = ' ';
     }
-    return text;
+    return text + (result.alignments.empty() ? "" : result.alignments.front());
   }
 
   [[nodiscard]] std::string line_json(const Line& line, const LineResult& result) const {
@@ -269,9 +293,12 @@ class Translator {
     }
     if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[]}";
     const auto& sequences = result.output->sequences;
-    if (arguments_.nbest == 1) return out + sequence_json(sequences.front()) + "}";
+    const auto sequence = [&](size_t i) {
+      return sequence_json(sequences[i]) + (i < result.alignments.size() ? result.alignments[i] : "") + "}";
+    };
+    if (arguments_.nbest == 1) return out + sequence(0);
     out += "\"sequences\":[";
-    for (size_t i = 0; i < sequences.size(); ++i) out += (i == 0 ? "{" : ",{") + sequence_json(sequences[i]) + "}";
+    for (size_t i = 0; i < sequences.size(); ++i) out += (i == 0 ? "{" : ",{") + sequence(i);
     return out + "]}";
   }
 
@@ -331,6 +358,7 @@ class Translator {
   const Context& context_;
   std::optional<Model> model_;
   Options options_;
+  AttentionOutput attention_;
   ProgressBar* bar_ = nullptr;
   lapilli_stats stats_{};
   uint64_t failed_lines_ = 0;
@@ -348,6 +376,7 @@ Examples:
   lapilli translate --model ./opus-mt-en-ROMANCE '>>fr<< Where is the station?'
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores
   echo "463 30 16 975 23 0" | lapilli translate --ids
+  lapilli translate --alignment --attention map.png "The cat sleeps."
   lapilli translate --options '{"no_repeat_ngram_size": 3, "length_penalty": 0.8}' letter.txt
 
 )";
@@ -401,6 +430,7 @@ void add_translate(CLI::App& app, Context& context) {
   command->add_flag("--validation", a->validation, "Switch Vulkan's validation layer on");
   command->add_flag("--ids", a->ids, "Token ids instead of text, in and out: end token included, start token left out");
   command->add_flag("--json", a->json, "One JSON object per line, with text, score and ids");
+  add_attention_options(*command, a->attention);
   command->add_flag("--stats", a->stats, "Times, tokens, pipelines and memory on stderr at the end");
   command->footer(kFooter + std::string(kExitCodeHelp));
   command->callback([&context, a] {

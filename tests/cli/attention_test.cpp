@@ -1,0 +1,104 @@
+// lapilli translate --attention and --alignment, with the bundled model.
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+Outcome translate(std::vector<std::string> arguments, const std::string& input = "") {
+  const std::string command[] = {"translate", "--quiet"};
+  arguments.insert(arguments.begin(), std::begin(command), std::end(command));
+  return run(lapilli(std::move(arguments)), input);
+}
+
+std::string read(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+TEST(CliDevice, AttentionAsPictures) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "map.png").string();
+  const Outcome outcome = translate({"--attention", file, "The cat sleeps.", "Where is the station?"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Le chat dort.\nOù est la gare ?\n");
+  const std::string first = read(file), second = read((folder.path() / "map-2.png").string());
+  EXPECT_EQ(first.substr(1, 3), "PNG");
+  EXPECT_EQ(second.substr(1, 3), "PNG");
+  EXPECT_NE(first, second);
+}
+
+TEST(CliDevice, AttentionAsNumbers) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "map.json").string();
+  Outcome outcome = translate({"--attention", file, "--attention-layer", "all", "--attention-head", "all",
+                               "The cat sleeps.", "", "Where is the station?"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto lines = lines_of(read(file));
+  ASSERT_EQ(lines.size(), 2u);
+  const auto json = nlohmann::json::parse(lines[0], nullptr, false);
+  EXPECT_EQ(json["kind"], "cross");
+  EXPECT_EQ(json["source"], "The cat sleeps.");
+  ASSERT_EQ(json["rows"].size(), 5u);
+  EXPECT_EQ(json["rows"][1]["token"], "chat");
+  EXPECT_EQ(json["weights"][0][0].size(), 5u);
+  EXPECT_EQ(json["weights"][0][0][0].size(), json["columns"].size());
+  // Written anew, and by ids as well.
+  outcome = translate({"--attention", file, "--attention-kind", "encoder", "--attention-layer", "1", "--attention-head",
+                       "0", "--ids", expected()[0].ids});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, expected()[0].french_ids + "\n");
+  const auto encoder = read_json(file);
+  EXPECT_EQ(encoder["kind"], "encoder");
+  EXPECT_EQ(encoder["layer"], 1);
+  EXPECT_EQ(encoder["rows"].size(), encoder["columns"].size());
+}
+
+TEST(CliDevice, AlignmentAsTextAndJson) {
+  Outcome outcome = translate({"--alignment", "The cat sleeps."});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), 5u) << outcome.out;
+  EXPECT_EQ(lines[0], "Le chat dort.");
+  EXPECT_TRUE(contains(lines[2], "\t4-7\t3-7\t0.")) << lines[2];
+  EXPECT_TRUE(contains(lines[2], "\tcat\tchat")) << lines[2];
+  outcome = translate({"--alignment", "--json", "--nbest", "2", "The cat sleeps."});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_EQ(json["sequences"].size(), 2u) << outcome.out;
+  const auto& links = json["sequences"][0]["alignment"];
+  ASSERT_EQ(links.size(), 4u) << outcome.out;
+  EXPECT_EQ(links[1]["words"], nlohmann::json({"cat", "chat"}));
+  EXPECT_EQ(links[1]["source"], nlohmann::json({4, 7}));
+  EXPECT_EQ(links[1]["target"], nlohmann::json({3, 7}));
+  EXPECT_GT(links[1]["weight"], 0.3);
+}
+
+TEST(CliDevice, AttentionThatCannotBe) {
+  TemporaryFolder folder;
+  EXPECT_EQ(translate({"--attention", (folder.path() / "no/such/map.png").string(), "Hello."}).code, 6);
+  const Outcome layer =
+      translate({"--attention", (folder.path() / "map.png").string(), "--attention-layer", "77", "Hello."});
+  EXPECT_EQ(layer.code, 2);
+  EXPECT_TRUE(contains(layer.err, "layers 0 to")) << layer.err;
+}
+
+// Said before anything is loaded.
+TEST(Cli, AttentionArgumentsAreChecked) {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--attention", "map.gif", "x"},
+      {"--attention", "map.png", "--attention-layer", "all", "x"},
+      {"--attention", "map.png", "--attention-layer", "-1", "x"},
+      {"--attention", "map.json", "--attention-head", "two", "x"},
+      {"--attention", "map.png", "--attention-kind", "self", "x"},
+      {"--alignment", "--ids", "1 2 0"},
+      {"--alignment", "--attention-layer", "all", "x"},
+  };
+  for (const auto& arguments : wrong) {
+    const Outcome outcome = translate(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments[1];
+    EXPECT_TRUE(contains(outcome.err, "--a") || contains(outcome.err, "picture")) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace lapilli::test
