@@ -40,10 +40,11 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
     if (const int32_t known = model.id(token.text); known >= 0) token.id = known;
     next = std::max(next, int64_t{token.id} + 1);
   }
-  const auto add = [&](AddedToken token) -> Result<int32_t> {
+  // Named tokens are special whatever a list says of them; others keep what it says.
+  const auto add = [&](AddedToken token, bool named) -> int32_t {
     for (AddedToken& known : special.tokens_) {
       if (known.text != token.text) continue;
-      known.special = true;
+      known.special = known.special || named;
       return known.id;
     }
     token.id = model.id(token.text);
@@ -54,14 +55,10 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
   for (const NamedToken& name : names) {
     LAPILLI_TRY(const AddedToken token, files.config.special_entry(name.field, {name.text, -1, true, name.lstrip}));
     if (token.text.empty()) continue;
-    LAPILLI_TRY(const int32_t id, add(token));
-    special.named_.emplace_back(name.field, id);
+    special.named_.emplace_back(name.field, add(token, true));
   }
   LAPILLI_TRY(const auto further, files.config.extra_special_tokens());
-  for (const AddedToken& token : further) {
-    LAPILLI_TRY(const int32_t id, add(token));
-    (void)id;
-  }
+  for (const AddedToken& token : further) add(token, false);
   return special;
 }
 

@@ -43,7 +43,7 @@ struct EncodeOptions {
   std::string_view target_language;
   std::string_view task;                 // Whisper: "transcribe" or "translate"; empty: what the files say
   std::optional<bool> timestamps;        // Whisper: the model is to write timestamps; unset: what the files say
-  std::optional<std::string_view> pair;  // a second text, for families that read two
+  std::optional<std::string_view> pair;  // a second text, for families that read two; empty: none
   uint64_t max_ids = 0;  // cuts the texts (the longer one first) so that this many ids remain, special ones included
 };
 

@@ -128,6 +128,11 @@ Result<Encoding> WhisperTokenizer::surround(const Encoding& first, const Encodin
 }
 
 Result<std::string> WhisperTokenizer::decode_valid(std::span<const int32_t> ids, const DecodeOptions& options) const {
+  // A prompt in front is no part of the transcript.
+  if (options.skip_special && !ids.empty() && ids[0] == token_id("<|startofprev|>")) {
+    const auto start = std::find(ids.begin(), ids.end(), token_id("<|startoftranscript|>"));
+    ids = ids.subspan(static_cast<size_t>(start - ids.begin()));
+  }
   if (options.timestamps) return decode_with_timestamps(ids, options);
   LAPILLI_TRY(const std::string text, PipelineTokenizer::decode_valid(ids, options));
   return without_timestamps(text);

@@ -1,4 +1,5 @@
 #include "conformance/folder.hpp"
+#include "conformance/tokenizer_fields.hpp"
 #include "conformance/tokenizer_files.hpp"
 #include "text/tokenizer.hpp"
 
@@ -18,6 +19,7 @@ Outcome run_case(const Tokenizer& tokenizer, const Json& c, TextSide side) {
     const auto plain = tokenizer.encode(c["text"].get<std::string>(), {side, false});
     if (!plain || *plain != c["ids_plain"].get<std::vector<int32_t>>()) o.fail("other ids_plain");
   }
+  if (const Outcome tokens = check_tokens(tokenizer, c); tokens.verdict != Verdict::passed) o.fail(tokens.reason);
   if (const Outcome ranges = check_ranges(tokenizer, c["text"].get<std::string>()); ranges.verdict != Verdict::passed)
     o.fail(ranges.reason);
   // Ids always decode to something, the end token at least: an empty text says that none was recorded.
@@ -51,7 +53,9 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
   const auto tokenizer = load_tokenizer(directory + "/files", type);
   const auto run = [&](const char* list, auto function) {
     size_t i = 0;
-    for (const auto& c : record->value(list, Json::array())) {
+    // Fields that are no list have one case.
+    const Json field = record->value(list, Json::array());
+    for (const auto& c : field.is_array() ? field : Json::array({field})) {
       const std::string name = std::string(list) + "[" + std::to_string(i++) + "]";
       if (name.find(options.filter) == std::string::npos) continue;
       if (!tokenizer) {
@@ -77,6 +81,13 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
   });
   run("target_cases", [&](const Json& c) { return run_case(**tokenizer, c, TextSide::target); });
   run("decode_cases", [&](const Json& c) { return run_decode(**tokenizer, c); });
+  run("pairs", [&](const Json& c) { return run_pair(**tokenizer, c); });
+  run("batch", [&](const Json& c) { return run_batch(**tokenizer, c); });
+  run("clean_up", [&](const Json& c) { return run_clean_up(**tokenizer, c); });
+  run("prefixes", [&](const Json& c) { return run_prefix(**tokenizer, c); });
+  run("whisper_decode", [&](const Json& c) { return run_whisper_decode(**tokenizer, c); });
+  run("prompt_ids", [&](const Json& c) { return run_prompt(**tokenizer, c); });
+  run("vocab_size", [&](const Json&) { return check_sizes(**tokenizer, *record); });
   run("languages", [&](const Json& c) { return run_language(**tokenizer, c); });
 }
 
