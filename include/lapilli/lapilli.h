@@ -10,7 +10,7 @@
  *       lapilli_model_load(device, NULL, &model) == LAPILLI_OK &&
  *       lapilli_generate(model, &input, 1, NULL, &result) == LAPILLI_OK) {
  *     lapilli_sequence best;
-    best.struct_size = sizeof best;
+ *     best.struct_size = sizeof best;
  *     if (lapilli_result_get(result, 0, 0, &best) == LAPILLI_OK) puts(best.text);
  *   } else {
  *     fprintf(stderr, "%s\n", lapilli_last_error());
@@ -19,15 +19,14 @@
  *   lapilli_model_free(model);
  *   lapilli_device_close(device);
  *
- * Errors     Functions that can fail return a lapilli_status; lapilli_last_error() then says what failed, where, and what to
- *            do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT.
- * Structs    Set struct_size to sizeof the struct before passing one, in or out: programs and libraries of different versions
- *            then understand each other. Null for a const options struct means the defaults.
- * Strings    UTF-8, zero-terminated where no length is given.
- * Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own function, which accepts
- *            null. Pointers inside out structs belong to the handle they were asked from. Out handles are null after an error.
- * Threads    A device and a model may be used by any number of threads at once, a result by one at a time. A device outlives
- *            its closing as long as a model uses it, a model as long as a call is running on it.
+ * Errors     Functions that can fail return a lapilli_status; lapilli_last_error() then says what failed, where, and
+ * what to do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT. Structs Set
+ * struct_size to sizeof the struct before passing one, in or out: programs and libraries of different versions then
+ * understand each other. Null for a const options struct means the defaults. Strings    UTF-8, zero-terminated where no
+ * length is given. Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own
+ * function, which accepts null. Pointers inside out structs belong to the handle they were asked from. Out handles are
+ * null after an error. Threads    A device and a model may be used by any number of threads at once, a result by one at
+ * a time. A device outlives its closing as long as a model uses it, a model as long as a call is running on it.
  */
 #ifndef LAPILLI_LAPILLI_H
 #define LAPILLI_LAPILLI_H
@@ -85,8 +84,8 @@ LAPILLI_API const char* lapilli_last_error(void);
 enum { LAPILLI_LOG_ERROR = 0, LAPILLI_LOG_WARNING = 1, LAPILLI_LOG_NOTE = 2, LAPILLI_LOG_VERBOSE = 3 };
 typedef void (*lapilli_log_function)(void* user, int32_t level, const char* message);
 
-/* Messages up to `level` go to `function`, which is called from any thread, one call at a time; null: to stderr. For the
- * whole process. The default is stderr at LAPILLI_LOG_NOTE. */
+/* Messages up to `level` go to `function`, which is called from any thread, one call at a time; null: to stderr. For
+ * the whole process. The default is stderr at LAPILLI_LOG_NOTE. */
 LAPILLI_API void lapilli_set_log(int32_t level, lapilli_log_function function, void* user);
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
@@ -95,27 +94,43 @@ typedef struct lapilli_device lapilli_device;
 
 typedef struct lapilli_device_options {
   uint32_t struct_size;
-  int32_t validation;      /* not 0: Vulkan's validation layer, where it is installed */
-  const char* select;      /* null or "": the best device; else an index, a part of the name, or a UUID */
-  const char* caps;        /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
-  double wait_timeout_s;   /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s */
+  int32_t validation;    /* not 0: Vulkan's validation layer, where it is installed */
+  const char* select;    /* null or "": the best device; else an index, a part of the name, or a UUID */
+  const char* caps;      /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
+  double wait_timeout_s; /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
 LAPILLI_API void lapilli_device_close(lapilli_device* device);
 
-/* Every device of this machine as a JSON array (what `lapilli devices --json` prints), usable or refused with the reason, and
- * which one these options would choose. The string is valid until this thread asks again. */
+/* Every device of this machine as a JSON array (what `lapilli devices --json` prints), usable or refused with the
+ * reason, and which one these options would choose. The string is valid until this thread asks again. */
 LAPILLI_API lapilli_status lapilli_devices_json(const lapilli_device_options* options, const char** json);
 
 /* ---- models ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lapilli_model lapilli_model;
 
-/* Loads a model directory as published (config.json, weights, tokenizer). Null or "": the directory that LAPILLI_MODEL names,
- * or else the bundled English-French model, found relative to the program or the library. */
+/* Loads a model directory as published (config.json, weights, tokenizer). Null or "": the directory that LAPILLI_MODEL
+ * names, or else the bundled English-French model, found relative to the program or the library. */
 LAPILLI_API lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model);
 LAPILLI_API void lapilli_model_free(lapilli_model* model);
+
+typedef struct lapilli_model_options {
+  uint32_t struct_size;
+  uint64_t memory_limit; /* bytes of device memory for weights and everything that runs on them together; 0: what the
+                            device has. A model whose weights exceed it is refused, batches that do are run in parts */
+} lapilli_model_options;
+
+/* The same with options; null: the defaults. */
+LAPILLI_API lapilli_status lapilli_model_load_with(lapilli_device* device, const char* directory,
+                                                   const lapilli_model_options* options, lapilli_model** model);
+
+/* Languages that a multilingual model names, as its files write them ("fr_XX", "fra_Latn"): how many, and number
+ * `index`. The string lives as long as the model; null beyond the last. Where lapilli_options takes a language, other
+ * usual codes of it ("fr", "fra") will do, too. */
+LAPILLI_API size_t lapilli_model_language_count(const lapilli_model* model);
+LAPILLI_API const char* lapilli_model_language(const lapilli_model* model, size_t index);
 
 typedef struct lapilli_model_info {
   uint32_t struct_size;
@@ -154,11 +169,21 @@ typedef struct lapilli_input {
 
 enum { LAPILLI_EARLY_STOPPING_FALSE = 0, LAPILLI_EARLY_STOPPING_TRUE = 1, LAPILLI_EARLY_STOPPING_NEVER = 2 };
 
-/* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` inputs are finished. */
+/* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` inputs are
+ * finished. */
 typedef int32_t (*lapilli_progress_function)(void* user, uint64_t done, uint64_t total);
 
-/* Start from lapilli_default_options(). Integers: LAPILLI_MODEL_DEFAULT, floats: NaN, lists: not given leave the decision to
- * the model. Lengths count tokens; max_length and min_length include the start token, the two _new_ ones do not. */
+/* Called as text comes, from the thread that generates, with what is new of input number `input`; not 0 cancels.
+ * Joined, the texts are the text of that input's best sequence and the ids are its ids: nothing is taken back, no
+ * character is given in half (so ids may run ahead of the text). Inputs take turns; within one input everything comes
+ * in order. With one beam each step gives an id, with more the ids that all hypotheses share which can still win.
+ * `text` is zero-terminated, never null and may be "". */
+typedef int32_t (*lapilli_stream_function)(void* user, size_t input, const char* text, size_t text_bytes,
+                                           lapilli_ids ids);
+
+/* Start from lapilli_default_options(). Integers: LAPILLI_MODEL_DEFAULT, floats: NaN, lists: not given leave the
+ * decision to the model. Lengths count tokens; max_length and min_length include the start token, the two _new_ ones do
+ * not. */
 typedef struct lapilli_options {
   uint32_t struct_size;
   int32_t num_beams;            /* 1: greedy */
@@ -174,11 +199,21 @@ typedef struct lapilli_options {
   const lapilli_ids* bad_words; /* sequences that must not appear; null: the model's */
   size_t bad_word_count;
   lapilli_ids decoder_prompt; /* the output of every input begins with these */
-  const char* json;           /* further options, as generation_config.json writes them; the fields above win. Or null */
-  uint32_t batch;             /* inputs worked on together at most; 0: chosen */
-  uint32_t steps_in_flight;   /* decoder steps a submission; 0: chosen */
+  const char* json;         /* further options, as generation_config.json writes them; the fields above win. Or null */
+  uint32_t batch;           /* inputs worked on together at most; 0: chosen */
+  uint32_t steps_in_flight; /* decoder steps a submission; 0: chosen */
   lapilli_progress_function progress;
   void* progress_user;
+  /* Added later: */
+  const char* task; /* "translate" or "summarize": the model family's conventions for it, such as words before the
+                       input, language tokens and settings; null, "" or "generate": none */
+  const char* source_language; /* of the inputs; null or "": the model's default, or not needed */
+  const char* target_language;
+  int32_t split_sentences; /* not 0: texts of several sentences are run sentence by sentence, and put together between
+                              the white space of the input; 0: never, and a text that exceeds the model's positions is
+                              an error; LAPILLI_MODEL_DEFAULT: if the task is to translate. Nothing is ever cut off */
+  lapilli_stream_function stream;
+  void* stream_user;
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
@@ -186,8 +221,8 @@ typedef struct lapilli_result lapilli_result;
 
 /* Runs `count` inputs through the model; they are sorted into batches by length, the results keep the order given.
  * An input that cannot be used (invalid UTF-8, too long, ids outside the vocabulary) does not stop the others: its own
- * lapilli_result_get fails. After a cancellation the status is LAPILLI_CANCELLED and *result still holds the finished inputs;
- * after any other error *result is null. */
+ * lapilli_result_get fails. After a cancellation the status is LAPILLI_CANCELLED and *result still holds the finished
+ * inputs; after any other error *result is null. */
 LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
                                             const lapilli_options* options, lapilli_result** result);
 
@@ -200,12 +235,33 @@ typedef struct lapilli_sequence {
   const char* text;   /* zero-terminated; "" if the model has no tokenizer */
   size_t text_bytes;
   lapilli_ids ids; /* without the start token, with the end token */
-  float score;     /* sum of log-probabilities / generated tokens ^ length_penalty; greedy: 0 */
+  float score; /* sum of log-probabilities / generated tokens ^ length_penalty; of several pieces: over all tokens */
+  /* Added later: */
+  const float*
+      token_scores; /* ids.count: logarithm of each id's probability as the search saw it, behind all processors
+                       (forced ids: 0); NaN for ids of the decoder prompt. Greedy search normalizes what processors
+                       leave over, beam search what they are given, so there it need not sum up to 1 over all ids */
+  size_t pieces;    /* runs of the model that this is put together from; 1 unless sentences were split */
 } lapilli_sequence;
 
 /* Sequence `sequence` (0: the best) of input `input`. If that input failed: its status, and lapilli_last_error(). */
 LAPILLI_API lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, size_t sequence,
                                               lapilli_sequence* out);
+
+typedef struct lapilli_piece {
+  uint32_t struct_size;
+  float score;
+  const char* text;
+  size_t text_bytes;
+  lapilli_ids ids;
+  size_t source_begin, source_end; /* bytes of the input's text */
+  size_t target_begin, target_end; /* bytes of the sequence's text */
+} lapilli_piece;
+
+/* Piece `piece` of a sequence. Several sequences of an input that was split: the k-th is made of the k-th of each
+ * piece. */
+LAPILLI_API lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t input, size_t sequence,
+                                                    size_t piece, lapilli_piece* out);
 
 typedef struct lapilli_stats {
   uint32_t struct_size;
@@ -322,6 +378,10 @@ static inline lapilli_options lapilli_default_options(void) {
   o.batch = o.steps_in_flight = 0;
   o.progress = NULL;
   o.progress_user = NULL;
+  o.task = o.source_language = o.target_language = NULL;
+  o.split_sentences = LAPILLI_MODEL_DEFAULT;
+  o.stream = NULL;
+  o.stream_user = NULL;
   return o;
 }
 

@@ -89,6 +89,10 @@ struct DeviceOptions {
   double wait_timeout_s = 0;  // 0: the default
 };
 
+struct ModelOptions {
+  uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
+};
+
 enum class EarlyStopping {
   no = LAPILLI_EARLY_STOPPING_FALSE,
   yes = LAPILLI_EARLY_STOPPING_TRUE,
@@ -109,12 +113,30 @@ struct Options {
   uint32_t batch = 0, steps_in_flight = 0;  // 0: chosen
   // (finished inputs, all inputs); false cancels. Called from the generating thread.
   std::function<bool(uint64_t done, uint64_t total)> progress;
+  // "translate", "summarize" or "generate": the family's conventions for it. Empty: translate() translates, summarize()
+  // summarizes, generate() knows none.
+  std::string task;
+  std::string source_language, target_language;  // for models of several languages
+  std::optional<bool> split_sentences;           // not given: if the task is to translate
+  // New text and ids of an input's best sequence as they come; false cancels. Called from the generating thread.
+  std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
+};
+
+// One run of the model that a sequence is made of.
+struct Piece {
+  std::string text;
+  Ids ids;
+  float score = 0;
+  size_t source_begin = 0, source_end = 0;  // bytes of the input's text
+  size_t target_begin = 0, target_end = 0;  // bytes of the sequence's text
 };
 
 struct Sequence {
   std::string text;
   Ids ids;  // without the start token, with the end token
   float score = 0;
+  std::vector<float> token_scores;  // per id: logarithm of its probability; NaN for ids of the decoder prompt
+  std::vector<Piece> pieces;        // one, unless sentences were split
 };
 
 // What became of one input: sequences, best first, or an error.
@@ -155,7 +177,8 @@ class Results {
 class Model {
  public:
   // An empty directory: LAPILLI_MODEL, or else the bundled model.
-  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {}) {
+  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {},
+                            const ModelOptions& model_options = {}) {
     lapilli_device_options device_options{};
     device_options.struct_size = sizeof device_options;
     device_options.validation = options.validation;
@@ -165,16 +188,21 @@ class Model {
     lapilli_device* opened = nullptr;
     if (auto status = lapilli_device_open(&device_options, &opened)) return last_error(status);
     std::unique_ptr<lapilli_device, CloseDevice> device(opened);
+    lapilli_model_options with{};
+    with.struct_size = sizeof with;
+    with.memory_limit = model_options.memory_limit;
     lapilli_model* loaded = nullptr;
-    if (auto status = lapilli_model_load(device.get(), directory.c_str(), &loaded)) return last_error(status);
+    if (auto status = lapilli_model_load_with(device.get(), directory.c_str(), &with, &loaded))
+      return last_error(status);
     return Model(loaded);
   }
 
   Result<Results> translate(const std::vector<std::string>& texts, const Options& options = {}) const {
-    std::vector<lapilli_input> inputs;
-    inputs.reserve(texts.size());
-    for (const std::string& text : texts) inputs.push_back({text.data(), text.size(), {nullptr, 0}});
-    return run(inputs, options);
+    return run_texts(texts, options, "translate");
+  }
+
+  Result<Results> summarize(const std::vector<std::string>& texts, const Options& options = {}) const {
+    return run_texts(texts, options, "summarize");
   }
 
   // Inputs as token ids, end token included.
@@ -182,7 +210,14 @@ class Model {
     std::vector<lapilli_input> inputs;
     inputs.reserve(sources.size());
     for (const Ids& ids : sources) inputs.push_back({nullptr, 0, view(ids)});
-    return run(inputs, options);
+    return run(inputs, options, "generate");
+  }
+
+  // Languages of a multilingual model, as its files write them.
+  std::vector<std::string> languages() const {
+    std::vector<std::string> all(lapilli_model_language_count(model_.get()));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = lapilli_model_language(model_.get(), i);
+    return all;
   }
 
   // Cancels what is running on this model; from any thread or a signal handler.
@@ -208,11 +243,25 @@ class Model {
   struct FreeResult {
     void operator()(lapilli_result* r) const noexcept { lapilli_result_free(r); }
   };
-  struct Progress {
-    const std::function<bool(uint64_t, uint64_t)>* function = nullptr;
+  struct Callbacks {
+    const Options* options = nullptr;
 #ifdef LAPILLI_HPP_EXCEPTIONS
     std::exception_ptr thrown;
 #endif
+    // Gives what the C interface wants; an exception is carried over it and thrown again behind it.
+    template <class F>
+    int32_t call(F&& f) {
+#ifdef LAPILLI_HPP_EXCEPTIONS
+      try {
+        return f() ? 0 : 1;
+      } catch (...) {
+        thrown = std::current_exception();
+        return 1;
+      }
+#else
+      return f() ? 0 : 1;
+#endif
+    }
   };
 
   explicit Model(lapilli_model* model) : model_(model) {}
@@ -223,17 +272,13 @@ class Model {
     return {ids.empty() ? &nothing : ids.data(), ids.size()};
   }
   static int32_t on_progress(void* user, uint64_t done, uint64_t total) {
-    auto* progress = static_cast<Progress*>(user);
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    try {
-      return (*progress->function)(done, total) ? 0 : 1;
-    } catch (...) {  // carried over the C interface, thrown again behind it
-      progress->thrown = std::current_exception();
-      return 1;
-    }
-#else
-    return (*progress->function)(done, total) ? 0 : 1;
-#endif
+    auto* callbacks = static_cast<Callbacks*>(user);
+    return callbacks->call([&] { return callbacks->options->progress(done, total); });
+  }
+  static int32_t on_stream(void* user, size_t input, const char* text, size_t text_bytes, lapilli_ids ids) {
+    auto* callbacks = static_cast<Callbacks*>(user);
+    return callbacks->call(
+        [&] { return callbacks->options->stream(input, std::string_view(text, text_bytes), to_ids(ids)); });
   }
 
   // `o` points into `options` and `bad_words`.
@@ -271,23 +316,38 @@ class Model {
     o.json = options.json.empty() ? nullptr : options.json.c_str();
     o.batch = options.batch;
     o.steps_in_flight = options.steps_in_flight;
+    o.source_language = options.source_language.c_str();
+    o.target_language = options.target_language.c_str();
+    if (options.split_sentences) o.split_sentences = *options.split_sentences ? 1 : 0;
     return o;
   }
 
-  Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options) const {
+  Result<Results> run_texts(const std::vector<std::string>& texts, const Options& options, const char* task) const {
+    std::vector<lapilli_input> inputs;
+    inputs.reserve(texts.size());
+    for (const std::string& text : texts) inputs.push_back({text.data(), text.size(), {nullptr, 0}});
+    return run(inputs, options, task);
+  }
+
+  Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const {
     std::vector<lapilli_ids> bad_words;
     lapilli_options o = convert(options, bad_words);
-    Progress progress;
-    progress.function = &options.progress;
+    o.task = options.task.empty() ? task : options.task.c_str();
+    Callbacks callbacks;
+    callbacks.options = &options;
     if (options.progress) {
       o.progress = &on_progress;
-      o.progress_user = &progress;
+      o.progress_user = &callbacks;
+    }
+    if (options.stream) {
+      o.stream = &on_stream;
+      o.stream_user = &callbacks;
     }
     lapilli_result* made = nullptr;
     const lapilli_status status = lapilli_generate(model_.get(), inputs.data(), inputs.size(), &o, &made);
     std::unique_ptr<lapilli_result, FreeResult> result(made);
 #ifdef LAPILLI_HPP_EXCEPTIONS
-    if (progress.thrown) std::rethrow_exception(progress.thrown);
+    if (callbacks.thrown) std::rethrow_exception(callbacks.thrown);
 #endif
     if (!result) return last_error(status);
     Results results;
@@ -300,6 +360,8 @@ class Model {
     return results;
   }
 
+  static Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
+
   static Output output(const lapilli_result* result, size_t input) {
     Output out;
     lapilli_sequence sequence{};
@@ -310,8 +372,20 @@ class Model {
         out.error = last_error(status);
         return out;
       }
-      out.sequences.push_back({std::string(sequence.text, sequence.text_bytes),
-                               Ids(sequence.ids.ids, sequence.ids.ids + sequence.ids.count), sequence.score});
+      Sequence made{std::string(sequence.text, sequence.text_bytes), to_ids(sequence.ids), sequence.score, {}, {}};
+      if (sequence.token_scores)
+        made.token_scores.assign(sequence.token_scores, sequence.token_scores + sequence.ids.count);
+      for (size_t p = 0; p < sequence.pieces; ++p) {
+        lapilli_piece piece{};
+        piece.struct_size = sizeof piece;
+        if (auto status = lapilli_result_get_piece(result, input, i, p, &piece)) {
+          out.error = last_error(status);
+          return out;
+        }
+        made.pieces.push_back({std::string(piece.text, piece.text_bytes), to_ids(piece.ids), piece.score,
+                               piece.source_begin, piece.source_end, piece.target_begin, piece.target_end});
+      }
+      out.sequences.push_back(std::move(made));
     } while (++i < sequence.sequences);
     return out;
   }

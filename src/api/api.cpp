@@ -116,6 +116,11 @@ lapilli_status lapilli_devices_json(const lapilli_device_options* options, const
 }
 
 lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model) {
+  return lapilli_model_load_with(device, directory, nullptr, model);
+}
+
+lapilli_status lapilli_model_load_with(lapilli_device* device, const char* directory,
+                                       const lapilli_model_options* options, lapilli_model** model) {
   if (model) *model = nullptr;
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_load: model is null");
@@ -124,9 +129,14 @@ lapilli_status lapilli_model_load(lapilli_device* device, const char* directory,
     if (path.empty()) {
       LAPILLI_TRY(path, lapilli::default_model_directory());
     }
+    lapilli_model_options given{};
+    LAPILLI_CHECK(lapilli::api::read_struct(options, given, "lapilli_model_options"));
+    lapilli::LoadOptions load;
+    load.memory_limit = given.memory_limit;
     const auto start = std::chrono::steady_clock::now();
     auto handle = std::make_unique<lapilli_model>();
-    LAPILLI_TRY(handle->model, lapilli::Model::load(device->device, path));
+    LAPILLI_TRY(handle->model, lapilli::Model::load(device->device, path, load));
+    if (handle->model->tokenizer()) handle->languages = handle->model->tokenizer()->languages();
     handle->load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     *model = handle.release();
     return {};
@@ -134,6 +144,12 @@ lapilli_status lapilli_model_load(lapilli_device* device, const char* directory,
 }
 
 void lapilli_model_free(lapilli_model* model) { delete model; }
+
+size_t lapilli_model_language_count(const lapilli_model* model) { return model ? model->languages.size() : 0; }
+
+const char* lapilli_model_language(const lapilli_model* model, size_t index) {
+  return model && index < model->languages.size() ? model->languages[index].c_str() : nullptr;
+}
 
 lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info) {
   return guarded([&]() -> Status {

@@ -66,6 +66,21 @@ lapilli_stats collect_stats(const lapilli::Model& model, double load_ms, const l
   return to;
 }
 
+Result<const lapilli::TextSequence*> find_sequence(const lapilli_result* result, size_t input, size_t sequence,
+                                                   const char* function) {
+  if (!result) return fail(ErrorCode::invalid_argument, "%s: result is null", function);
+  const auto& outputs = result->output.outputs;
+  if (input >= outputs.size()) {
+    return fail(ErrorCode::invalid_argument, "%s: input %zu of %zu", function, input, outputs.size());
+  }
+  const lapilli::TextOutput& from = outputs[input];
+  if (!from.status) return from.status.error();
+  if (sequence >= from.sequences.size()) {
+    return fail(ErrorCode::invalid_argument, "%s: sequence %zu of %zu", function, sequence, from.sequences.size());
+  }
+  return &from.sequences[sequence];
+}
+
 }  // namespace
 
 extern "C" {
@@ -104,25 +119,41 @@ void lapilli_cancel(lapilli_model* model) {
 
 lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, size_t sequence, lapilli_sequence* out) {
   return guarded([&]() -> Status {
-    if (!result) return fail(ErrorCode::invalid_argument, "lapilli_result_get: result is null");
-    const auto& outputs = result->output.outputs;
-    if (input >= outputs.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get: input %zu of %zu", input, outputs.size());
-    }
-    const lapilli::TextOutput& from = outputs[input];
-    if (!from.status) return from.status;
-    if (sequence >= from.sequences.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get: sequence %zu of %zu", sequence,
-                  from.sequences.size());
-    }
-    const lapilli::TextSequence& found = from.sequences[sequence];
+    LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get"));
     lapilli_sequence to{};
-    to.sequences = static_cast<uint32_t>(from.sequences.size());
-    to.text = found.text.c_str();
-    to.text_bytes = found.text.size();
-    to.ids = {found.ids.data(), found.ids.size()};
-    to.score = found.score;
+    to.sequences = static_cast<uint32_t>(result->output.outputs[input].sequences.size());
+    to.text = found->text.c_str();
+    to.text_bytes = found->text.size();
+    to.ids = {found->ids.data(), found->ids.size()};
+    to.score = found->score;
+    to.token_scores = found->token_scores.data();
+    to.pieces = found->pieces.size();
     return lapilli::api::write_struct(to, out, "lapilli_sequence");
+  });
+}
+
+lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t input, size_t sequence, size_t piece,
+                                        lapilli_piece* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get_piece"));
+    if (piece >= found->pieces.size()) {
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %zu of %zu", piece,
+                  found->pieces.size());
+    }
+    const lapilli::SequencePiece& from = found->pieces[piece];
+    const bool whole = found->pieces.size() == 1;
+    const std::string& text = whole ? found->text : from.text;
+    const std::vector<int32_t>& ids = whole ? found->ids : from.ids;
+    lapilli_piece to{};
+    to.score = whole ? found->score : from.score;
+    to.text = text.c_str();
+    to.text_bytes = text.size();
+    to.ids = {ids.data(), ids.size()};
+    to.source_begin = from.source.begin;
+    to.source_end = from.source.end;
+    to.target_begin = from.target.begin;
+    to.target_end = from.target.end;
+    return lapilli::api::write_struct(to, out, "lapilli_piece");
   });
 }
 

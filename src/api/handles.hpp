@@ -23,6 +23,7 @@ struct lapilli_device {
 struct lapilli_model {
   std::shared_ptr<lapilli::Model> model;
   double load_ms = 0;
+  std::vector<std::string> languages;
   // Counts cancellations: a call that began under another number ends. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
 };

@@ -103,6 +103,25 @@ Status read_tokens(const lapilli_options& from, GenerationConfig& to) {
   return {};
 }
 
+Status read_task(const lapilli_options& from, TranslateRequest& to) {
+  LAPILLI_TRY(to.task.task, parse_task(from.task ? from.task : ""));
+  if (from.source_language) to.task.from = from.source_language;
+  if (from.target_language) to.task.to = from.target_language;
+  if (from.split_sentences < LAPILLI_MODEL_DEFAULT) {
+    return fail(ErrorCode::invalid_argument, "split_sentences is %d; it is 0, 1 or LAPILLI_MODEL_DEFAULT",
+                from.split_sentences);
+  }
+  if (from.split_sentences != LAPILLI_MODEL_DEFAULT) to.split = from.split_sentences != 0;
+  if (from.stream) {
+    to.stream = [function = from.stream, user = from.stream_user](size_t input, std::string_view text,
+                                                                  std::span<const int32_t> ids) {
+      const std::string terminated(text);
+      return function(user, input, terminated.c_str(), terminated.size(), {ids.data(), ids.size()}) == 0;
+    };
+  }
+  return {};
+}
+
 }  // namespace
 
 Status read_options(const lapilli_options* options, TranslateRequest& request) {
@@ -128,6 +147,7 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
   std::optional<std::vector<int32_t>> prompt;
   LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
   if (prompt) request.decoder_prompt = std::move(*prompt);
+  LAPILLI_CHECK(read_task(from, request));
   request.batch = from.batch;
   request.steps_in_flight = from.steps_in_flight;
   if (from.progress) {

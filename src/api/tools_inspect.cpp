@@ -6,6 +6,7 @@
 #include "api/tools.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "formats/quote.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 #include "text/tokenizer.hpp"
@@ -177,7 +178,7 @@ std::string table(const Json& json) {
   text += "\ntensors\n";
   for (const Json& tensor : json["tensors"]) {
     text += format("  %-4s %-14s %s\n", tensor["type"].get<std::string>().c_str(), tensor["shape"].dump().c_str(),
-                   tensor["name"].get<std::string>().c_str());
+                   quote_name(tensor["name"].get<std::string>()).c_str());
   }
   return text;
 }

@@ -1,9 +1,8 @@
-// lapilli translate: what is given, line by line, through the model.
+// lapilli translate, summarize, generate: what is given, line by line or file by file, through the model.
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <memory>
 
 #include "cli/attention_output.hpp"
@@ -11,25 +10,16 @@
 #include "cli/line_reader.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/text_arguments.hpp"
+#include "cli/text_json.hpp"
 #include "lapilli/lapilli.hpp"
 
 namespace lapilli::cli {
 
 namespace {
 
-constexpr uint32_t kDefaultBatch = 32;
 // Lines that are sorted by length together. More make fuller batches, but an interruption may lose them.
 constexpr uint32_t kBatchesPerWindow = 2;
-
-struct Arguments {
-  std::vector<std::string> inputs;
-  bool force_text = false, force_file = false;
-  std::string model, device, caps, options;
-  int32_t beam = 0, max_length = 0, nbest = 1;
-  uint32_t batch = kDefaultBatch;
-  bool json = false, ids = false, stats = false, validation = false;
-  AttentionArguments attention;
-};
 
 // Where lines come from, and what to call it in messages.
 struct Source {
@@ -59,16 +49,12 @@ std::string ids_text(const Ids& ids) {
   return text;
 }
 
-std::string ids_json(const Ids& ids) {
-  std::string text = "[";
-  for (int32_t id : ids) text += (text.size() == 1 ? "" : ",") + std::to_string(id);
-  return text + "]";
-}
-
-std::string sequence_json(const Sequence& sequence) {
-  char score[32];
-  std::snprintf(score, sizeof score, "%.6g", static_cast<double>(sequence.score));
-  return "\"text\":" + json_string(sequence.text) + ",\"score\":" + score + ",\"ids\":" + ids_json(sequence.ids);
+// One text in, one line out, whatever the model says.
+std::string in_one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
 }
 
 // What became of one line: nothing to do, an error, or an output of the model.
@@ -81,8 +67,8 @@ struct LineResult {
 
 class Translator {
  public:
-  Translator(const Arguments& arguments, const Context& context)
-      : arguments_(arguments), context_(context), attention_(arguments.attention) {}
+  Translator(const TextCommand& about, const TextArguments& arguments, const Context& context)
+      : about_(about), arguments_(arguments), context_(context), attention_(arguments.attention) {}
 
   int run() {
     std::vector<Source> sources;
@@ -101,10 +87,9 @@ class Translator {
  private:
   // Says what arguments are before anything is loaded, so that a file that is not there costs nothing.
   int find_sources(std::vector<Source>& sources) {
-    if (arguments_.nbest > 1 && !arguments_.json) {
-      return complain(exit_usage, "--nbest needs --json: without it every line of input gives one line");
-    }
-    if (const std::string wrong = attention_.check(arguments_.ids); !wrong.empty()) return complain(exit_usage, wrong);
+    std::string wrong = contradiction(arguments_);
+    if (wrong.empty()) wrong = attention_.check(arguments_.ids);
+    if (!wrong.empty()) return complain(exit_usage, wrong);
     for (const std::string& input : arguments_.inputs) {
       if (input == "-" && !arguments_.force_text) {
         sources.push_back({"-", ""});
@@ -125,7 +110,9 @@ class Translator {
     device.select = arguments_.device;
     device.caps = arguments_.caps;
     device.validation = arguments_.validation;
-    auto model = Model::load(arguments_.model, device);
+    ModelOptions limits;
+    limits.memory_limit = arguments_.memory_limit << 20;
+    auto model = Model::load(arguments_.model, device, limits);
     if (!model) return complain(exit_code(model.error().status()), model.error().message());
     model_.emplace(std::move(*model));
     if (context_.verbose) {
@@ -137,12 +124,24 @@ class Translator {
     if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
     if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
     options_.batch = arguments_.batch;
-    options_.json = arguments_.options;
+    options_.json = options_json(arguments_);
+    options_.task = about_.task;
+    options_.source_language = arguments_.from;
+    options_.target_language = arguments_.to;
+    if (arguments_.no_split) options_.split_sentences = false;
     return exit_ok;
   }
 
+  [[nodiscard]] bool by_lines() const { return !about_.whole_files || arguments_.lines || arguments_.ids; }
+
   int translate_argument(const std::string& text) {
     std::vector<Line> lines(1);
+    if (!by_lines()) {
+      lines[0].text = text;
+      lines[0].number = 1;
+      lines[0].too_long = text.size() > kMaxLineBytes;
+      return translate_lines(lines, "", [](uint64_t) {});
+    }
     size_t start = 0;
     do {  // an argument may hold several lines
       const size_t end = std::min(text.find('\n', start), text.size());
@@ -161,7 +160,10 @@ class Translator {
     LineReader reader(standard_input ? InputFile::standard_input() : InputFile::open(name));
     if (!reader.file().ok()) return complain(exit_input, name + ": " + std::strerror(errno));
     if (standard_input && !context_.quiet && is_terminal(0) && is_terminal(2)) {
-      std::fprintf(stderr, "lapilli: type lines to translate; Ctrl-D ends\n");
+      std::fprintf(
+          stderr,
+          by_lines() ? "lapilli: type lines to %s; Ctrl-D ends\n" : "lapilli: type a text to %s; Ctrl-D ends it\n",
+          about_.name[0] == 'g' ? "go on from" : about_.name);
     }
     const uint64_t size = reader.file().size();
     // Lines that appear on the same terminal show well enough how far it is.
@@ -170,7 +172,8 @@ class Translator {
     uint64_t bytes = 0, done_lines = 0;
     int code = exit_ok;
     while (code == exit_ok && !interrupted()) {
-      const std::vector<Line> lines = reader.read(size_t{arguments_.batch} * kBatchesPerWindow);
+      const std::vector<Line> lines =
+          by_lines() ? reader.read(size_t{arguments_.batch} * kBatchesPerWindow) : whole(reader);
       if (lines.empty()) break;
       uint64_t window_bytes = 0;
       for (const Line& line : lines) window_bytes += line.bytes;
@@ -190,8 +193,48 @@ class Translator {
     return code;
   }
 
+  // Everything that is left, as one line; none if there is nothing.
+  static std::vector<Line> whole(LineReader& reader) {
+    std::vector<Line> all;
+    while (true) {
+      const std::vector<Line> lines = reader.read(256);
+      if (lines.empty()) return all;
+      if (all.empty()) {
+        all.emplace_back();
+        all[0].number = 1;
+      }
+      Line& text = all[0];
+      for (const Line& line : lines) {
+        text.bytes += line.bytes;
+        text.too_long = text.too_long || line.too_long || text.text.size() + line.text.size() >= kMaxLineBytes;
+        if (text.too_long) continue;
+        if (line.number > 1) text.text += '\n';
+        text.text += line.text;
+      }
+    }
+  }
+
+  // One at a time where text is printed as it comes.
   template <class Progress>
   int translate_lines(const std::vector<Line>& lines, const std::string& file, Progress&& progress) {
+    if (!arguments_.stream) return translate_together(lines, file, progress);
+    int code = exit_ok;
+    for (size_t i = 0; i < lines.size() && code == exit_ok && !interrupted(); ++i)
+      code = translate_together({lines[i]}, file, [&](uint64_t) { progress(i); });
+    return code;
+  }
+
+  template <class Progress>
+  int translate_together(const std::vector<Line>& lines, const std::string& file, Progress&& progress) {
+    std::string streamed;
+    int printed = exit_ok;
+    if (arguments_.stream) {
+      options_.stream = [&](size_t, std::string_view text, const Ids&) {
+        streamed += text;
+        printed = print(in_one_line(std::string(text)));
+        return printed == exit_ok;
+      };
+    }
     std::vector<LineResult> results(lines.size());
     std::vector<size_t> owners;  // of each input of the model
     std::vector<std::string> texts;
@@ -224,6 +267,8 @@ class Translator {
     if (owners.empty()) return write(lines, file, results);
     auto made = arguments_.ids ? model_->generate(ids, options_) : model_->translate(texts, options_);
     options_.progress = {};
+    options_.stream = {};
+    if (printed != exit_ok) return printed;
     if (!made) {
       if (bar_) bar_->clear();
       return complain(exit_code(made.error().status()), made.error().message());
@@ -239,7 +284,7 @@ class Translator {
       result.status = result.output->error->status();
       result.error = result.output->error->message();
     }
-    return write(lines, file, results);
+    return write(lines, file, results, streamed);
   }
 
   // What was asked for of attention and alignment.
@@ -258,13 +303,16 @@ class Translator {
     return exit_ok;
   }
 
-  int write(const std::vector<Line>& lines, const std::string& file, const std::vector<LineResult>& results) {
+  // `streamed`: what was printed of the (then only) line already.
+  int write(const std::vector<Line>& lines, const std::string& file, const std::vector<LineResult>& results,
+            const std::string& streamed = "") {
     std::string out;
     for (size_t i = 0; i < lines.size(); ++i) {
       // After an interruption the lines up to the first unfinished one are written, so that they stay aligned.
       if (results[i].status == LAPILLI_CANCELLED) break;
-      out += arguments_.json ? line_json(lines[i], results[i]) : line_text(results[i]);
-      out += '\n';
+      std::string text = arguments_.json ? line_json(lines[i], results[i]) : line_text(results[i]);
+      if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
+      out += text + '\n';
       if (results[i].status == LAPILLI_OK) continue;
       ++failed_lines_;
       if (bar_) bar_->clear();
@@ -277,12 +325,8 @@ class Translator {
 
   [[nodiscard]] std::string line_text(const LineResult& result) const {
     if (result.status != LAPILLI_OK || !result.output) return "";
-    std::string text = arguments_.ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
-    // One line in, one line out, whatever the model says.
-    for (char& c : text) {
-      if (c == '\n' || c == '\r') c = ' ';
-    }
-    return text + (result.alignments.empty() ? "" : result.alignments.front());
+    const std::string text = arguments_.ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
+    return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
   }
 
   [[nodiscard]] std::string line_json(const Line& line, const LineResult& result) const {
@@ -294,7 +338,8 @@ class Translator {
     if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[]}";
     const auto& sequences = result.output->sequences;
     const auto sequence = [&](size_t i) {
-      return sequence_json(sequences[i]) + (i < result.alignments.size() ? result.alignments[i] : "") + "}";
+      return sequence_json(sequences[i], arguments_.scores) +
+             (i < result.alignments.size() ? result.alignments[i] : "") + "}";
     };
     if (arguments_.nbest == 1) return out + sequence(0);
     out += "\"sequences\":[";
@@ -354,7 +399,8 @@ class Translator {
     return code;
   }
 
-  const Arguments& arguments_;
+  const TextCommand& about_;
+  const TextArguments& arguments_;
   const Context& context_;
   std::optional<Model> model_;
   Options options_;
@@ -364,16 +410,19 @@ class Translator {
   uint64_t failed_lines_ = 0;
 };
 
-constexpr const char* kFooter =
+constexpr const char* kTranslateFooter =
     R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
-and its number and reason on stderr. Without inputs, standard input is read: at a terminal each line is answered at
-once, from a pipe in batches. A text that begins with - stands behind --.
+and its number and reason on stderr. Lines of several sentences are translated sentence by sentence. Without inputs,
+standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that begins with -
+stands behind --.
 
 Examples:
   lapilli translate "Where is the station?"
   lapilli translate --beam 1 letter.txt > lettre.txt
   lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
-  lapilli translate --model ./opus-mt-en-ROMANCE '>>fr<< Where is the station?'
+  lapilli translate --model ./nllb-200-distilled-600M --from en --to fr "Where is the station?"
+  lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
+  lapilli translate --stream "Good morning. How are you?"    prints words as they come
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores
   echo "463 30 16 975 23 0" | lapilli translate --ids
   lapilli translate --alignment --attention map.png "The cat sleeps."
@@ -381,62 +430,49 @@ Examples:
 
 )";
 
+constexpr const char* kSummarizeFooter =
+    R"(A file, standard input or an argument is one text, and gives one line of output; with --lines every line does. Settings
+and words before the input are those that the model's files name for summaries. A text that is longer than the model can
+read is an error: nothing is cut off.
+
+Examples:
+  lapilli summarize --model ./bart-large-cnn article.txt
+  lapilli summarize --model ./t5-small --beam 1 --stream article.txt
+  lapilli summarize --model ./pegasus-xsum --lines --json articles.txt
+
+)";
+
+constexpr const char* kGenerateFooter =
+    R"(The model as it is: no words before the input, no language tokens, settings of its generation_config alone. A file,
+standard input or an argument is one text, and gives one line of output; with --lines every line does.
+
+Examples:
+  lapilli generate --model ./flan-t5-base "Is the sky green? Answer yes or no."
+  lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
+  echo "463 30 16 975 23 0" | lapilli generate --ids
+
+)";
+
+constexpr TextCommand kCommands[] = {
+    {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, false, true},
+    {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, true, false},
+    {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter, true,
+     false},
+};
+
 }  // namespace
 
-namespace {
-// Without the limits in --help, where they would hide what matters.
-CLI::Validator range(int32_t low, int32_t high) { return CLI::Range(low, high).description(""); }
-}  // namespace
-
-void add_translate(CLI::App& app, Context& context) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("translate", "Translate text, files or standard input, line by line");
-  // Taken raw: CLI11's own conversion would read something into braces.
-  command
-      ->add_option(
-          "inputs",
-          [a](const CLI::results_t& given) {
-            for (const std::string& input : given) a->inputs.push_back(unprotect(input));
-            return true;
-          },
-          "Texts or files; an argument that names a file is a file; - is standard input")
-      ->expected(0, CLI::detail::expected_max_vector_size)
-      ->allow_extra_args()
-      ->type_name("INPUT");
-  auto* text = command->add_flag("--text", a->force_text, "Take the inputs for text, whatever they name");
-  command->add_flag("--file", a->force_file, "Take the inputs for files")->excludes(text);
-  command
-      ->add_option("-m,--model", a->model,
-                   "Model directory as published; without it, LAPILLI_MODEL or the bundled model")
-      ->type_name("DIR");
-  command->add_option("-b,--beam", a->beam, "Beams; 1 is greedy search. Without it, the model decides")
-      ->type_name("N")
-      ->check(range(1, 1 << 20));
-  command->add_option("--max-length", a->max_length, "Longest output in tokens, start and end included")
-      ->type_name("N")
-      ->check(range(1, std::numeric_limits<int32_t>::max()));
-  command->add_option("--nbest", a->nbest, "Sequences per line, at most as many as beams; needs --json")
-      ->type_name("N")
-      ->check(range(1, 1 << 20));
-  command->add_option("--options", a->options, "Further options as JSON, named as in generation_config.json")
-      ->type_name("JSON");
-  command->add_option("--batch", a->batch, "Lines worked on together")
-      ->type_name("N")
-      ->capture_default_str()
-      ->check(range(1, 65536));
-  command->add_option("--device", a->device, "Index, part of the name or UUID of a device; see lapilli devices");
-  command->add_option("--caps", a->caps,
-                      "Pretend that the device can do less: floor, small-bindings, no-subgroup, ...");
-  command->add_flag("--validation", a->validation, "Switch Vulkan's validation layer on");
-  command->add_flag("--ids", a->ids, "Token ids instead of text, in and out: end token included, start token left out");
-  command->add_flag("--json", a->json, "One JSON object per line, with text, score and ids");
-  add_attention_options(*command, a->attention);
-  command->add_flag("--stats", a->stats, "Times, tokens, pipelines and memory on stderr at the end");
-  command->footer(kFooter + std::string(kExitCodeHelp));
-  command->callback([&context, a] {
-    a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
-    context.run = [&context, a] { return Translator(*a, context).run(); };
-  });
+void add_text_commands(CLI::App& app, Context& context) {
+  for (const TextCommand& about : kCommands) {
+    auto a = std::make_shared<TextArguments>();
+    CLI::App* command = app.add_subcommand(about.name, about.description);
+    add_text_arguments(*command, about, *a);
+    command->footer(about.footer + std::string(kExitCodeHelp));
+    command->callback([&context, &about, a] {
+      a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
+      context.run = [&context, &about, a] { return Translator(about, *a, context).run(); };
+    });
+  }
 }
 
 }  // namespace lapilli::cli

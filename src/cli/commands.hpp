@@ -21,7 +21,7 @@ struct Context {
 std::string protect(std::string argument);
 std::string unprotect(std::string argument);
 
-void add_translate(CLI::App& app, Context& context);
+void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate
 void add_devices(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);

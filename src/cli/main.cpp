@@ -33,6 +33,7 @@ constexpr const char* kHelp =
   lapilli translate "Where is the station?"       the bundled model: English to French
   lapilli translate letter.txt > lettre.txt       a file, line by line
   lapilli translate --model opus-mt-en-de < in    a published model directory
+  lapilli summarize --model bart-large-cnn a.txt  a text in a few sentences
   lapilli devices                                 what it can run on, and what it would choose
   lapilli COMMAND --help                          all about a command
 
@@ -41,7 +42,7 @@ LAPILLI_MODEL names another model to use when --model is not given, LAPILLI_CAPS
 )";
 
 int run(std::vector<std::string> arguments) {
-  CLI::App app{"Lapilli translates text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
+  CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
   Context context;
   app.fallthrough();  // the options below may stand behind the command, too
   app.set_version_flag("--version", std::string("lapilli ") + lapilli_version());
@@ -49,7 +50,7 @@ int run(std::vector<std::string> arguments) {
   app.add_flag("-v,--verbose", context.verbose, "More messages on stderr");
   app.require_subcommand(0, 1);
   app.footer(kHelp + std::string(kExitCodeHelp));
-  add_translate(app, context);
+  add_text_commands(app, context);
   add_devices(app, context);
   add_inspect(app, context);
   add_plan(app, context);
@@ -78,8 +79,10 @@ int run(std::vector<std::string> arguments) {
     std::fprintf(stderr, "lapilli: %s", err.str().c_str());
     return exit_usage;
   }
-  if (!context.behind_dashes.empty() && !app.got_subcommand("translate")) {
-    std::fprintf(stderr, "lapilli: only translate takes arguments behind --\n");
+  const bool texts =
+      app.got_subcommand("translate") || app.got_subcommand("summarize") || app.got_subcommand("generate");
+  if (!context.behind_dashes.empty() && !texts) {
+    std::fprintf(stderr, "lapilli: only translate, summarize and generate take arguments behind --\n");
     return exit_usage;
   }
   if (!context.run) {

@@ -122,6 +122,17 @@ void note_ignored(const GenerationConfig& generation) {
     log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
 }
 
+// They only serve who asks for a task by name, so what is wrong with them does not stop the model.
+std::vector<TaskParams> read_tasks(const std::string& directory) {
+  const std::string path = directory + "/config.json";
+  const auto json = read_json_file(path);
+  if (!json) return {};
+  auto tasks = read_task_params(*json, path);
+  if (tasks) return std::move(*tasks);
+  log(LogLevel::note, tasks.error().message + "; settings per task are not used");
+  return {};
+}
+
 struct Published {
   model::Network network;
   Checkpoint checkpoint;
@@ -178,6 +189,7 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
   m.device = std::move(device);
   m.info = describe(published.network, published.checkpoint.format(), directory);
   m.generation = std::move(generation);
+  m.tasks = read_tasks(directory);
   m.memory_limit = options.memory_limit;
   auto weights = Weights::load(m.device, sources, m.memory_limit);
   if (!weights) return std::move(weights).error().in("loading " + directory);

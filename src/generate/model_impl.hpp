@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/checkpoint.hpp"
+#include "formats/task_params.hpp"
 #include "generate/generate.hpp"
 #include "generate/search_options.hpp"
 #include "model/transformer.hpp"
@@ -74,6 +75,7 @@ struct Model::Impl {
   std::unique_ptr<Tokenizer> tokenizer;
   Error tokenizer_error;
   GenerationConfig generation;
+  std::vector<TaskParams> tasks;  // of config.json
   uint64_t memory_limit = 0;
 
   // A free workspace for the key, or a new one; out_of_memory if neither the memory limit nor the device has room for
@@ -91,7 +93,8 @@ struct Model::Impl {
   Result<MemoryShare> reserve(uint64_t bytes);
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
   Status bind(Workspace& w);
-  std::shared_ptr<std::atomic<uint64_t>> session_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
+  std::shared_ptr<std::atomic<uint64_t>> session_bytes_ =
+      std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   Status prepare_pipelines(const WorkspaceKey& key);
   std::mutex mutex_;
   std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size

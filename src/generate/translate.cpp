@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
+#include <limits>
+#include <utility>
 
 #include "generate/model_impl.hpp"
+#include "generate/pieces.hpp"
+#include "generate/token_stream.hpp"
 
 namespace lapilli {
 
@@ -17,33 +20,6 @@ double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Ids with the bytes of the text that they stand for; of given ids nothing is known.
-Result<Encoding> source_ids(const Model& model, const TextInput& input) {
-  if (!input.has_ids) return model.tokenizer()->encode_with_offsets(input.text);
-  Encoding given;
-  for (int32_t id : input.ids) given.push_special(id);
-  return given;
-}
-
-// What would make the whole batch fail is found here, where it can be said of the one input.
-Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids) {
-  if (ids.empty()) {
-    return fail(ErrorCode::invalid_argument, "no token ids; an input has at least the end token");
-  }
-  for (int32_t id : ids) {
-    if (id < 0 || static_cast<uint32_t>(id) >= info.source_vocabulary) {
-      return fail(ErrorCode::invalid_argument, "token id %d is outside the model's source vocabulary of %u", id,
-                  info.source_vocabulary);
-    }
-  }
-  if (info.max_source_positions != 0 && ids.size() > info.max_source_positions) {
-    return fail(ErrorCode::invalid_argument,
-                "%zu tokens are more than the %u positions of the model; split the text into shorter pieces",
-                ids.size(), info.max_source_positions);
-  }
-  return {};
-}
-
 // One call of translate().
 class Translation {
  public:
@@ -52,69 +28,110 @@ class Translation {
 
   Result<TranslateOutput> run() {
     const auto start = std::chrono::steady_clock::now();
-    LAPILLI_CHECK(check_options());
+    LAPILLI_CHECK(prepare());
     LAPILLI_CHECK(tokenize());
     const size_t batch = request_.batch != 0 ? request_.batch : kDefaultBatch;
     for (size_t first = 0; first < order_.size() && !out_.cancelled; first += batch) {
       LAPILLI_CHECK(generate_batch(std::span(order_).subspan(first, std::min(batch, order_.size() - first))));
-      if (!report(0)) out_.cancelled = finished_ < total_;
+      if (!report(0)) out_.cancelled = out_.cancelled || units_done_ < units_.size();
     }
     out_.stats.total_ms = ms_since(start);
     return std::move(out_);
   }
 
  private:
+  // A piece of an input.
+  struct Unit {
+    size_t input = 0, piece = 0;
+    bool streamed = false;
+  };
+  struct Input {
+    InputPieces pieces;
+    std::vector<std::vector<TextSequence>> said;  // per piece
+    size_t left = 0;                              // pieces that are not done
+    std::optional<InputStream> stream;
+  };
+
   // What is wrong with the options is no input's fault.
-  [[nodiscard]] Status check_options() const {
-    const auto& prompt = request_.decoder_prompt;
-    const bool start_in_front = prompt.empty() || prompt.front() != decoder_start();
-    const auto given = static_cast<uint32_t>(std::min<size_t>(prompt.size(), 1u << 20) + (start_in_front ? 1 : 0));
+  Status prepare() {
+    LAPILLI_TRY(conventions_, find_conventions(*model_, request_.task));
+    options_ = merge(request_.options, conventions_.options);
+    const GenerationConfig merged = merge(options_, model_->generation_config());
+    start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
+    prompt_ = request_.decoder_prompt;
+    const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
+    const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
+    if (!start_in_front) prompt_.erase(prompt_.begin());
     const Model::Impl& m = *model_->impl();
-    const auto options = resolve_options(m.generation, request_.options, given, m.network.config);
-    if (!options) return options.error();
+    LAPILLI_TRY(search_, resolve_options(m.generation, options_, given, m.network.config));
     return {};
   }
 
   Status tokenize() {
     out_.outputs.resize(total_);
-    sources_.resize(total_);
-    source_bytes_.resize(total_);
+    inputs_.resize(total_);
+    PieceOptions how;
+    how.split = request_.split.value_or(request_.task.task == Task::translate);
+    how.language = request_.task.from;
+    how.conventions = &conventions_;
     for (size_t i = 0; i < total_; ++i) {
       const TextInput& input = request_.inputs[i];
       if (!input.has_ids && !model_->tokenizer()) {
         return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
       }
-      auto encoding = source_ids(*model_, input);
-      Status status = encoding ? check_source(model_->info(), encoding->ids) : Status(std::move(encoding).error());
-      if (!status) {
-        out_.outputs[i].status = std::move(status);
-        ++finished_;
+      auto pieces = make_pieces(*model_, input, how);
+      if (!pieces) {
+        out_.outputs[i].status = std::move(pieces).error();
+        ++failed_;
         continue;
       }
       out_.outputs[i].status = fail(ErrorCode::cancelled, "cancelled before it was finished");
-      out_.stats.source_tokens += encoding->ids.size();
-      sources_[i] = std::move(encoding->ids);
-      source_bytes_[i] = std::move(encoding->offsets);
-      order_.push_back(i);
+      Input& in = inputs_[i];
+      in.pieces = std::move(*pieces);
+      in.left = in.pieces.pieces.size();
+      in.said.resize(in.left);
+      if (request_.stream) in.stream.emplace(model_->tokenizer(), input.text, in.pieces.ranges);
+      for (size_t piece = 0; piece < in.left; ++piece) {
+        out_.stats.source_tokens += in.pieces.pieces[piece].ids.size();
+        order_.push_back(units_.size());
+        units_.push_back({i, piece, false});
+      }
     }
-    // Rows of one length make the least padding; long ones first, so that too little memory shows at once.
-    std::stable_sort(order_.begin(), order_.end(),
-                     [this](size_t a, size_t b) { return sources_[a].size() > sources_[b].size(); });
+    stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
+    // Rows of one length make the least padding; long ones first, so that too little memory shows at once. Who wants to
+    // see the text as it comes wants the first of it first.
+    if (!request_.stream)
+      std::stable_sort(order_.begin(), order_.end(),
+                       [this](size_t a, size_t b) { return source(a).ids.size() > source(b).ids.size(); });
     return {};
   }
 
-  bool report(uint64_t in_batch) { return !request_.progress || request_.progress(finished_ + in_batch, total_); }
+  [[nodiscard]] const InputPiece& source(size_t unit) const {
+    return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
+  }
+
+  // Inputs of several pieces count by how many of these are done.
+  bool report(uint64_t in_batch) {
+    if (!request_.progress) return true;
+    const uint64_t rest = total_ - failed_, all = std::max<uint64_t>(1, units_.size());
+    return request_.progress(failed_ + std::min<uint64_t>(units_done_ + in_batch, all) * rest / all, total_);
+  }
 
   Status generate_batch(std::span<const size_t> rows) {
     GenerateRequest batch;
-    for (size_t row : rows) batch.sources.push_back(sources_[row]);
+    for (const size_t unit : rows) batch.sources.push_back(source(unit).ids);
     if (!request_.decoder_prompt.empty()) batch.decoder_ids.assign(rows.size(), request_.decoder_prompt);
-    batch.options = request_.options;
+    batch.options = options_;
     batch.steps_in_flight = request_.steps_in_flight;
+    if (request_.stream) {
+      for (const size_t unit : rows) stream_->restart(unit);
+      batch.on_tokens = [this, rows](size_t row, std::span<const int32_t> ids) {
+        return stream_->push(rows[row], ids);
+      };
+    }
     auto made = generate(model_, batch, [this](uint64_t done, uint64_t) { return report(done); });
     if (!made) return failed(rows, std::move(made).error());
-    for (size_t i = 0; i < rows.size(); ++i) collect(made->hypotheses[i], rows[i]);
-    finished_ += rows.size();
+    for (size_t i = 0; i < rows.size() && !out_.cancelled; ++i) LAPILLI_CHECK(collect(made->hypotheses[i], rows[i]));
     out_.stats.batches += 1;
     out_.stats.encode_ms += made->stats.encode_ms;
     out_.stats.decode_ms += made->stats.decode_ms;
@@ -130,57 +147,110 @@ class Translation {
       return {};
     }
     const bool too_much = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
-    if (!too_much || order_.size() == 1) return error;
+    if (!too_much || total_ == 1) return error;
     if (rows.size() == 1) {
-      out_.outputs[rows.front()].status = std::move(error);
-      ++finished_;
+      finish_unit(rows.front(), std::move(error));
       return {};
     }
     for (size_t i = 0; i < rows.size() && !out_.cancelled; ++i) LAPILLI_CHECK(generate_batch(rows.subspan(i, 1)));
     return {};
   }
 
-  void collect(std::vector<Hypothesis>& hypotheses, size_t input) {
-    TextOutput& out = out_.outputs[input];
+  // The first error of an input's pieces is the input's.
+  void finish_unit(size_t unit, Status status) {
+    Input& in = inputs_[units_[unit].input];
+    TextOutput& out = out_.outputs[units_[unit].input];
+    ++units_done_;
+    --in.left;
+    if (!status && (out.status || out.status.error().code == ErrorCode::cancelled)) out.status = std::move(status);
+    if (in.left != 0 || (!out.status && out.status.error().code != ErrorCode::cancelled)) return;
     out.status = {};
-    for (Hypothesis& hypothesis : hypotheses) {
-      TextSequence sequence;
-      sequence.score = hypothesis.score;
-      SequencePiece piece;
-      piece.source_ids = sources_[input];
-      piece.source_bytes = source_bytes_[input];
-      piece.decoder_ids = hypothesis.ids;
-      sequence.ids = std::move(hypothesis.ids);
-      if (!sequence.ids.empty() && sequence.ids.front() == decoder_start()) sequence.ids.erase(sequence.ids.begin());
-      if (model_->tokenizer()) {
-        auto text = model_->tokenizer()->decode(sequence.ids);
-        if (!text) {
-          out.sequences.clear();
-          out.status = std::move(text).error();
-          return;
-        }
-        sequence.text = std::move(*text);
-      }
-      piece.source = {0, request_.inputs[input].text.size()};
-      piece.target = {0, sequence.text.size()};
-      sequence.pieces.push_back(std::move(piece));
-      out.sequences.push_back(std::move(sequence));
+    size_t count = ~size_t{0};
+    for (const auto& said : in.said) count = std::min(count, said.size());
+    for (size_t k = 0; k < count; ++k) {
+      std::vector<TextSequence> parts;
+      for (auto& said : in.said) parts.push_back(std::move(said[k]));
+      out.sequences.push_back(
+          join_pieces(request_.inputs[units_[unit].input].text, in.pieces, std::move(parts), search_.length_penalty));
     }
     if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
   }
 
-  [[nodiscard]] int32_t decoder_start() const {
-    const GenerationConfig merged = merge(request_.options, model_->generation_config());
-    return merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
+  Status collect(std::vector<Hypothesis>& hypotheses, size_t unit) {
+    Input& in = inputs_[units_[unit].input];
+    for (Hypothesis& hypothesis : hypotheses) {
+      auto sequence = make_sequence(hypothesis, unit);
+      if (!sequence) {
+        finish_unit(unit, std::move(sequence).error());
+        return {};
+      }
+      in.said[units_[unit].piece].push_back(std::move(*sequence));
+    }
+    Status streamed;
+    if (in.stream) {
+      const TextSequence& best = in.said[units_[unit].piece].front();
+      streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].piece, best.text, best.ids));
+    }
+    finish_unit(unit, {});
+    if (streamed) return {};
+    out_.cancelled = true;
+    return {};
+  }
+
+  Result<TextSequence> make_sequence(Hypothesis& hypothesis, size_t unit) {
+    TextSequence sequence;
+    sequence.score = hypothesis.score;
+    SequencePiece piece;
+    piece.source_ids = source(unit).ids;
+    piece.source_bytes = source(unit).bytes;
+    piece.decoder_ids = hypothesis.ids;
+    sequence.ids = std::move(hypothesis.ids);
+    if (!sequence.ids.empty() && sequence.ids.front() == start_) sequence.ids.erase(sequence.ids.begin());
+    const size_t given = sequence.ids.size() - std::min(sequence.ids.size(), hypothesis.token_scores.size());
+    sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());
+    sequence.token_scores.insert(sequence.token_scores.end(), hypothesis.token_scores.begin(),
+                                 hypothesis.token_scores.end());
+    if (model_->tokenizer()) {
+      LAPILLI_TRY(sequence.text, model_->tokenizer()->decode(sequence.ids));
+    }
+    piece.source = {source(unit).range.begin, source(unit).range.end};
+    piece.target = {0, sequence.text.size()};
+    sequence.pieces.push_back(std::move(piece));
+    return sequence;
+  }
+
+  Status pass_on(size_t unit, std::span<const int32_t> ids) {
+    Unit& u = units_[unit];
+    InputStream& stream = *inputs_[u.input].stream;
+    if (!std::exchange(u.streamed, true) && !prompt_.empty()) {
+      LAPILLI_TRY(const auto before, stream.push(u.piece, prompt_, false));
+      LAPILLI_CHECK(hand_out(u.input, before));
+    }
+    const auto& ends = search_.end_ids;
+    const bool ended = std::find(ends.begin(), ends.end(), ids.back()) != ends.end();
+    LAPILLI_TRY(const auto fresh, stream.push(u.piece, ids, ended));
+    return hand_out(u.input, fresh);
+  }
+
+  Status hand_out(size_t input, const InputStream::Output& out) {
+    if (out.text.empty() && out.ids.empty()) return {};
+    if (request_.stream(input, out.text, out.ids)) return {};
+    return fail(ErrorCode::cancelled, "cancelled");
   }
 
   const std::shared_ptr<Model>& model_;
   const TranslateRequest& request_;
   const uint64_t total_;
-  uint64_t finished_ = 0;
-  std::vector<std::vector<int32_t>> sources_;
-  std::vector<std::vector<ByteRange>> source_bytes_;
-  std::vector<size_t> order_;  // inputs that can be used, longest first
+  Conventions conventions_;
+  GenerationConfig options_;
+  SearchOptions search_;
+  int32_t start_ = -1;
+  std::vector<int32_t> prompt_;  // without the start token
+  uint64_t failed_ = 0, units_done_ = 0;
+  std::vector<Input> inputs_;
+  std::vector<Unit> units_;
+  std::vector<size_t> order_;  // of units
+  std::optional<OnceStream> stream_;
   TranslateOutput out_;
 };
 

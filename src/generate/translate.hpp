@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "generate/conventions.hpp"
 #include "generate/generate.hpp"
+#include "generate/text_stream.hpp"
 
 namespace lapilli {
 
@@ -27,8 +30,15 @@ struct TranslateRequest {
   std::vector<int32_t> decoder_prompt;  // the output of every input begins with these
   uint32_t batch = 0;                   // inputs worked on together at most; 0: chosen
   uint32_t steps_in_flight = 0;
+  TaskRequest task;  // the family's conventions for it; none: texts and settings as they are
+  // Texts of several sentences are translated sentence by sentence and put together again. Unset: if the task is to
+  // translate. Otherwise a text that exceeds the model's positions is an error; nothing is cut off.
+  std::optional<bool> split;
   // Called after every piece of work, (finished inputs, all inputs); false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
+  // Text and ids of each input's best sequence as they come. Joined they are that sequence's text and ids, those of the
+  // decoder prompt included. Inputs take turns; within one, everything comes in order.
+  StreamSink stream;
 };
 
 // One run of the model that a sequence is made of: what attention and alignment are computed from. An input that is not
@@ -38,12 +48,18 @@ struct SequencePiece {
   std::vector<int32_t> source_ids;      // as the encoder read them
   std::vector<ByteRange> source_bytes;  // of the input's text, per source id; empty: the model's own, or given as ids
   std::vector<int32_t> decoder_ids;     // start token (or prompt) included
+  // Where there are several: what the sequence is put together from. With one, the sequence says it.
+  std::string text;
+  std::vector<int32_t> ids;
+  float score = 0;
 };
 
 struct TextSequence {
   std::string text;          // empty if the model has no tokenizer
   std::vector<int32_t> ids;  // without the decoder start token, with the end token
-  float score = 0;
+  float score = 0;           // see Hypothesis; of several pieces: over all their tokens
+  // Per id the logarithm of its probability, see Hypothesis; not a number for ids of the decoder prompt.
+  std::vector<float> token_scores;
   std::vector<SequencePiece> pieces;
 };
 

@@ -11,14 +11,17 @@ Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorI
   return {binding, tensor, aligned, end, access, 0};
 }
 
-Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access) {
+Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor,
+                           graph::Access access) {
   const auto& t = context.graph.tensor(tensor);
   const bool uniform = binding >= 4;
   const uint64_t limit = uniform ? context.caps.max_uniform_range : context.caps.max_storage_range;
   if (t.bytes() > limit)
-    return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. Use a smaller batch",
+    return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. %s",
                 t.name.c_str(), static_cast<unsigned long long>(t.bytes()), uniform ? "uniform" : "storage",
-                static_cast<unsigned long long>(limit));
+                static_cast<unsigned long long>(limit),
+                t.space == graph::Space::weight ? "It is a part of the model: run the model on another device"
+                                                : "Use a smaller batch");
   return Operand{binding, tensor, 0, t.bytes(), access, 0};
 }
 

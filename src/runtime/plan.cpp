@@ -40,14 +40,15 @@ Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const gra
     const uint64_t limit = uniform ? caps.max_uniform_range : caps.max_storage_range;
     const uint64_t alignment = uniform ? caps.uniform_alignment : caps.storage_alignment;
     if (o.end <= o.begin || o.end > t.bytes() || o.begin % alignment != 0)
-      return fail(ErrorCode::internal, "%s: bytes [%llu, %llu) of tensor %s (%llu bytes) at binding %u", node.label.c_str(),
-                  static_cast<unsigned long long>(o.begin), static_cast<unsigned long long>(o.end), t.name.c_str(),
-                  static_cast<unsigned long long>(t.bytes()), o.binding);
+      return fail(ErrorCode::internal, "%s: bytes [%llu, %llu) of tensor %s (%llu bytes) at binding %u",
+                  node.label.c_str(), static_cast<unsigned long long>(o.begin), static_cast<unsigned long long>(o.end),
+                  t.name.c_str(), static_cast<unsigned long long>(t.bytes()), o.binding);
     if (o.end - o.begin > limit)
-      return fail(ErrorCode::unsupported,
-                  "%s: a binding of %llu bytes of tensor %s exceeds this device's %llu; use shorter input or a smaller batch",
+      return fail(ErrorCode::unsupported, "%s: a binding of %llu bytes of tensor %s exceeds this device's %llu; %s",
                   node.label.c_str(), static_cast<unsigned long long>(o.end - o.begin), t.name.c_str(),
-                  static_cast<unsigned long long>(limit));
+                  static_cast<unsigned long long>(limit),
+                  t.space == graph::Space::weight ? "it is a part of the model: run the model on another device"
+                                                  : "use shorter input or a smaller batch");
   }
   return {};
 }
@@ -111,7 +112,8 @@ class Compiler {
       if (plan_.grids.size() > kMaxGrids)
         return fail(ErrorCode::internal, "more than %u different grids in one plan", kMaxGrids);
       const uint64_t begin = (uint64_t{static_cast<uint32_t>(out.grid)} * GridWords::stride + GridWords::arguments) * 4;
-      command.ranges.push_back({graph::Space::state, state_id(StateKind::grids), begin, begin + 12, graph::Access::read, 0});
+      command.ranges.push_back(
+          {graph::Space::state, state_id(StateKind::grids), begin, begin + 12, graph::Access::read, 0});
     }
     plan_.dispatches.push_back(std::move(out));
     plan_.commands.push_back(std::move(command));
@@ -125,7 +127,8 @@ class Compiler {
 
 }  // namespace
 
-Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
+Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps,
+                                            const CompileOptions& options) {
   auto plan = std::make_shared<Plan>();
   plan->graph = std::move(graph);
   LAPILLI_CHECK(Compiler(*plan, caps, options).run());

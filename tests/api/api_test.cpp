@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -236,6 +237,115 @@ TEST_F(ApiDevice, SeveralSequences) {
     EXPECT_LE(sequence.score, last);
     last = sequence.score;
   }
+}
+
+TEST_F(ApiDevice, TokenScoresAndPieces) {
+  lapilli_options options = lapilli_default_options();
+  options.task = "translate";
+  Results results;
+  generate({"What time is it? Where is the station?"}, &options, results);
+  ASSERT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(results.text(0), "À quelle heure est-il ? Où est la gare ?");
+  lapilli_sequence sequence;
+  sequence.struct_size = sizeof sequence;
+  ASSERT_EQ(lapilli_result_get(results.handle, 0, 0, &sequence), LAPILLI_OK);
+  EXPECT_EQ(sequence.pieces, 2u);
+  for (size_t i = 0; i < sequence.ids.count; ++i) EXPECT_LE(sequence.token_scores[i], 0);
+  lapilli_piece piece;
+  piece.struct_size = sizeof piece;
+  ASSERT_EQ(lapilli_result_get_piece(results.handle, 0, 0, 1, &piece), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_STREQ(piece.text, "Où est la gare ?");
+  EXPECT_NEAR(piece.score, -0.175394, 1e-3);
+  EXPECT_EQ(piece.source_begin, 17u);
+  EXPECT_EQ(piece.source_end, 38u);
+  EXPECT_EQ(std::string(sequence.text + piece.target_begin, sequence.text + piece.target_end), piece.text);
+  EXPECT_EQ(lapilli_result_get_piece(results.handle, 0, 0, 2, &piece), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get_piece(results.handle, 0, 1, 0, &piece), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_result_get_piece(nullptr, 0, 0, 0, &piece), LAPILLI_INVALID_ARGUMENT);
+
+  // A program that knows none of the later fields: its structs end before them, and nothing changes for it.
+  lapilli_options older = lapilli_default_options();
+  older.struct_size = offsetof(lapilli_options, task);
+  older.task = "nonsense";  // behind the end of what that program has
+  Results whole;
+  generate({"What time is it? Where is the station?"}, &older, whole);
+  ASSERT_EQ(whole.status, LAPILLI_OK) << lapilli_last_error();
+  sequence.struct_size = offsetof(lapilli_sequence, token_scores);
+  sequence.pieces = 77;
+  ASSERT_EQ(lapilli_result_get(whole.handle, 0, 0, &sequence), LAPILLI_OK);
+  EXPECT_EQ(sequence.pieces, 77u);
+}
+
+TEST_F(ApiDevice, StreamsAndCancelsFromTheStream) {
+  struct Got {
+    std::string text;
+    std::vector<int32_t> ids;
+    int calls = 0, most = 1 << 30;
+  } got;
+  lapilli_options options = lapilli_default_options();
+  options.num_beams = 1;
+  options.steps_in_flight = 1;
+  options.stream_user = &got;
+  options.stream = [](void* user, size_t input, const char* text, size_t bytes, lapilli_ids ids) -> int32_t {
+    auto& g = *static_cast<Got*>(user);
+    EXPECT_EQ(input, 0u);
+    EXPECT_EQ(std::strlen(text), bytes);
+    g.text += text;
+    g.ids.insert(g.ids.end(), ids.ids, ids.ids + ids.count);
+    return ++g.calls >= g.most;
+  };
+  Results results;
+  generate({"I would like a cup of coffee, please."}, &options, results);
+  ASSERT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(got.text, results.text(0));
+  EXPECT_GT(got.calls, 5);
+  lapilli_sequence sequence;
+  sequence.struct_size = sizeof sequence;
+  ASSERT_EQ(lapilli_result_get(results.handle, 0, 0, &sequence), LAPILLI_OK);
+  EXPECT_EQ(got.ids, std::vector<int32_t>(sequence.ids.ids, sequence.ids.ids + sequence.ids.count));
+  got = {};
+  got.most = 2;
+  Results cancelled;
+  generate({"I would like a cup of coffee, please."}, &options, cancelled);
+  EXPECT_EQ(cancelled.status, LAPILLI_CANCELLED);
+  EXPECT_EQ(got.calls, 2);
+}
+
+TEST_F(ApiDevice, TasksAndLanguages) {
+  EXPECT_EQ(lapilli_model_language_count(model_), 0u);
+  EXPECT_EQ(lapilli_model_language(model_, 0), nullptr);
+  EXPECT_EQ(lapilli_model_language_count(nullptr), 0u);
+  const auto refused = [&](const char* what, auto&& change) {
+    lapilli_options options = lapilli_default_options();
+    change(options);
+    Results results;
+    generate({"Hello."}, &options, results);
+    EXPECT_EQ(results.status, LAPILLI_INVALID_ARGUMENT) << what;
+    EXPECT_TRUE(says(what)) << what << ": " << lapilli_last_error();
+  };
+  refused("sing", [](lapilli_options& o) { o.task = "sing"; });
+  refused("leave out", [](lapilli_options& o) {
+    o.task = "translate";
+    o.target_language = "de";
+  });
+  refused("split_sentences", [](lapilli_options& o) { o.split_sentences = -5; });
+}
+
+TEST_F(ApiDevice, MemoryLimitOfAModel) {
+  lapilli_device* device = nullptr;
+  ASSERT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK);
+  lapilli_model_options options{};
+  options.struct_size = sizeof options;
+  options.memory_limit = 1 << 20;
+  lapilli_model* model = nullptr;
+  EXPECT_EQ(lapilli_model_load_with(device, LAPILLI_SOURCE_DIR "/models/en-fr", &options, &model),
+            LAPILLI_OUT_OF_MEMORY);
+  EXPECT_EQ(model, nullptr);
+  EXPECT_TRUE(says("memory limit")) << lapilli_last_error();
+  options.struct_size = 1;
+  EXPECT_EQ(lapilli_model_load_with(device, LAPILLI_SOURCE_DIR "/models/en-fr", &options, &model),
+            LAPILLI_INVALID_ARGUMENT);
+  lapilli_device_close(device);
 }
 
 TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {

@@ -57,6 +57,37 @@ TEST(CppDevice, ExceptionsOfProgressPassTheLibrary) {
   EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);
 }
 
+TEST(CppDevice, StreamsAndKnowsPieces) {
+  auto model = lapilli::Model::load(kModel).value();
+  EXPECT_TRUE(model.languages().empty());
+  lapilli::Options options;
+  std::string text;
+  lapilli::Ids ids;
+  options.stream = [&](size_t input, std::string_view more, const lapilli::Ids& fresh) {
+    EXPECT_EQ(input, 0u);
+    text += more;
+    ids.insert(ids.end(), fresh.begin(), fresh.end());
+    return true;
+  };
+  auto results = model.translate({"What time is it? Where is the station?"}, options).value();
+  const auto& best = results[0].sequences[0];
+  EXPECT_EQ(text, best.text);
+  EXPECT_EQ(ids, best.ids);
+  EXPECT_EQ(best.token_scores.size(), best.ids.size());
+  ASSERT_EQ(best.pieces.size(), 2u);
+  EXPECT_EQ(best.pieces[1].text, "Où est la gare ?");
+  options = {};
+  options.split_sentences = false;
+  EXPECT_EQ(model.translate({"What time is it? Where is the station?"}, options).value()[0].sequences[0].pieces.size(),
+            1u);
+  options = {};
+  options.stream = [](size_t, std::string_view, const lapilli::Ids&) -> bool { throw std::runtime_error("enough"); };
+  EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);
+  lapilli::ModelOptions limits;
+  limits.memory_limit = 1000;
+  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
+}
+
 TEST(CppDevice, CancelledResults) {
   auto model = lapilli::Model::load(kModel).value();
   lapilli::Options options;

@@ -82,7 +82,7 @@ TEST(CliDevice, FailingLinesDoNotStopTheOthers) {
   std::string long_text;
   for (int i = 0; i < 400; ++i) long_text += "stone ";
   const std::string input = text + "\nbad \xff byte\n" + long_text + "\n\n" + std::string(3000000, 'a') + "\n" + text;
-  const Outcome outcome = translate({}, input);
+  const Outcome outcome = translate({"--no-split"}, input);
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.out, french + "\n\n\n\n\n" + french + "\n");
   const auto messages = lines_of(outcome.err);
@@ -149,6 +149,80 @@ TEST(CliDevice, SeveralSequences) {
   const Outcome too_many = translate({"--json", "--nbest", "5", "--beam", "4", "Hello."});
   EXPECT_EQ(too_many.code, 2);
   EXPECT_TRUE(contains(too_many.err, "num_return_sequences")) << too_many.err;
+}
+
+TEST(CliDevice, ScoresOfTokens) {
+  const Outcome outcome = translate({"--json", "--scores", expected()[0].text});
+  const auto json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << outcome.out << outcome.err;
+  ASSERT_EQ(json["token_scores"].size(), json["ids"].size());
+  for (const auto& score : json["token_scores"]) EXPECT_LE(score.get<double>(), 0.0);
+  EXPECT_EQ(translate({"--scores", "Hello."}).code, 2);
+}
+
+// ---- sentences, streaming, other commands ----
+
+TEST(CliDevice, LinesOfSeveralSentences) {
+  const std::string line = expected()[0].text + "  " + expected()[1].text,
+                    french = expected()[0].french + "  " + expected()[1].french;
+  EXPECT_EQ(translate({line}).out, french + "\n");
+  const Outcome json = translate({"--json", line});
+  const auto parsed = nlohmann::json::parse(json.out, nullptr, false);
+  ASSERT_TRUE(parsed.is_object()) << json.out << json.err;
+  ASSERT_EQ(parsed["pieces"].size(), 2u);
+  EXPECT_EQ(parsed["pieces"][1]["text"], expected()[1].french);
+  EXPECT_EQ(parsed["pieces"][1]["source_bytes"][0], expected()[0].text.size() + 2);
+  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", line}).out).contains("pieces"));
+}
+
+TEST(CliDevice, StreamedTextIsTheSame) {
+  std::string input, french;
+  for (size_t i = 0; i < 5; ++i) {
+    input += expected()[i].text + (i % 2 ? "\n\n" : " ");
+    french += expected()[i].french + (i % 2 ? "\n\n" : " ");
+  }
+  const Outcome plain = translate({}, input), streamed = translate({"--stream"}, input);
+  EXPECT_EQ(streamed.code, 0) << streamed.err;
+  EXPECT_EQ(streamed.out, plain.out);
+  EXPECT_EQ(translate({"--stream", "--beam", "1", expected()[2].text}).out, expected()[2].greedy + "\n");
+  EXPECT_EQ(translate({"--stream", "--json", "Hello."}).code, 2);
+  const Outcome bad = translate({"--stream"}, expected()[0].text + "\n\xff\n" + expected()[1].text + "\n");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_EQ(bad.out, expected()[0].french + "\n\n" + expected()[1].french + "\n");
+}
+
+TEST(CliDevice, GenerateTakesTextsWhole) {
+  TemporaryFolder folder;
+  const std::string file = folder.file("two.txt", expected()[0].text + "\n" + expected()[1].text + "\n");
+  const Outcome whole = run(lapilli({"generate", "--quiet", "--json", file}));
+  EXPECT_EQ(lines_of(whole.out).size(), 1u) << whole.out << whole.err;
+  const Outcome lines = run(lapilli({"generate", "--quiet", "--lines", file}));
+  EXPECT_EQ(lines.out, expected()[0].french + "\n" + expected()[1].french + "\n");
+  const Outcome ids = run(lapilli({"generate", "--quiet", "--ids", expected()[0].ids}));
+  EXPECT_EQ(ids.out, expected()[0].french_ids + "\n");
+  const Outcome summary = run(lapilli({"summarize", "--quiet", expected()[0].text}));
+  EXPECT_EQ(summary.out, expected()[0].french + "\n");  // the model knows no summaries: as it is
+}
+
+TEST(CliDevice, LanguagesThatAModelDoesNotHave) {
+  const Outcome outcome = translate({"--to", "de", "Hello."});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "leave out")) << outcome.err;
+}
+
+TEST(CliDevice, MemoryLimit) {
+  const Outcome outcome = translate({"--memory-limit", "1", "Hello."});
+  EXPECT_EQ(outcome.code, 5);
+  EXPECT_TRUE(contains(outcome.err, "memory limit")) << outcome.err;
+  EXPECT_EQ(translate({"--memory-limit", "500", expected()[0].text}).out, expected()[0].french + "\n");
+}
+
+TEST(CliDevice, SamplingArgumentsReachTheModel) {
+  EXPECT_EQ(translate({"--temperature", "0.5", "Hello."}).code, 2);  // not without --sample
+  const Outcome wrong = translate({"--sample", "--top-p", "7", "--options", R"({"max_length": 9} )", "Hello."});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_TRUE(contains(wrong.err, "top_p") || contains(wrong.err, "do_sample")) << wrong.err;
 }
 
 TEST(CliDevice, Statistics) {

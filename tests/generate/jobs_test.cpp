@@ -1,11 +1,11 @@
 // Jobs side by side, cancelled, thrown away and run again: right results, equal bits, nothing left behind.
+#include "generate/jobs.hpp"
+
 #include <gmock/gmock.h>
 
 #include <chrono>
 #include <cstdio>
 #include <thread>
-
-#include "generate/jobs.hpp"
 
 namespace lapilli {
 namespace {
@@ -55,6 +55,29 @@ TEST_F(DeviceJobs, TwoAtOnceFromOneThread) {
   LAPILLI_ASSERT_VALUE(const auto out_b, job_b->take());
   EXPECT_EQ(bits_of(out_a), bits_of(want_a));
   EXPECT_EQ(bits_of(out_b), bits_of(want_b));
+}
+
+// From the first submission to the result, whether the search state is mapped or has to be copied.
+TEST_F(DeviceJobs, PumpNeverWaits) {
+  for (const char* mask : {"full", "staging", "no-timeline"}) {
+    LAPILLI_ASSERT_VALUE(const auto device, counted_device(mask));
+    LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+    const GenerateRequest request = request_of({7, 12, 3}, 4, 20);
+    LAPILLI_ASSERT_VALUE(const auto want, run_job(model, request));
+    LAPILLI_ASSERT_VALUE(const auto a, Job::start(model, request));
+    LAPILLI_ASSERT_VALUE(const auto b, Job::start(model, request));
+    const auto before = counting::calls();
+    for (bool over_a = false, over_b = false; !over_a || !over_b;) {
+      over_a = a->pump();
+      over_b = b->pump();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    EXPECT_EQ(counting::waits(counting::since(before)), 0u) << mask;
+    LAPILLI_ASSERT_VALUE(const auto out_a, a->take());
+    LAPILLI_ASSERT_VALUE(const auto out_b, b->take());
+    EXPECT_EQ(bits_of(out_a), bits_of(want)) << mask;
+    EXPECT_EQ(bits_of(out_b), bits_of(want)) << mask;
+  }
 }
 
 TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {

@@ -1,0 +1,140 @@
+#include "cli/text_arguments.hpp"
+
+#include <cstdio>
+#include <limits>
+
+#include "cli/commands.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+// Without the limits in --help, where they would hide what matters.
+CLI::Validator range(double low, double high) { return CLI::Range(low, high).description(""); }
+
+constexpr double kMostInt = std::numeric_limits<int32_t>::max();
+
+void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  // Taken raw: CLI11's own conversion would read something into braces.
+  command
+      .add_option(
+          "inputs",
+          [&a](const CLI::results_t& given) {
+            for (const std::string& input : given) a.inputs.push_back(unprotect(input));
+            return true;
+          },
+          "Texts or files; an argument that names a file is a file; - is standard input")
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("INPUT");
+  auto* text = command.add_flag("--text", a.force_text, "Take the inputs for text, whatever they name");
+  command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
+  if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
+  command
+      .add_option("-m,--model", a.model, "Model directory as published; without it, LAPILLI_MODEL or the bundled model")
+      ->type_name("DIR");
+  if (!about.languages) return;
+  command
+      .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
+      ->type_name("LANGUAGE");
+  command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
+  command.add_flag("--no-split", a.no_split,
+                   "Every line as one piece; without it, long lines are split into sentences");
+}
+
+void add_search(CLI::App& command, TextArguments& a) {
+  command.add_option("-b,--beam", a.beam, "Beams; 1 is greedy search. Without it, the model decides")
+      ->type_name("N")
+      ->check(range(1, 1 << 20));
+  command.add_option("--max-length", a.max_length, "Longest output in tokens, start and end included")
+      ->type_name("N")
+      ->check(range(1, kMostInt));
+  command.add_option("--nbest", a.nbest, "Sequences per text, at most as many as beams; needs --json")
+      ->type_name("N")
+      ->check(range(1, 1 << 20));
+  auto* sample = command.add_flag("--sample", a.sample, "Draw tokens by their probability instead of taking the best");
+  command.add_option("--seed", a.seed, "The same seed draws the same on the same device")
+      ->type_name("N")
+      ->needs(sample);
+  command.add_option("--temperature", a.temperature, "Above 1 more varied, below 1 less")
+      ->type_name("X")
+      ->needs(sample);
+  command.add_option("--top-k", a.top_k, "Draw from the K likeliest tokens only; 0: from all. Without it, 50")
+      ->type_name("K")
+      ->needs(sample);
+  command.add_option("--top-p", a.top_p, "Draw from the likeliest tokens that make up this probability")
+      ->type_name("P")
+      ->needs(sample);
+  command.add_option("--min-p", a.min_p, "Draw from tokens at least this likely, relative to the likeliest")
+      ->type_name("P")
+      ->needs(sample);
+  command.add_option("--typical-p", a.typical_p, "Draw from the tokens nearest to the expected information")
+      ->type_name("P")
+      ->needs(sample);
+  command.add_option("--options", a.options, "Further options as JSON, named as in generation_config.json")
+      ->type_name("JSON");
+}
+
+void add_output(CLI::App& command, TextArguments& a) {
+  command.add_option("--batch", a.batch, "Texts or sentences worked on together")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(range(1, 65536));
+  command
+      .add_option("--memory-limit", a.memory_limit,
+                  "Device memory that may be taken, in MiB; batches that need more are run in parts")
+      ->type_name("MIB")
+      ->check(range(1, 1 << 30));
+  command.add_option("--device", a.device, "Index, part of the name or UUID of a device; see lapilli devices");
+  command.add_option("--caps", a.caps, "Pretend that the device can do less: floor, small-bindings, no-subgroup, ...");
+  command.add_flag("--validation", a.validation, "Switch Vulkan's validation layer on");
+  command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
+  command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");
+  command.add_flag("--scores", a.scores, "With --json: the log-probability of each id, too");
+  add_attention_options(command, a.attention);
+  command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
+  command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
+}
+
+}  // namespace
+
+void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  add_inputs(command, about, a);
+  add_search(command, a);
+  add_output(command, a);
+}
+
+std::string contradiction(const TextArguments& a) {
+  if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
+  if (a.scores && !a.json) return "--scores needs --json";
+  if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";
+  return "";
+}
+
+std::string options_json(const TextArguments& a) {
+  std::string flags;
+  const auto add = [&flags](const char* key, const std::string& value) {
+    flags += (flags.empty() ? "\"" : ",\"") + std::string(key) + "\":" + value;
+  };
+  const auto number = [](double value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.12g", value);
+    return std::string(text);
+  };
+  if (a.sample) add("do_sample", "true");
+  if (a.seed) add("seed", std::to_string(*a.seed));
+  if (a.top_k) add("top_k", std::to_string(*a.top_k));
+  if (a.temperature) add("temperature", number(*a.temperature));
+  if (a.top_p) add("top_p", number(*a.top_p));
+  if (a.min_p) add("min_p", number(*a.min_p));
+  if (a.typical_p) add("typical_p", number(*a.typical_p));
+  if (flags.empty()) return a.options;
+  const size_t end = a.options.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "{" + flags + "}";
+  if (a.options[end] != '}') return a.options;  // not an object: the library says so
+  const std::string head = a.options.substr(0, end);
+  const bool empty = head.find_first_not_of(" \t\r\n{") == std::string::npos;
+  return head + (empty ? "" : ",") + flags + "}";
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,49 @@
+// What the commands that run texts through a model have in common: their arguments, and these as options of the model.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/attention_output.hpp"
+
+namespace lapilli::cli {
+
+// A command that runs texts through a model.
+struct TextCommand {
+  const char* name;
+  const char* task;         // lapilli_options::task
+  const char* description;  // in --help
+  const char* footer;
+  bool whole_files;  // a file or an argument is one text; otherwise every line of it is
+  bool languages;    // --from, --to, --no-split
+};
+
+struct TextArguments {
+  std::vector<std::string> inputs;
+  bool force_text = false, force_file = false;
+  std::string model, device, caps, options, from, to;
+  int32_t beam = 0, max_length = 0, nbest = 1;
+  uint32_t batch = 32;
+  uint64_t memory_limit = 0;  // MiB
+  bool json = false, ids = false, scores = false, stats = false, validation = false, stream = false, no_split = false;
+  bool lines = false;
+  AttentionArguments attention;
+  // Sampling: as given, for numbers go into the options' JSON.
+  bool sample = false;
+  std::optional<uint64_t> seed;
+  std::optional<uint32_t> top_k;
+  std::optional<double> temperature, top_p, min_p, typical_p;
+};
+
+void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& arguments);
+
+// What contradicts itself; empty if nothing does.
+std::string contradiction(const TextArguments& arguments);
+
+// --options with what the sampling arguments say behind it, which then counts.
+std::string options_json(const TextArguments& arguments);
+
+}  // namespace lapilli::cli

@@ -1,0 +1,210 @@
+#include "generate/conventions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "generate/model_impl.hpp"
+#include "text/languages.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// Languages as T5's prefixes call them.
+struct LanguageName {
+  std::string_view code, name;
+};
+constexpr LanguageName kNames[] = {
+    {"ar", "Arabic"},     {"bg", "Bulgarian"}, {"bn", "Bengali"},    {"ca", "Catalan"},    {"cs", "Czech"},
+    {"da", "Danish"},     {"de", "German"},    {"el", "Greek"},      {"en", "English"},    {"es", "Spanish"},
+    {"et", "Estonian"},   {"eu", "Basque"},    {"fa", "Persian"},    {"fi", "Finnish"},    {"fr", "French"},
+    {"ga", "Irish"},      {"gl", "Galician"},  {"gu", "Gujarati"},   {"he", "Hebrew"},     {"hi", "Hindi"},
+    {"hr", "Croatian"},   {"hu", "Hungarian"}, {"hy", "Armenian"},   {"id", "Indonesian"}, {"is", "Icelandic"},
+    {"it", "Italian"},    {"ja", "Japanese"},  {"ka", "Georgian"},   {"kk", "Kazakh"},     {"ko", "Korean"},
+    {"lt", "Lithuanian"}, {"lv", "Latvian"},   {"mk", "Macedonian"}, {"ms", "Malay"},      {"nl", "Dutch"},
+    {"no", "Norwegian"},  {"pl", "Polish"},    {"pt", "Portuguese"}, {"ro", "Romanian"},   {"ru", "Russian"},
+    {"sk", "Slovak"},     {"sl", "Slovenian"}, {"sq", "Albanian"},   {"sr", "Serbian"},    {"sv", "Swedish"},
+    {"sw", "Swahili"},    {"ta", "Tamil"},     {"te", "Telugu"},     {"th", "Thai"},       {"tr", "Turkish"},
+    {"uk", "Ukrainian"},  {"ur", "Urdu"},      {"vi", "Vietnamese"}, {"zh", "Chinese"}};
+
+// A table of these names' codes, so that "fra" and "fr-FR" are found, too.
+Result<LanguageName> language_name(const std::string& code) {
+  LanguageTable table;
+  for (size_t i = 0; i < std::size(kNames); ++i) table.add(kNames[i].code, static_cast<int32_t>(i));
+  LAPILLI_TRY(const auto* entry, table.require(code));
+  return kNames[static_cast<size_t>(entry->id)];
+}
+
+// Families whose published models were trained with "translate English to French: ".
+bool takes_named_tasks(const std::string& family) { return family == "t5" || family == "longt5"; }
+
+const TaskParams* find_task(const Model::Impl& m, std::string_view name) {
+  for (const TaskParams& t : m.tasks)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+void take(const TaskParams& params, Conventions& c) {
+  c.prefix = params.prefix;
+  c.options = params.options;
+}
+
+bool has_language_token(const Tokenizer& t, int32_t id) {
+  if (id < 0) return false;
+  const auto codes = t.languages();
+  return std::any_of(codes.begin(), codes.end(), [&](const std::string& code) { return t.language_id(code) == id; });
+}
+
+// mBART-50, M2M100, NLLB: the target's token is the first that the decoder writes. mBART: it is what the decoder starts
+// with, which shows in the model's own settings.
+Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r) {
+  const Tokenizer& t = *model.tokenizer();
+  const GenerationConfig& own = model.generation_config();
+  const bool starts_with_it = own.decoder_start_token_id && has_language_token(t, *own.decoder_start_token_id);
+  LanguageTable table;
+  for (const std::string& code : t.languages()) table.add(code, t.language_id(code));
+  Conventions c;
+  if (!r.from.empty()) {
+    LAPILLI_TRY(const auto* from, table.require(r.from));
+    c.source_language = from->code;
+  }
+  if (r.to.empty()) {
+    const bool set = starts_with_it || (own.forced_bos_token_id && has_language_token(t, *own.forced_bos_token_id));
+    if (set || r.task != Task::translate) return c;
+    return fail(
+        ErrorCode::invalid_argument,
+        "%s translates between %zu languages and its files do not say which one to translate to: name it (--to, "
+        "target_language), for example %s",
+        model.info().directory.c_str(), t.languages().size(), t.languages().front().c_str());
+  }
+  LAPILLI_TRY(const auto* to, table.require(r.to));
+  c.target_language = to->code;
+  (starts_with_it ? c.options.decoder_start_token_id : c.options.forced_bos_token_id) = to->id;
+  return c;
+}
+
+// Marian models with several targets: a token ">>fr<<" before the text.
+std::optional<LanguageTable> marked_targets(const Model& model) {
+  const Tokenizer& t = *model.tokenizer();
+  LanguageTable table;
+  const auto size = static_cast<int32_t>(std::min<uint64_t>(t.vocabulary_size(), 1u << 30));
+  for (int32_t id = 0; id < size; ++id) {
+    const std::string_view token = t.token(id);
+    if (token.size() > 4 && token.starts_with(">>") && token.ends_with("<<"))
+      table.add(token.substr(2, token.size() - 4), id);
+  }
+  if (table.empty()) return {};
+  return table;
+}
+
+Result<Conventions> by_marks(const LanguageTable& table, const TaskRequest& r) {
+  Conventions c;
+  if (r.to.empty()) return c;  // the text may hold the mark itself
+  LAPILLI_TRY(const auto* to, table.require(r.to));
+  c.prefix = ">>" + to->code + "<< ";
+  return c;
+}
+
+// "translation_en_to_fr" of config.json, or T5's words.
+Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
+  const Model::Impl& m = *model.impl();
+  Conventions c;
+  std::string names;
+  const TaskParams* only = nullptr;
+  size_t count = 0;
+  for (const TaskParams& task : m.tasks) {
+    if (!task.name.starts_with("translation_")) continue;
+    names += (names.empty() ? "" : ", ") + task.name.substr(12);
+    only = &task;
+    ++count;
+  }
+  if (r.from.empty() || r.to.empty()) {
+    if (count == 1 && r.from.empty() && r.to.empty()) {
+      take(*only, c);
+      return c;
+    }
+    return fail(ErrorCode::invalid_argument,
+                "%s translates between several languages: name both (--from and --to, source_language and "
+                "target_language)%s%s",
+                model.info().directory.c_str(), names.empty() ? "" : "; its files mention ", names.c_str());
+  }
+  LAPILLI_TRY(const auto from, language_name(r.from));
+  LAPILLI_TRY(const auto to, language_name(r.to));
+  const std::string name = "translation_" + std::string(from.code) + "_to_" + std::string(to.code);
+  if (const TaskParams* task = find_task(m, name)) {
+    take(*task, c);
+    return c;
+  }
+  c.prefix = "translate " + std::string(from.name) + " to " + std::string(to.name) + ": ";
+  return c;
+}
+
+Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
+  const Model::Impl& m = *model.impl();
+  const bool named = std::any_of(m.tasks.begin(), m.tasks.end(),
+                                 [](const TaskParams& t) { return t.name.starts_with("translation_"); });
+  if (named || takes_named_tasks(model.info().family)) {
+    // Without any languages the texts may bring their words themselves.
+    if (r.from.empty() && r.to.empty() && !named) return Conventions{};
+    return by_words(model, r);
+  }
+  if (model.tokenizer())
+    if (const auto marks = marked_targets(model)) return by_marks(*marks, r);
+  if (r.from.empty() && r.to.empty()) return Conventions{};
+  return fail(
+      ErrorCode::invalid_argument,
+      "%s (%s) has no languages to choose from: it translates between the two that it was trained for; leave out "
+      "%s",
+      model.info().directory.c_str(), model.info().family.c_str(),
+      r.from.empty() ? "the target language"
+      : r.to.empty() ? "the source language"
+                     : "both languages");
+}
+
+Result<Conventions> for_summary(const Model& model) {
+  Conventions c;
+  if (const TaskParams* task = find_task(*model.impl(), "summarization"))
+    take(*task, c);
+  else if (takes_named_tasks(model.info().family))
+    c.prefix = "summarize: ";
+  return c;
+}
+
+}  // namespace
+
+Result<Task> parse_task(std::string_view name) {
+  if (name.empty() || name == "generate") return Task::none;
+  if (name == "translate") return Task::translate;
+  if (name == "summarize") return Task::summarize;
+  return fail(ErrorCode::invalid_argument,
+              "the task \"%.*s\" is not known; there are translate, summarize and generate",
+              static_cast<int>(std::min<size_t>(name.size(), 64)), name.data());
+}
+
+Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
+  const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
+  if (multilingual && (r.task == Task::translate || !r.from.empty() || !r.to.empty())) {
+    LAPILLI_TRY(Conventions c, by_language_tokens(model, r));
+    if (r.task == Task::summarize) {
+      LAPILLI_TRY(const Conventions summary, for_summary(model));
+      c.prefix = summary.prefix;
+      c.options = merge(c.options, summary.options);
+    }
+    return c;
+  }
+  switch (r.task) {
+    case Task::none:
+      if (r.from.empty() && r.to.empty()) return Conventions{};
+      return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
+    case Task::translate:
+      return for_translation(model, r);
+    case Task::summarize:
+      if (r.from.empty() && r.to.empty()) return for_summary(model);
+      return fail(ErrorCode::invalid_argument, "%s has no languages to choose from for a summary",
+                  model.info().directory.c_str());
+  }
+  return Conventions{};
+}
+
+}  // namespace lapilli

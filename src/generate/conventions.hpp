@@ -1,0 +1,38 @@
+// What families expect of who uses them: words before the input, language tokens, settings per task. A caller says what
+// it wants ("translate to French") and need not know.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli {
+
+enum class Task : uint8_t {
+  none,  // the model as it is: no conventions
+  translate,
+  summarize,
+};
+// "translate", "summarize", "generate" or "" (none).
+Result<Task> parse_task(std::string_view name);
+
+struct TaskRequest {
+  Task task = Task::none;
+  // Languages as the model's files write them ("fr_XX", "fra_Latn"), or as ISO codes ("fr", "fra"); empty: not given.
+  std::string from, to;
+};
+
+struct Conventions {
+  std::string prefix;  // stands before every input
+  // For the tokenizer; empty: what the files say.
+  std::string source_language, target_language;
+  GenerationConfig options;  // over the model's own, under the caller's
+};
+
+// Refuses by name languages that the model does not have, and a translation by a multilingual model whose target is
+// neither given nor set in the model's files.
+Result<Conventions> find_conventions(const Model& model, const TaskRequest& request);
+
+}  // namespace lapilli

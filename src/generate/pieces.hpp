@@ -1,0 +1,40 @@
+// Inputs as the pieces that the model is run on: sentences of a text, or the whole of it, as token ids.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generate/conventions.hpp"
+#include "generate/translate.hpp"
+#include "text/sentences.hpp"
+
+namespace lapilli {
+
+struct InputPiece {
+  TextRange range;  // of the input's text
+  std::vector<int32_t> ids;
+  std::vector<ByteRange> bytes;  // of the input's text, per id
+};
+
+struct InputPieces {
+  // Of the pieces in the text; empty if the input is one piece as it is.
+  std::vector<TextRange> ranges;
+  std::vector<InputPiece> pieces;  // at least one
+};
+
+struct PieceOptions {
+  bool split = false;    // a text of several sentences becomes as many pieces
+  std::string language;  // of the texts; empty: unknown
+  const Conventions* conventions = nullptr;
+};
+
+// Nothing is cut off: pieces that exceed the model's positions are cut in two if splitting is allowed, and an error
+// that says so if it is not.
+Result<InputPieces> make_pieces(const Model& model, const TextInput& input, const PieceOptions& options);
+
+// What the model said to each piece as one sequence: texts between the white space of the input, ids and scores one
+// after the other, the score over all of them. `sequences` holds one per piece.
+TextSequence join_pieces(std::string_view text, const InputPieces& pieces, std::vector<TextSequence> sequences,
+                         float length_penalty);
+
+}  // namespace lapilli

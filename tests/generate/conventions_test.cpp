@@ -1,0 +1,192 @@
+// What a task means for each family: prefixes, language tokens, settings; and what is refused.
+#include "generate/conventions.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "generate/jobs.hpp"
+#include "generate/model_impl.hpp"
+#include "text/temp_directory.hpp"
+
+namespace lapilli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kData = LAPILLI_TEST_DATA;
+
+TEST(Conventions, TasksByName) {
+  EXPECT_EQ(parse_task("").value(), Task::none);
+  EXPECT_EQ(parse_task("generate").value(), Task::none);
+  EXPECT_EQ(parse_task("translate").value(), Task::translate);
+  EXPECT_EQ(parse_task("summarize").value(), Task::summarize);
+  EXPECT_THAT(parse_task("sing").error().message, HasSubstr("sing"));
+}
+
+TEST(TaskParams, AreReadAndHostileOnesRefused) {
+  const auto good = read_task_params(json::parse(R"({"task_specific_params": {
+      "summarization": {"early_stopping": true, "length_penalty": 2.0, "max_length": 200, "num_beams": 4, "prefix": "sum: "},
+      "other": 3, "empty": {}}})"),
+                                     "config.json");
+  ASSERT_TRUE(good.ok());
+  ASSERT_EQ(good->size(), 2u);
+  const TaskParams& s = good->back();
+  EXPECT_EQ(s.name, "summarization");
+  EXPECT_EQ(s.prefix, "sum: ");
+  EXPECT_EQ(s.options.num_beams, 4u);
+  EXPECT_EQ(s.options.max_length, 200u);
+  EXPECT_TRUE(s.options.unknown.empty());
+  EXPECT_TRUE(read_task_params(json::parse("{}"), "config.json")->empty());
+  EXPECT_TRUE(read_task_params(json::parse(R"({"task_specific_params": null})"), "config.json")->empty());
+  for (const char* bad : {R"({"task_specific_params": 7})", R"({"task_specific_params": {"a": {"prefix": 1}}})",
+                          R"({"task_specific_params": {"a": {"num_beams": "many"}}})"}) {
+    const auto r = read_task_params(json::parse(bad), "config.json");
+    ASSERT_FALSE(r.ok()) << bad;
+    EXPECT_THAT(r.error().message, HasSubstr("config.json"));
+  }
+}
+
+class DeviceConventions : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  static void TearDownTestSuite() { device_.reset(); }
+
+  // A model directory with the tokenizer of another record, its config.json and generation_config.json changed.
+  std::shared_ptr<Model> load(const std::string& model, const std::string& tokenizer, const json& config = {},
+                              const json& generation = {}) {
+    folder_ = std::make_unique<TempDirectory>();
+    folder_->copy_from(kData + "/models/" + model + "/model");
+    if (!tokenizer.empty()) folder_->copy_from(kData + "/tokenizers/" + tokenizer + "/files");
+    patch("config.json", config);
+    patch("generation_config.json", generation);
+    auto loaded = Model::load(device_, folder_->path());
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    if (loaded && !tokenizer.empty()) {
+      EXPECT_NE((*loaded)->tokenizer(), nullptr) << (*loaded)->tokenizer_error().message;
+    }
+    return loaded ? *loaded : nullptr;
+  }
+  static Result<Conventions> ask(const std::shared_ptr<Model>& model, Task task, const std::string& from = "",
+                                 const std::string& to = "") {
+    return find_conventions(*model, {task, from, to});
+  }
+
+ private:
+  void patch(const std::string& name, const json& changes) {
+    if (changes.is_null()) return;
+    auto whole = json::parse(read_file(folder_->path() + "/" + name));
+    whole.merge_patch(changes);
+    folder_->write(name, whole.dump());
+  }
+  static std::shared_ptr<vulkan::Device> device_;
+  std::unique_ptr<TempDirectory> folder_;
+};
+std::shared_ptr<vulkan::Device> DeviceConventions::device_;
+
+TEST_F(DeviceConventions, LanguageTokensThatTheDecoderWritesFirst) {
+  const auto m = load("m2m_100", "m2m_100");
+  ASSERT_TRUE(m && m->tokenizer());
+  const int32_t fr = m->tokenizer()->language_id("fr");
+  ASSERT_GE(fr, 0);
+  for (const char* code : {"fr", "fra", "fr-FR"}) {
+    LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate, "eng", code));
+    EXPECT_EQ(c.options.forced_bos_token_id, fr) << code;
+    EXPECT_FALSE(c.options.decoder_start_token_id.has_value());
+    EXPECT_EQ(c.source_language, "en");
+    EXPECT_EQ(c.target_language, "fr");
+    EXPECT_EQ(c.prefix, "");
+  }
+  const auto unknown = ask(m, Task::translate, "en", "tlh");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_THAT(unknown.error().message, HasSubstr("tlh"));
+  // The record's forced id is no language, so the files do not say where to.
+  const auto none = ask(m, Task::translate);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, AllOf(HasSubstr("--to"), HasSubstr("100 languages")));
+  LAPILLI_EXPECT_OK(ask(m, Task::none));
+}
+
+TEST_F(DeviceConventions, ATargetThatTheFilesNameIsEnough) {
+  const auto plain = load("m2m_100", "m2m_100");
+  ASSERT_TRUE(plain && plain->tokenizer());
+  const int32_t de = plain->tokenizer()->language_id("de"), fr = plain->tokenizer()->language_id("fr");
+  const auto m = load("m2m_100", "m2m_100", {}, {{"forced_bos_token_id", de}});
+  LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate));
+  EXPECT_FALSE(c.options.forced_bos_token_id.has_value());
+  // mBART's way: the decoder starts with the language.
+  const auto starts = load("m2m_100", "m2m_100", {}, {{"decoder_start_token_id", de}});
+  LAPILLI_ASSERT_VALUE(const auto s, ask(starts, Task::translate, "", "fr"));
+  EXPECT_EQ(s.options.decoder_start_token_id, fr);
+  EXPECT_FALSE(s.options.forced_bos_token_id.has_value());
+}
+
+TEST_F(DeviceConventions, WordsBeforeTheInput) {
+  const json tasks = {{"task_specific_params",
+                       {{"summarization", {{"prefix", "summarize: "}, {"num_beams", 4}, {"min_length", 3}}},
+                        {"translation_en_to_de", {{"prefix", "translate English to German: "}, {"max_length", 30}}},
+                        {"translation_en_to_fr", {{"prefix", "TRANSLATE: "}, {"num_beams", 2}}}}}};
+  const auto m = load("t5", "", tasks);
+  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, Task::translate, "eng", "fr-FR"));
+  EXPECT_EQ(fr.prefix, "TRANSLATE: ");
+  EXPECT_EQ(fr.options.num_beams, 2u);
+  LAPILLI_ASSERT_VALUE(const auto ro, ask(m, Task::translate, "en", "ro"));
+  EXPECT_EQ(ro.prefix, "translate English to Romanian: ");
+  LAPILLI_ASSERT_VALUE(const auto summary, ask(m, Task::summarize));
+  EXPECT_EQ(summary.prefix, "summarize: ");
+  EXPECT_EQ(summary.options.num_beams, 4u);
+  EXPECT_EQ(summary.options.min_length, 3u);
+  const auto half = ask(m, Task::translate, "", "fr");
+  ASSERT_FALSE(half.ok());
+  EXPECT_THAT(half.error().message, AllOf(HasSubstr("--from"), HasSubstr("en_to_de")));
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::none));
+  EXPECT_EQ(none.prefix, "");
+
+  // Without task_specific_params the family's usual words.
+  const auto bare = load("t5", "");
+  LAPILLI_ASSERT_VALUE(const auto words, ask(bare, Task::summarize));
+  EXPECT_EQ(words.prefix, "summarize: ");
+  LAPILLI_ASSERT_VALUE(const auto german, ask(bare, Task::translate, "en", "de"));
+  EXPECT_EQ(german.prefix, "translate English to German: ");
+  // One that was trained for a single pair.
+  const auto single = load("bart", "", {{"task_specific_params", {{"translation_en_to_de", {{"prefix", "x: "}}}}}});
+  LAPILLI_ASSERT_VALUE(const auto only, ask(single, Task::translate));
+  EXPECT_EQ(only.prefix, "x: ");
+  // A summary of BART: settings, no words.
+  const auto bart = load("bart", "", {{"task_specific_params", {{"summarization", {{"min_length", 5}}}}}});
+  LAPILLI_ASSERT_VALUE(const auto b, ask(bart, Task::summarize));
+  EXPECT_EQ(b.prefix, "");
+  EXPECT_EQ(b.options.min_length, 5u);
+}
+
+TEST_F(DeviceConventions, MarksOfMarian) {
+  const auto plain = load("marian", "marian");
+  ASSERT_TRUE(plain && plain->tokenizer());
+  LAPILLI_ASSERT_VALUE(const auto pair, ask(plain, Task::translate));
+  EXPECT_EQ(pair.prefix, "");
+  const auto m = plain->tokenizer()->encode(">>fr<<", {.add_special = false});
+  const bool marked = m && m->size() == 1 && m->front() != plain->tokenizer()->special().unk;
+  const auto fr = ask(plain, Task::translate, "", "fr");
+  if (marked) {
+    LAPILLI_ASSERT_OK(fr);
+    EXPECT_EQ(fr->prefix, ">>fr<< ");
+  } else {
+    ASSERT_FALSE(fr.ok());
+    EXPECT_THAT(fr.error().message, HasSubstr("leave out"));
+  }
+  EXPECT_FALSE(ask(plain, Task::translate, "", "tlh").ok());
+  EXPECT_FALSE(ask(plain, Task::none, "en", "").ok());
+  EXPECT_FALSE(ask(plain, Task::summarize, "en", "").ok());
+}
+
+TEST_F(DeviceConventions, BrokenTasksDoNotStopAModel) {
+  const auto m = load("bart", "", {{"task_specific_params", {{"summarization", {{"num_beams", "many"}}}}}});
+  ASSERT_NE(m, nullptr);
+  LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::summarize));
+  EXPECT_FALSE(c.options.num_beams.has_value());
+}
+
+}  // namespace
+}  // namespace lapilli

@@ -1,0 +1,184 @@
+// Texts through the bundled model: sentences and their joining, streaming, scores, what is too long.
+#include "generate/translate.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "generate/jobs.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing::HasSubstr;
+
+class DeviceTranslate : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr"));
+  }
+  static void TearDownTestSuite() { model_.reset(); }
+  static TranslateRequest request_of(const std::vector<std::string>& texts) {
+    TranslateRequest r;
+    for (const auto& text : texts) r.inputs.push_back({text, {}, false});
+    r.task.task = Task::translate;
+    return r;
+  }
+  static std::string say(const std::string& text) {
+    const auto out = translate(model_, request_of({text}));
+    return out && out->outputs[0].status ? out->outputs[0].sequences[0].text : "failed";
+  }
+  static std::shared_ptr<Model> model_;
+};
+std::shared_ptr<Model> DeviceTranslate::model_;
+
+TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
+  const std::vector<std::string> sentences{"Good morning.", "Where is the station?",
+                                           "I would like a cup of coffee, please."};
+  const std::string text = "  " + sentences[0] + "  " + sentences[1] + "\n" + sentences[2] + " ";
+  const auto request = request_of({text, sentences[1]});
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+  ASSERT_TRUE(out.outputs[0].status.ok());
+  const TextSequence& s = out.outputs[0].sequences[0];
+  EXPECT_EQ(s.text, "  " + say(sentences[0]) + "  " + say(sentences[1]) + "\n" + say(sentences[2]) + " ");
+  ASSERT_EQ(s.pieces.size(), 3u);
+  std::vector<int32_t> ids;
+  double sum = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const SequencePiece& p = s.pieces[i];
+    EXPECT_EQ(text.substr(p.source.begin, p.source.end - p.source.begin), sentences[i]);
+    EXPECT_EQ(s.text.substr(p.target.begin, p.target.end - p.target.begin), p.text);
+    EXPECT_EQ(p.text, say(sentences[i]));
+    ASSERT_EQ(p.source_bytes.size(), p.source_ids.size());
+    EXPECT_EQ(p.source_bytes.front().begin, p.source.begin);
+    for (const ByteRange& b : p.source_bytes) {
+      EXPECT_TRUE(b.begin == b.end || (b.begin >= p.source.begin && b.end <= p.source.end));
+    }
+    ids.insert(ids.end(), p.ids.begin(), p.ids.end());
+  }
+  EXPECT_EQ(s.ids, ids);
+  ASSERT_EQ(s.token_scores.size(), s.ids.size());
+  for (const float t : s.token_scores) sum += static_cast<double>(t);
+  const double penalty = model_->generation_config().length_penalty.value_or(1.0);
+  EXPECT_NEAR(static_cast<double>(s.score), sum / std::pow(static_cast<double>(ids.size()), penalty), 1e-4);
+  // One sentence is left as it is.
+  EXPECT_EQ(out.outputs[1].sequences[0].pieces.size(), 1u);
+  EXPECT_EQ(out.outputs[1].sequences[0].text, say(sentences[1]));
+}
+
+TEST_F(DeviceTranslate, WithoutATaskOrWhenToldSoTextsStayWhole) {
+  const std::string text = "Good morning. Where is the station?";
+  for (const int how : {0, 1}) {
+    auto request = request_of({text});
+    if (how == 0)
+      request.task.task = Task::none;
+    else
+      request.split = false;
+    LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+    EXPECT_EQ(out.outputs[0].sequences[0].pieces.size(), 1u);
+    EXPECT_EQ(out.stats.source_tokens, model_->tokenizer()->encode(text)->size());
+  }
+}
+
+TEST_F(DeviceTranslate, NothingIsCutOffInSilence) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "stone ";
+  auto request = request_of({text, "Good morning."});
+  request.split = false;
+  LAPILLI_ASSERT_VALUE(const auto whole, translate(model_, request));
+  ASSERT_FALSE(whole.outputs[0].status.ok());
+  EXPECT_THAT(whole.outputs[0].status.error().message, testing::AllOf(HasSubstr("256"), HasSubstr("split")));
+  EXPECT_TRUE(whole.outputs[1].status.ok());
+  request.split = true;
+  LAPILLI_ASSERT_VALUE(const auto split, translate(model_, request));
+  ASSERT_TRUE(split.outputs[0].status.ok()) << split.outputs[0].status.error().message;
+  const auto& pieces = split.outputs[0].sequences[0].pieces;
+  EXPECT_GE(pieces.size(), 2u);
+  uint64_t at = 0;
+  for (const auto& p : pieces) {
+    EXPECT_LE(p.source_ids.size(), 256u);
+    EXPECT_EQ(text.substr(at, p.source.begin - at).find_first_not_of(' '), std::string::npos);
+    at = p.source.end;
+  }
+  EXPECT_EQ(text.substr(at).find_first_not_of(' '), std::string::npos);
+}
+
+TEST_F(DeviceTranslate, StreamsWhatItReturns) {
+  const std::vector<std::string> texts{"Good morning. Where is the station? I would like a cup of coffee, please.",
+                                       "What time is it?", "\xff", ""};
+  for (const uint32_t beams : {1u, 4u}) {
+    for (const uint32_t batch : {1u, 2u, 32u}) {
+      auto request = request_of(texts);
+      request.options.num_beams = beams;
+      request.batch = batch;
+      std::vector<std::string> got(texts.size());
+      std::vector<std::vector<int32_t>> ids(texts.size());
+      uint32_t calls = 0;
+      request.stream = [&](size_t input, std::string_view text, std::span<const int32_t> fresh) {
+        got[input] += text;
+        ids[input].insert(ids[input].end(), fresh.begin(), fresh.end());
+        ++calls;
+        return true;
+      };
+      LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+      for (const size_t i : {0u, 1u, 3u}) {
+        ASSERT_TRUE(out.outputs[i].status.ok());
+        EXPECT_EQ(got[i], out.outputs[i].sequences[0].text) << beams << " beams, batches of " << batch;
+        EXPECT_EQ(ids[i], out.outputs[i].sequences[0].ids);
+      }
+      EXPECT_FALSE(out.outputs[2].status.ok());
+      EXPECT_EQ(got[2], "");
+      EXPECT_GT(calls, 6u);
+    }
+  }
+}
+
+TEST_F(DeviceTranslate, StreamsThePromptToo) {
+  auto request = request_of({"Where is the station?"});
+  request.decoder_prompt = {327, 31};
+  std::string got;
+  std::vector<int32_t> ids;
+  request.stream = [&](size_t, std::string_view text, std::span<const int32_t> fresh) {
+    got += text;
+    ids.insert(ids.end(), fresh.begin(), fresh.end());
+    return true;
+  };
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+  const TextSequence& s = out.outputs[0].sequences[0];
+  EXPECT_EQ(got, s.text);
+  EXPECT_EQ(ids, s.ids);
+  ASSERT_EQ(s.token_scores.size(), s.ids.size());
+  EXPECT_TRUE(std::isnan(s.token_scores[0]) && std::isnan(s.token_scores[1]));
+  EXPECT_FALSE(std::isnan(s.token_scores[2]));
+}
+
+TEST_F(DeviceTranslate, AStreamThatHasEnoughCancels) {
+  auto request = request_of({"Good morning.", "Where is the station?", "What time is it?"});
+  request.batch = 1;
+  uint32_t calls = 0;
+  request.stream = [&](size_t, std::string_view, std::span<const int32_t>) { return ++calls < 3; };
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+  EXPECT_TRUE(out.cancelled);
+  EXPECT_EQ(calls, 3u);
+  EXPECT_FALSE(out.outputs[2].status.ok());
+  EXPECT_EQ(out.outputs[2].status.error().code, ErrorCode::cancelled);
+}
+
+TEST_F(DeviceTranslate, BestListsOfSeveralPieces) {
+  auto request = request_of({"Good morning. What time is it?"});
+  request.options.num_beams = request.options.num_return_sequences = 3;
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+  const auto& sequences = out.outputs[0].sequences;
+  ASSERT_EQ(sequences.size(), 3u);
+  for (size_t k = 0; k < 3; ++k) {
+    ASSERT_EQ(sequences[k].pieces.size(), 2u);
+    EXPECT_EQ(sequences[k].text, sequences[k].pieces[0].text + " " + sequences[k].pieces[1].text);
+    if (k == 0) continue;
+    EXPECT_LE(sequences[k].pieces[0].score, sequences[k - 1].pieces[0].score);
+    EXPECT_NE(sequences[k].ids, sequences[k - 1].ids);
+  }
+}
+
+}  // namespace
+}  // namespace lapilli
