@@ -71,8 +71,9 @@ TEST(CliDevice, EveryLineKeepsItsPlace) {
     french += e.french + "\n";
     greedy += e.greedy + "\n";
   }
-  EXPECT_EQ(translate({}, input).out, french);
-  EXPECT_EQ(translate({"--beam", "1", "--batch", "7"}, input).out, greedy);
+  // Whole lines, as the reference implementation was given them.
+  EXPECT_EQ(translate({"--no-split"}, input).out, french);
+  EXPECT_EQ(translate({"--no-split", "--beam", "1", "--batch", "7"}, input).out, greedy);
 }
 
 // ---- lines that fail ----
