@@ -119,7 +119,10 @@ class Translation {
 
   Status generate_batch(std::span<const size_t> rows) {
     GenerateRequest batch;
-    for (const size_t unit : rows) batch.sources.push_back(source(unit).ids);
+    for (const size_t unit : rows) {
+      batch.sources.push_back(source(unit).ids);
+      batch.sequences.push_back(static_cast<uint32_t>(unit));  // what is drawn does not depend on the batch
+    }
     if (!request_.decoder_prompt.empty()) batch.decoder_ids.assign(rows.size(), request_.decoder_prompt);
     batch.options = options_;
     batch.steps_in_flight = request_.steps_in_flight;
