@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/mapped_file.hpp"
@@ -24,10 +25,16 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
                                              const Model& model) {
   SpecialTokens special;
   LAPILLI_TRY(special.tokens_, files.config.added_tokens());
+  // added_tokens.json says nothing about its tokens; which of them are special stands elsewhere.
+  std::unordered_set<std::string> silent;
+  if (!files.config.has("added_tokens_decoder")) {
+    for (const AddedToken& token : special.tokens_) silent.insert(token.text);
+  }
   if (files.json) {
     LAPILLI_TRY(auto listed, files.json->added_tokens());
     // Older directories list their tokens in tokenizer.json alone.
     if (special.tokens_.empty() || !files.config.has("added_tokens_decoder")) {
+      for (const AddedToken& token : listed) silent.erase(token.text);
       for (AddedToken& token : special.tokens_) {
         if (std::none_of(listed.begin(), listed.end(), [&](const AddedToken& t) { return t.text == token.text; }))
           listed.push_back(std::move(token));
@@ -44,7 +51,7 @@ Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::i
   const auto add = [&](AddedToken token, bool named) -> int32_t {
     for (AddedToken& known : special.tokens_) {
       if (known.text != token.text) continue;
-      known.special = known.special || named;
+      known.special = known.special || named || silent.contains(known.text);
       return known.id;
     }
     token.id = model.id(token.text);
