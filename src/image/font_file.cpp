@@ -20,7 +20,8 @@ Result<FontFile> FontFile::read(std::span<const uint8_t> data, const std::string
   LAPILLI_CHECK(font.check_tables(name));
   font.choose_map();
   if (font.map_ == 0) return fail(ErrorCode::unsupported, "%s: no Unicode character map", name.c_str());
-  if (!Outlines::open(font.outlines_, data, font.offset_)) {
+  const Table postscript = font.cff_ ? font.table("CFF ") : Table{};
+  if (!Outlines::open(font.outlines_, data, {font.offset_, postscript.begin, postscript.size})) {
     return fail(ErrorCode::unsupported, "%s: a kind of font that cannot be drawn", name.c_str());
   }
   return font;

@@ -2,7 +2,7 @@
 //
 // stb_truetype trusts its input. So fonts come from the system's own directories only (whoever can write there needs no
 // font to do harm), and still every table that is read is checked first: tables within the file, character maps, the
-// outlines of every glyph before it is drawn. Of PostScript outlines (CFF) the frame alone is checked.
+// TrueType outlines of every glyph before it is drawn. PostScript outlines (CFF) are read within their table's bounds.
 #pragma once
 
 #include <cstdint>

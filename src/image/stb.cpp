@@ -54,18 +54,144 @@ Result<std::vector<uint8_t>> encode_png(uint32_t width, uint32_t height, uint32_
   return std::vector<uint8_t>(png.get(), png.get() + size);
 }
 
-bool Outlines::open(Outlines& out, std::span<const uint8_t> data, uint32_t offset) {
-  stbtt_fontinfo info{};
-  if (!stbtt_InitFont(&info, data.data(), static_cast<int>(offset))) return false;
-  out.data_ = data;
-  out.offset_ = offset;
+struct Outlines::Info {
+  stbtt_fontinfo font{};
+};
+
+namespace {
+
+// An INDEX of the CFF format at `at`, which then stands behind it. False unless it lies within its table with its
+// offsets in order: what stb_truetype takes for granted.
+bool read_index(stbtt__buf& at, stbtt__buf& index) {
+  const int start = at.cursor;
+  const uint64_t count = stbtt__buf_get16(&at);
+  uint64_t size = 2;
+  if (count > 0) {
+    const int width = stbtt__buf_get8(&at);
+    if (width < 1 || width > 4 ||
+        static_cast<uint64_t>(at.size - at.cursor) < (count + 1) * static_cast<uint64_t>(width)) {
+      return false;
+    }
+    uint64_t before = 1;
+    for (uint64_t i = 0; i <= count; ++i) {
+      const uint64_t offset = stbtt__buf_get(&at, width);
+      if (offset < before || (i == 0 && offset != 1)) return false;
+      before = offset;
+    }
+    size = 3 + (count + 1) * static_cast<uint64_t>(width) + before - 1;
+  }
+  if (size > static_cast<uint64_t>(at.size - start)) return false;
+  index = stbtt__buf_range(&at, start, static_cast<int>(size));
+  at.cursor = start + static_cast<int>(size);
+  return true;
+}
+
+// The local subroutines that a dictionary names, perhaps none.
+bool read_subroutines(const stbtt__buf& table, stbtt__buf dictionary, stbtt__buf& subroutines) {
+  constexpr int kPrivate = 18, kSubroutines = 19;
+  stbtt_uint32 place[2] = {0, 0}, offset = 0;  // size and offset of the private dictionary
+  stbtt__dict_get_ints(&dictionary, kPrivate, 2, place);
+  const auto size = static_cast<uint64_t>(table.size);
+  if (place[0] == 0 || place[1] == 0) return true;
+  if (uint64_t{place[0]} + place[1] > size) return false;
+  stbtt__buf own = stbtt__buf_range(&table, static_cast<int>(place[1]), static_cast<int>(place[0]));
+  stbtt__dict_get_ints(&own, kSubroutines, 1, &offset);
+  if (offset == 0) return true;
+  if (uint64_t{place[1]} + offset > size) return false;
+  stbtt__buf at = table;
+  at.cursor = static_cast<int>(place[1] + offset);
+  return read_index(at, subroutines);
+}
+
+// Every glyph chooses a dictionary, and one that is there.
+bool sound_choice(stbtt__buf select, int dictionaries, int glyphs) {
+  const int format = stbtt__buf_get8(&select);
+  if (format == 0) {
+    if (select.size - select.cursor < glyphs) return false;
+    for (int i = 0; i < glyphs; ++i) {
+      if (stbtt__buf_get8(&select) >= dictionaries) return false;
+    }
+    return true;
+  }
+  const int ranges = stbtt__buf_get16(&select);
+  if (format != 3 || stbtt__buf_get16(&select) != 0) return false;
+  int before = 0;
+  for (int i = 0; i < ranges; ++i) {
+    const int chosen = stbtt__buf_get8(&select), next = stbtt__buf_get16(&select);
+    if (chosen >= dictionaries || next <= before) return false;
+    before = next;
+  }
+  return before >= glyphs;
+}
+
+// A font with several dictionaries, each with its own subroutines, which are looked up glyph by glyph.
+bool read_dictionaries(stbtt_fontinfo& font, uint64_t dictionaries, uint64_t select) {
+  const auto size = static_cast<uint64_t>(font.cff.size);
+  if (select == 0 || select >= size || dictionaries >= size) return false;
+  stbtt__buf at = font.cff;
+  at.cursor = static_cast<int>(dictionaries);
+  if (!read_index(at, font.fontdicts)) return false;
+  stbtt__buf counted = font.fontdicts;
+  const int count = stbtt__buf_get16(&counted);
+  for (int i = 0; i < count; ++i) {
+    stbtt__buf unused{};
+    if (!read_subroutines(font.cff, stbtt__cff_index_get(font.fontdicts, i), unused)) return false;
+  }
+  font.fdselect = stbtt__buf_range(&font.cff, static_cast<int>(select), static_cast<int>(size - select));
+  return sound_choice(font.fdselect, count, font.numGlyphs);
+}
+
+// stbtt_InitFont takes a CFF table for half a gigabyte long, whatever the file's size. Here it ends where it does, and
+// all that is read of it later is cut from this piece.
+bool open_postscript(stbtt_fontinfo& font, std::span<const uint8_t> data, const Outlines::Place& place) {
+  auto* bytes = const_cast<uint8_t*>(data.data());  // only read
+  const auto table = [&](const char* tag) { return static_cast<int>(stbtt__find_table(bytes, place.offset, tag)); };
+  font.data = bytes;
+  font.fontstart = static_cast<int>(place.offset);
+  font.head = table("head");
+  font.hhea = table("hhea");
+  font.hmtx = table("hmtx");
+  font.numGlyphs = ttUSHORT(bytes + table("maxp") + 4);
+  font.svg = -1;
+  font.cff = stbtt__new_buf(bytes + place.cff_begin, place.cff_size);
+  stbtt__buf at = font.cff, names{}, tops{}, strings{};
+  stbtt__buf_seek(&at, 2);
+  stbtt__buf_seek(&at, stbtt__buf_get8(&at));
+  if (!read_index(at, names) || !read_index(at, tops) || !read_index(at, strings) || !read_index(at, font.gsubrs)) {
+    return false;
+  }
+  if (tops.size < 4) return false;
+  stbtt__buf top = stbtt__cff_index_get(tops, 0);
+  constexpr int kCharStrings = 17, kKind = 0x106, kFontDicts = 0x124, kFontSelect = 0x125;
+  stbtt_uint32 char_strings = 0, kind = 2, dictionaries = 0, select = 0;
+  stbtt__dict_get_ints(&top, kCharStrings, 1, &char_strings);
+  stbtt__dict_get_ints(&top, kKind, 1, &kind);
+  stbtt__dict_get_ints(&top, kFontDicts, 1, &dictionaries);
+  stbtt__dict_get_ints(&top, kFontSelect, 1, &select);
+  if (char_strings == 0 || char_strings >= place.cff_size || kind != 2) return false;
+  if (!read_subroutines(font.cff, top, font.subrs)) return false;
+  if (dictionaries != 0 && !read_dictionaries(font, dictionaries, select)) return false;
+  at.cursor = static_cast<int>(char_strings);
+  if (!read_index(at, font.charstrings)) return false;
+  stbtt__buf counted = font.charstrings;
+  return stbtt__buf_get16(&counted) >= font.numGlyphs;
+}
+
+}  // namespace
+
+bool Outlines::open(Outlines& out, std::span<const uint8_t> data, const Place& place) {
+  auto info = std::make_shared<Info>();
+  const bool read = place.cff_size != 0 ? open_postscript(info->font, data, place)
+                                        : stbtt_InitFont(&info->font, data.data(), static_cast<int>(place.offset)) != 0;
+  if (!read) return false;
+  out.info_ = std::move(info);
   return true;
 }
 
 GlyphImage Outlines::draw(uint32_t glyph, float pixels) const {
   GlyphImage image;
-  stbtt_fontinfo info{};
-  if (!stbtt_InitFont(&info, data_.data(), static_cast<int>(offset_))) return image;
+  if (!info_) return image;
+  const stbtt_fontinfo& info = info_->font;
   const float scale = stbtt_ScaleForMappingEmToPixels(&info, pixels);
   int advance = 0, bearing = 0;
   stbtt_GetGlyphHMetrics(&info, static_cast<int>(glyph), &advance, &bearing);

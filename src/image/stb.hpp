@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,17 +22,21 @@ struct GlyphImage {
   float advance = 0;
 };
 
-// A font file whose tables FontFile has checked; `data` must live as long.
+// The outlines of a font whose tables FontFile has checked; its bytes must live as long.
 class Outlines {
  public:
-  // Null if stb_truetype does not read this font. `offset`: of the font within a collection.
-  static bool open(Outlines& out, std::span<const uint8_t> data, uint32_t offset);
+  struct Place {
+    uint32_t offset = 0;                   // of the font within a collection
+    uint64_t cff_begin = 0, cff_size = 0;  // the table of PostScript outlines; size 0: TrueType outlines
+  };
+  // False if stb_truetype does not read this font.
+  static bool open(Outlines& out, std::span<const uint8_t> data, const Place& place);
   // The glyph at `pixels` per em; empty if it is larger than four ems.
   [[nodiscard]] GlyphImage draw(uint32_t glyph, float pixels) const;
 
  private:
-  std::span<const uint8_t> data_;
-  uint32_t offset_ = 0;
+  struct Info;
+  std::shared_ptr<const Info> info_;
 };
 
 // Text in ASCII's printable characters, drawn without any font; others are left out. About seven pixels high, times

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
+#include <tuple>
 
 #include "image/shaping.hpp"
 
@@ -119,31 +121,43 @@ std::vector<std::string> system_font_directories() {
 #endif
 }
 
-std::vector<std::string> find_fonts(const std::vector<std::string>& directories) {
+namespace {
+
+struct FoundFont {
+  size_t rank;
+  std::string name, path;
+};
+
+void look_through(const std::string& directory, int& entries, std::vector<FoundFont>& found) {
   constexpr int kMostEntries = 20000, kDeepest = 6;
-  struct Found {
-    size_t rank;
-    std::string name, path;
-  };
-  std::vector<Found> found;
+  std::error_code error;
+  fs::recursive_directory_iterator at(directory, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator() && entries < kMostEntries; at.increment(error), ++entries) {
+    if (at.depth() >= kDeepest) at.disable_recursion_pending();
+    const std::string name = plain_name(at->path());
+    if (!name.ends_with(".ttf") && !name.ends_with(".otf") && !name.ends_with(".ttc")) continue;
+    std::error_code not_file;
+    if (regular(name) && at->is_regular_file(not_file)) found.push_back({rank(name), name, at->path().string()});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> find_fonts(const std::vector<std::string>& directories) {
+  std::vector<FoundFont> found;
   int entries = 0;
   for (const std::string& directory : directories) {
-    std::error_code error;
-    fs::recursive_directory_iterator at(directory, fs::directory_options::skip_permission_denied, error);
-    for (; !error && at != fs::recursive_directory_iterator() && entries < kMostEntries;
-         at.increment(error), ++entries) {
-      if (at.depth() >= kDeepest) at.disable_recursion_pending();
-      const std::string name = plain_name(at->path());
-      if (!name.ends_with(".ttf") && !name.ends_with(".otf") && !name.ends_with(".ttc")) continue;
-      std::error_code not_file;
-      if (regular(name) && at->is_regular_file(not_file)) found.push_back({rank(name), name, at->path().string()});
+    try {
+      look_through(directory, entries, found);
+    } catch (const std::exception&) {
+      // A name that this system's narrow strings cannot hold: the fonts found so far will do.
     }
   }
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+  std::sort(found.begin(), found.end(), [](const FoundFont& a, const FoundFont& b) {
     return std::tie(a.rank, a.name, a.path) < std::tie(b.rank, b.name, b.path);
   });
   std::vector<std::string> paths;
-  for (Found& f : found) paths.push_back(std::move(f.path));
+  for (FoundFont& f : found) paths.push_back(std::move(f.path));
   return paths;
 }
 
