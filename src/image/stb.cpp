@@ -174,7 +174,7 @@ bool open_postscript(stbtt_fontinfo& font, std::span<const uint8_t> data, const 
   at.cursor = static_cast<int>(char_strings);
   if (!read_index(at, font.charstrings)) return false;
   stbtt__buf counted = font.charstrings;
-  return stbtt__buf_get16(&counted) >= font.numGlyphs;
+  return static_cast<int>(stbtt__buf_get16(&counted)) >= font.numGlyphs;
 }
 
 }  // namespace
