@@ -1,13 +1,8 @@
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/mapped_file.hpp"
 #include "text/case_mapping.hpp"
 #include "text/own_tokenizers.hpp"
 #include "text/special_tokens.hpp"
@@ -15,6 +10,7 @@
 #include "text/unicode.hpp"
 #include "text/utf8.hpp"
 #include "text/vocabulary.hpp"
+#include "text/word_merger.hpp"
 
 namespace lapilli {
 namespace {
@@ -28,83 +24,6 @@ struct Character {
   ByteRange range;
 };
 using Word = std::vector<Character>;
-
-struct Symbol {
-  std::string text;
-  ByteRange range;
-};
-
-// Merges in the order of their rank; text of both parts with a space between them.
-using Ranks = std::unordered_map<std::string, uint32_t>;
-
-// Byte pair encoding of one word: the pair of lowest rank is merged wherever it stands, from left to right, until no
-// pair has a rank. O(n log n).
-class Merger {
- public:
-  Merger(const Ranks& ranks, std::vector<Symbol> symbols) : ranks_(ranks), symbols_(std::move(symbols)) {
-    const size_t n = symbols_.size();
-    for (size_t i = 0; i < n; ++i) {
-      previous_.push_back(i == 0 ? kNone : i - 1);
-      next_.push_back(i + 1 == n ? kNone : i + 1);
-    }
-    for (size_t i = 0; i + 1 < n; ++i) push(i);
-  }
-
-  std::vector<Symbol> run() && {
-    std::vector<size_t> merged;
-    while (!queue_.empty()) {
-      const uint32_t rank = queue_.top().rank;
-      // New pairs come after all of this rank, whatever rank they have.
-      merged.clear();
-      for (; !queue_.empty() && queue_.top().rank == rank; queue_.pop()) {
-        const size_t left = queue_.top().left;
-        if (rank_of(left) != rank) continue;  // one of the two has become part of another symbol
-        merge(left);
-        merged.push_back(left);
-      }
-      for (const size_t at : merged) {
-        if (!alive(at)) continue;
-        if (previous_[at] != kNone) push(previous_[at]);
-        push(at);
-      }
-    }
-    std::vector<Symbol> out;
-    for (size_t i = 0; i != kNone && i < symbols_.size(); i = next_[i]) out.push_back(std::move(symbols_[i]));
-    return out;
-  }
-
- private:
-  static constexpr size_t kNone = SIZE_MAX;
-  static constexpr uint32_t kNoRank = UINT32_MAX;
-  struct Pair {
-    uint32_t rank;
-    size_t left;
-    bool operator>(const Pair& other) const { return std::tie(rank, left) > std::tie(other.rank, other.left); }
-  };
-
-  [[nodiscard]] bool alive(size_t at) const { return !symbols_[at].text.empty(); }
-  [[nodiscard]] uint32_t rank_of(size_t left) const {
-    if (!alive(left) || next_[left] == kNone) return kNoRank;
-    const auto it = ranks_.find(symbols_[left].text + " " + symbols_[next_[left]].text);
-    return it == ranks_.end() ? kNoRank : it->second;
-  }
-  void push(size_t left) {
-    if (const uint32_t rank = rank_of(left); rank != kNoRank) queue_.push({rank, left});
-  }
-  void merge(size_t left) {
-    const size_t right = next_[left];
-    symbols_[left].text += symbols_[right].text;
-    symbols_[left].range.end = std::max(symbols_[left].range.end, symbols_[right].range.end);
-    symbols_[right].text.clear();
-    next_[left] = next_[right];
-    if (next_[left] != kNone) previous_[next_[left]] = left;
-  }
-
-  const Ranks& ranks_;
-  std::vector<Symbol> symbols_;
-  std::vector<size_t> previous_, next_;
-  std::priority_queue<Pair, std::vector<Pair>, std::greater<>> queue_;
-};
 
 // Runs of other characters than white space, each with a line feed that follows it.
 std::vector<Word> words_of(std::string_view text, uint64_t begin) {
@@ -156,7 +75,7 @@ Word spaced(const Word& word) {
 
 class BlenderbotSmallTokenizer final : public Tokenizer {
  public:
-  BlenderbotSmallTokenizer(Vocabulary words, Ranks ranks, CollectedTokens tokens)
+  BlenderbotSmallTokenizer(Vocabulary words, MergeRanks ranks, CollectedTokens tokens)
       : words_(std::move(words)),
         ranks_(std::move(ranks)),
         added_(std::move(tokens.tokens)),
@@ -187,7 +106,7 @@ class BlenderbotSmallTokenizer final : public Tokenizer {
   void encode_part(const Word& part, Encoding& out) const;
 
   Vocabulary words_;
-  Ranks ranks_;
+  MergeRanks ranks_;
   AddedTokens added_;
   std::string unknown_;
   uint64_t size_;
@@ -197,9 +116,9 @@ void BlenderbotSmallTokenizer::encode_part(const Word& part, Encoding& out) cons
   std::vector<char32_t> codes;
   codes.reserve(part.size());
   for (const Character& c : part) codes.push_back(c.code);
-  std::vector<Symbol> symbols;
+  std::vector<MergeSymbol> symbols;
   for (const CasedCharacter& c : lower_case(codes)) {
-    Symbol symbol{{}, part[c.from].range};
+    MergeSymbol symbol{{}, part[c.from].range};
     append_utf8(symbol.text, c.character);
     symbols.push_back(std::move(symbol));
   }
@@ -209,7 +128,7 @@ void BlenderbotSmallTokenizer::encode_part(const Word& part, Encoding& out) cons
   };
   if (symbols.size() == 1) return push(symbols[0].text, symbols[0].range);
   symbols.back().text += kWordEnd;
-  symbols = Merger(ranks_, std::move(symbols)).run();
+  symbols = merge_symbols(ranks_, std::move(symbols));
   for (size_t i = 0; i < symbols.size(); ++i) {
     std::string& piece = symbols[i].text;
     if (i + 1 < symbols.size())
@@ -266,35 +185,6 @@ Result<std::string> BlenderbotSmallTokenizer::decode_valid(std::span<const int32
   return std::string(strip(out));
 }
 
-// A line per merge; the first line is a comment, and nothing counts behind the last line feed.
-Result<Ranks> load_ranks(const std::string& path) {
-  LAPILLI_TRY(const std::string text, read_text_file(path));
-  LAPILLI_CHECK(check_utf8(text, path));
-  Ranks ranks;
-  const auto word = [](std::string_view& line) {
-    line = strip_left(line);
-    size_t end = 0;
-    for (size_t at = 0; at < line.size(); end = at) {
-      if (const size_t from = at; strip_left(line.substr(from)).size() != line.size() - from) break;
-      (void)next_character(line, at);
-    }
-    const std::string_view found = line.substr(0, end);
-    line.remove_prefix(end);
-    return found;
-  };
-  uint32_t rank = 0;
-  const size_t comment = text.find('\n');
-  size_t begin = comment == std::string::npos ? text.size() : comment + 1;
-  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    const std::string_view left = word(line), right = word(line);
-    // Of a merge that is listed twice the last counts. Empty lines count as well.
-    if (!right.empty() && strip(line).empty()) ranks[std::string(left) + " " + std::string(right)] = rank;
-    ++rank;
-  }
-  return ranks;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::string& directory) {
@@ -302,7 +192,7 @@ Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::st
   LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
   const std::string path = directory + "/vocab.json";
   LAPILLI_TRY(auto words, Vocabulary::load(path));
-  LAPILLI_TRY(auto ranks, load_ranks(directory + "/merges.txt"));
+  LAPILLI_TRY(auto ranks, load_merge_ranks(directory + "/merges.txt", true));
   SpecialTokenSources sources;
   sources.named = {{"bos_token", "__start__"}, {"eos_token", "__end__"},  {"unk_token", "__unk__"},
                    {"sep_token", nullptr},     {"pad_token", "__null__"}, {"cls_token", nullptr},

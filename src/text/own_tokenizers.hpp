@@ -18,5 +18,7 @@ Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::st
 Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const std::string& directory);
 // sentencepiece.bpe.model and vocab.json.
 Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const std::string& directory);
+// vocab-src.json, vocab-tgt.json and merges.txt: words as Moses' tokenizer makes them, then byte pair encoding.
+Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const std::string& directory);
 
 }  // namespace lapilli

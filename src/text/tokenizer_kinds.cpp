@@ -17,6 +17,7 @@ constexpr TokenizerKind kKinds[] = {
     {"MarianTokenizer", "marian", load_marian_tokenizer},
     {"ByT5Tokenizer", "", load_byt5_tokenizer},
     {"BlenderbotSmallTokenizer", "blenderbot-small", load_blenderbot_small_tokenizer},
+    {"FSMTTokenizer", "fsmt", load_fsmt_tokenizer},
     {"Speech2TextTokenizer", "speech_to_text", load_speech_to_text_tokenizer},
     {"T5Tokenizer", "t5 mt5 umt5", load_t5_tokenizer},
     {"PegasusTokenizer", "pegasus", load_pegasus_tokenizer},
