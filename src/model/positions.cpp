@@ -12,11 +12,13 @@ std::vector<float> sinusoids(const StackConfig& s) {
   // An odd column is a sine in Marian's tables and zero in fairseq's.
   const uint32_t half = fairseq ? d / 2 : d / 2 + d % 2, filled = fairseq ? 2 * half : d;
   const double last = half > 1 ? half - 1 : 1;
+  std::vector<double> frequency(half);
+  for (uint32_t j = 0; j < half; ++j)
+    frequency[j] = fairseq ? std::exp(-std::log(10000.0) * j / last) : std::pow(10000.0, -2.0 * j / d);
   for (uint32_t p = 0; p < rows; ++p) {
     if (fairseq && p + 1 == s.position_offset) continue;  // padding
     for (uint32_t i = 0; i < filled; ++i) {
-      const uint32_t j = i < half ? i : i - half;
-      const double angle = fairseq ? p * std::exp(-std::log(10000.0) * j / last) : p / std::pow(10000.0, 2.0 * j / d);
+      const double angle = p * frequency[i < half ? i : i - half];
       table[p * ld + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
     }
   }

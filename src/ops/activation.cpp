@@ -16,7 +16,7 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  if (a.activation > Activation::silu)
+  if (a.activation > kLastActivation)
     return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
@@ -58,7 +58,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = a.scale * activate(a.activation, x[i]);
 }
 
-constexpr const char* kNames[] = {"none", "relu", "gelu_erf", "gelu_tanh", "silu"};
+constexpr const char* kNames[] = {"none",       "relu",    "gelu_erf", "gelu_tanh",    "silu",       "tanh",
+                                  "gelu_quick", "gelu_10", "relu6",    "relu_squared", "leaky_relu", "mish"};
+static_assert(std::size(kNames) == static_cast<size_t>(kLastActivation) + 1);
 
 OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, const std::string& what = "",
                  uint64_t live = 0) {
@@ -100,8 +102,8 @@ OpCase make_scaled(uint64_t rows, uint64_t cols, uint64_t live = 0) {
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const auto kind :
-       {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
+  for (uint32_t i = 0; i <= static_cast<uint32_t>(kLastActivation); ++i) {
+    const auto kind = static_cast<Activation>(i);
     all.push_back(make_case(kind, 5, 67, 4));
     all.push_back(make_sweep(kind, 1, 4e-7));
     all.push_back(make_sweep(kind, 12, 1e-6));

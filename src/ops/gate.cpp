@@ -14,7 +14,7 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  if (a.activation > Activation::silu)
+  if (a.activation > kLastActivation)
     return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
   LAPILLI_CHECK(expect_output(g, node, 0, {"y"}));
   const auto& y = g.tensor(node.outputs[0]);

@@ -10,7 +10,22 @@
 
 namespace lapilli {
 
-enum class Activation : uint32_t { none, relu, gelu_erf, gelu_tanh, silu };
+// All are 0 at 0, so that padding stays zero. gelu_10: gelu_erf cut at -10 and 10.
+enum class Activation : uint32_t {
+  none,
+  relu,
+  gelu_erf,
+  gelu_tanh,
+  silu,
+  tanh,
+  gelu_quick,
+  gelu_10,
+  relu6,
+  relu_squared,
+  leaky_relu,
+  mish
+};
+constexpr Activation kLastActivation = Activation::mish;
 
 // How a matrix lies in a weight tensor (f32, one row): panels of 32 columns, each panel [K rounded up to 4][32], padded
 // with zeros; behind all panels the bias, 32 words a panel (zeros where there is none). A slice of columns at panel

@@ -19,6 +19,14 @@ constexpr NamedActivation kActivations[] = {{"relu", Activation::relu},
                                             {"gelu_pytorch_tanh", Activation::gelu_tanh},
                                             {"silu", Activation::silu},
                                             {"swish", Activation::silu},
+                                            {"gelu_python_tanh", Activation::gelu_tanh},
+                                            {"quick_gelu", Activation::gelu_quick},
+                                            {"gelu_10", Activation::gelu_10},
+                                            {"tanh", Activation::tanh},
+                                            {"relu6", Activation::relu6},
+                                            {"relu2", Activation::relu_squared},
+                                            {"leaky_relu", Activation::leaky_relu},
+                                            {"mish", Activation::mish},
                                             {"linear", Activation::none}};
 
 Result<uint32_t> in_range(const JsonView& v, const char* key, uint32_t max, Result<uint32_t> value) {
