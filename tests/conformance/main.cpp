@@ -4,13 +4,14 @@
 #include <cstdio>
 
 #include "conformance/folder.hpp"
+#include "conformance/table.hpp"
 
 int main(int argc, char** argv) {
   using namespace lapilli;
   CLI::App app{"Holds Lapilli against folders of recorded reference results."};
   std::vector<std::string> folders;
   conformance::RunOptions options;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", write, check;
   bool json = false, strict = false;
   app.add_option("DIR", folders, "Folders with an expected.json")->required();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
@@ -19,6 +20,8 @@ int main(int argc, char** argv) {
   app.add_option("--filter", options.filter, "Only cases whose name contains this");
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--strict", strict, "Exit 1 also if something was skipped");
+  app.add_option("--write-table", write, "Put a table of the run, a row per family, into this Markdown file");
+  app.add_option("--check-table", check, "Fail if the file's table is not that of the run (deviations may differ)");
   CLI11_PARSE(app, argc, argv);
   conformance::Report report(json);
   for (const auto& folder : folders) {
@@ -28,5 +31,14 @@ int main(int argc, char** argv) {
       report.add(folder, "expected.json", conformance::Outcome::failed(std::string("the record is damaged: ") + e.what()));
     }
   }
-  return report.finish(strict);
+  int status = report.finish(strict);
+  if (!write.empty() || !check.empty()) {
+    const std::string table = conformance::models_table(report.cases());
+    const Status done = write.empty() ? conformance::check_table(check, table) : conformance::write_table(write, table);
+    if (!done) {
+      std::fprintf(stderr, "%s\n", done.error().message.c_str());
+      status = 1;
+    }
+  }
+  return status;
 }

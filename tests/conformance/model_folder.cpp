@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "conformance/folder.hpp"
+#include "conformance/table.hpp"
 #include "generate/generate.hpp"
 
 namespace lapilli::conformance {
@@ -58,6 +59,12 @@ void merge(Outcome& into, const Outcome& o) {
   if (o.tolerance > 0) into.compare(o.deviation, o.tolerance, o.reason);
 }
 
+// The part of a case that an output belongs to.
+const char* part_of(const std::string& path) {
+  if (path.find("attentions") != std::string::npos) return "attention";
+  return path.starts_with("logits") ? "logits" : "states";
+}
+
 Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   for (const auto& [key, value] : c["inputs"].items())
     if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "decoder_attention_mask")
@@ -78,7 +85,10 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
       LAPILLI_TRY(mask, read_ids(record, spec["compare_where"]["mask"].get<std::string>()));
       dim = spec["compare_where"]["dim"].get<size_t>();
     }
-    merge(outcome, compare_tensor(*it, expected, mask.empty() ? nullptr : &mask, dim, spec["atol_fp32"].get<double>()));
+    const Outcome o =
+        compare_tensor(*it, expected, mask.empty() ? nullptr : &mask, dim, spec["atol_fp32"].get<double>());
+    outcome.add_part(part_of(path), o.deviation, o.tolerance);
+    merge(outcome, o);
   }
   return outcome;
 }
@@ -228,10 +238,19 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   const auto device = the_device(options);
   if (!device) return report.add(folder, "device", Outcome::failed(device.error().message));
   const auto model = Model::load(*device, folder);
+  Subject subject;
+  if (model) {
+    subject.family = (*model)->info().family;
+    subject.checkpoint = (*model)->info().checkpoint_format;
+    subject.dtype = (*model)->info().stored_dtype;
+  } else if (const auto config = read_json_file(folder + "/config.json")) {
+    subject.family = config->value("model_type", std::string());
+  }
   for (const auto& c : (*record).json.value("cases", Json::array())) {
     const std::string name = c.value("name", std::string("?"));
     if (name.find(options.filter) == std::string::npos) continue;
-    report.add(folder, name, model ? run_case(*model, directory, *record, c) : from_error(model.error()));
+    subject.group = case_group(c);
+    report.add(folder, name, model ? run_case(*model, directory, *record, c) : from_error(model.error()), subject);
   }
 }
 

@@ -1,10 +1,12 @@
 #include "conformance/report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace lapilli::conformance {
 
 void Outcome::compare(double seen, double allowed, const std::string& what) {
+  largest = std::max(largest, seen);
   // A NaN is never within a tolerance.
   const bool good = seen <= allowed;
   if (deviation <= tolerance * 0 && tolerance == 0) {
@@ -23,16 +25,25 @@ void Outcome::fail(std::string why) {
   reason = std::move(why);
 }
 
-void Report::add(const std::string& folder, const std::string& name, const Outcome& o) {
+void Outcome::add_part(const std::string& name, double seen, double allowed) {
+  const auto it = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.name == name; });
+  Part& part = it == parts.end() ? parts.emplace_back(Part{name, 0, 0}) : *it;
+  part.largest = std::max(part.largest, seen);
+  if (allowed > 0) part.share = std::max(part.share, seen / allowed);
+}
+
+void Report::add(const std::string& folder, const std::string& name, const Outcome& o, const Subject& subject) {
   const char* word = o.verdict == Verdict::passed ? "pass" : o.verdict == Verdict::failed ? "FAIL" : "unsupported";
   (o.verdict == Verdict::passed ? passed_ : o.verdict == Verdict::failed ? failed_ : skipped_)++;
-  if (json_) {
-    nlohmann::json line = {{"folder", folder}, {"case", name}, {"result", word}};
-    if (o.tolerance > 0) line["deviation"] = o.deviation, line["tolerance"] = o.tolerance;
-    if (!o.reason.empty()) line["reason"] = o.reason;
-    cases_.push_back(std::move(line));
-    return;
-  }
+  nlohmann::json line = {{"folder", folder}, {"case", name}, {"result", word}};
+  if (o.tolerance > 0) line["deviation"] = o.deviation, line["tolerance"] = o.tolerance, line["largest"] = o.largest;
+  if (!o.reason.empty()) line["reason"] = o.reason;
+  for (const auto& [key, value] : {std::pair{"family", subject.family}, std::pair{"checkpoint", subject.checkpoint},
+                                   std::pair{"dtype", subject.dtype}, std::pair{"group", subject.group}})
+    if (!value.empty()) line[key] = value;
+  for (const Part& p : o.parts) line["parts"][p.name] = {{"largest", p.largest}, {"share", p.share}};
+  cases_.push_back(std::move(line));
+  if (json_) return;
   std::printf("%s  %s  ", folder.c_str(), name.c_str());
   if (o.tolerance > 0) std::printf("%.3g of %.3g  ", o.deviation, o.tolerance);
   std::printf("%s%s%s\n", word, o.reason.empty() ? "" : ": ", o.reason.c_str());

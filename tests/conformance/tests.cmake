@@ -2,7 +2,9 @@
 # may be unsupported there.
 file(GLOB models LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
 file(GLOB tokenizers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
-lapilli_gpu_test(conformance COMMAND conformance --strict ${models} ${tokenizers} DRIVERS lavapipe LABELS fast)
+# The same run compares the table of docs/models.md with what it finds.
+lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/models.md ${models}
+  ${tokenizers} DRIVERS lavapipe LABELS fast)
 file(GLOB searches LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor
   LABELS fast)
@@ -11,3 +13,6 @@ lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lava
   MASKS floor small-bindings no-timeline no-indirect LABELS slow)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe PROFILES - android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS slow)
+add_test(NAME conformance.table COMMAND ${CMAKE_CURRENT_LIST_DIR}/table-selftest $<TARGET_FILE:conformance>
+  ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/byt5)
+set_tests_properties(conformance.table PROPERTIES LABELS fast-host)

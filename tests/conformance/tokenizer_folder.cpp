@@ -51,6 +51,7 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
   if (!record) return report.add(directory, "expected.json", Outcome::failed(record.error().message));
   const std::string type = record->value("class", std::string("?"));
   const auto tokenizer = load_tokenizer(directory + "/files", type);
+  const Subject subject{"", "", "", "tokenizer"};
   const auto run = [&](const char* list, auto function) {
     size_t i = 0;
     // Fields that are no list have one case.
@@ -59,13 +60,13 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
       const std::string name = std::string(list) + "[" + std::to_string(i++) + "]";
       if (name.find(options.filter) == std::string::npos) continue;
       if (!tokenizer) {
-        report.add(directory, name, tokenizer.error().code == ErrorCode::unsupported ? Outcome::unsupported(tokenizer.error().message) : Outcome::failed(tokenizer.error().message));
+        report.add(directory, name, tokenizer.error().code == ErrorCode::unsupported ? Outcome::unsupported(tokenizer.error().message) : Outcome::failed(tokenizer.error().message), subject);
         continue;
       }
       try {
-        report.add(directory, name, function(c));
+        report.add(directory, name, function(c), subject);
       } catch (const std::exception& e) {
-        report.add(directory, name, Outcome::failed(std::string("the record is damaged: ") + e.what()));
+        report.add(directory, name, Outcome::failed(std::string("the record is damaged: ") + e.what()), subject);
       }
     }
   };
