@@ -137,6 +137,58 @@ TEST(Families, FieldsThatContradictTheNetworkAreNamed) {
   }
 }
 
+// What tells the families of the group apart, all from one config.json.
+TEST(Families, ShapesOfTheBartGroup) {
+  struct Expected {
+    const char* type;
+    bool pre_norm, embedding_norm;
+    Positions positions;
+    uint32_t offset;
+    bool logits_bias;
+  };
+  const Expected all[] = {{"marian", false, false, Positions::sinusoid_split, 0, true},
+                          {"bart", false, true, Positions::learned, 2, true},
+                          {"mbart", true, true, Positions::learned, 2, true},
+                          {"pegasus", true, false, Positions::sinusoid_split, 0, true},
+                          {"blenderbot", true, false, Positions::learned, 0, true},
+                          {"blenderbot-small", false, true, Positions::learned, 0, true},
+                          {"m2m_100", true, false, Positions::sinusoid_fairseq, 2, false},
+                          {"fsmt", false, false, Positions::sinusoid_fairseq, 2, false}};
+  for (const Expected& e : all) {
+    auto json = published("bart");
+    json["model_type"] = e.type;
+    json["src_vocab_size"] = json["tgt_vocab_size"] = 261;
+    const auto config = parse(json);
+    ASSERT_TRUE(config.ok()) << e.type << ": " << config.error().message;
+    EXPECT_EQ(config->family, e.type);
+    EXPECT_EQ(config->logits_bias, e.logits_bias) << e.type;
+    for (const StackConfig* s : {&config->encoder, &config->decoder}) {
+      EXPECT_EQ(s->pre_norm, e.pre_norm) << e.type;
+      EXPECT_EQ(s->final_norm, e.pre_norm) << e.type;
+      EXPECT_EQ(s->embedding_norm, e.embedding_norm) << e.type;
+      EXPECT_EQ(s->positions, e.positions) << e.type;
+      EXPECT_EQ(s->position_offset, e.offset) << e.type;
+    }
+  }
+}
+
+TEST(Families, PaddingIsNoPositionWhereIdsTellPositions) {
+  for (const char* name : {"m2m_100", "fsmt"}) {
+    auto json = published(name);
+    json["pad_token_id"] = 5;
+    auto config = parse(json);
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->encoder.uncounted_id, 5u) << name;
+    EXPECT_EQ(config->decoder.uncounted_id, 5u) << name;
+    EXPECT_EQ(config->decoder.position_offset, 6u) << name;
+    json["pad_token_id"] = 1u << 30;  // rows in front of the first position cost memory
+    config = parse(json);
+    ASSERT_FALSE(config.ok()) << name;
+    EXPECT_THAT(config.error().message, HasSubstr("pad_token_id"));
+  }
+  EXPECT_EQ(parse(published("bart"))->encoder.uncounted_id, kNoPositionId);
+}
+
 TEST(Families, EmbeddingsAreScaledAsConfigured) {
   auto json = published("bart");
   EXPECT_EQ(parse(json)->encoder.embedding_scale, 1.0f);
