@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <deque>
 
 #include "generate/jobs.hpp"
 
@@ -21,7 +22,7 @@ class DeviceTranslate : public testing::Test {
   static void TearDownTestSuite() { model_.reset(); }
   static TranslateRequest request_of(const std::vector<std::string>& texts) {
     TranslateRequest r;
-    for (const auto& text : texts) r.inputs.push_back({text, {}, false});
+    for (const auto& text : texts) r.inputs.push_back({kept_.emplace_back(text), {}, false});
     r.task.task = Task::translate;
     return r;
   }
@@ -30,8 +31,10 @@ class DeviceTranslate : public testing::Test {
     return out && out->outputs[0].status ? out->outputs[0].sequences[0].text : "failed";
   }
   static std::shared_ptr<Model> model_;
+  static std::deque<std::string> kept_;  // requests refer to their texts
 };
 std::shared_ptr<Model> DeviceTranslate::model_;
+std::deque<std::string> DeviceTranslate::kept_;
 
 TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
   const std::vector<std::string> sentences{"Good morning.", "Where is the station?",
