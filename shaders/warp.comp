@@ -25,6 +25,7 @@ const float MASS_UNIT = 2147483648.0, ENTROPY_UNIT = 134217728.0;
 const float LARGEST = 9e28;                         // scores beyond would count as forbidden
 shared uint histogram[BINS];
 shared vec2 part[LOCAL];
+shared uint sixteens[16];  // sums of sixteen bins each
 shared uint found_digit, found_rest;
 
 uint lane, base;
@@ -120,9 +121,16 @@ uint select(uint keys, uint weights, uint target) {
       count_one(keys, weights, v.w, prefix, shift);
     }
     barrier();
+    if (lane < 16u) {
+      uint sum = 0u;
+      for (uint b = 0u; b < 16u; ++b) sum += histogram[16u * lane + b];
+      sixteens[lane] = sum;
+    }
+    barrier();
     if (lane == 0u) {
-      uint above = 0u, at = BINS;
-      for (uint b = BINS; b > 0u && at == BINS; --b) {
+      uint above = 0u, s = 16u, at = BINS;
+      for (; s > 0u && sixteens[s - 1u] < target - above; --s) above += sixteens[s - 1u];
+      for (uint b = 16u * s; s > 0u && at == BINS; --b) {
         if (histogram[b - 1u] >= target - above)
           at = b - 1u;
         else

@@ -299,6 +299,15 @@ void add_shape_cases(std::vector<OpCase>& all) {
   all.push_back(BeamCase("slices", {5, 3, 5, 1, 409, 32}).finish());
   all.push_back(BeamCase("some have ended", {4, 5, 3, 2, 97, 50, {1, 4}}).finish());
   all.push_back(BeamCase("most candidates", {6, 2, kMaxBeams, kMaxEndTokens, 997, 200}).finish());
+  // As many lists as there are, and one permitted id, so that long runs of forbidden ones are gone through: what comes
+  // nearest to the number of loop iterations that a CPU driver grants.
+  all.push_back(BeamCase("most candidates, many slices", {6, 1, kMaxBeams, kMaxEndTokens, 12800, 200}).finish());
+  {
+    BeamCase c("most candidates, one permitted id", {0, 1, kMaxBeams, kMaxEndTokens, 12800, 200});
+    for (auto& v : c.scores) v = static_cast<double>(kMasked);
+    for (uint32_t row = 0; row < kMaxBeams; ++row) c.score(row, 9) = 0;
+    all.push_back(c.finish());
+  }
   all.push_back(BeamCase("no end token", {2, 2, 4, 0}).finish());
   all.push_back(BeamCase("fewer ids than candidates", {2, 2, 4, 1, 7, 7}).finish());
   all.push_back(BeamCase("fewer continuations than candidates", {2, 1, 2, 1, 1, 4}).finish());

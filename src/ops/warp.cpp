@@ -252,6 +252,8 @@ std::vector<OpCase> cases() {
   add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});
   add({"ties, min_p and cutoffs", 211, {{P::min_p, 0.1f}, {P::epsilon, 0.02f}, {P::eta, 0.02f}}, 0, 3, 4, true});
   add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});
+  add({"the largest vocabulary, everything", 256206, many, 5000, 2, 9});
+  all.back().slow = true;
   {
     auto c = make_case({"given ids go untouched", 101, {{P::temperature, 2.0f}}, 7});
     for (auto& [id, value] : c.inputs)

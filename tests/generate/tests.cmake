@@ -2,9 +2,13 @@
 # to say); the others are pure.
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*NonCoherent* VALIDATE
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling*:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS fast)
-lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected* LABELS fast sanitize
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling* LABELS fast sanitize
   threads)
+# Twenty thousand draws for each filter.
+lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS fast)
+lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* DRIVERS swiftshader MASKS - floor
+  LABELS slow)
 lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS fast sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)

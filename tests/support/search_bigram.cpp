@@ -44,12 +44,16 @@ graph::Graph step_graph(const Bigram& b) {
                       weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.slots, e);
   if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step, s.params, {1, 0});
   x = ops::processors(g, "processors", x, s, b.shape);
+  const uint32_t drawn = b.options.sample ? 1 : 0, k = b.options.candidates();
+  if (drawn) x = ops::warp(g, "warp", x, s);
   x = ops::log_softmax(g, "renormalize", x, s.step, s.params, {1, 1});
   if (b.shape.beams > 1) {
-    const auto candidates = ops::top_k(g, "top_k", x, s.step, b.options.candidates());
-    ops::beam_step(g, "beam_step", candidates, s, {b.shape, b.options.candidates(), 1, 0});
+    const auto candidates =
+        drawn ? ops::draw_k(g, "draw_k", x, s, {k, 0, 1, b.shape.beams}) : ops::top_k(g, "top_k", x, s.step, k);
+    ops::beam_step(g, "beam_step", candidates, s, {b.shape, k, 1, drawn});
   } else {
-    ops::greedy_step(g, "greedy_step", ops::argmax(g, "argmax", x, s.step), s, {b.shape, 1, 1, 0});
+    const auto best = drawn ? ops::draw_one(g, "draw_one", x, s) : ops::argmax(g, "argmax", x, s.step);
+    ops::greedy_step(g, "greedy_step", best, s, {b.shape, 1, 1, drawn});
   }
   ops::advance(g, s, b.shape);
   return g;
@@ -73,18 +77,22 @@ std::vector<float> padded_steps(const Bigram& b) {
 
 }  // namespace
 
-Result<Bigram> make_bigram(const Recorded& recorded, const json& c) {
-  Bigram b;
-  b.vocabulary = recorded.info.at("vocab_size");
-  LAPILLI_TRY(b.prompts, recorded.ids(c.at("inputs").at("input_ids")));
+void finish(Bigram& b) {
   b.prefix = static_cast<uint32_t>(b.prompts.at(0).size());
-  LAPILLI_TRY(b.options, options_of(recorded, c.at("args"), b.prefix));
   b.words = encode_options(b.options, config_of(b.vocabulary), b.prompts, b.prompts);
   // Room for one sentence more than there are, and for some more ids.
   const auto sentences = static_cast<uint32_t>(b.prompts.size()) + 1;
   b.shape = {sentences * b.options.beams, b.options.max_length + 2, b.options.beams, sentences};
+}
+
+Result<Bigram> make_bigram(const Recorded& recorded, const json& c) {
+  Bigram b;
+  b.vocabulary = recorded.info.at("vocab_size");
+  LAPILLI_TRY(b.prompts, recorded.ids(c.at("inputs").at("input_ids")));
+  LAPILLI_TRY(b.options, options_of(recorded, c.at("args"), static_cast<uint32_t>(b.prompts.at(0).size())));
   LAPILLI_TRY(b.table, recorded.matrix("table"));
   LAPILLI_TRY(b.steps, recorded.matrix("steps"));
+  finish(b);
   if (b.table.rows != b.vocabulary || b.table.columns != b.vocabulary || b.steps.columns != b.vocabulary)
     return fail(ErrorCode::invalid_data, "table or steps do not fit the vocabulary of %u", b.vocabulary);
   return b;

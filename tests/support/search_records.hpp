@@ -53,6 +53,8 @@ struct Bigram {
   Rows prompts;
   Matrix table, steps;
 };
+// Shape, words and prefix from the rest.
+void finish(Bigram& bigram);
 // A case of kind "generate".
 Result<Bigram> make_bigram(const Recorded& recorded, const nlohmann::json& c);
 
