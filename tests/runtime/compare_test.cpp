@@ -116,6 +116,10 @@ TEST_P(DeviceCompare, TinyWithOddSizes) {
 TEST_P(DeviceCompare, T5) { compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {140, 4}, 6); }
 TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(1), {9, 30}, 30); }
 
+// Streams, with distances beyond the farthest bucket; a head with a transform and a bias.
+TEST_P(DeviceCompare, ProphetNet) { compare_shape("data/prophetnet", GetParam(), with_beams(3), {30, 4}, 30); }
+TEST_P(DeviceCompare, PairOfBerts) { compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 6); }
+
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect"),
                          [](const auto& i) {
                            std::string name = i.param;
