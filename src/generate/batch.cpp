@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/token_stream.hpp"
 
@@ -17,6 +18,7 @@ GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t
     part.sources.push_back(request.sources[order[i]]);
     part.sequences.push_back(request.sequences.empty() ? static_cast<uint32_t>(order[i]) : request.sequences[order[i]]);
     if (!request.decoder_ids.empty()) part.decoder_ids.push_back(request.decoder_ids[order[i]]);
+    if (!request.global_positions.empty()) part.global_positions.push_back(request.global_positions[order[i]]);
   }
   return part;
 }
@@ -59,6 +61,7 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   if (!request.sequences.empty() && request.sequences.size() != n)
     return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(), n);
   const Model::Impl& m = *model->impl();
+  LAPILLI_CHECK(check_globals(m.network.config, request.sources, request.global_positions));
   LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
   const uint32_t rows_each = options.beams * options.copies();
   size_t batch = kMaxRows / rows_each;  // before memory is considered

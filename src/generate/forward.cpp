@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
 
 namespace lapilli {
@@ -81,6 +82,7 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
                 request.sources.size(), request.targets.size(), kMaxRows);
   LAPILLI_CHECK(check_rows(request.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
   LAPILLI_CHECK(check_rows(request.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
+  LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
   model::ForwardShape shape;
   shape.batch = static_cast<uint32_t>(request.sources.size());
   shape.source_length = longest(request.sources);
@@ -98,6 +100,7 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   LAPILLI_CHECK(write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
   LAPILLI_CHECK(
       write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
+  LAPILLI_CHECK(write_globals(*session, c, request.global_positions, shape.batch, shape.source_length));
   {
     LAPILLI_TRY(const auto bound, BoundPlan::bind(m.device, plan, session->memory(m.weight_map())));
     LAPILLI_CHECK(bound.run());

@@ -66,6 +66,9 @@ struct GenerateRequest {
   // Given decoder ids per source, all of one length; empty: the model's decoder start. The decoder start is put in
   // front if every row starts with something else.
   std::vector<std::vector<int32_t>> decoder_ids;
+  // Models with window attention (LED): positions of each source that see everything and are seen by all. Empty: none,
+  // as in the reference.
+  std::vector<std::vector<uint32_t>> global_positions;
   GenerationConfig options;      // what is set here wins over the model's generation_config
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
   // Sampling: per source the number that its draws go by, so that they do not depend on how a batch is cut; empty:
@@ -145,6 +148,7 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
   std::vector<std::vector<int32_t>> targets;  // decoder ids per source, ragged
+  std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
 };
 struct ForwardTensor {

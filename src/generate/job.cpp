@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/token_stream.hpp"
 #include "generate/trace_back.hpp"
@@ -91,7 +92,7 @@ Status Job::Impl::check() {
         return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id,
                     c.source_vocabulary);
   }
-  return {};
+  return check_globals(c, request.sources, request.global_positions);
 }
 
 namespace {
@@ -205,6 +206,8 @@ Status Job::Impl::write_inputs() {
     lengths[2 * i + 1] = static_cast<uint32_t>(source.size());
   }
   LAPILLI_CHECK(workspace->session->write(StateKind::source_ids, ids));
+  LAPILLI_CHECK(write_globals(*workspace->session, model->impl()->network.config, request.global_positions,
+                              shape.sentences, shape.source_positions));
   return workspace->session->write(StateKind::lengths, lengths);
 }
 

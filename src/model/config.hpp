@@ -57,6 +57,9 @@ struct StackConfig {
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams the
   // relative bias is no table but a linear layer of the query's hidden state.
   uint32_t streams = 0;
+  // Window attention, per layer: keys on either side that a query sees besides the global ones. Empty: it sees all.
+  // Global positions have queries, keys and values of their own (global_q...).
+  std::vector<uint32_t> windows;
   std::string type;  // model_type of the side, in families whose sides have one
 
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
@@ -82,6 +85,7 @@ struct Config {
 struct AttentionNames {
   std::string q, k, v, out, norm;
   std::string relative_bias;  // full name; of a linear layer with streams
+  std::string global_q, global_k, global_v;  // with windows
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only

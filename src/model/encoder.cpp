@@ -24,10 +24,13 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   how.batch = run.batch;
   how.queries = how.keys = run.length;
   how.lengths = lengths;
+  if (!s.windows.empty())
+    how.globals = b.state(state_id(StateKind::globals), "globals", run.batch, uint64_t{run.length} + 1);
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("encoder.%u", i);
-    how.keep_weights = run.keep_attentions ? format("encoder_attentions.%u", i) : "";
+    how.keep_weights = run.keep_attentions && s.windows.empty() ? format("encoder_attentions.%u", i) : "";
+    if (!s.windows.empty()) how.window = s.windows[i];
     auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
     x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);

@@ -7,7 +7,7 @@ namespace lapilli::model {
 
 struct EncoderRun {
   uint32_t batch = 0, length = 0;
-  bool keep_hidden_states = false, keep_attentions = false;
+  bool keep_hidden_states = false, keep_attentions = false;  // of attentions with a window none are kept
 };
 // Returns the memory [batch * length, encoder.d_model].
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run);

@@ -288,6 +288,19 @@ class WeightBinder {
     return {};
   }
 
+  // Queries, keys and values of global positions, as those of all.
+  Status global_projections(const AttentionNames& n, const Place& at, AttentionWeights& w) {
+    const uint32_t inner = at.s.inner();
+    AttentionNames global;
+    global.k = n.global_k;
+    global.v = n.global_v;
+    WeightSpec qkv = matrix(with_layer(n.global_q, at.layer) + "+k+v", 3 * inner, at.s.d_model);
+    LAPILLI_CHECK(linear_part(qkv, at.linear(n.global_q), inner, {nullptr, 0, 1, 1, false, 0}));
+    LAPILLI_CHECK(keys_values(qkv, global, at, inner));
+    w.global_qkv = add(std::move(qkv));
+    return {};
+  }
+
   Status relative_bias(const AttentionNames& n, const Place& at, bool bidirectional, StackWeights& w) {
     AttentionWeights& self = w.layers[at.layer].self;
     if (at.layer == 0) LAPILLI_CHECK(distances(at.s, bidirectional, self));
@@ -336,6 +349,7 @@ class WeightBinder {
       LayerWeights& layer = w.layers.back();
       LAPILLI_CHECK(attention(n.self, at, false, layer.self));
       if (s.relative_buckets) LAPILLI_CHECK(relative_bias(n.self, at, !cross, w));
+      if (!s.windows.empty()) LAPILLI_CHECK(global_projections(n.self, at, layer.self));
       if (cross) LAPILLI_CHECK(attention(n.cross, at, true, layer.cross));
       LAPILLI_CHECK(feed_forward_in(n, at, layer.fc1));
       LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));

@@ -50,6 +50,7 @@ struct AttentionWeights {
   WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
   int32_t distance_low = 0;
   uint32_t distance_count = 0;
+  WeightIndex global_qkv = kNoWeight;  // window attention: as qkv, for global positions
 };
 struct LayerWeights {
   AttentionWeights self, cross;

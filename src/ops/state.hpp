@@ -28,6 +28,7 @@ enum class StateKind : uint16_t {
   grids,           // indirect dispatch arguments, see GridWords
   self_kv,         // per layer: [heads][slots][positions][2 * head_dim], keys before values
   cross_kv,        // per layer: [heads][sentences][source positions][2 * head_dim]
+  globals,         // source positions that see everything (windows), per sentence: count, then as many positions
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

@@ -33,6 +33,8 @@ const char* state_name(StateKind kind) {
       return "self-attention cache";
     case StateKind::cross_kv:
       return "cross-attention keys and values";
+    case StateKind::globals:
+      return "global positions";
   }
   return "state";
 }

@@ -65,12 +65,27 @@ const char* part_of(const std::string& path) {
   return path.starts_with("logits") ? "logits" : "states";
 }
 
+// Positions that a global_attention_mask (LED) marks; none without one.
+Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record, const Json& inputs) {
+  std::vector<std::vector<uint32_t>> positions;
+  if (!inputs.contains("global_attention_mask")) return positions;
+  LAPILLI_TRY(const auto mask, read_ids(record, inputs["global_attention_mask"].get<std::string>()));
+  for (const auto& row : mask) {
+    auto& list = positions.emplace_back();
+    for (size_t i = 0; i < row.size(); ++i)
+      if (row[i] != 0) list.push_back(static_cast<uint32_t>(i));
+  }
+  return positions;
+}
+
 Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   for (const auto& [key, value] : c["inputs"].items())
-    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "decoder_attention_mask")
+    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "decoder_attention_mask" &&
+        key != "global_attention_mask")
       return Outcome::unsupported("input " + key);
   ForwardRequest request;
   LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
   request.want_hidden_states = request.want_attentions = true;
   LAPILLI_TRY(const auto ours, forward(model, request));
@@ -96,9 +111,10 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
 Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
   GenerateRequest request;
   for (const auto& [key, value] : c["inputs"].items())
-    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids")
+    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "global_attention_mask")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
   LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   if (c["inputs"].contains("decoder_input_ids")) {
     LAPILLI_TRY(request.decoder_ids, read_ids(record, c["inputs"]["decoder_input_ids"].get<std::string>()));
   }

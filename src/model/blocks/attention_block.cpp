@@ -60,6 +60,31 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
 
+// Every query sees its window and the global keys; the global queries' rows of that are then replaced by what they see
+// of all keys, through projections of their own.
+graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                                 const SequenceAttention& how) {
+  const KvShape shape = sequence_kv(layer.stack, how, how.queries);
+  AttentionAttributes a;
+  a.batch = how.batch;
+  a.queries = a.keys = how.queries;
+  a.kv = shape;
+  a.scale = attention_scale(layer.stack);
+  a.window = how.window;
+  a.globals_stride = how.queries + 1;
+  ops::AttentionOperands more;
+  more.globals = how.globals;
+  for (const bool global : {false, true}) {
+    const std::string name = label + (global ? ".global" : "");
+    const auto kv = kv_activation(b, name + ".kv", shape);
+    const auto weight = b.weight(global ? layer.w.global_qkv : layer.w.qkv);
+    const auto q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape);
+    a.global_queries = global ? 1 : 0;
+    more.context = ops::attention(b.g(), name + ".attention", q, kv, how.lengths, a, false, more).context;
+  }
+  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x);
+}
+
 }  // namespace
 
 graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape) {
@@ -72,6 +97,7 @@ graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShap
 
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how) {
+  if (how.window != kNoWindow) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape);

@@ -17,6 +17,9 @@ struct SequenceAttention {
   bool causal = false;
   graph::TensorId lengths = graph::kNone;  // of the keys
   std::string keep_weights;                // name of the output that keeps the attention weights; empty: none
+  // Window attention: keys on either side, and the list of global positions. Its weights are not kept.
+  uint32_t window = kNoWindow;
+  graph::TensorId globals = graph::kNone;
 };
 
 // x + out(attention(h)) in place of x; keys and values from h itself.

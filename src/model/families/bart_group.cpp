@@ -80,13 +80,13 @@ Status check_norm_flags(const JsonView& v, const NormFlags& family) {
   return check_flag(v, "add_final_layer_norm", family.final);
 }
 
-Names bart_names(const Config& c) {
-  const std::string shared = "model.shared.weight", head = "lm_head.weight";
+Names bart_names_under(const Config& c, const std::string& base) {
+  const std::string shared = base + "shared.weight", head = "lm_head.weight";
   Names n;
-  n.base_prefix = "model.";
-  n.encoder = stack("model.encoder.", false);
-  n.decoder = stack("model.decoder.", true);
-  const std::string encoder = "model.encoder.embed_tokens.weight", decoder = "model.decoder.embed_tokens.weight";
+  n.base_prefix = base;
+  n.encoder = stack(base + "encoder.", false);
+  n.decoder = stack(base + "decoder.", true);
+  const std::string encoder = base + "encoder.embed_tokens.weight", decoder = base + "decoder.embed_tokens.weight";
   // Any member of a tied group may be the one that was stored. Its own name comes first: members with different values
   // are not tied, whatever config.json says.
   n.encoder.embedding = {encoder};
@@ -104,5 +104,7 @@ Names bart_names(const Config& c) {
   n.logits_bias = {"final_logits_bias"};
   return n;
 }
+
+Names bart_names(const Config& c) { return bart_names_under(c, "model."); }
 
 }  // namespace lapilli::model

@@ -37,5 +37,7 @@ Status check_norm_flags(const JsonView& view, const NormFlags& family);
 // "model.encoder.layers.{}.self_attn.q_proj" and so on; embeddings and output as `shared_embeddings` and `tied_output`
 // tie them.
 Names bart_names(const Config& config);
+// The same with another beginning than "model.".
+Names bart_names_under(const Config& config, const std::string& base);
 
 }  // namespace lapilli::model

@@ -1,0 +1,40 @@
+#include "generate/globals.hpp"
+
+#include <algorithm>
+
+#include "ops/state.hpp"
+
+namespace lapilli {
+
+Status check_globals(const model::Config& config, const std::vector<std::vector<int32_t>>& sources,
+                     const GlobalPositions& positions) {
+  if (positions.empty()) return {};
+  if (config.encoder.windows.empty())
+    return fail(ErrorCode::unsupported, "global positions: %s models have no window attention", config.family.c_str());
+  if (positions.size() != sources.size())
+    return fail(ErrorCode::invalid_argument, "global positions for %zu of %zu sources", positions.size(),
+                sources.size());
+  for (size_t i = 0; i < positions.size(); ++i)
+    for (const uint32_t position : positions[i])
+      if (position >= sources[i].size())
+        return fail(ErrorCode::invalid_argument, "source %zu: global position %u is not within its %zu ids", i,
+                    position, sources[i].size());
+  return {};
+}
+
+Status write_globals(const Session& session, const model::Config& config, const GlobalPositions& positions,
+                     uint32_t sentences, uint32_t length) {
+  if (config.encoder.windows.empty()) return {};
+  const uint64_t stride = uint64_t{length} + 1;
+  std::vector<uint32_t> words(sentences * stride, 0);
+  for (size_t i = 0; i < positions.size(); ++i) {
+    auto list = positions[i];
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    words[i * stride] = static_cast<uint32_t>(list.size());
+    std::copy(list.begin(), list.end(), words.begin() + static_cast<ptrdiff_t>(i * stride + 1));
+  }
+  return session.write(StateKind::globals, words);
+}
+
+}  // namespace lapilli
