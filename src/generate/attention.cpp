@@ -65,6 +65,10 @@ Status take(std::vector<ForwardTensor>& outputs, const std::string& prefix, uint
 }  // namespace
 
 Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) const {
+  if (layers == 0)
+    return fail(ErrorCode::unsupported,
+                "an encoder that attends within windows keeps no weights; ask for cross or decoder "
+                "attention");
   if (layer < kAttentionMean || layer >= static_cast<int32_t>(layers)) {
     return fail(ErrorCode::invalid_argument, "attention layer %d: the model has layers 0 to %d", layer,
                 static_cast<int32_t>(layers) - 1);
@@ -120,7 +124,9 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiec
   const ModelInfo& info = model->info();
   Attention a;
   LAPILLI_CHECK(take(outputs, "cross_attentions.", info.decoder_layers, a.cross));
-  LAPILLI_CHECK(take(outputs, "encoder_attentions.", info.encoder_layers, a.encoder));
+  // Attention with windows keeps no weights.
+  if (model->impl()->network.config.encoder.windows.empty())
+    LAPILLI_CHECK(take(outputs, "encoder_attentions.", info.encoder_layers, a.encoder));
   LAPILLI_CHECK(take(outputs, "decoder_attentions.", info.decoder_layers, a.decoder));
   a.source_text = source_text;
   a.target_text = target_text;

@@ -120,6 +120,13 @@ TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(
 TEST_P(DeviceCompare, ProphetNet) { compare_shape("data/prophetnet", GetParam(), with_beams(3), {30, 4}, 30); }
 TEST_P(DeviceCompare, PairOfBerts) { compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 6); }
 
+// Windows, with global positions inside and outside of them, and a source without any.
+TEST_P(DeviceCompare, Led) {
+  auto input = with_beams(2);
+  input.global_positions = {{0, 7, 30}, {}, {2}};
+  compare_shape("data/led", GetParam(), input, {61, 20, 3}, 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect"),
                          [](const auto& i) {
                            std::string name = i.param;

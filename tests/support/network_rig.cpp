@@ -105,6 +105,16 @@ std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& netw
     for (size_t j = 0; j < input.sources[i].size(); ++j)
       ids[i * key.shape.source_positions + j] = static_cast<uint32_t>(input.sources[i][j]);
   }
+  if (!network.config.encoder.windows.empty()) {
+    auto& globals = states[state_id(StateKind::globals)];
+    const uint64_t stride = uint64_t{key.shape.source_positions} + 1;
+    globals.assign(key.shape.sentences * stride, 0);
+    for (size_t i = 0; i < input.global_positions.size(); ++i) {
+      const auto& list = input.global_positions[i];
+      globals[i * stride] = static_cast<uint32_t>(list.size());
+      std::copy(list.begin(), list.end(), globals.begin() + static_cast<ptrdiff_t>(i * stride + 1));
+    }
+  }
   auto& grids = states[state_id(StateKind::grids)];
   grids.assign(uint64_t{kMaxGrids} * GridWords::stride, 0);
   for (size_t i = 0; step && i < step->grids.size(); ++i) {

@@ -22,6 +22,7 @@ Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed = 1);
 // What one search starts from.
 struct SearchInput {
   std::vector<std::vector<int32_t>> sources;
+  std::vector<std::vector<uint32_t>> global_positions;  // of networks with windows
   SearchOptions options;
 };
 // `count` sources of the given lengths with ids below `vocabulary`, from a seeded generator.
