@@ -44,6 +44,7 @@ struct CaseShape {
   uint32_t window = kNoWindow;
   std::vector<std::vector<uint32_t>> globals;  // of each sentence, with a window
   bool global_queries = false;
+  bool slow = false;
 };
 
 std::string case_name(const CaseShape& s) {
@@ -99,9 +100,16 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
     c.inputs.emplace_back(more.context, random_values(c.graph.tensor(more.context), random, 1));
   }
   ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
-  c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
-  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
   c.inputs.emplace_back(l, length_values(lengths));
+  auto fill = [q, kv, random](OpCase& into) mutable {
+    into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
+    into.inputs.emplace_back(kv, random_values(into.graph.tensor(kv), random, 2));
+  };
+  c.slow = s.slow;
+  if (s.slow)
+    c.prepare = fill;
+  else
+    fill(c);
   return c;
 }
 
@@ -135,6 +143,11 @@ void add_windows(std::vector<OpCase>& all) {
   add({3, 40, 40, 2, 64}, 5, {{0}, {39}, {2, 30}}, {{0, 40}, {0, 40}, {0, 31}});
   add({1, 300, 300, 2, 16}, 70, {{0, 1, 150, 299}}, {{0, 300}});  // more than a chunk of keys
   add({2, 11, 11, 3, 5}, 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {{0, 11}, {0, 6}});
+  CaseShape long_input{1, 16384, 16384, 1, 64};  // as many keys as LED has positions
+  long_input.window = 256;
+  long_input.globals = {{0, 8000, 16383}};
+  long_input.global_queries = long_input.slow = true;
+  all.push_back(make_case(long_input, {{0, 16384}}));
   add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
 }
 
@@ -157,6 +170,9 @@ std::vector<OpCase> attention_cases() {
   all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
   all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
   all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
+  CaseShape long_keys{1, 5, 16384, 1, 64};
+  long_keys.slow = true;
+  all.push_back(make_case(long_keys, {{0, 16384}}));
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);
