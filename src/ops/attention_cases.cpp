@@ -170,9 +170,6 @@ std::vector<OpCase> attention_cases() {
   all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
   all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
   all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
-  CaseShape long_keys{1, 5, 16384, 1, 64};
-  long_keys.slow = true;
-  all.push_back(make_case(long_keys, {{0, 16384}}));
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);
