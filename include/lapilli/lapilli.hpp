@@ -117,7 +117,7 @@ struct Options {
   // summarizes, generate() knows none.
   std::string task;
   std::string source_language, target_language;  // for models of several languages
-  std::optional<bool> split_sentences;           // not given: if the task is to translate
+  std::optional<bool> split_sentences;           // not given: long texts, if the task is to translate
   // New text and ids of an input's best sequence as they come; false cancels. Called from the generating thread.
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
 };

@@ -34,8 +34,12 @@ class Maker {
   Result<InputPieces> run() {
     InputPieces made;
     std::vector<TextRange> ranges;
-    if (o_.split) ranges = split_sentences(text_, {o_.language, LineBreaks::guess, false});
+    if (splits()) ranges = split_sentences(text_, {o_.language, LineBreaks::guess, false});
     if (ranges.size() <= 1) ranges = {{0, text_.size()}};
+    if (o_.split == Split::long_texts && ranges.size() > 1 && ranges.size() <= kWholeSentences) {
+      LAPILLI_TRY(const auto whole, encode(text_));
+      if (whole.ids.size() <= kWholeTokens) ranges = {{0, text_.size()}};
+    }
     for (const TextRange& range : ranges) LAPILLI_CHECK(add(range, made));
     if (made.pieces.size() > 1)
       for (const InputPiece& piece : made.pieces) made.ranges.push_back(piece.range);
@@ -50,6 +54,7 @@ class Maker {
     e.target_language = o_.conventions->target_language;
     return e;
   }
+  [[nodiscard]] bool splits() const { return o_.split != Split::never; }
   [[nodiscard]] std::string_view prefix() const {
     return o_.conventions ? std::string_view(o_.conventions->prefix) : std::string_view();
   }
@@ -62,7 +67,7 @@ class Maker {
   Status add(const TextRange& range, InputPieces& made) {
     LAPILLI_TRY(auto encoded, encode(text_.substr(range.begin, range.end - range.begin)));
     const uint64_t most = model_.info().max_source_positions;
-    if (most != 0 && encoded.ids.size() > most && o_.split) {
+    if (most != 0 && encoded.ids.size() > most && splits()) {
       LAPILLI_TRY(const auto parts, limit_sentence(text_, range, most, [&](std::string_view part) -> Result<uint64_t> {
                     LAPILLI_TRY(const auto e, encode(part));
                     return e.ids.size();
@@ -80,7 +85,7 @@ class Maker {
 
   // Ranges of the input's text: the prefix is none of it.
   Status keep(const TextRange& range, Encoding encoded, InputPieces& made) {
-    LAPILLI_CHECK(check_source(model_.info(), encoded.ids, o_.split));
+    LAPILLI_CHECK(check_source(model_.info(), encoded.ids, splits()));
     const uint64_t before = prefix().size();
     for (ByteRange& b : encoded.offsets) {
       if (b.begin == b.end || b.end <= before)

@@ -22,8 +22,17 @@ struct InputPieces {
   std::vector<InputPiece> pieces;  // at least one
 };
 
+// Which texts of several sentences become as many pieces. Two sentences that are short together are what models are
+// trained on as well, and the reference's result for a line is that of the whole line; of more, models leave some out.
+enum class Split : uint8_t {
+  never,
+  long_texts,  // of more than kWholeSentences sentences, or of more than kWholeTokens tokens
+  always,
+};
+constexpr uint32_t kWholeSentences = 2, kWholeTokens = 96;
+
 struct PieceOptions {
-  bool split = false;    // a text of several sentences becomes as many pieces
+  Split split = Split::never;
   std::string language;  // of the texts; empty: unknown
   const Conventions* conventions = nullptr;
 };

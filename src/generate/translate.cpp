@@ -71,7 +71,10 @@ class Translation {
     out_.outputs.resize(total_);
     inputs_.resize(total_);
     PieceOptions how;
-    how.split = request_.split.value_or(request_.task.task == Task::translate);
+    if (request_.split)
+      how.split = *request_.split ? Split::always : Split::never;
+    else if (request_.task.task == Task::translate)
+      how.split = Split::long_texts;
     how.language = request_.task.from;
     how.conventions = &conventions_;
     for (size_t i = 0; i < total_; ++i) {

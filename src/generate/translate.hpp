@@ -32,7 +32,8 @@ struct TranslateRequest {
   uint32_t steps_in_flight = 0;
   TaskRequest task;  // the family's conventions for it; none: texts and settings as they are
   // Texts of several sentences are translated sentence by sentence and put together again. Unset: if the task is to
-  // translate. Otherwise a text that exceeds the model's positions is an error; nothing is cut off.
+  // translate, and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
+  // is an error; nothing is cut off.
   std::optional<bool> split;
   // Called after every piece of work, (finished inputs, all inputs); false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;

@@ -164,13 +164,13 @@ TEST(CliDevice, ScoresOfTokens) {
 // ---- sentences, streaming, other commands ----
 
 TEST(CliDevice, LinesOfSeveralSentences) {
-  const std::string line = expected()[0].text + "  " + expected()[1].text,
-                    french = expected()[0].french + "  " + expected()[1].french;
+  const std::string line = expected()[0].text + "  " + expected()[1].text + " " + expected()[2].text,
+                    french = expected()[0].french + "  " + expected()[1].french + " " + expected()[2].french;
   EXPECT_EQ(translate({line}).out, french + "\n");
   const Outcome json = translate({"--json", line});
   const auto parsed = nlohmann::json::parse(json.out, nullptr, false);
   ASSERT_TRUE(parsed.is_object()) << json.out << json.err;
-  ASSERT_EQ(parsed["pieces"].size(), 2u);
+  ASSERT_EQ(parsed["pieces"].size(), 3u);
   EXPECT_EQ(parsed["pieces"][1]["text"], expected()[1].french);
   EXPECT_EQ(parsed["pieces"][1]["source_bytes"][0], expected()[0].text.size() + 2);
   EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", line}).out).contains("pieces"));

@@ -70,14 +70,12 @@ TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
   EXPECT_EQ(out.outputs[1].sequences[0].text, say(sentences[1]));
 }
 
-TEST_F(DeviceTranslate, WithoutATaskOrWhenToldSoTextsStayWhole) {
+TEST_F(DeviceTranslate, WithoutATaskOrShortOrWhenToldSoTextsStayWhole) {
   const std::string text = "Good morning. Where is the station?";
-  for (const int how : {0, 1}) {
+  for (const int how : {0, 1, 2}) {  // 2: two short sentences are no long text
     auto request = request_of({text});
-    if (how == 0)
-      request.task.task = Task::none;
-    else
-      request.split = false;
+    if (how == 0) request.task.task = Task::none;
+    if (how == 1) request.split = false;
     LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
     EXPECT_EQ(out.outputs[0].sequences[0].pieces.size(), 1u);
     EXPECT_EQ(out.stats.source_tokens, model_->tokenizer()->encode(text)->size());
@@ -170,6 +168,7 @@ TEST_F(DeviceTranslate, AStreamThatHasEnoughCancels) {
 
 TEST_F(DeviceTranslate, BestListsOfSeveralPieces) {
   auto request = request_of({"Good morning. What time is it?"});
+  request.split = true;
   request.options.num_beams = request.options.num_return_sequences = 3;
   LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
   const auto& sequences = out.outputs[0].sequences;
