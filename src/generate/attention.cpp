@@ -43,23 +43,26 @@ AttentionToken token_of(const Tokenizer* tokenizer, int32_t id, ByteRange bytes,
   return t;
 }
 
-// Copies one layer of the forward pass.
-Status take(std::vector<ForwardTensor>& outputs, const std::string& prefix, uint32_t layers, AttentionMap& map) {
+// Puts the layers of the forward pass together; an empty map if it has none of this size (windowed attention).
+AttentionMap take(std::vector<ForwardTensor>& outputs, const std::string& prefix, uint32_t layers, size_t rows,
+                  size_t cols) {
+  AttentionMap map;
+  map.layers = layers;
+  map.rows = static_cast<uint32_t>(rows);
+  map.cols = static_cast<uint32_t>(cols);
   for (uint32_t layer = 0; layer < layers; ++layer) {
     const std::string name = prefix + std::to_string(layer);
     const auto at =
         std::find_if(outputs.begin(), outputs.end(), [&](const ForwardTensor& t) { return t.name == name; });
-    if (at == outputs.end() || at->shape.size() != 4 || at->shape[0] != 1) {
-      return fail(ErrorCode::internal, "the forward pass gives no %s", name.c_str());
-    }
-    map.layers = layers;
-    map.heads = static_cast<uint32_t>(at->shape[1]);
-    map.rows = static_cast<uint32_t>(at->shape[2]);
-    map.cols = static_cast<uint32_t>(at->shape[3]);
+    if (at == outputs.end() || at->shape.size() != 4) return {};
+    const uint64_t heads = at->shape[1];
+    if (at->shape != std::vector<uint64_t>{1, heads, rows, cols} || at->values.size() != heads * rows * cols) return {};
+    if (layer > 0 && heads != map.heads) return {};
+    map.heads = static_cast<uint32_t>(heads);
     map.values.insert(map.values.end(), at->values.begin(), at->values.end());
     at->values = {};
   }
-  return {};
+  return map;
 }
 
 }  // namespace
@@ -97,18 +100,18 @@ Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) con
 Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
                                              std::string_view text, uint64_t base) {
   std::vector<ByteRange> bytes(ids.size());
+  std::vector<bool> partial(ids.size(), false);
   uint64_t done = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     LAPILLI_TRY(const std::string begun, tokenizer.decode(ids.first(i + 1)));
     const uint64_t reached = std::max(done, common_prefix(begun, text));
     bytes[i] = {base + done, base + reached};
+    partial[i] = done == reached && begun.ends_with("\xEF\xBF\xBD");
     done = reached;
   }
   // Tokens that hold the first bytes of a character only stand for all of it.
   for (size_t i = ids.size(); i-- > 1;) {
-    const std::string_view name = tokenizer.token(ids[i - 1]);
-    const bool byte = name.size() == 6 && name.starts_with("<0x");
-    if (byte && bytes[i - 1].begin == bytes[i - 1].end) bytes[i - 1] = bytes[i];
+    if (partial[i - 1]) bytes[i - 1] = bytes[i];
   }
   return bytes;
 }
@@ -123,11 +126,10 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiec
   LAPILLI_TRY(auto outputs, forward(model, request));
   const ModelInfo& info = model->info();
   Attention a;
-  LAPILLI_CHECK(take(outputs, "cross_attentions.", info.decoder_layers, a.cross));
-  // Attention with windows keeps no weights.
-  if (model->impl()->network.config.encoder.windows.empty())
-    LAPILLI_CHECK(take(outputs, "encoder_attentions.", info.encoder_layers, a.encoder));
-  LAPILLI_CHECK(take(outputs, "decoder_attentions.", info.decoder_layers, a.decoder));
+  const size_t source = piece.source_ids.size(), target = piece.decoder_ids.size();
+  a.cross = take(outputs, "cross_attentions.", info.decoder_layers, target, source);
+  a.encoder = take(outputs, "encoder_attentions.", info.encoder_layers, source, source);
+  a.decoder = take(outputs, "decoder_attentions.", info.decoder_layers, target, target);
   a.source_text = source_text;
   a.target_text = target_text;
   const Tokenizer* tokenizer = model->tokenizer();

@@ -29,13 +29,14 @@ struct AttentionMap {
   uint32_t layers = 0, heads = 0, rows = 0, cols = 0;
   std::vector<float> values;  // [layers, heads, rows, cols]; each row sums to 1
 
-  // One layer and head, or their mean where negative: [rows, cols]. Errors: no such layer or head.
+  // One layer and head, or their mean where negative: [rows, cols]. Errors: no such layer or head, an empty map.
   [[nodiscard]] Result<std::vector<float>> select(int32_t layer, int32_t head) const;
 };
 
 // Of one piece: source tokens as the encoder read them, target tokens as the decoder did, start token included.
 // cross: a row per target token, namely the weights at the step that reads this token and writes the next one.
-// encoder: source by source. decoder: target by target.
+// encoder: source by source. decoder: target by target. A map is empty where the model has no such weights, as with
+// LED's windows.
 struct Attention {
   std::string source_text, target_text;  // what the tokens' bytes count in: the whole input, the whole sequence
   std::vector<AttentionToken> source, target;

@@ -289,6 +289,46 @@ TEST(Alignment, Words) {
   EXPECT_TRUE(words("").empty());
 }
 
+// A byte per id, as byte-level vocabularies may have; id 0 is special.
+class Bytes final : public Tokenizer {
+ public:
+  std::string_view token(int32_t) const override { return "?"; }
+  uint64_t vocabulary_size(TextSide) const override { return 256; }
+
+ private:
+  Result<Encoding> encode_plain(std::string_view, const EncodeOptions&) const override { return Encoding(); }
+  Result<Encoding> surround(const Encoding& first, const Encoding*, const EncodeOptions&) const override {
+    return first;
+  }
+  Result<std::string> decode_valid(std::span<const int32_t> ids, const DecodeOptions&) const override {
+    std::string text;
+    for (const int32_t id : ids) {
+      if (id != 0) text += static_cast<char>(id);
+    }
+    return text;
+  }
+};
+
+TEST(Attention, BytesOfDecodedTokens) {
+  const Bytes tokenizer;
+  const std::string text =
+      "a\xE4\xBD\xA0"
+      "b";
+  std::vector<int32_t> ids = {0};
+  for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  ids.push_back(0);
+  LAPILLI_ASSERT_VALUE(const auto bytes, decoded_bytes(tokenizer, ids, text, 10));
+  // The three bytes of one character stand for all of it.
+  EXPECT_EQ(bytes, (std::vector<ByteRange>{{10, 10}, {10, 11}, {11, 14}, {11, 14}, {11, 14}, {14, 15}, {15, 15}}));
+}
+
+TEST(Attention, MapsThatAModelDoesNotHave) {
+  const AttentionMap none;
+  const auto selected = none.select(kAttentionMean, 0);
+  ASSERT_FALSE(selected.ok());
+  EXPECT_EQ(selected.error().code, ErrorCode::unsupported);
+}
+
 // Synthetic weights: two source words, the target in the other order, a word left over.
 TEST(Alignment, FollowsTheWeights) {
   Attention a;
