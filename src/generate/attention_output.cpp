@@ -94,6 +94,7 @@ std::vector<std::u32string> labels(const std::vector<AttentionToken>& tokens) {
 
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice) {
   const AttentionMap& map = attention.map(choice.kind);
+  if (map.layers == 0) return map.select(kAttentionMean, kAttentionMean).error();
   const Axes axes = axes_of(attention, choice.kind);
   std::string out = std::string("{\"kind\":\"") + name_of(choice.kind) +
                     "\",\"source\":" + quoted(attention.source_text) + ",\"target\":" + quoted(attention.target_text) +
