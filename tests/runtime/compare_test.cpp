@@ -74,16 +74,12 @@ Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model
   return {};
 }
 
-// `shape`: of a random network, or "data/NAME" for a model of the tests' data.
 void compare_shape(const std::string& shape, const std::string& mask, SearchInput input,
                    const std::vector<uint32_t>& lengths, uint32_t steps) {
   vulkan::DeviceOptions options;
   options.mask = mask;
   LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
-  const bool data = shape.starts_with("data/");
-  LAPILLI_ASSERT_VALUE(const auto loaded,
-                       data ? testing_support::load_network(LAPILLI_TEST_DATA "/models/" + shape.substr(5) + "/model")
-                            : testing_support::make_network(shape));
+  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network(shape));
   const uint32_t vocabulary = loaded.network.config.target_vocabulary;
   input.options.decoder_start = input.options.pad = static_cast<int32_t>(vocabulary) - 1;
   input.options.end_ids = {0};

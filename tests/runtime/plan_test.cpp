@@ -34,6 +34,9 @@ const Case kCases[] = {
     {"small-bindings", "tiny,vocabulary=5003", 4, {40, 3, 5, 9}},
     {"no-indirect", "tiny", 2, {20, 20}},
     {"floor", "small", 4, {33, 60}},
+    {"floor", "data/t5-v1_1", 3, {30, 4}},
+    {"small-bindings", "data/umt5", 1, {12}},
+    {"floor", "data/led", 2, {40, 9, 3}},
 };
 
 SearchInput input_of(const Case& c, uint32_t vocabulary) {
@@ -82,7 +85,8 @@ class Script {
   bool narrowing = false;  // every submission of steps by a narrower plan than the one before, as rows end
 
   void job(uint32_t steps, uint32_t per_submit, uint32_t in_flight) {
-    for (const StateKind kind : {StateKind::params, StateKind::lists, StateKind::source_ids, StateKind::lengths})
+    for (const StateKind kind : {StateKind::params, StateKind::lists, StateKind::source_ids, StateKind::lengths,
+                                 StateKind::globals})
       host(kind, 0, kWhole, Access::write);
     ++ticket_;
     submit(*c_.plans.encode, 0);

@@ -24,6 +24,7 @@ Result<LoadedNetwork> load_network(const std::string& directory) {
 }
 
 Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed) {
+  if (shape.starts_with("data/")) return load_network(LAPILLI_TEST_DATA "/models/" + shape.substr(5) + "/model");
   LAPILLI_TRY(const auto config, model::parse_shape(shape));
   LoadedNetwork loaded;
   loaded.network = model::random_network(config, seed);

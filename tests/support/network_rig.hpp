@@ -17,6 +17,7 @@ struct LoadedNetwork {
   std::unique_ptr<Checkpoint> checkpoint;  // null for random networks
 };
 Result<LoadedNetwork> load_network(const std::string& directory);
+// Of random weights; or "data/NAME": a model of the tests' data.
 Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed = 1);
 
 // What one search starts from.
