@@ -14,6 +14,9 @@ constexpr std::string_view kSpace =
     R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 constexpr std::string_view kWord =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
+// Outside of classes Oniguruma looks characters below U+0100 up in a table, where raised digits and fractions are
+// words.
+constexpr std::string_view kLatinWord = R"(\x{b2}\x{b3}\x{b9}\x{bc}-\x{be})";
 constexpr std::string_view kHex = "0-9A-Fa-f";
 
 std::string_view shorthand(char c) {
@@ -76,6 +79,7 @@ class Translator {
       if (!in_class) {
         out_ += negative(c) ? "[^" : "[";
         out_ += inside;
+        if (inside == kWord) out_ += kLatinWord;
         out_ += "]";
       } else if (!negative(c)) {
         out_ += inside;
@@ -87,11 +91,23 @@ class Translator {
       }
       return {};
     }
+    if (!in_class && (c == 'b' || c == 'B')) {
+      at_ += 2;
+      boundary(c == 'B');
+      return {};
+    }
     if ((c == 'p' || c == 'P') && at_ + 2 < in_.size() && in_[at_ + 2] == '{') return property();
     // An escaped character may have more bytes; they follow as they are.
     out_ += in_.substr(at_, 2);
     at_ += 2;
     return {};
+  }
+
+  // Between a word and what is none; inverse: elsewhere.
+  void boundary(bool inverse) {
+    const std::string word = "[" + std::string(kWord) + std::string(kLatinWord) + "]";
+    const char* const behind[] = {inverse ? "(?=" : "(?!", inverse ? "(?!" : "(?="};
+    out_ += "(?:(?<=" + word + ")" + behind[0] + word + ")|(?<!" + word + ")" + behind[1] + word + "))";
   }
 
   Status property() {

@@ -78,7 +78,7 @@ TEST_F(Pipelines, AlignmentSurvivesNormalization) {
   expect(3, 5, 14, 17);
   expect(5, 6, 17, 18);
   text.prepend("__");
-  expect(0, 2, 10, 10);
+  expect(0, 2, 10, 13);
   expect(0, 3, 10, 13);
 }
 

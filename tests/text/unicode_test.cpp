@@ -114,6 +114,9 @@ TEST_F(RegexTest, SpeaksTheDialectOfTokenizerFiles) {
                 "c\xE3\x80\x80"),
             (Texts{"\xC2\x85", "\xE3\x80\x80"}));                        // no U+180E
   EXPECT_EQ(all("\\w+", "e\xCC\x81-a_1"), (Texts{"e\xCC\x81", "a_1"}));  // marks are part of words
+  EXPECT_EQ(all("\\w", "\xC2\xBD"), (Texts{"\xC2\xBD"}));  // a fraction is a word character, but not in a class
+  EXPECT_EQ(all("[\\w]", "\xC2\xBD"), (Texts{}));
+  EXPECT_EQ(all("\\b.", "a e\xCC\x81"), (Texts{"a", " ", "e"}));  // marks do not end words
   EXPECT_EQ(all("[\\s,]+", "a, b"), (Texts{", "}));
   EXPECT_EQ(all("[^\\s]+", "a b"), (Texts{"a", "b"}));
   EXPECT_EQ(all("\\p{Han}+", "\xE4\xBA\xBA\xE3\x80\x81"), (Texts{"\xE4\xBA\xBA"}));  // the script, not its punctuation

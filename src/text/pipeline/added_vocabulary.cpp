@@ -48,19 +48,27 @@ Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, co
     }
   }
   std::vector<std::pair<std::string_view, int32_t>> raw;
-  std::vector<std::string> rewritten(v.tokens_.size());
   std::vector<std::pair<std::string_view, int32_t>> normalized;
+  v.decoded_.resize(v.tokens_.size());
   for (size_t i = 0; i < v.tokens_.size(); ++i) {
     const AddedToken& token = v.tokens_[i];
     v.by_id_[token.id] = i;
+    v.decoded_[i] = token.text;
     if (!token.normalized) {
       raw.emplace_back(token.text, static_cast<int32_t>(i));
-      continue;
+    } else if (normalizer != nullptr) {
+      AlignedText text(token.text, 0);
+      LAPILLI_CHECK(normalizer->apply(text));
+      v.decoded_[i] = text.text();
     }
-    AlignedText text(token.text, 0);
-    if (normalizer != nullptr) LAPILLI_CHECK(normalizer->apply(text));
-    rewritten[i] = text.text();
-    normalized.emplace_back(rewritten[i], static_cast<int32_t>(i));
+  }
+  // Normalized tokens may become equal: of them the first special one counts, or else the first. In a trie the last
+  // does.
+  for (const bool special : {false, true}) {
+    for (size_t i = v.tokens_.size(); i-- > 0;) {
+      const AddedToken& token = v.tokens_[i];
+      if (token.normalized && token.special == special) normalized.emplace_back(v.decoded_[i], static_cast<int32_t>(i));
+    }
   }
   LAPILLI_TRY(v.raw_, make_limited_trie(std::move(raw), "added tokens"));
   LAPILLI_TRY(v.normalized_, make_limited_trie(std::move(normalized), "added tokens"));
@@ -94,6 +102,7 @@ void AddedVocabulary::cut(AlignedText text, const ByteTrie& trie, std::vector<Pa
     done = end;
   }
   if (done == 0 && !s.empty()) {
+    text.restart();
     parts.push_back({std::move(text), nullptr});
   } else if (done < s.size()) {
     parts.push_back({text.slice(done, s.size()), nullptr});

@@ -30,6 +30,12 @@ class AddedVocabulary {
   // Cuts `text` at added tokens and normalizes what stands between them.
   Status split(std::string_view text, const Normalizer* normalizer, std::vector<Part>& parts) const;
 
+  // What a token decodes to: its text, normalized if it is looked for in normalized text. `token` is one of this
+  // object's.
+  [[nodiscard]] const std::string& decoded(const AddedToken& token) const {
+    return decoded_[static_cast<size_t>(&token - tokens_.data())];
+  }
+
   // nullptr if there is none.
   [[nodiscard]] const AddedToken* by_id(int32_t id) const;
   [[nodiscard]] const AddedToken* by_text(std::string_view text) const;
@@ -39,6 +45,7 @@ class AddedVocabulary {
   void cut(AlignedText text, const ByteTrie& trie, std::vector<Part>& parts) const;
 
   std::vector<AddedToken> tokens_;
+  std::vector<std::string> decoded_;  // one for each token
   std::unordered_map<int32_t, size_t> by_id_;
   std::unordered_map<std::string, size_t> by_text_;
   ByteTrie raw_;

@@ -61,6 +61,13 @@ void AlignedText::check_room(size_t more) const {
     throw std::length_error("the normalizer makes the text too long");
 }
 
+void AlignedText::cover_from(uint32_t begin) {
+  if (text_.empty()) return;
+  size_t first = 0;
+  next_character(text_, first);
+  for (size_t i = 0; i < first; ++i) origins_[i].begin = std::min(origins_[i].begin, begin);
+}
+
 void AlignedText::append(std::string_view text, Origin origin) {
   check_room(text.size());
   text_.append(text);
@@ -75,9 +82,9 @@ void AlignedText::append(char32_t character, Origin origin) {
 
 void AlignedText::prepend(std::string_view text) {
   check_room(text.size());
-  const uint32_t place = origins_.empty() ? start_ : origins_.front().begin;
+  const Origin place = origins_.empty() ? Origin{start_, start_} : origins_.front();
   text_.insert(0, text);
-  origins_.insert(origins_.begin(), text.size(), {place, place});
+  origins_.insert(origins_.begin(), text.size(), place);
 }
 
 }  // namespace lapilli

@@ -34,13 +34,20 @@ class AlignedText {
   [[nodiscard]] Origin origin(size_t begin, size_t end) const;
   [[nodiscard]] AlignedText slice(size_t begin, size_t end) const;
 
+  // From now on it begins where its first byte stems from, as slice(0, size()) does.
+  void restart() {
+    if (!origins_.empty()) start_ = origins_.front().begin;
+  }
+
   // For normalizers, which build a new text from an old one: an empty text with the same start, to which parts of the
   // old one are copied and replacements appended.
   [[nodiscard]] AlignedText rewrite() const;
   void copy(const AlignedText& from, size_t begin, size_t end);
+  // The first character stands for input from `begin` on, which its own origin does not precede.
+  void cover_from(uint32_t begin);
   void append(std::string_view text, Origin origin);
   void append(char32_t character, Origin origin);
-  // The new bytes stem from nothing: they get an empty origin in front of the first byte's.
+  // The new bytes share the origin of the first character.
   void prepend(std::string_view text);
 
  private:

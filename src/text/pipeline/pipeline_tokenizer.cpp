@@ -99,7 +99,7 @@ Result<std::string> PipelineTokenizer::decode_valid(std::span<const int32_t> ids
   tokens.reserve(ids.size());
   for (const int32_t id : ids) {
     if (const AddedToken* added = pipeline_.added.by_id(id)) {
-      if (!options.skip_special || !added->special) tokens.push_back(added->text);
+      if (!options.skip_special || !added->special) tokens.push_back(pipeline_.added.decoded(*added));
     } else if (const std::string* token = pipeline_.model->token(id)) {
       tokens.push_back(*token);
     }

@@ -186,7 +186,10 @@ Result<PreTokenizerPtr> make_byte_level(bool add_prefix_space, bool use_regex) {
 }
 
 Result<PreTokenizerPtr> make_whitespace() {
-  return make_split_regex(R"([\w\x{200c}\x{200d}]+|[^\w\s\x{200c}\x{200d}]+)", SplitBehavior::removed, true);
+  // Not \w: here enclosed letters and joiners belong to words, and fractions do not.
+  const std::string word =
+      R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189})";
+  return make_split_regex("[" + word + "]+|[^\\s" + word + "]+", SplitBehavior::removed, true);
 }
 
 Result<PreTokenizerPtr> make_bert_pre_tokenizer() {

@@ -31,6 +31,8 @@ class Precompiled final : public Normalizer {
       }
       begin = end;
     }
+    // Characters that go at the start are taken for part of the first that stays.
+    out.cover_from(text.origin(0, 0).begin);
     text = std::move(out);
     return {};
   }
