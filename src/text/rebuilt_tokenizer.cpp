@@ -65,6 +65,7 @@ Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig
   RebuiltParts parts;
   Pipeline& p = parts.pipeline;
   SpecialTokenSources sources;
+  sources.extra = family.extra;
   std::string charsmap;
   if (const std::string json_path = directory + "/tokenizer.json"; file_exists(json_path)) {
     LAPILLI_TRY(const auto json, TokenizerJson::load(json_path));
@@ -76,14 +77,9 @@ Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig
     LAPILLI_TRY(auto file, SentencePieceFile::load(path));
     LAPILLI_TRY(p.model, family.convert(file, config, path));
     charsmap = std::move(file.charsmap);
-    add_symbols(file, sources.extra);
+    add_symbols(file, sources.extra);  // what the file says about a token counts
   }
   sources.named = family.named;
-  for (const AddedToken& token : family.extra) {
-    const bool there = std::any_of(sources.extra.begin(), sources.extra.end(),
-                                   [&](const AddedToken& t) { return t.text == token.text; });
-    if (!there) sources.extra.push_back(token);
-  }
   sources.id_of = [&](const std::string& text) { return p.model->id(text); };
   sources.vocabulary_size = p.model->size();
   sources.extra_makes_special = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "text/utf8.hpp"
@@ -23,16 +24,21 @@ int32_t* special_slot(SpecialIds& ids, std::string_view name) {
 // Takes tokens in the order in which they get their ids.
 class Collector {
  public:
-  Collector(std::vector<AddedToken> listed, const SpecialTokenSources& sources)
-      : tokens_(std::move(listed)), sources_(sources), next_id_(static_cast<int32_t>(sources.vocabulary_size)) {
-    for (const AddedToken& t : tokens_) next_id_ = std::max(next_id_, t.id + 1);
+  explicit Collector(const SpecialTokenSources& sources)
+      : sources_(sources), next_id_(static_cast<int32_t>(sources.vocabulary_size)) {}
+
+  // A token with an id; the first of a text counts.
+  void list(AddedToken token) {
+    next_id_ = std::max(next_id_, token.id + 1);
+    if (places_.emplace(token.text, tokens_.size()).second) tokens_.push_back(std::move(token));
   }
-  // Of a token that a file lists with an id, id and flags stay as they are there.
+  // A token that may need one. Of a listed one, id and flags stay as they are.
   int32_t take(AddedToken token, bool make_special) {
-    const auto same = std::find_if(tokens_.begin(), tokens_.end(), [&](const auto& t) { return t.text == token.text; });
-    if (same != tokens_.end()) {
-      same->special = same->special || make_special;
-      return same->id;
+    const auto [place, fresh] = places_.emplace(token.text, tokens_.size());
+    if (!fresh) {
+      AddedToken& same = tokens_[place->second];
+      same.special = same.special || make_special;
+      return same.id;
     }
     token.id = sources_.id_of(token.text);
     if (token.id < 0) token.id = next_id_++;
@@ -42,31 +48,31 @@ class Collector {
   std::vector<AddedToken> finish() && { return std::move(tokens_); }
 
  private:
-  std::vector<AddedToken> tokens_;
   const SpecialTokenSources& sources_;
+  std::vector<AddedToken> tokens_;
+  std::unordered_map<std::string, size_t> places_;
   int32_t next_id_;
 };
-
-bool holds(const std::vector<AddedToken>& tokens, const std::string& text) {
-  return std::any_of(tokens.begin(), tokens.end(), [&](const AddedToken& t) { return t.text == text; });
-}
 
 }  // namespace
 
 Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, SpecialTokenSources sources) {
   constexpr uint64_t kMostBehind = 65536;
+  Collector collector(sources);
+  const auto list = [&](std::vector<AddedToken> tokens) -> Status {
+    for (AddedToken& token : tokens) {
+      if (static_cast<uint64_t>(token.id) >= sources.vocabulary_size + kMostBehind)
+        return fail(ErrorCode::invalid_data, "%s: added token %s has id %d, far outside the vocabulary of %zu",
+                    config.path().c_str(), quote_text(token.text).c_str(), token.id,
+                    static_cast<size_t>(sources.vocabulary_size));
+      collector.list(std::move(token));
+    }
+    return {};
+  };
   LAPILLI_TRY(std::vector<AddedToken> listed, config.added_tokens());
-  for (AddedToken& token : sources.listed) {
-    if (!holds(listed, token.text)) listed.push_back(std::move(token));
-  }
-  for (const AddedToken& token : listed) {
-    if (static_cast<uint64_t>(token.id) >= sources.vocabulary_size + kMostBehind)
-      return fail(ErrorCode::invalid_data, "%s: added token %s has id %d, far outside the vocabulary of %zu",
-                  config.path().c_str(), quote_text(token.text).c_str(), token.id,
-                  static_cast<size_t>(sources.vocabulary_size));
-  }
+  LAPILLI_CHECK(list(std::move(listed)));
+  LAPILLI_CHECK(list(std::move(sources.listed)));
   CollectedTokens result;
-  Collector collector(std::move(listed), sources);
   const auto take_named = [&](const NamedSpecial& named) -> Status {
     AddedToken fallback;
     if (named.fallback != nullptr) fallback.text = named.fallback;
@@ -84,14 +90,15 @@ Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, Sp
     if (!named.last) LAPILLI_CHECK(take_named(named));
   }
   LAPILLI_TRY(std::vector<AddedToken> extra, config.extra_special_tokens());
-  for (const AddedToken& token : extra) result.extra_of_files.push_back(token.text);
-  // The family knows better than a list of texts what is special.
+  // The family knows better than a list of texts what is special; of equal tokens the last counts.
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < extra.size(); ++i) places.emplace(extra[i].text, i);
   for (AddedToken& token : sources.extra) {
-    const auto same = std::find_if(extra.begin(), extra.end(), [&](const auto& t) { return t.text == token.text; });
-    if (same == extra.end())
+    const auto [place, fresh] = places.emplace(token.text, extra.size());
+    if (fresh)
       extra.push_back(std::move(token));
     else
-      same->special = token.special;
+      extra[place->second].special = token.special;
   }
   for (AddedToken& token : extra) collector.take(std::move(token), sources.extra_makes_special);
   for (const NamedSpecial& named : sources.named) {

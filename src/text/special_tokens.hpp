@@ -36,9 +36,6 @@ struct CollectedTokens {
   std::vector<AddedToken> tokens;
   SpecialIds ids;
   std::string unknown;  // text of the unknown token
-
-  // Of the further special tokens that files name; empty if they name none.
-  std::vector<std::string> extra_of_files;
 };
 
 // Errors name the file: damaged entries, ids far outside the vocabulary.
