@@ -46,7 +46,9 @@ struct SearchOptions {
   // Sentences that one source becomes: without beams every returned sequence is drawn for itself.
   [[nodiscard]] uint32_t copies() const { return sample && beams == 1 ? return_sequences : 1; }
   // Ids that no filter of sampling takes away: with beams, enough to go on whatever ends.
-  [[nodiscard]] uint32_t min_keep() const { return beams == 1 ? 1 : static_cast<uint32_t>(end_ids.size()) + 1; }
+  [[nodiscard]] uint32_t min_keep() const {
+    return beams == 1 ? 1 : std::max<uint32_t>(2, static_cast<uint32_t>(end_ids.size()) + 1);
+  }
   [[nodiscard]] bool needs_source_ids() const {
     return encoder_no_repeat_ngram > 0 || encoder_repetition_penalty != 1.0f;
   }

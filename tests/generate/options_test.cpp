@@ -149,6 +149,12 @@ TEST_F(Options, SamplingTakesTheReferencesDefaults) {
   EXPECT_EQ(options.min_keep(), 2u);  // one end token
   EXPECT_EQ(options.top_k, 2u);
   EXPECT_EQ(options.copies(), 1u);
+  asked_.eos_token_id = std::vector<int32_t>{};
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_EQ(options.min_keep(), 2u);
+  asked_.eos_token_id = std::vector<int32_t>{0, 2, 3};
+  LAPILLI_ASSERT_VALUE(options, resolve());
+  EXPECT_EQ(options.min_keep(), 4u);
   asked_.do_sample = false;
   LAPILLI_ASSERT_VALUE(options, resolve());
   EXPECT_FALSE(options.sample);

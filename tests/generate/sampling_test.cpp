@@ -238,6 +238,25 @@ TEST_F(DeviceSampledJobs, EverySequenceIsDrawnForItself) {
   }
 }
 
+// What is told early must not be taken back, although drawn beams do not come in the order of their scores.
+TEST_F(DeviceSampledJobs, BeamsTellWhatIsSettled) {
+  request_.options.num_beams = 3;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    request_.options.seed = seed;
+    std::vector<std::vector<int32_t>> told(4);
+    request_.on_tokens = [&](size_t source, std::span<const int32_t> ids) {
+      told.at(source).insert(told[source].end(), ids.begin(), ids.end());
+      return Status();
+    };
+    LAPILLI_ASSERT_VALUE(const auto out, generate(model_, request_));
+    for (size_t i = 0; i < 4; ++i) {
+      auto ids = out.hypotheses[i][0].ids;
+      ids.erase(ids.begin());
+      EXPECT_EQ(told[i], ids) << "seed " << seed;
+    }
+  }
+}
+
 TEST_F(DeviceSampledJobs, OneIdAloneIsGreedySearch) {
   request_.options.top_k = 1;
   LAPILLI_ASSERT_VALUE(const auto drawn, generate(model_, request_));
