@@ -85,8 +85,8 @@ class Script {
   bool narrowing = false;  // every submission of steps by a narrower plan than the one before, as rows end
 
   void job(uint32_t steps, uint32_t per_submit, uint32_t in_flight) {
-    for (const StateKind kind : {StateKind::params, StateKind::lists, StateKind::source_ids, StateKind::lengths,
-                                 StateKind::globals})
+    for (const StateKind kind :
+         {StateKind::params, StateKind::lists, StateKind::source_ids, StateKind::lengths, StateKind::globals})
       host(kind, 0, kWhole, Access::write);
     ++ticket_;
     submit(*c_.plans.encode, 0);
@@ -273,7 +273,8 @@ TEST(PlantedVerdicts, MakeEveryOpFallBackToItsFloor) {
         CompileOptions options;
         options.verdicts = &verdicts;
         for (size_t i = 0; i < variants.size(); ++i) {
-          EXPECT_STREQ(choose_variant(caps, c.graph, node, options).name, variants[i].name) << op->name << " " << c.name;
+          EXPECT_STREQ(choose_variant(caps, c.graph, node, options).name, variants[i].name)
+              << op->name << " " << c.name;
           verdicts.refuse(op->name, variants[i].name);
         }
         // The floor cannot be refused.
@@ -294,12 +295,14 @@ TEST(PlantedVerdicts, ReachEveryNodeOfAPlan) {
     for (const auto& plan : {first.plans.encode, first.plans.init, first.plans.step}) {
       for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
         const auto& node = plan->graph.node(id);
-        for (const auto& v : node.op->variants(masked(c.mask), plan->graph, node)) verdicts.refuse(node.op->name, v.name);
+        for (const auto& v : node.op->variants(masked(c.mask), plan->graph, node))
+          verdicts.refuse(node.op->name, v.name);
       }
     }
     options.verdicts = &verdicts;
     LAPILLI_ASSERT_VALUE(const auto refused, compile_case(c, options));
-    for (const auto& [a, b] : {std::pair{first.plans.encode, refused.plans.encode}, std::pair{first.plans.step, refused.plans.step}}) {
+    for (const auto& [a, b] :
+         {std::pair{first.plans.encode, refused.plans.encode}, std::pair{first.plans.step, refused.plans.step}}) {
       for (graph::NodeId id = 0; id < b->graph.nodes().size(); ++id) {
         const auto& node = b->graph.node(id);
         EXPECT_STREQ(b->variants[id].name, node.op->variants(masked(c.mask), b->graph, node).back().name) << node.label;
