@@ -80,8 +80,11 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory,
   LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
   LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
-  if (const TokenizerKind* kind = kind_of_model_type(family)) return kind;
   const auto there = [&](const char* file) { return file_exists(directory + "/" + file); };
+  // NLLB shares its model type with M2M100, but not the vocabulary's file.
+  if (family == "m2m_100" && !there("vocab.json") && there("sentencepiece.bpe.model"))
+    return kind_of_class("NllbTokenizer");
+  if (const TokenizerKind* kind = kind_of_model_type(family)) return kind;
   if (there("tokenizer.json")) return kind_of_class("TokenizersBackend");
   if (name.empty() && there("spiece.model")) return &kSentencePiece;
   if (name.empty() && there("vocab.json") && there("merges.txt")) return kind_of_class("GPT2Tokenizer");

@@ -108,7 +108,7 @@ TEST(Nllb, PublishedOrderWithoutTokenizerJson) {
   if (!unicode_available() || !regex_available()) GTEST_SKIP();
   const TempDirectory directory;
   directory.write("sentencepiece.bpe.model", read_file(kData + "nllb/files/sentencepiece.bpe.model"));
-  const auto t = load(directory.path(), "NllbTokenizer");
+  const auto t = load(directory.path(), "m2m_100");  // the models' type, which is M2M100's as well
   ASSERT_NE(t, nullptr);
   const auto saved = load(kData + "nllb/files");
   ASSERT_NE(saved, nullptr);
