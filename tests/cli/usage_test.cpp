@@ -188,5 +188,32 @@ TEST(CliDevice, DamagedModels) {
   }
 }
 
+// A file must not be able to steer the terminal that prints what is in it.
+TEST(CliInspect, QuotesNames) {
+  TemporaryFolder folder;
+  const std::string model = folder.model_copy(), weights = model + "/model.safetensors";
+  std::string bytes;
+  {
+    std::ifstream in(weights, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  uint64_t size = 0;
+  for (int i = 7; i >= 0; --i) size = size << 8 | static_cast<unsigned char>(bytes.at(static_cast<size_t>(i)));
+  auto header = nlohmann::json::parse(bytes.substr(8, size), nullptr, false);
+  ASSERT_TRUE(header.is_object());
+  const uint64_t data = bytes.size() - 8 - size;
+  header["\x1b[31mred"] = {{"dtype", "F32"}, {"shape", {1}}, {"data_offsets", {data, data + 4}}};
+  const std::string text = header.dump();
+  std::string changed;
+  for (int i = 0; i < 8; ++i) changed += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  changed += text + bytes.substr(8 + size) + std::string(4, '\0');
+  fs::permissions(weights, fs::perms::owner_all);
+  std::ofstream(weights, std::ios::binary | std::ios::trunc) << changed;
+  const Outcome outcome = run(lapilli({"inspect", model}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "'\\x1b[31mred'")) << outcome.out;
+  EXPECT_FALSE(contains(outcome.out, "\x1b"));
+}
+
 }  // namespace
 }  // namespace lapilli::test
