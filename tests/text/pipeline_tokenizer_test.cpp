@@ -134,7 +134,8 @@ TEST_F(PipelineTokenizers, LongTextsTakeNoQuadraticTime) {
   for (const char* name : {"bart", "bert-uncased", "unigram-byte-fallback"}) {
     const auto t = load(files_of(name));
     ASSERT_NE(t, nullptr);
-    for (const std::string& part : {std::string("a"), std::string(" "), std::string("e\xCC\x81")}) {
+    for (const std::string& part :
+         {std::string("a"), std::string(" "), std::string("e\xCC\x81"), std::string("\xF0\x9F\x98\x80")}) {
       std::string text;
       while (text.size() + part.size() <= kBytes) text += part;
       EXPECT_TRUE(t->encode(text).ok()) << name;

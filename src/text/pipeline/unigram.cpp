@@ -98,7 +98,14 @@ Status Unigram::push(std::string_view word, ModelToken piece, std::vector<ModelT
   piece.id = id(text);
   if (piece.id < 0 && byte_fallback_ &&
       std::all_of(text.begin(), text.end(), [&](char c) { return bytes_[static_cast<unsigned char>(c)] >= 0; })) {
-    for (const char c : text) tokens.push_back({bytes_[static_cast<unsigned char>(c)], piece.begin, piece.end});
+    // A byte stands for its character, not for all unknown ones around it.
+    for (size_t at = 0; at < text.size();) {
+      const size_t begin = at;
+      next_character(text, at);
+      const ModelToken place{0, piece.begin + static_cast<uint32_t>(begin), piece.begin + static_cast<uint32_t>(at)};
+      for (size_t i = begin; i < at; ++i)
+        tokens.push_back({bytes_[static_cast<unsigned char>(text[i])], place.begin, place.end});
+    }
     return {};
   }
   if (piece.id < 0) piece.id = unknown_;
