@@ -3,32 +3,12 @@
 #include <cmath>
 #include <optional>
 
+#include "base/json_depth.hpp"
 #include "base/mapped_file.hpp"
 #include "formats/quote.hpp"
 
 namespace lapilli {
 namespace {
-
-constexpr int max_depth = 64;
-
-bool nests_too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > max_depth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 // The value, or null if it is missing or null.
 const nlohmann::json* value_of(const JsonView& v, const char* key) {
@@ -61,8 +41,8 @@ std::optional<uint64_t> whole_number(const nlohmann::json& value, uint64_t highe
 }  // namespace
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
-  if (nests_too_deep(text))
-    return fail(ErrorCode::invalid_data, "%s nests deeper than %d levels: refused", where.c_str(), max_depth);
+  if (json_nests_too_deep(text))
+    return fail(ErrorCode::invalid_data, "%s nests deeper than %d levels: refused", where.c_str(), kMaxJsonDepth);
   try {
     auto json = nlohmann::json::parse(text.begin(), text.end());
     if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());

@@ -115,7 +115,8 @@ Status fall_back(std::vector<std::string>& tokens) {
   return {};
 }
 
-std::string clean_up_word_piece(std::string token) {
+// Without the spaces that joining words puts before punctuation and English contractions.
+std::string clean_up(std::string text, bool word_piece) {
   for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{{" .", "."},
                                                                                            {" ?", "?"},
                                                                                            {" !", "!"},
@@ -127,8 +128,8 @@ std::string clean_up_word_piece(std::string token) {
                                                                                            {" 's", "'s"},
                                                                                            {" 've", "'ve"},
                                                                                            {" 're", "'re"}})
-    token = replace_all(token, from, to);
-  return token;
+    if (word_piece || *to != ' ') text = replace_all(text, from, to);
+  return text;
 }
 
 std::string replace_matches(const std::string& text, const std::vector<Regex::Match>& matches,
@@ -158,7 +159,7 @@ DecoderPtr make_byte_level_decoder() {
 DecoderPtr make_word_piece_decoder(const std::string& prefix, bool cleanup) {
   return per_token([prefix, cleanup](std::string& token, size_t i, size_t) {
     if (i > 0) token = token.starts_with(prefix) ? token.substr(prefix.size()) : " " + token;
-    if (cleanup) token = clean_up_word_piece(std::move(token));
+    if (cleanup) token = clean_up(std::move(token), true);
   });
 }
 
@@ -214,7 +215,7 @@ DecoderPtr make_ctc_decoder(const std::string& pad, const std::string& word_deli
     tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
     for (std::string& token : tokens) {
       token = replace_all(token, pad, "");
-      if (cleanup) token = replace_all(clean_up_word_piece(std::move(token)), word_delimiter, " ");
+      if (cleanup) token = replace_all(clean_up(std::move(token), true), word_delimiter, " ");
     }
     std::erase_if(tokens, [](const std::string& token) { return token.empty(); });
     return {};
@@ -229,19 +230,6 @@ DecoderPtr make_decoder_sequence(std::vector<DecoderPtr> parts) {
   });
 }
 
-std::string clean_up_spaces(std::string text) {
-  for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{{" .", "."},
-                                                                                           {" ?", "?"},
-                                                                                           {" !", "!"},
-                                                                                           {" ,", ","},
-                                                                                           {" ' ", "'"},
-                                                                                           {" n't", "n't"},
-                                                                                           {" 'm", "'m"},
-                                                                                           {" 's", "'s"},
-                                                                                           {" 've", "'ve"},
-                                                                                           {" 're", "'re"}})
-    text = replace_all(text, from, to);
-  return text;
-}
+std::string clean_up_spaces(std::string text) { return clean_up(std::move(text), false); }
 
 }  // namespace lapilli

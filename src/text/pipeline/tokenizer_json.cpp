@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_depth.hpp"
 #include "base/mapped_file.hpp"
 #include "text/pipeline/json_components.hpp"
 
@@ -10,27 +11,6 @@ namespace lapilli {
 namespace {
 
 using nlohmann::json;
-
-constexpr int kMaxDepth = 64;
-
-bool nested_too_deeply(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 const json* find_charsmap(const json& normalizer) {
   if (!normalizer.is_object()) return nullptr;
@@ -61,8 +41,8 @@ TokenizerJson::~TokenizerJson() = default;
 
 Result<TokenizerJson> TokenizerJson::load(const std::string& path) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
-  if (nested_too_deeply(text))
-    return fail(ErrorCode::invalid_data, "%s: nested deeper than %d levels", path.c_str(), kMaxDepth);
+  if (json_nests_too_deep(text))
+    return fail(ErrorCode::invalid_data, "%s: nested deeper than %d levels", path.c_str(), kMaxJsonDepth);
   auto value = std::make_unique<json>(json::parse(text, nullptr, false));
   if (value->is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
   if (!value->is_object())
