@@ -133,8 +133,9 @@ void StateCase::set_ends(const std::vector<uint32_t>& ids) {
 }
 
 void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
+  const uint32_t end = std::min(t + 1, shape.positions);  // a case may stand at the end of the capacity
   for (uint32_t slot = 0; slot < shape.slots; ++slot)
-    for (uint32_t position = 0; position <= t; ++position) {
+    for (uint32_t position = 0; position < end; ++position) {
       const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);
       const uint32_t token = random.below(vocabulary);
       for (const uint32_t parity : {0u, 1u}) {
