@@ -128,7 +128,7 @@ class Translator {
     options_.task = about_.task;
     options_.source_language = arguments_.from;
     options_.target_language = arguments_.to;
-    if (arguments_.no_split) options_.split_sentences = false;
+    if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
     return exit_ok;
   }
 

@@ -38,8 +38,8 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
       .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
       ->type_name("LANGUAGE");
   command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
-  command.add_flag("--no-split", a.no_split,
-                   "Every line as one piece; without it, long lines are split into sentences");
+  auto* split = command.add_flag("--split", a.split, "Every sentence by itself; without it, those of long lines are");
+  command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
 }
 
 void add_search(CLI::App& command, TextArguments& a) {

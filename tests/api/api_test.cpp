@@ -242,6 +242,7 @@ TEST_F(ApiDevice, SeveralSequences) {
 TEST_F(ApiDevice, TokenScoresAndPieces) {
   lapilli_options options = lapilli_default_options();
   options.task = "translate";
+  options.split_sentences = 1;
   Results results;
   generate({"What time is it? Where is the station?"}, &options, results);
   ASSERT_EQ(results.status, LAPILLI_OK) << lapilli_last_error();
