@@ -47,6 +47,7 @@ missing_packages() {
     '/usr/local/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json' || echo vulkan-validationlayers
   have_header gtest/gtest.h || echo libgtest-dev
   have_header gmock/gmock.h || echo libgmock-dev
+  have_header spirv/unified1/spirv.h || echo spirv-headers
   have_cmd spirv-val || echo spirv-tools
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
