@@ -422,7 +422,7 @@ Examples:
   lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
   lapilli translate --model ./nllb-200-distilled-600M --from en --to fr "Where is the station?"
   lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
-  lapilli translate --stream "Good morning. How are you?"    prints words as they come
+  lapilli translate --stream "I saw him yesterday. He was tired."   prints words as they come
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores
   echo "463 30 16 975 23 0" | lapilli translate --ids
   lapilli translate --alignment --attention map.png "The cat sleeps."
