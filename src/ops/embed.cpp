@@ -70,6 +70,14 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   const auto& x = g.tensor(node.outputs[0]);
   const bool step = a.place == Place::step;
   const auto positions = operand(node.inputs, kPositions);
+  // The table may be longer than sequences of this plan can be: what they cannot reach is not bound.
+  uint64_t places_reached = 0, places_ld = 0;
+  if (positions != graph::kNone) {
+    const auto& table = g.tensor(positions);
+    places_ld = table.ld;
+    places_reached =
+        std::min<uint64_t>(table.rows, uint64_t{a.position_offset} + (step ? a.lineage_positions : a.rows_per_slot));
+  }
   Dispatch d;
   d.shader = step ? ShaderId::embed_step : ShaderId::embed;
   d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
@@ -92,9 +100,10 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   d.operands.push_back(
       bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
   // A binding that is declared must be there; without positions the table stands in and is not read.
-  LAPILLI_TRY(const auto places, positions == graph::kNone
-                                     ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
-                                     : bind_whole(context, 3, positions, graph::Access::read));
+  LAPILLI_TRY(const auto places,
+              positions == graph::kNone
+                  ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
+                  : bind_first(context, 3, positions, places_reached * places_ld * 4, graph::Access::read));
   d.operands.push_back(places);
   if (step) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
@@ -102,9 +111,8 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   }
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
                   static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot,
-                  a.position_offset, positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).ld),
-                  positions == graph::kNone ? 0 : static_cast<uint32_t>(g.tensor(positions).rows), a.lineage_slots,
-                  a.lineage_positions, a.uncounted_id, a.scale});
+                  a.position_offset, static_cast<uint32_t>(places_ld), static_cast<uint32_t>(places_reached),
+                  a.lineage_slots, a.lineage_positions, a.uncounted_id, a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
   out.push_back(std::move(d));
   return {};

@@ -13,16 +13,22 @@ Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorI
 
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor,
                            graph::Access access) {
+  return bind_first(context, binding, tensor, context.graph.tensor(tensor).bytes(), access);
+}
+
+Result<Operand> bind_first(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t bytes,
+                           graph::Access access) {
   const auto& t = context.graph.tensor(tensor);
+  bytes = std::min(bytes, t.bytes());
   const bool uniform = binding >= 4;
   const uint64_t limit = uniform ? context.caps.max_uniform_range : context.caps.max_storage_range;
-  if (t.bytes() > limit)
+  if (bytes > limit)
     return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. %s",
-                t.name.c_str(), static_cast<unsigned long long>(t.bytes()), uniform ? "uniform" : "storage",
+                t.name.c_str(), static_cast<unsigned long long>(bytes), uniform ? "uniform" : "storage",
                 static_cast<unsigned long long>(limit),
                 t.space == graph::Space::weight ? "It is a part of the model: run the model on another device"
                                                 : "Use a smaller batch");
-  return Operand{binding, tensor, 0, t.bytes(), access, 0};
+  return Operand{binding, tensor, 0, bytes, access, 0};
 }
 
 Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t groups) {

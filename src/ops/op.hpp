@@ -111,6 +111,9 @@ Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorI
                    graph::Access access, uint32_t& delta);
 // The whole tensor. Fails, naming it, if it exceeds the device's range for such a binding.
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access);
+// The first `bytes` of it, or all if it has fewer. Fails likewise.
+Result<Operand> bind_first(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t bytes,
+                           graph::Access access);
 
 // Folds a linear count of groups into three dimensions within the limits; an error if it cannot be.
 Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t groups);
