@@ -334,6 +334,7 @@ TEST(CliDevice, PipeIsAnsweredWhileItStaysOpen) {
 }
 
 TEST(CliDevice, TerminalIsAnsweredLineByLine) {
+  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
   Spawn spawn = lapilli({"translate"});
   spawn.terminal_in = spawn.terminal_err = true;
   Process process(spawn);
@@ -356,6 +357,7 @@ std::string long_input(size_t lines) {
 }
 
 TEST(CliDevice, ProgressBarOnATerminalOnly) {
+  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
   TemporaryFolder folder;
   const std::string file = folder.file("letter.txt", long_input(48));
   Spawn spawn = lapilli({"translate", "--beam", "1", "--batch", "4", file});

@@ -33,6 +33,15 @@ struct Spawn {
   bool terminal_in = false, terminal_err = false;  // a pseudo terminal instead of a pipe
 };
 
+// False where the system gives no pseudo-terminals (a bare chroot without /dev/pts).
+inline bool have_terminals() {
+  int fd[2];
+  if (openpty(&fd[0], &fd[1], nullptr, nullptr, nullptr) != 0) return false;
+  close(fd[0]);
+  close(fd[1]);
+  return true;
+}
+
 // A running program. Its pipes are closed and it is killed when this goes.
 class Process {
  public:
