@@ -22,7 +22,7 @@ Result<TokenizerFiles> load_tokenizer_files(const std::string& directory) {
 }
 
 Result<SpecialTokens> SpecialTokens::collect(const TokenizerFiles& files, std::initializer_list<NamedToken> names,
-                                             const Model& model) {
+                                             const SubwordModel& model) {
   SpecialTokens special;
   LAPILLI_TRY(special.tokens_, files.config.added_tokens());
   // added_tokens.json says nothing about its tokens; which of them are special stands elsewhere.

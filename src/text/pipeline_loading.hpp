@@ -33,7 +33,7 @@ struct NamedToken {
 class SpecialTokens {
  public:
   static Result<SpecialTokens> collect(const TokenizerFiles& files, std::initializer_list<NamedToken> names,
-                                       const Model& model);
+                                       const SubwordModel& model);
   // For AddedVocabulary; these come last there, so that they win.
   [[nodiscard]] const std::vector<AddedToken>& tokens() const { return tokens_; }
   // -1 if the directory has no such token.

@@ -281,7 +281,11 @@ TEST_F(DeviceSampledJobs, OtherOptionsMakeNothing) {
     other.options.bad_words_ids = std::vector<std::vector<int32_t>>{{5}, {6, 7}};
     LAPILLI_ASSERT_VALUE(const auto second, generate(model_, other));
     EXPECT_NE(bits_of(second), bits_of(first));
-    const auto made = counting::setup_calls(counting::since(before));
+    auto made = counting::setup_calls(counting::since(before));
+    // Where memory is not mapped, a job's data is copied there; nothing else may be recorded.
+    for (const char* copying : {"vkBeginCommandBuffer", "vkCmdCopyBuffer", "vkCmdPipelineBarrier", "vkEndCommandBuffer",
+                                "vkResetCommandPool"})
+      made.erase(copying);
     EXPECT_TRUE(made.empty()) << counting::to_string(made);
   }
 }

@@ -130,7 +130,7 @@ TEST_F(DeviceTranslate, StreamsWhatItReturns) {
       }
       EXPECT_FALSE(out.outputs[2].status.ok());
       EXPECT_EQ(got[2], "");
-      EXPECT_GT(calls, 6u);
+      EXPECT_GE(calls, 4u);  // each piece at least: on a loaded machine one look may find all of one
     }
   }
 }

@@ -29,7 +29,7 @@ bool stands_alone(std::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
-Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, const Model& model,
+Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, const SubwordModel& model,
                                               const Normalizer* normalizer) {
   AddedVocabulary v;
   const auto limit = static_cast<int64_t>(std::min<uint64_t>(model.size() + 4 * tokens.size() + 65536, INT32_MAX));

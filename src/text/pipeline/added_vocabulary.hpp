@@ -21,7 +21,8 @@ class AddedVocabulary {
   AddedVocabulary() = default;
   // A token that the model knows gets the model's id, whatever its entry says. Of tokens with one text the last counts.
   // `normalizer` may be null.
-  static Result<AddedVocabulary> make(std::vector<AddedToken> tokens, const Model& model, const Normalizer* normalizer);
+  static Result<AddedVocabulary> make(std::vector<AddedToken> tokens, const SubwordModel& model,
+                                      const Normalizer* normalizer);
 
   struct Part {
     AlignedText text;

@@ -39,7 +39,7 @@ struct Candidate {
   }
 };
 
-class Bpe final : public Model {
+class Bpe final : public SubwordModel {
  public:
   Bpe(Vocabulary vocabulary, const BpeOptions& options) : vocabulary_(std::move(vocabulary)), options_(options) {
     unknown_ = options_.unknown.empty() ? -1 : vocabulary_.id(options_.unknown);

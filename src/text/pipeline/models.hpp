@@ -23,9 +23,9 @@ struct ModelToken {
 enum class ModelKind { bpe, word_piece, unigram, word_level };
 
 // Immutable; const members may be called from several threads. tokenize() may throw std::bad_alloc.
-class Model {
+class SubwordModel {
  public:
-  virtual ~Model() = default;
+  virtual ~SubwordModel() = default;
   // Appends the tokens of `word` (valid UTF-8). Takes O(n log n) at most, n bytes and tokens of bounded length.
   virtual Status tokenize(std::string_view word, std::vector<ModelToken>& tokens) const = 0;
   // -1 if the vocabulary lacks it.
@@ -38,7 +38,7 @@ class Model {
   // What unknown text becomes; -1 if the model has no such token.
   [[nodiscard]] virtual int32_t unknown() const = 0;
 };
-using ModelPtr = std::unique_ptr<const Model>;
+using ModelPtr = std::unique_ptr<const SubwordModel>;
 
 struct BpeOptions {
   std::string unknown;                    // empty: characters that are not in the vocabulary are left out

@@ -15,7 +15,7 @@ namespace {
 constexpr double kUnknownPenalty = 10.0;
 constexpr uint32_t kNone = UINT32_MAX;
 
-class Unigram final : public Model {
+class Unigram final : public SubwordModel {
  public:
   Unigram(std::vector<UnigramPiece> pieces, ByteTrie trie, int32_t unknown)
       : pieces_(std::move(pieces)), trie_(std::move(trie)), unknown_(unknown) {

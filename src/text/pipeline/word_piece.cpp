@@ -7,7 +7,7 @@
 namespace lapilli {
 namespace {
 
-class WordPiece final : public Model {
+class WordPiece final : public SubwordModel {
  public:
   WordPiece(Vocabulary vocabulary, ByteTrie trie, const WordPieceOptions& options)
       : vocabulary_(std::move(vocabulary)),
@@ -52,7 +52,7 @@ class WordPiece final : public Model {
   uint32_t continued_ = ByteTrie::kRoot;  // the node behind the prefix
 };
 
-class WordLevel final : public Model {
+class WordLevel final : public SubwordModel {
  public:
   WordLevel(Vocabulary vocabulary, const std::string& unknown)
       : vocabulary_(std::move(vocabulary)), unknown_(vocabulary_.id(unknown)) {}
