@@ -86,7 +86,9 @@ void add_output(CLI::App& command, TextArguments& a) {
       ->type_name("MIB")
       ->check(range(1, 1 << 30));
   command.add_option("--device", a.device, "Index, part of the name or UUID of a device; see lapilli devices");
-  command.add_option("--caps", a.caps, "Pretend that the device can do less: floor, small-bindings, no-subgroup, ...");
+  command.add_option(
+      "--caps", a.caps,
+      "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");
   command.add_flag("--validation", a.validation, "Switch Vulkan's validation layer on");
   command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
   command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");

@@ -1,5 +1,6 @@
-// What a device can do, as plain data: no Vulkan type appears here, so that variant selection is a pure function that is
-// tested without a device. Filled from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a mask.
+// What a device can do, as plain data: no Vulkan type appears here, so that variant selection is a pure function that
+// is tested without a device. Filled from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a
+// mask.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ struct Capabilities {
   uint64_t heap_bytes = 0;  // the heap that weights and arenas come from; 0: unknown
 
   // Features beyond the floor
-  uint32_t subgroup_size = 1;                // 1: subgroup variants are off
+  uint32_t subgroup_size = 1;  // 1: subgroup variants are off
   uint32_t min_subgroup_size = 1, max_subgroup_size = 1;
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_size_control = false;
   bool timeline_semaphore = false;
@@ -62,9 +63,11 @@ std::string to_json(const Capabilities& caps);
 // Members that are missing keep the floor's value; wrong types and numbers below the floor are errors.
 Result<Capabilities> capabilities_from_json(const std::string& json);
 
-// Narrows `caps`; never widens. `mask` is a comma-separated list of: full (nothing), floor (every default above),
-// small-bindings (64 KiB bindings, 64 groups a dimension), no-subgroup, no-timeline, no-indirect, no-fp16, no-int8,
-// staging (memory treated as not host-visible), or the name of a JSON file of capabilities to intersect with.
+// Narrows `caps`; never widens limits or features. `mask` is a comma-separated list of: full (nothing), floor (every
+// default above), small-bindings (64 KiB bindings, 64 groups a dimension), no-subgroup, no-timeline, no-indirect,
+// no-fp16, no-int8, staging (memory treated as not host-visible), gpu (a CPU driver is given the work that a GPU would
+// be given: only the type changes, every limit and feature stays), or the name of a JSON file of capabilities to
+// intersect with.
 Result<Capabilities> apply_mask(Capabilities caps, const std::string& mask);
 
 }  // namespace lapilli

@@ -78,6 +78,11 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.arithmetic_int8 = c.storage_8bit = c.integer_dot = false;
   } else if (name == "staging") {
     c.unified_memory = false;
+  } else if (name == "gpu") {
+    // The one mask that takes nothing away. The type is no ability but a hint, from which ops choose workgroup sizes,
+    // work per invocation and the order of variants; whatever they choose is within the limits, which stay. So a CPU
+    // driver may run what a GPU would, which is how tests without a GPU reach it.
+    if (c.type == DeviceType::cpu) c.type = DeviceType::other;
   } else if (name.ends_with(".json") || name.find_first_of("/\\") != std::string::npos) {
     auto file = read_text_file(name, size_t{1} << 20);
     if (!file) return std::move(file).error().in("capability mask");
@@ -88,7 +93,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
     return fail(
         ErrorCode::invalid_argument,
         "unknown capability mask '%s'; known: full, floor, small-bindings, no-subgroup, no-timeline, no-indirect, "
-        "no-fp16, no-int8, staging, or a .json file of capabilities",
+        "no-fp16, no-int8, staging, gpu, or a .json file of capabilities",
         name.c_str());
   }
   c.masks.push_back(name);

@@ -1,5 +1,5 @@
-// conformance DIR...: runs folders in the conformance format (expected.json beside models, tokenizers) and prints a line
-// per case. Nothing is passed over: what cannot be run is printed as unsupported, with the reason.
+// conformance DIR...: runs folders in the conformance format (expected.json beside models, tokenizers) and prints a
+// line per case. Nothing is passed over: what cannot be run is printed as unsupported, with the reason.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   bool json = false, strict = false;
   app.add_option("DIR", folders, "Folders with an expected.json")->required();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
-  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, ...");
+  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, gpu, ...");
   app.add_option("--dtype", dtype, "Arithmetic")->check(CLI::IsMember({"fp32"}));
   app.add_option("--filter", options.filter, "Only cases whose name contains this");
   app.add_flag("--json", json, "Print JSON");
@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
     try {
       conformance::run_folder(folder, options, report);
     } catch (const std::exception& e) {  // a record that is JSON, but not what it should be
-      report.add(folder, "expected.json", conformance::Outcome::failed(std::string("the record is damaged: ") + e.what()));
+      report.add(folder, "expected.json",
+                 conformance::Outcome::failed(std::string("the record is damaged: ") + e.what()));
     }
   }
   int status = report.finish(strict);

@@ -5,12 +5,15 @@ file(GLOB tokenizers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/toke
 # The same run compares the table of docs/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS fast)
+# What a GPU would run; the kernels are the same in all families.
+lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
+  DRIVERS lavapipe swiftshader MASKS gpu LABELS fast)
 file(GLOB searches LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
-lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor
+lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS slow)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
-  MASKS floor small-bindings no-timeline no-indirect LABELS slow)
+  MASKS floor small-bindings gpu no-timeline no-indirect LABELS slow)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe PROFILES - android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS slow)
 add_test(NAME conformance.table COMMAND ${CMAKE_CURRENT_LIST_DIR}/table-selftest $<TARGET_FILE:conformance>

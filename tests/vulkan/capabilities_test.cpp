@@ -167,6 +167,22 @@ TEST(CapabilitiesMask, EachTakesAwayWhatItSays) {
   EXPECT_EQ(both.masks, (std::vector<std::string>{"full", "no-fp16", "no-timeline", "staging"}));
 }
 
+TEST(CapabilitiesMask, GpuChangesTheTypeOfACpuDriverAlone) {
+  EXPECT_EQ(*apply_mask(desktop(), "gpu"), [] {
+    Capabilities c = desktop();
+    c.masks.push_back("gpu");
+    return c;
+  }());
+  Capabilities cpu = desktop();
+  cpu.type = DeviceType::cpu;
+  auto c = apply_mask(cpu, "gpu");
+  ASSERT_TRUE(c.ok());
+  EXPECT_EQ(c->type, DeviceType::other);
+  c->type = DeviceType::cpu;
+  c->masks = cpu.masks;
+  EXPECT_EQ(*c, cpu);
+}
+
 TEST(CapabilitiesMask, UnknownNamesAreErrors) {
   for (const char* mask : {"flor", "full,nothing", "missing.json", "some/where.json"}) {
     auto c = apply_mask(desktop(), mask);

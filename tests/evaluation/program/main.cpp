@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
   app.add_option("--model", options.model, "Model directory")->capture_default_str();
   app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
-  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, ...");
+  app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, gpu, ...");
   app.add_option("--limit", options.limit, "Only this many lines, spread evenly over the set");
   app.add_option("--batch", options.batch, "Sentences at a time (0: the library's choice)");
   app.add_option("--steps", options.steps, "Decoder steps a submission (0: the library's choice)");
