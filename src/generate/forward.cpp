@@ -2,6 +2,7 @@
 
 #include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
+#include "runtime/self_test.hpp"
 
 namespace lapilli {
 
@@ -93,7 +94,7 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   graph::Graph g;
   model::Builder b(m.network, g);
   model::build_forward(b, shape);
-  LAPILLI_TRY(const auto plan, compile(std::move(g), m.device->caps()));
+  LAPILLI_TRY(const auto plan, compile_tested(m.device, g));
   LAPILLI_TRY(const auto session, Session::create(m.device));
   session->require(*plan);
   LAPILLI_CHECK(session->allocate());

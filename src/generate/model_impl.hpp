@@ -96,6 +96,8 @@ struct Model::Impl {
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   Status prepare_pipelines(const WorkspaceKey& key);
+  [[nodiscard]] std::vector<std::shared_ptr<const Plan>> probe_plans(const WorkspaceKey& key,
+                                                                     const Verdicts& verdicts) const;
   std::mutex mutex_;
   std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first

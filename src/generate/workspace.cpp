@@ -2,6 +2,7 @@
 #include <map>
 
 #include "generate/model_impl.hpp"
+#include "runtime/self_test.hpp"
 
 namespace lapilli {
 
@@ -66,15 +67,14 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
       if (k == key) return p;
   }
   WorkspacePlans p;
-  const Capabilities& caps = device->caps();
-  LAPILLI_TRY(p.encode, compile(encode_graph(network, key.shape), caps));
-  LAPILLI_TRY(p.init, compile(init_graph(network, key.shape), caps));
+  LAPILLI_TRY(p.encode, compile_tested(device, encode_graph(network, key.shape)));
+  LAPILLI_TRY(p.init, compile_tested(device, init_graph(network, key.shape)));
   StepGraph step = step_graph(network, key);
   p.logits = step.logits;
   p.scores = step.scores;
-  LAPILLI_TRY(p.step, compile(std::move(step.graph), caps));
+  LAPILLI_TRY(p.step, compile_tested(device, step.graph));
   for (const uint32_t rows : narrow_rows(key)) {
-    LAPILLI_TRY(auto narrow, compile(step_graph(network, key, rows).graph, caps));
+    LAPILLI_TRY(auto narrow, compile_tested(device, step_graph(network, key, rows).graph));
     p.narrow_steps.push_back(std::move(narrow));
   }
   std::lock_guard lock(mutex_);
@@ -83,17 +83,14 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
   return p;
 }
 
-// The first job of a kind pays for the pipelines of all its sizes, in one batch: a second bucket then creates none.
-Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
-  const WorkspaceKey kind = kind_of(key);
-  {
-    std::lock_guard lock(mutex_);
-    if (std::find(prepared_.begin(), prepared_.end(), kind) != prepared_.end()) return {};
-  }
+std::vector<std::shared_ptr<const Plan>> Model::Impl::probe_plans(const WorkspaceKey& key,
+                                                                  const Verdicts& verdicts) const {
   std::vector<std::shared_ptr<const Plan>> plans;
+  CompileOptions options;
+  options.verdicts = &verdicts;
   const auto probe = [&](graph::Graph g) {
-    auto plan = compile(std::move(g), device->caps());
-    // One that is too large for this device is no job's either, and the job at hand was compiled before.
+    auto plan = compile(std::move(g), device->caps(), options);
+    // One that is too large for this device is no job's either; if the job at hand is, plans() says so.
     if (plan) plans.push_back(std::move(plan).value());
   };
   for (const ProbeSize& size : kProbes) {
@@ -105,7 +102,22 @@ Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
     probe(init_graph(network, k.shape));
     probe(step_graph(network, k).graph);
   }
-  LAPILLI_CHECK(create_pipelines(*device, plans));
+  return plans;
+}
+
+// The first job of a kind pays for the pipelines of all its sizes, made in one batch, and for their self-test: a second
+// bucket then creates none.
+Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
+  const WorkspaceKey kind = kind_of(key);
+  {
+    std::lock_guard lock(mutex_);
+    if (std::find(prepared_.begin(), prepared_.end(), kind) != prepared_.end()) return {};
+  }
+  const auto self_test = SelfTest::of(*device);
+  for (bool good = false; !good;) {
+    const Verdicts verdicts = self_test->verdicts();
+    LAPILLI_TRY(good, self_test->check(device, probe_plans(key, verdicts)));
+  }
   std::lock_guard lock(mutex_);
   prepared_.push_back(kind);
   return {};
@@ -169,8 +181,8 @@ Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKe
 Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKey& key) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
-  LAPILLI_TRY(w->plans, plans(key));
   LAPILLI_CHECK(prepare_pipelines(key));
+  LAPILLI_TRY(w->plans, plans(key));
   LAPILLI_TRY(w->share, reserve(session_bytes(w->plans)));
   LAPILLI_TRY(w->session, Session::create(device));
   for (const auto& plan : all_plans(w->plans)) w->session->require(*plan);

@@ -101,15 +101,11 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   }
   ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
   c.inputs.emplace_back(l, length_values(lengths));
-  auto fill = [q, kv, random](OpCase& into) mutable {
+  c.prepare = [q, kv, random](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
     into.inputs.emplace_back(kv, random_values(into.graph.tensor(kv), random, 2));
   };
   c.slow = s.slow;
-  if (s.slow)
-    c.prepare = fill;
-  else
-    fill(c);
   return c;
 }
 

@@ -162,8 +162,10 @@ OpCase make_case(const CaseShape& s) {
       add_state(c.graph, "kv", s.self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
   ops::StepTensors state;
   state.step = add_step(c.graph);
-  c.inputs.emplace_back(q, random_values(c.graph.tensor(q), random, 2));
-  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random, 2));
+  c.prepare = [q, kv, random](OpCase& into) mutable {
+    into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
+    into.inputs.emplace_back(kv, random_values(into.graph.tensor(kv), random, 2));
+  };
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
   c.inputs.emplace_back(state.step, step_values(s.step, s.live, row_slots));

@@ -245,7 +245,6 @@ struct BeamCase {
     return state.search[state.search_word(sentence, SearchLayout::header + beam)];
   }
   double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
-  float random_noise() { return static_cast<float>(random.unit()); }
   // So many finished hypotheses, best first, `first` and each following `step` less.
   void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
     state.search[state.search_word(sentence, SearchLayout::finished)] = count;
@@ -262,27 +261,36 @@ struct BeamCase {
     for (uint32_t row = 0; row < build.sentences * build.beams; ++row)
       for (uint32_t e = 0; e < build.ends; ++e) score(row, 2 + e) += by;
   }
-  OpCase finish() {
-    auto& g = state.op_case.graph;
-    const uint32_t rows = build.sentences * build.beams, slices = div_up(build.vocabulary, build.slice);
-    const uint64_t each = build.drawn ? 4 : 2;
-    const auto candidates = g.activation("candidates", rows, each * k * slices, graph::DType::u32);
-    ops::beam_step(g, state.op_case.name, candidates, state.tensors, {state.shape, k, 1, build.drawn});
-    std::vector<uint32_t> words(g.tensor(candidates).elements(), 0);
+  // The best of each slice of the scores, as top_k leaves them.
+  [[nodiscard]] HostTensor candidate_words(const graph::Tensor& candidates) const {
+    CaseRandom noise = random;
+    const uint32_t rows = build.sentences * build.beams;
+    std::vector<uint32_t> words(candidates.elements(), 0);
     for (uint32_t r = 0; r < rows; ++r) {
-      uint64_t at = r * g.tensor(candidates).ld;
+      uint64_t at = r * candidates.ld;
       for (uint32_t begin = 0; begin < build.vocabulary; begin += build.slice) {
         const uint32_t end = std::min(begin + build.slice, build.vocabulary);
         for (const auto& c : search::best_columns(scores.data() + uint64_t{r} * build.vocabulary, begin, end, k)) {
           words[at++] = search::as_word(c.score);
           words[at++] = c.id;
           if (!build.drawn) continue;
-          words[at++] = search::as_word(search::forbidden(c.score) ? kMasked : c.score - 3 * random_noise());
+          words[at++] =
+              search::as_word(search::forbidden(c.score) ? kMasked : c.score - 3 * static_cast<float>(noise.unit()));
           words[at++] = 0;
         }
       }
     }
-    state.op_case.inputs.emplace_back(candidates, words_of(std::move(words)));
+    return words_of(std::move(words));
+  }
+  OpCase finish() {
+    auto& g = state.op_case.graph;
+    const uint32_t rows = build.sentences * build.beams, slices = div_up(build.vocabulary, build.slice);
+    const uint64_t each = build.drawn ? 4 : 2;
+    const auto candidates = g.activation("candidates", rows, each * k * slices, graph::DType::u32);
+    ops::beam_step(g, state.op_case.name, candidates, state.tensors, {state.shape, k, 1, build.drawn});
+    state.op_case.prepare = [self = *this, candidates](OpCase& into) {
+      into.inputs.emplace_back(candidates, self.candidate_words(into.graph.tensor(candidates)));
+    };
     return state.finish();
   }
 

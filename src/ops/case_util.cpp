@@ -1,5 +1,7 @@
 #include "ops/case_util.hpp"
 
+#include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace lapilli {
@@ -104,6 +106,74 @@ HostTensors host_tensors(const OpCase& c) {
   }
   for (const auto& [id, value] : c.inputs) all.at(id) = value;
   return all;
+}
+
+namespace {
+
+double float_of(uint32_t word) {
+  float f;
+  std::memcpy(&f, &word, 4);
+  return static_cast<double>(f);
+}
+
+void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double got, double want, CaseComparison& c) {
+  // A device may flush subnormal numbers.
+  if (got == 0 && std::abs(want) < static_cast<double>(std::numeric_limits<float>::min())) return;
+  const double ratio = std::abs(got - want) / (tolerance * std::max(1.0, std::abs(want)));
+  if (ratio <= 1) {
+    c.worst = std::max(c.worst, ratio);
+    return;
+  }
+  c.worst = std::isfinite(ratio) ? std::max(c.worst, ratio) : INFINITY;
+  if (c.problem.empty())
+    c.problem = format("%s[%llu, %llu] is %.9g, expected %.9g", t.name.c_str(),
+                       static_cast<unsigned long long>(i / t.ld), static_cast<unsigned long long>(i % t.ld), got, want);
+}
+
+}  // namespace
+
+void to_words(const graph::Tensor& t, const HostTensor& value, std::span<uint32_t> words) {
+  for (uint64_t i = 0; i < t.elements(); ++i) {
+    if (t.dtype == graph::DType::f32) {
+      const float f = static_cast<float>(value.f[i]);
+      std::memcpy(&words[i], &f, 4);
+    } else {
+      words[i] = value.u[i];
+    }
+  }
+}
+
+void from_words(std::span<const uint32_t> words, const graph::Tensor& t, HostTensor& value) {
+  for (uint64_t i = 0; i < t.elements(); ++i) {
+    if (t.dtype == graph::DType::f32)
+      value.f[i] = float_of(words[i]);
+    else
+      value.u[i] = words[i];
+  }
+}
+
+CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want) {
+  CaseComparison result;
+  for (const auto id : c.graph.node(0).outputs) {
+    if (id == graph::kNone) continue;
+    const auto& t = c.graph.tensor(id);
+    const auto &a = got.at(id), &b = want.at(id);
+    // Rows count only in activations; states are compared whole.
+    const uint64_t rows = t.space == graph::Space::arena ? std::min(t.rows, c.live_rows) : t.rows;
+    for (uint64_t i = 0; i < rows * t.ld; ++i) {
+      if (t.dtype == graph::DType::f32) {
+        compare_values(t, c.tolerance, i, a.f[i], b.f[i], result);
+      } else if (c.float_word && c.float_word(id, i)) {
+        compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
+      } else if (a.u[i] != b.u[i]) {
+        result.worst = INFINITY;
+        if (result.problem.empty())
+          result.problem = format("%s word %llu is %u, expected %u", t.name.c_str(), static_cast<unsigned long long>(i),
+                                  a.u[i], b.u[i]);
+      }
+    }
+  }
+  return result;
 }
 
 }  // namespace lapilli

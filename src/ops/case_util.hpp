@@ -1,6 +1,7 @@
 // What the ops' cases are built from: reproducible values, single-node graphs, and host tensors for references.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,5 +46,16 @@ HostTensors host_tensors(const OpCase& c);
 // Roots that the node reads, or that an output updates in place.
 bool is_read(const graph::Graph& g, const graph::Node& node, graph::TensorId root);
 bool is_written(const graph::Graph& g, const graph::Node& node, graph::TensorId root);
+
+// A tensor's values as the words that a device holds (f32 as floats), and back; `words` are as many as its elements.
+void to_words(const graph::Tensor& t, const HostTensor& value, std::span<uint32_t> words);
+void from_words(std::span<const uint32_t> words, const graph::Tensor& t, HostTensor& value);
+
+// What a device made of a case, held against the reference.
+struct CaseComparison {
+  double worst = 0;     // largest deviation / tolerance
+  std::string problem;  // first value beyond the tolerance; empty: none
+};
+CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want);
 
 }  // namespace lapilli

@@ -73,9 +73,11 @@ OpCase make_case(StoredFormat f, uint32_t elements, uint32_t destination, uint64
   const auto from = c.graph.add_tensor(raw);
   const auto to = add_weight(c.graph, "table", words);
   ops::convert(c.graph, c.name, from, to, {f, elements, destination});
-  c.inputs.emplace_back(from, words_of(stored::random_words(f, elements, elements)));
-  CaseRandom random(elements);
-  c.inputs.emplace_back(to, random_values(c.graph.tensor(to), random));
+  c.prepare = [f, elements, from, to](OpCase& into) {
+    into.inputs.emplace_back(from, words_of(stored::random_words(f, elements, elements)));
+    CaseRandom random(elements);
+    into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
+  };
   return c;
 }
 
@@ -89,13 +91,16 @@ std::vector<OpCase> cases() {
   {  // every half that is a number
     auto c = make_case(StoredFormat::f16, 63488, 0, 63488);
     c.name = "every half";
-    auto& raw = c.inputs[0].second.u;
-    uint32_t i = 0;
-    for (uint32_t h = 0; h < 0x10000; ++h) {
-      if ((h & 0x7c00u) == 0x7c00u) continue;
-      raw[i / 2] = i % 2 ? raw[i / 2] | h << 16 : h;
-      ++i;
-    }
+    c.prepare = [fill = c.prepare](OpCase& into) {
+      fill(into);
+      auto& raw = into.inputs[0].second.u;
+      uint32_t i = 0;
+      for (uint32_t h = 0; h < 0x10000; ++h) {
+        if ((h & 0x7c00u) == 0x7c00u) continue;
+        raw[i / 2] = i % 2 ? raw[i / 2] | h << 16 : h;
+        ++i;
+      }
+    };
     all.push_back(std::move(c));
   }
   return all;

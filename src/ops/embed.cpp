@@ -171,7 +171,6 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   OpCase c;
   c.name = name;
   c.slow = s.slow;
-  CaseRandom random(s.vocabulary * 31 + s.d);
   EmbedAttributes a;
   a.vocabulary = s.vocabulary;
   a.d = s.d;
@@ -187,21 +186,23 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
       add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
   const auto table = add_weight(c.graph, "table", packed::words(s.vocabulary, s.d));
   auto positions = graph::kNone, step = graph::kNone;
-  if (s.positions) {
-    positions = c.graph.activation("positions", 32, s.d);
-    c.inputs.emplace_back(positions, random_values(c.graph.tensor(positions), random));
-  }
+  if (s.positions) positions = c.graph.activation("positions", 32, s.d);
   if (s.step) {
     step = add_step(c.graph);
     c.inputs.emplace_back(step, step_values(7, s.rows - 1, {2, 1, 4}));
     c.live_rows = s.rows - 1;
   }
   ops::embed(c.graph, name, ids, table, positions, step, s.rows, a);
-  std::vector<uint32_t> words(ids_words);
-  for (size_t i = 0; i < words.size(); ++i)
-    words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
-  c.inputs.emplace_back(ids, words_of(words));
-  c.inputs.emplace_back(table, random_values(c.graph.tensor(table), random));
+  c.prepare = [s, ids, ids_words, table, positions](OpCase& into) {
+    CaseRandom random(s.vocabulary * 31 + s.d);
+    if (positions != graph::kNone)
+      into.inputs.emplace_back(positions, random_values(into.graph.tensor(positions), random));
+    std::vector<uint32_t> words(ids_words);
+    for (size_t i = 0; i < words.size(); ++i)
+      words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
+    into.inputs.emplace_back(ids, words_of(words));
+    into.inputs.emplace_back(table, random_values(into.graph.tensor(table), random));
+  };
   return c;
 }
 

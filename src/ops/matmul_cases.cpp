@@ -15,12 +15,14 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
   OpCase c;
   c.name = format("%llux%llux%llu act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
                   live ? " live" : "");
-  CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
   const auto x = c.graph.activation("x", s.rows, s.k);
   const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
   ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), {activation, live != 0});
-  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 2));
-  c.inputs.emplace_back(w, packed_values(s.n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+  c.prepare = [s, x, w](OpCase& into) {
+    CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
+    into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
+    into.inputs.emplace_back(w, packed_values(s.n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+  };
   if (live) c.live_rows = live;
   return c;
 }
@@ -28,14 +30,16 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
 OpCase residual_case(Shape s, uint64_t live = 0) {
   OpCase c;
   c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "");
-  CaseRandom random(s.rows * 37 + s.n * 5 + s.k);
   const auto x = c.graph.activation("x", s.rows, s.k);
   const auto residual = c.graph.activation("residual", s.rows, s.n);
   const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
   ops::linear_add(c.graph, "y", x, w, residual, live != 0);
-  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
-  c.inputs.emplace_back(residual, random_values(c.graph.tensor(residual), random, 3));
-  c.inputs.emplace_back(w, packed_values(s.n, s.k, random, 1 / std::sqrt(static_cast<double>(s.k))));
+  c.prepare = [s, x, w, residual](OpCase& into) {
+    CaseRandom random(s.rows * 37 + s.n * 5 + s.k);
+    into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
+    into.inputs.emplace_back(residual, random_values(into.graph.tensor(residual), random, 3));
+    into.inputs.emplace_back(w, packed_values(s.n, s.k, random, 1 / std::sqrt(static_cast<double>(s.k))));
+  };
   if (live) c.live_rows = live;
   return c;
 }
@@ -130,20 +134,8 @@ std::vector<OpCase> matmul_cases() {
   add_kv_cases(all);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;
-  {  // a table above 128 MiB; its values are made when they are needed
-    OpCase c;
-    c.name = "2x65601x512 above 128 MiB";
-    c.slow = true;
-    const auto x = c.graph.activation("x", 2, 512);
-    const auto w = add_weight(c.graph, "weight", packed::words(65601, 512));
-    ops::linear(c.graph, "y", x, w, 65601);
-    c.prepare = [x, w](OpCase& self) {
-      CaseRandom random(7);
-      self.inputs.emplace_back(x, random_values(self.graph.tensor(x), random));
-      self.inputs.emplace_back(w, packed_values(65601, 512, random, 0.05));
-    };
-    all.push_back(std::move(c));
-  }
+  all.push_back(linear_case({2, 65601, 512}));  // a table above 128 MiB
+  all.back().slow = true;
   return all;
 }
 

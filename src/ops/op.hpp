@@ -81,7 +81,8 @@ struct OpCase {
   bool slow = false;        // large
   // Rows of the arena outputs that count: those at or beyond are not computed where the grid follows the live rows.
   uint64_t live_rows = ~uint64_t{0};
-  // Makes inputs that are too large to keep around; called (once) before `inputs` is used. Empty: nothing to do.
+  // Makes inputs that are large, so that listing cases costs little; called (once) before `inputs` is used. Empty:
+  // nothing to do.
   std::function<void(OpCase&)> prepare;
   // Words of u32 outputs that hold floats: compared with the tolerance. (tensor, word) -> is float; empty: none.
   std::function<bool(graph::TensorId, uint64_t)> float_word;

@@ -66,10 +66,12 @@ OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t dept
   const auto from = c.graph.add_tensor(raw);
   const auto to = add_weight(c.graph, "packed", packed::words(a.n_total, depth));
   ops::pack(c.graph, c.name, from, to, a);
-  c.inputs.emplace_back(from, words_of(stored::random_words(a.format, elements, elements + a.first_row)));
-  // What is there stays there, but where the rows go.
-  CaseRandom random(elements);
-  c.inputs.emplace_back(to, random_values(c.graph.tensor(to), random));
+  c.prepare = [a, elements, from, to](OpCase& into) {
+    into.inputs.emplace_back(from, words_of(stored::random_words(a.format, elements, elements + a.first_row)));
+    // What is there stays there, but where the rows go.
+    CaseRandom random(elements);
+    into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
+  };
   return c;
 }
 

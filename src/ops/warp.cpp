@@ -202,17 +202,19 @@ OpCase make_case(const Build& b) {
   auto& g = c.op_case.graph;
   const auto x = g.activation("scores", 4, b.columns);
   ops::warp(g, b.name, x, c.tensors);
-  CaseRandom random(b.columns * 7 + b.top_k);
-  auto values = random_values(g.tensor(x), random, b.scale);
-  const uint64_t ld = g.tensor(x).ld;
-  if (b.ties)
-    for (auto& v : values.f) v = std::round(v);
-  // The second row has forbidden ids, the third nothing else.
-  for (uint64_t i = 0; i < b.columns; ++i) {
-    if (i % 3 != 1) values.f[ld + i] = static_cast<double>(kMasked);
-    if (!b.ties) values.f[2 * ld + i] = static_cast<double>(kMasked);
-  }
-  c.op_case.inputs.emplace_back(x, std::move(values));
+  c.op_case.prepare = [b, x](OpCase& into) {
+    CaseRandom random(b.columns * 7 + b.top_k);
+    auto values = random_values(into.graph.tensor(x), random, b.scale);
+    const uint64_t ld = into.graph.tensor(x).ld;
+    if (b.ties)
+      for (auto& v : values.f) v = std::round(v);
+    // The second row has forbidden ids, the third nothing else.
+    for (uint64_t i = 0; i < b.columns; ++i) {
+      if (i % 3 != 1) values.f[ld + i] = static_cast<double>(kMasked);
+      if (!b.ties) values.f[2 * ld + i] = static_cast<double>(kMasked);
+    }
+    into.inputs.emplace_back(x, std::move(values));
+  };
   c.op_case.live_rows = 3;
   return c.finish();
 }

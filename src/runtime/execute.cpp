@@ -82,30 +82,8 @@ struct Guarded {
 std::vector<uint32_t> image_of(const graph::Tensor& t, const HostTensor& value) {
   const size_t guard = kGuard / 4;
   std::vector<uint32_t> words(2 * guard + t.elements(), kGuardWord);
-  for (uint64_t i = 0; i < t.elements(); ++i) {
-    uint32_t w;
-    if (t.dtype == graph::DType::f32) {
-      const float f = static_cast<float>(value.f[i]);
-      std::memcpy(&w, &f, 4);
-    } else {
-      w = value.u[i];
-    }
-    words[guard + i] = w;
-  }
+  to_words(t, value, std::span(words).subspan(guard, t.elements()));
   return words;
-}
-
-void take_back(const graph::Tensor& t, const std::vector<uint32_t>& image, HostTensor& value) {
-  for (uint64_t i = 0; i < t.elements(); ++i) {
-    const uint32_t w = image[kGuard / 4 + i];
-    if (t.dtype == graph::DType::f32) {
-      float f;
-      std::memcpy(&f, &w, 4);
-      value.f[i] = static_cast<double>(f);
-    } else {
-      value.u[i] = w;
-    }
-  }
 }
 
 std::string find_violation(const graph::Tensor& t, const Guarded& g) {
@@ -166,7 +144,7 @@ Result<HostRunReport> execute_on_host(const std::shared_ptr<vulkan::Device>& dev
     }
   }
   for (const auto& g : guarded)
-    if (g.written) take_back(graph.tensor(g.id), g.after, values.at(g.id));
+    if (g.written) from_words(std::span(g.after).subspan(kGuard / 4), graph.tensor(g.id), values.at(g.id));
   return report;
 }
 

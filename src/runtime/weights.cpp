@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/self_test.hpp"
+
 namespace lapilli {
 
 namespace {
@@ -57,7 +59,7 @@ class Loader {
   Status flush() {
     if (graph_.nodes().empty()) return {};
     LAPILLI_CHECK(staging_.flush(0, used_));
-    LAPILLI_TRY(auto plan, compile(std::move(graph_), device_->caps()));
+    LAPILLI_TRY(auto plan, compile_tested(device_, graph_));
     const MemoryMap memory = [&](graph::Space space, uint32_t id) -> BufferRef {
       if (space == graph::Space::weight) return {&buffers_[id], 0, buffers_[id].size()};
       return {&staging_, parts_[id].first, parts_[id].second};

@@ -352,6 +352,12 @@ Status Device::wait(Ticket ticket) { return impl_->queue->wait(ticket); }
 
 uint64_t Device::memory_left() const { return impl_->memory->memory_left(); }
 
+std::shared_ptr<void> Device::companion(const std::function<std::shared_ptr<void>()>& make) {
+  std::lock_guard lock(impl_->companion_mutex);
+  if (!impl_->companion) impl_->companion = make();
+  return impl_->companion;
+}
+
 DeviceCounters Device::counters() const {
   const Context& c = impl_->context;
   DeviceCounters n;

@@ -193,6 +193,10 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] uint64_t memory_left() const;
   [[nodiscard]] DeviceCounters counters() const;
 
+  // One object that a layer above keeps with the device (the verdicts of its self-test): made at the first call. It must
+  // not hold the Device, which destroys it.
+  std::shared_ptr<void> companion(const std::function<std::shared_ptr<void>()>& make);
+
   struct Impl;
   [[nodiscard]] Impl* impl() const { return impl_.get(); }
 

@@ -1,6 +1,8 @@
 // The parts of a Device, in the order in which they are made.
 #pragma once
 
+#include <mutex>
+
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
 #include "vulkan/memory.hpp"
@@ -16,6 +18,8 @@ struct Device::Impl {
   std::unique_ptr<PipelineStore> pipelines;
   std::unique_ptr<Submitter> queue;
   std::unique_ptr<Staging> staging;
+  std::mutex companion_mutex;
+  std::shared_ptr<void> companion;
 };
 
 struct Buffer::Impl {

@@ -31,6 +31,8 @@ struct State {
   uint64_t limit = 0, held = 0;
   std::map<VkDeviceMemory, Memory> memory;
   VkPhysicalDeviceMemoryProperties types{};
+  std::vector<std::pair<std::vector<uint32_t>, Compiler>> bad_shaders;
+  std::vector<VkShaderModule> refused;
   PFN_vkGetInstanceProcAddr next = nullptr;
 };
 
@@ -122,10 +124,51 @@ LAPILLI_DEVICE_FUNCTIONS(LAPILLI_FORWARD)
 LAPILLI_DEVICE_OPTIONAL(LAPILLI_FORWARD)
 LAPILLI_FORWARD(CreateInstance)
 
+// Sums become differences and products sums; the operands are laid out alike.
+void miscompile(std::vector<uint32_t>& words) {
+  constexpr uint32_t kFAdd = 129, kFSub = 131, kFMul = 133;
+  for (size_t i = 5; i < words.size() && words[i] >> 16; i += words[i] >> 16) {
+    const uint32_t op = words[i] & 0xffffu, size = words[i] & 0xffff0000u;
+    if (op == kFAdd) words[i] = size | kFSub;
+    if (op == kFMul) words[i] = size | kFAdd;
+  }
+}
+
+template <>
+struct Special<Tag_CreateShaderModule> : Plain {
+  static VkResult run(PFN_vkCreateShaderModule real, VkDevice d, const VkShaderModuleCreateInfo* info,
+                      const VkAllocationCallbacks* a, VkShaderModule* out) {
+    std::vector<uint32_t> words(info->pCode, info->pCode + info->codeSize / 4);
+    VkShaderModuleCreateInfo changed = *info;
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    const auto bad = std::find_if(s.bad_shaders.begin(), s.bad_shaders.end(),
+                                  [&](const auto& shader) { return shader.first == words; });
+    const bool refuses = bad != s.bad_shaders.end() && bad->second == Compiler::refuses;
+    if (bad != s.bad_shaders.end() && !refuses) {
+      miscompile(words);
+      changed.pCode = words.data();
+    }
+    const VkResult r = real(d, &changed, a, out);
+    std::erase(s.refused, *out);  // a handle may come again
+    if (r == VK_SUCCESS && refuses) s.refused.push_back(*out);
+    return r;
+  }
+};
+
+bool has_refused(uint32_t n, const VkComputePipelineCreateInfo* info) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return std::any_of(info, info + n, [&](const VkComputePipelineCreateInfo& i) {
+    return std::find(s.refused.begin(), s.refused.end(), i.stage.module) != s.refused.end();
+  });
+}
+
 template <>
 struct Special<Tag_CreateComputePipelines> : Plain {
   static VkResult run(PFN_vkCreateComputePipelines real, VkDevice d, VkPipelineCache c, uint32_t n,
                       const VkComputePipelineCreateInfo* info, const VkAllocationCallbacks* a, VkPipeline* out) {
+    if (has_refused(n, info)) return refuse(VK_ERROR_UNKNOWN, d, c, n, info, a, out);
     const VkResult r = real(d, c, n, info, a, out);
     add("Pipeline", std::count_if(out, out + n, [](VkPipeline p) { return p != VK_NULL_HANDLE; }));
     return r;
@@ -368,6 +411,8 @@ void reset() {
   s.failed = s.frozen = false;
   s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
+  s.bad_shaders.clear();
+  s.refused.clear();
 }
 
 Calls calls() {
@@ -454,6 +499,12 @@ uint64_t invalidated_bytes() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.invalidated;
+}
+
+void compile_badly(const uint32_t* words, size_t count, Compiler how) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.bad_shaders.emplace_back(std::vector<uint32_t>(words, words + count), how);
 }
 
 void limit_memory(uint64_t bytes) {

@@ -46,6 +46,10 @@ void freeze_progress(bool frozen);
 void pretend_non_coherent(uint64_t atom);
 // Bytes that invalidations brought to the host since reset(), while pretending: nothing else the host reads is new.
 uint64_t invalidated_bytes();
+// A driver with a bug: from now on these shaders compute something else (sums become differences, products sums), or no
+// pipeline is made of them.
+enum class Compiler { wrong, refuses };
+void compile_badly(const uint32_t* words, size_t count, Compiler how);
 // Allocations from now on above this many bytes in all fail with out of device memory. 0: no limit.
 void limit_memory(uint64_t bytes);
 

@@ -202,8 +202,11 @@ Status start(const Options& options) {
   }
   for (const OpDef* op : all_ops()) {
     if (options.op != op->name) continue;
-    for (const auto& c : op->cases())
-      if (!c.slow && c.name.find(options.filter) != std::string::npos) LAPILLI_CHECK(bench.run(*op, c, "", 0));
+    for (auto& c : op->cases()) {
+      if (c.slow || c.name.find(options.filter) == std::string::npos) continue;
+      if (c.prepare) c.prepare(c);
+      LAPILLI_CHECK(bench.run(*op, c, "", 0));
+    }
     return {};
   }
   return fail(ErrorCode::not_found, "no op %s", options.op.c_str());

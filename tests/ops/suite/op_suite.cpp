@@ -73,53 +73,6 @@ Result<Options> parse(int argc, char** argv) {
   return o;
 }
 
-struct Comparison {
-  double worst = 0;     // largest deviation / tolerance
-  std::string problem;  // first value beyond the tolerance
-};
-
-void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double got, double want, Comparison& c) {
-  const double ratio = std::abs(got - want) / (tolerance * std::max(1.0, std::abs(want)));
-  if (ratio <= 1) {
-    c.worst = std::max(c.worst, ratio);
-    return;
-  }
-  c.worst = std::isfinite(ratio) ? std::max(c.worst, ratio) : INFINITY;
-  if (c.problem.empty())
-    c.problem = format("%s[%llu, %llu] is %.9g, expected %.9g", t.name.c_str(),
-                       static_cast<unsigned long long>(i / t.ld), static_cast<unsigned long long>(i % t.ld), got, want);
-}
-
-double float_of(uint32_t word) {
-  float f;
-  std::memcpy(&f, &word, 4);
-  return static_cast<double>(f);
-}
-
-Comparison compare(const OpCase& c, HostTensors& got, HostTensors& want) {
-  Comparison result;
-  for (const auto id : c.graph.node(0).outputs) {
-    if (id == graph::kNone) continue;
-    const auto& t = c.graph.tensor(id);
-    const auto &a = got.at(id), &b = want.at(id);
-    // Rows count only in activations; states are compared whole.
-    const uint64_t rows = t.space == graph::Space::arena ? std::min(t.rows, c.live_rows) : t.rows;
-    for (uint64_t i = 0; i < rows * t.ld; ++i) {
-      if (t.dtype == graph::DType::f32) {
-        compare_values(t, c.tolerance, i, a.f[i], b.f[i], result);
-      } else if (c.float_word && c.float_word(id, i)) {
-        compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
-      } else if (a.u[i] != b.u[i]) {
-        result.worst = INFINITY;
-        if (result.problem.empty())
-          result.problem = format("%s word %llu is %u, expected %u", t.name.c_str(), static_cast<unsigned long long>(i),
-                                  a.u[i], b.u[i]);
-      }
-    }
-  }
-  return result;
-}
-
 // What makes two runs of a case the same.
 std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilities& caps) {
   std::string key;
@@ -206,7 +159,7 @@ void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, cons
     ++failed_;
     return report(what, mask, "FAIL", outcome.error().message, 0);
   }
-  auto comparison = compare(c, got, *want_);
+  auto comparison = compare_case(c, got, *want_);
   if (comparison.problem.empty()) comparison.problem = outcome->violation;
   ++(comparison.problem.empty() ? passed_ : failed_);
   report(what, mask, comparison.problem.empty() ? "pass" : "FAIL", comparison.problem, comparison.worst);

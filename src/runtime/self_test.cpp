@@ -1,0 +1,296 @@
+#include "runtime/self_test.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "base/log.hpp"
+#include "ops/case_util.hpp"
+#include "ops/shader_table.hpp"
+#include "runtime/bind.hpp"
+#include "runtime/execute.hpp"
+
+namespace lapilli {
+
+namespace {
+
+constexpr size_t kCasesPerKernel = 2;
+constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
+
+// A kernel that was not tested yet, as a plan uses it.
+struct Kernel {
+  const OpDef* op = nullptr;
+  Variant variant;
+  bool floor = false;
+  PlannedPipeline pipeline;
+};
+
+// A case to run, by one variant of its op.
+struct Trial {
+  std::shared_ptr<OpCase> c;
+  Variant variant;
+  bool floor = false;
+  std::vector<Dispatch> dispatches;
+  uint64_t words = 0;
+};
+
+std::vector<Kernel> untested(std::span<const std::shared_ptr<const Plan>> plans,
+                             const std::vector<PlannedPipeline>& tested, const Capabilities& caps) {
+  std::vector<Kernel> kernels;
+  for (const auto& plan : plans)
+    for (const PlannedDispatch& d : plan->dispatches) {
+      const PlannedPipeline& p = plan->pipelines[d.pipeline];
+      const auto same = [&](const Kernel& k) { return k.pipeline == p; };
+      if (std::find(tested.begin(), tested.end(), p) != tested.end() ||
+          std::any_of(kernels.begin(), kernels.end(), same))
+        continue;
+      const graph::Node& node = plan->graph.node(d.node);
+      const Variant v = plan->variants[d.node];
+      kernels.push_back({node.op, v, node.op->variants(caps, plan->graph, node).back().id == v.id, p});
+    }
+  return kernels;
+}
+
+uint64_t case_words(const OpCase& c) {
+  uint64_t words = 0;
+  for (graph::TensorId id = 0; id < c.graph.tensors().size(); ++id)
+    if (c.graph.root(id) == id) words += c.graph.tensor(id).elements();
+  return words;
+}
+
+// Every way in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
+std::vector<Trial> trials_of(const OpDef& op, std::span<const Kernel> kernels, const Capabilities& caps) {
+  std::vector<Trial> trials;
+  for (OpCase& made : op.cases()) {
+    const uint64_t words = case_words(made);
+    if (made.slow || words > kCaseWords) continue;
+    const auto c = std::make_shared<OpCase>(std::move(made));
+    const graph::Node& node = c->graph.node(0);
+    const auto variants = op.variants(caps, c->graph, node);
+    for (const Variant& v : variants) {
+      const bool used = std::any_of(kernels.begin(), kernels.end(),
+                                    [&](const Kernel& k) { return k.op == &op && k.variant.id == v.id; });
+      Trial t{c, v, v.id == variants.back().id, {}, words};
+      // What this device's limits do not allow is not a case for it.
+      if (used && op.infer(c->graph, node) && op.lower({c->graph, caps}, node, v, t.dispatches))
+        trials.push_back(std::move(t));
+    }
+  }
+  return trials;
+}
+
+bool runs(const Trial& t, const PlannedPipeline& p) {
+  return std::any_of(t.dispatches.begin(), t.dispatches.end(),
+                     [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });
+}
+
+// The largest cases that run the very kernel; if there are none (a head size that no case has), those of its variant.
+std::vector<size_t> choose_for(const Kernel& k, std::span<const Trial> trials) {
+  std::vector<size_t> exact, others;
+  for (size_t i = 0; i < trials.size(); ++i)
+    if (trials[i].variant.id == k.variant.id) (runs(trials[i], k.pipeline) ? exact : others).push_back(i);
+  std::vector<size_t>& chosen = exact.empty() ? others : exact;
+  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return trials[a].words > trials[b].words; });
+  chosen.resize(std::min(chosen.size(), kCasesPerKernel));
+  return std::move(chosen);
+}
+
+std::vector<Trial> choose_trials(std::span<const Kernel> kernels, const Capabilities& caps) {
+  std::vector<Trial> chosen;
+  std::vector<const OpDef*> ops;
+  for (const Kernel& k : kernels)
+    if (std::find(ops.begin(), ops.end(), k.op) == ops.end()) ops.push_back(k.op);
+  for (const OpDef* op : ops) {
+    std::vector<Trial> trials = trials_of(*op, kernels, caps);
+    std::vector<bool> taken(trials.size());
+    for (const Kernel& k : kernels)
+      if (k.op == op)
+        for (const size_t i : choose_for(k, trials)) taken[i] = true;
+    for (size_t i = 0; i < trials.size(); ++i) {
+      if (!taken[i]) continue;
+      OpCase& c = *trials[i].c;
+      if (c.prepare) c.prepare(c);
+      c.prepare = nullptr;  // another variant may run it, too
+      chosen.push_back(std::move(trials[i]));
+    }
+  }
+  return chosen;
+}
+
+// The tensors of all trials in one buffer, so that the whole test is one submission.
+class Bench {
+ public:
+  explicit Bench(std::span<const Trial> trials) {
+    for (const Trial& t : trials) {
+      got_.push_back(host_tensors(*t.c));
+      first_.push_back(offsets_.size());
+      for (graph::TensorId id = 0; id < t.c->graph.tensors().size(); ++id) {
+        const bool own = t.c->graph.root(id) == id;
+        offsets_.push_back(own ? words_.size() * 4 : offsets_[first_.back() + t.c->graph.root(id)]);
+        if (own) append(t.c->graph.tensor(id), got_.back().values[id]);
+      }
+    }
+  }
+
+  Status run(const std::shared_ptr<vulkan::Device>& device, std::span<const Trial> trials) {
+    LAPILLI_TRY(const auto buffer, device->make_buffer(words_.size() * 4, vulkan::MemoryUse::device, "self-test"));
+    LAPILLI_CHECK(device->write(buffer, 0, std::as_bytes(std::span(words_))));
+    std::vector<runtime::TensorPlace> places;
+    for (const uint64_t offset : offsets_) places.push_back({&buffer, offset});
+    std::vector<Dispatch> all;
+    for (size_t i = 0; i < trials.size(); ++i)
+      for (Dispatch d : trials[i].dispatches) {
+        for (Operand& o : d.operands) o.tensor += static_cast<graph::TensorId>(first_[i]);
+        all.push_back(std::move(d));
+      }
+    LAPILLI_CHECK(runtime::execute(device, device->caps(), all, places));
+    LAPILLI_CHECK(device->read(buffer, 0, std::as_writable_bytes(std::span(words_))));
+    for (size_t i = 0; i < trials.size(); ++i) {
+      const graph::Graph& g = trials[i].c->graph;
+      for (graph::TensorId id = 0; id < g.tensors().size(); ++id)
+        if (g.root(id) == id)
+          from_words(std::span(words_).subspan(offsets_[first_[i] + id] / 4, g.tensor(id).elements()), g.tensor(id),
+                     got_[i].values[id]);
+    }
+    return {};
+  }
+
+  HostTensors& got(size_t trial) { return got_[trial]; }
+
+ private:
+  void append(const graph::Tensor& t, const HostTensor& value) {
+    const size_t at = words_.size();
+    words_.resize(at + round_up<uint64_t>(t.elements(), 64));
+    to_words(t, value, std::span(words_).subspan(at, t.elements()));
+  }
+
+  std::vector<HostTensors> got_;   // by trial
+  std::vector<size_t> first_;      // by trial: its first tensor's place in offsets_
+  std::vector<uint64_t> offsets_;  // bytes
+  std::vector<uint32_t> words_;
+};
+
+Disagreement disagreement(const Kernel& k, std::string problem) {
+  return {k.op->name, k.variant.name, std::move(problem), k.floor};
+}
+
+// Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
+// errors.
+Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const Kernel> kernels) {
+  std::vector<Disagreement> refused;
+  for (const Kernel& k : kernels) {
+    const ShaderCode& code = shader_code(k.pipeline.shader);
+    const vulkan::PipelineRequest request{code.words, code.word_count, code.name, k.pipeline.constants};
+    const auto made = device.pipelines({&request, 1});
+    if (made) continue;
+    LAPILLI_CHECK(device.health());
+    if (k.floor || made.error().code == ErrorCode::out_of_memory) return made.error();
+    refused.push_back(disagreement(k, made.error().message));
+  }
+  return refused;
+}
+
+}  // namespace
+
+std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
+  return std::static_pointer_cast<SelfTest>(device.companion([] { return std::make_shared<SelfTest>(); }));
+}
+
+void SelfTest::refuse(const vulkan::Device& device, Disagreement found) {
+  if (verdicts_.refused(found.op.c_str(), found.variant.c_str())) return;
+  const Capabilities& caps = device.caps();
+  log(LogLevel::warning,
+      format("%s (%s) computes %s/%s wrongly: %s; %s", caps.device_name.c_str(), caps.driver_info.c_str(),
+             found.op.c_str(), found.variant.c_str(), found.problem.c_str(),
+             found.floor
+                 ? "there is no simpler way to compute it, so results may be wrong: try another driver or device"
+                 : "another way is used"));
+  verdicts_.refuse(found.op, found.variant);
+  disagreements_.push_back(std::move(found));
+}
+
+Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
+                      std::span<const std::shared_ptr<const Plan>> plans) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<Kernel> kernels = untested(plans, tested_, device->caps());
+  if (auto made = create_pipelines(*device, plans); !made) {
+    LAPILLI_TRY(auto refused, refused_pipelines(*device, kernels));
+    for (Disagreement& r : refused) refuse(*device, std::move(r));
+    if (!refused.empty()) return {};  // the plans are compiled anew
+    return made;
+  }
+  std::vector<Trial> trials = choose_trials(kernels, device->caps());
+  if (!trials.empty()) {
+    Bench bench(trials);
+    LAPILLI_CHECK(bench.run(device, trials));
+    for (size_t i = 0; i < trials.size(); ++i) {
+      const Trial& t = trials[i];
+      const graph::Node& node = t.c->graph.node(0);
+      HostTensors want = host_tensors(*t.c);
+      node.op->reference(t.c->graph, node, want);
+      const CaseComparison compared = compare_case(*t.c, bench.got(i), want);
+      if (!compared.problem.empty())
+        refuse(*device, {node.op->name, t.variant.name, "case " + t.c->name + ": " + compared.problem, t.floor});
+    }
+  }
+  for (const Kernel& k : kernels) {
+    tested_.push_back(k.pipeline);
+    if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, k.pipeline); }))
+      unproven_.emplace_back(shader_code(k.pipeline.shader).name);
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (!kernels.empty())
+    log(LogLevel::verbose,
+        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), took.count()));
+  return {};
+}
+
+Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,
+                             std::span<const std::shared_ptr<const Plan>> plans) {
+  std::lock_guard lock(mutex_);
+  LAPILLI_CHECK(test(device, plans));
+  for (const auto& plan : plans)
+    for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
+      const graph::Node& node = plan->graph.node(id);
+      if (verdicts_.refused(node.op->name, plan->variants[id].name) &&
+          node.op->variants(device->caps(), plan->graph, node).back().id != plan->variants[id].id)
+        return false;
+    }
+  return true;
+}
+
+Verdicts SelfTest::verdicts() const {
+  std::lock_guard lock(mutex_);
+  return verdicts_;
+}
+
+std::vector<Disagreement> SelfTest::disagreements() const {
+  std::lock_guard lock(mutex_);
+  return disagreements_;
+}
+
+size_t SelfTest::kernels() const {
+  std::lock_guard lock(mutex_);
+  return tested_.size();
+}
+
+std::vector<std::string> SelfTest::unproven() const {
+  std::lock_guard lock(mutex_);
+  return unproven_;
+}
+
+Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
+                                                   const graph::Graph& graph) {
+  const auto self_test = SelfTest::of(*device);
+  for (;;) {
+    const Verdicts verdicts = self_test->verdicts();
+    CompileOptions options;
+    options.verdicts = &verdicts;
+    LAPILLI_TRY(auto plan, compile(graph, device->caps(), options));
+    LAPILLI_TRY(const bool good, self_test->check(device, {&plan, 1}));
+    if (good) return plan;
+  }
+}
+
+}  // namespace lapilli

@@ -1,0 +1,113 @@
+// The self-test: kernels that a driver compiles wrongly or refuses are found before they are used, and results stay
+// right.
+#include "runtime/self_test.hpp"
+
+#include <gmock/gmock.h>
+
+#include "base/log.hpp"
+#include "generate/jobs.hpp"
+#include "ops/shader_table.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace testing_support;
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class DeviceSelfTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    set_log_hook([this](LogLevel level, const std::string& text) {
+      if (level == LogLevel::warning) warnings_.push_back(text);
+    });
+  }
+  void TearDown() override {
+    set_log_hook({});
+    counting::reset();
+  }
+  // All shaders whose names begin so, but for the longer numbers ("matmul_r1" is not "matmul_r16").
+  static void compile_badly(const std::string& prefix, counting::Compiler how) {
+    size_t found = 0;
+    for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+      const ShaderCode& code = shader_code(static_cast<ShaderId>(i));
+      if (!std::string(code.name).starts_with(prefix)) continue;
+      counting::compile_badly(code.words, code.word_count, how);
+      ++found;
+    }
+    ASSERT_GT(found, 0u) << prefix;
+  }
+  // What the test model gives on a device of its own, ids only: other variants give other bits.
+  Result<std::vector<std::vector<int32_t>>> ids(uint32_t beams, const std::string& mask = "") {
+    LAPILLI_TRY(device_, counted_device(mask));
+    LAPILLI_TRY(const auto model, Model::load(device_, marian()));
+    LAPILLI_TRY(const auto out, generate(model, request_of({3, 9, 5, 12, 7}, beams, 8)));
+    std::vector<std::vector<int32_t>> all;
+    for (const auto& hypotheses : out.hypotheses)
+      for (const auto& h : hypotheses) all.push_back(h.ids);
+    return all;
+  }
+  std::vector<Disagreement> found() const { return SelfTest::of(*device_)->disagreements(); }
+
+  std::shared_ptr<vulkan::Device> device_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(DeviceSelfTest, EveryKernelOfAModelIsProvenHere) {
+  for (const uint32_t beams : {1u, 4u}) {
+    LAPILLI_ASSERT_OK(ids(beams));
+    const auto self_test = SelfTest::of(*device_);
+    EXPECT_GT(self_test->kernels(), 10u);
+    EXPECT_THAT(self_test->unproven(), IsEmpty());
+    EXPECT_THAT(found(), IsEmpty());
+  }
+  EXPECT_THAT(warnings_, Not(Contains(HasSubstr("wrongly"))));
+}
+
+TEST_F(DeviceSelfTest, ASecondModelTestsNothingAnew) {
+  LAPILLI_ASSERT_OK(ids(4));
+  const size_t kernels = SelfTest::of(*device_)->kernels();
+  const uint64_t submissions = device_->counters().submissions;
+  LAPILLI_ASSERT_VALUE(const auto again, Model::load(device_, marian()));
+  EXPECT_EQ(SelfTest::of(*device_)->kernels(), kernels);
+  // Weights are packed; nothing else.
+  EXPECT_LE(device_->counters().submissions - submissions, 2u);
+}
+
+TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {
+  LAPILLI_ASSERT_VALUE(const auto right, ids(4));
+  for (const auto how : {counting::Compiler::wrong, counting::Compiler::refuses}) {
+    // All that are not the floor.
+    for (const char* prefix : {"matmul_lanes", "matmul_tiled", "matmul_split", "matmul_r4", "matmul_r8", "matmul_r16",
+                               "matmul_q_kv_lanes", "matmul_q_kv_r8", "matmul_q_kv_step_lanes", "matmul_kv_lanes"})
+      compile_badly(prefix, how);
+    LAPILLI_ASSERT_VALUE(const auto got, ids(4));
+    EXPECT_EQ(got, right);
+    EXPECT_THAT(found(), Contains(AllOf(Field(&Disagreement::op, "matmul"), Field(&Disagreement::floor, false))));
+    EXPECT_THAT(found(), Not(Contains(Field(&Disagreement::floor, true))));
+    EXPECT_THAT(warnings_, Contains(AllOf(HasSubstr("matmul/"), HasSubstr("another way is used"))));
+    warnings_.clear();
+    counting::reset();
+  }
+}
+
+TEST_F(DeviceSelfTest, AFloorThatIsCompiledWronglyIsReported) {
+  compile_badly("layer_norm", counting::Compiler::wrong);
+  LAPILLI_ASSERT_OK(ids(1));
+  EXPECT_THAT(found(), Contains(AllOf(Field(&Disagreement::op, "layer_norm"), Field(&Disagreement::floor, true))));
+  EXPECT_THAT(warnings_, Contains(AllOf(HasSubstr("layer_norm"), HasSubstr("results may be wrong"))));
+}
+
+TEST_F(DeviceSelfTest, AFloorThatIsRefusedIsAnError) {
+  compile_badly("layer_norm", counting::Compiler::refuses);
+  const auto got = ids(1);
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("layer_norm"));
+}
+
+}  // namespace
+}  // namespace lapilli
