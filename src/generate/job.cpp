@@ -217,6 +217,7 @@ void Job::Impl::start_runner() {
   o.submits_in_flight = request.capture_scores ? 1 : 2;
   o.log_stride = LogLayout::stride(workspace->key.shape.slots());
   o.max_steps = position_limit - 1;
+  o.work_limit = static_cast<double>(model->impl()->device->caps().work_limit);
   log.clear();
   search_done = false;
   fetch.reset();
@@ -231,10 +232,7 @@ void Job::Impl::start_runner() {
   std::vector<NarrowStep> narrow;
   for (const auto& [step, rows] : workspace->narrow_steps) narrow.push_back({step.get(), rows});
   runner->narrow(std::move(narrow));
-  auto recordings = workspace->encode->recordings();
-  const auto init = workspace->init->recordings();
-  recordings.insert(recordings.end(), init.begin(), init.end());
-  runner->prologue(std::move(recordings));
+  runner->prologue({workspace->encode.get(), workspace->init.get()});
   started = encoded = Clock::now();
   runner->on_prologue = [this] { encoded = Clock::now(); };
   runner->on_step = [this](uint32_t step, std::span<const uint32_t> row) {

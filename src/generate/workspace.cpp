@@ -143,6 +143,13 @@ uint64_t session_bytes(const WorkspacePlans& p) {
   return total + arena;
 }
 
+// A submission is bounded, so a recording is.
+uint32_t steps_in_one_recording(const Plan& step, uint32_t most, const Capabilities& caps) {
+  if (step.schedule.segments.size() != 1) return 1;
+  const double room = static_cast<double>(caps.work_limit) / std::max(1.0, step.schedule.segment_costs.front());
+  return room >= most ? most : std::max(1u, static_cast<uint32_t>(room));
+}
+
 double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 }  // namespace
 
@@ -204,7 +211,7 @@ Status Model::Impl::bind(Workspace& w) {
   const auto rows = narrow_rows(w.key);
   for (size_t i = 0; i < grids.of_plan.size(); ++i) {
     BindOptions options;
-    options.repeats = steps[i]->schedule.segments.size() == 1 ? w.key.steps_per_submit : 1;
+    options.repeats = steps_in_one_recording(*steps[i], w.key.steps_per_submit, device->caps());
     options.grids = grids.of_plan[i];
     LAPILLI_TRY(auto bound, BoundPlan::bind(device, steps[i], memory, options));
     auto kept = std::make_unique<BoundPlan>(std::move(bound));

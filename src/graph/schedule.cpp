@@ -160,6 +160,37 @@ bool conflicts(const Range& a, const Range& b) {
   return steps <= (slow.end - 1 - fast.begin) / gain;
 }
 
+namespace {
+
+// A level of more than the segment's cost (slices of one large op) becomes several: a barrier more does no harm.
+void cut_level(Schedule& s, Level level, std::span<const Command> commands, double limit) {
+  double sum = 0;
+  for (uint32_t i = level.begin; i < level.end; ++i) {
+    const double cost = commands[s.order[i]].cost;
+    if (limit > 0 && i > level.begin && sum + cost > limit) {
+      s.levels.push_back({level.begin, i});
+      level.begin = i;
+      sum = 0;
+    }
+    sum += cost;
+  }
+  s.levels.push_back(level);
+}
+
+void cut_segments(Schedule& s, std::span<const Command> commands, double limit) {
+  for (uint32_t l = 0; l < s.levels.size(); ++l) {
+    double cost = 0;
+    for (uint32_t i = s.levels[l].begin; i < s.levels[l].end; ++i) cost += commands[s.order[i]].cost;
+    if (l == 0 || limit <= 0 || s.segment_costs.back() + cost > limit) {
+      s.segments.push_back(l);
+      s.segment_costs.push_back(0);
+    }
+    s.segment_costs.back() += cost;
+  }
+}
+
+}  // namespace
+
 Schedule schedule(std::span<const Command> commands, const ScheduleOptions& options) {
   const std::vector<uint32_t> level = levels_of(commands);
   Schedule s;
@@ -167,23 +198,12 @@ Schedule schedule(std::span<const Command> commands, const ScheduleOptions& opti
   for (uint32_t l : level) count = std::max(count, l + 1);
   std::vector<uint32_t> next(count + 1, 0);  // counting sort keeps program order inside a level
   for (uint32_t l : level) ++next[l + 1];
-  for (uint32_t l = 0; l < count; ++l) {
-    next[l + 1] += next[l];
-    s.levels.push_back({next[l], next[l + 1]});
-  }
+  for (uint32_t l = 0; l < count; ++l) next[l + 1] += next[l];
+  const std::vector<uint32_t> begins = next;
   s.order.resize(commands.size());
   for (uint32_t i = 0; i < commands.size(); ++i) s.order[next[level[i]]++] = i;
-
-  double sum = 0;
-  for (uint32_t l = 0; l < count; ++l) {
-    double cost = 0;
-    for (uint32_t i = s.levels[l].begin; i < s.levels[l].end; ++i) cost += commands[s.order[i]].cost;
-    if (l == 0 || options.segment_cost <= 0 || sum + cost > options.segment_cost) {
-      s.segments.push_back(l);
-      sum = 0;
-    }
-    sum += cost;
-  }
+  for (uint32_t l = 0; l < count; ++l) cut_level(s, {begins[l], begins[l + 1]}, commands, options.segment_cost);
+  cut_segments(s, commands, options.segment_cost);
   return s;
 }
 

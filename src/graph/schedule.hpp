@@ -38,10 +38,12 @@ struct Schedule {
   std::vector<uint32_t> order;     // command indices
   std::vector<Level> levels;       // consecutive, cover order
   std::vector<uint32_t> segments;  // index of the first level of each segment; a segment is one recording
+  std::vector<double> segment_costs;
 };
 
 struct ScheduleOptions {
-  double segment_cost = 1e12;  // a segment is closed when its cost would exceed this (a single level may); 0: each level is one
+  // A segment is closed, and a level cut, when its cost would exceed this; a single command may. 0: each level is one.
+  double segment_cost = 1e12;
 };
 // As-soon-as-possible levels over the conflicts in program order.
 Schedule schedule(std::span<const Command> commands, const ScheduleOptions& options);

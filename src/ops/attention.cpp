@@ -97,6 +97,12 @@ class Lowering {
            4;
   }
 
+  [[nodiscard]] double cost(uint64_t queries_of_heads) const {
+    const bool near = a_.window != kNoWindow && a_.global_queries == 0;
+    const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
+    return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim;
+  }
+
   // Fewer sentences, then heads, then queries, until the rows fit.
   Status fit_rows(KvBlock& block, uint64_t& queries) const {
     const auto q_fits = [&] {
@@ -108,10 +114,14 @@ class Lowering {
       return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
     };
     const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
-    while (!q_fits() || !weights_fit() || !globals_fit()) {
+    const auto work_fits = [&] {
+      return cost(block.slots * block.heads * queries) <= static_cast<double>(context_.caps.work_limit) ||
+             block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
+    };
+    while (!q_fits() || !weights_fit() || !globals_fit() || !work_fits()) {
       if (block.slots > 1)
         block.slots = div_up<uint64_t>(block.slots, 2);
-      else if (!weights_fit() && block.heads > 1)
+      else if ((!weights_fit() || !work_fits()) && block.heads > 1)
         block.heads = div_up<uint64_t>(block.heads, 2);
       else if (queries > 1 && !whole_sentences())
         queries = div_up<uint64_t>(queries, 2);
@@ -173,9 +183,7 @@ class Lowering {
     p.keys = a_.keys;
     p.causal = a_.causal;
     d.set_push(p);
-    const bool near = a_.window != kNoWindow && a_.global_queries == 0;
-    const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
-    d.cost = 4.0 * static_cast<double>(sentences * heads * queries) * keys * a_.kv.head_dim;
+    d.cost = cost(sentences * heads * queries);
     out_.push_back(std::move(d));
     return {};
   }

@@ -85,6 +85,20 @@ class Lowering {
     return std::max<uint64_t>(1, room_ / bytes);
   }
 
+  [[nodiscard]] double operations(uint64_t rows, uint64_t columns) const {
+    return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth_);
+  }
+
+  // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
+  // together.
+  void limit_work(uint64_t& rows, uint64_t& panels) const {
+    const auto& caps = context_.caps;
+    const uint64_t tile = kernel_.rows, columns = panels * packed::kPanel;
+    if (a_.live_rows == 0 && rows > tile)
+      rows = std::min(rows, tile * parts_within_work(caps, div_up(rows, tile), operations(tile, columns)));
+    panels = parts_within_work(caps, panels, operations(rows, packed::kPanel));
+  }
+
   Status lower_plain(Range64 columns) {
     const auto &x = tensor(x_), &y = tensor(y_);
     const uint64_t panel_count = packed::panels(columns.end);
@@ -101,6 +115,7 @@ class Lowering {
     if (rows == 0)
       return node_error(node_, "one row exceeds this device's binding limit of %llu bytes",
                         static_cast<unsigned long long>(limit_));
+    limit_work(rows, panels);
     for (uint64_t r = 0; r < rows_; r += rows)
       for (uint64_t p = 0; p < panel_count; p += panels) {
         Slice s;
@@ -115,7 +130,8 @@ class Lowering {
   // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
-    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && tensor(x_).bytes() <= limit_ &&
+    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ &&
+           operations(rows_, a_.n) <= static_cast<double>(context_.caps.work_limit) && tensor(x_).bytes() <= limit_ &&
            tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
   }
   Status lower_whole() {
@@ -159,10 +175,11 @@ class Lowering {
     const uint64_t first = a_.q_columns + heads.begin * 2 * kv.head_dim,
                    last = a_.q_columns + heads.end * 2 * kv.head_dim;
     const Range64 panels{first / packed::kPanel, packed::panels(last)};
-    const uint64_t step = panels_per_slice(panels.size());
+    uint64_t step = panels_per_slice(panels.size());
     const auto& x = tensor(x_);
-    const uint64_t row_step = x.bytes() <= limit_ ? rows.size() : room_ / (x.ld * 4);
+    uint64_t row_step = x.bytes() <= limit_ ? rows.size() : room_ / (x.ld * 4);
     if (row_step == 0) return node_error(node_, "one row exceeds this device's binding limit");
+    limit_work(row_step, step);
     for (uint64_t r = rows.begin; r < rows.end; r += row_step)
       for (uint64_t p = panels.begin; p < panels.end; p += step) {
         Slice s;

@@ -48,8 +48,7 @@ Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::s
 Status BoundPlan::record(const MemoryMap& memory) {
   // Dispatches with equal bindings share a descriptor set.
   std::map<std::vector<std::array<uint64_t, 5>>, const vulkan::DescriptorSet*> known;
-  LAPILLI_TRY(auto arena,
-              vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(plan_->dispatches.size())));
+  LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(plan_->dispatches.size())));
   for (const PlannedDispatch& d : plan_->dispatches) {
     std::vector<std::array<uint64_t, 5>> key;
     std::vector<vulkan::BufferBinding> bindings;
@@ -87,7 +86,8 @@ Status BoundPlan::record(const MemoryMap& memory) {
   return {};
 }
 
-Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph::Level& level, const BufferRef& grids) const {
+Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph::Level& level,
+                               const BufferRef& grids) const {
   for (uint32_t i = level.begin; i < level.end; ++i) {
     const uint32_t index = plan_->schedule.order[i];
     const PlannedDispatch& d = plan_->dispatches[index];
@@ -114,10 +114,31 @@ std::vector<const vulkan::CommandRecording*> BoundPlan::recordings() const {
   return all;
 }
 
+std::vector<double> BoundPlan::costs() const {
+  std::vector<double> costs = plan_->schedule.segment_costs;
+  for (double& c : costs) c *= options_.repeats;
+  return costs;
+}
+
+void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::vector<Batch>& batches) {
+  const auto recordings = plan.recordings();
+  const auto costs = plan.costs();
+  for (uint32_t t = 0; t < times; ++t)
+    for (size_t i = 0; i < recordings.size(); ++i) {
+      if (batches.empty() || batches.back().cost + costs[i] > limit) batches.emplace_back();
+      batches.back().recordings.push_back(recordings[i]);
+      batches.back().cost += costs[i];
+    }
+}
+
 Status BoundPlan::run() const {
-  const auto all = recordings();
-  LAPILLI_TRY(const auto ticket, device_->submit(all));
-  return device_->wait(ticket);
+  std::vector<Batch> batches;
+  append_batches(*this, 1, static_cast<double>(device_->caps().work_limit), batches);
+  vulkan::Ticket last = 0;
+  for (const Batch& b : batches) {
+    LAPILLI_TRY(last, device_->submit(b.recordings));
+  }
+  return batches.empty() ? Status{} : device_->wait(last);
 }
 
 Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans) {
@@ -150,7 +171,8 @@ SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
   return shared;
 }
 
-Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x, const BufferRef& grids) {
+Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x,
+                   const BufferRef& grids) {
   std::vector<uint32_t> words(uint64_t{kMaxGrids} * GridWords::stride, 0);
   if (specs.size() > kMaxGrids) return fail(ErrorCode::internal, "%zu grids; at most %u fit", specs.size(), kMaxGrids);
   for (size_t i = 0; i < specs.size(); ++i) {

@@ -39,9 +39,11 @@ class BoundPlan {
                                 const MemoryMap& memory, const BindOptions& options = {});
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] uint32_t repeats() const { return options_.repeats; }
+  // What a recording costs, by segment, repeats included.
+  [[nodiscard]] std::vector<double> costs() const;
   // One per segment, in order.
   [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
-  // Submits once and waits: for setup and tests.
+  // Runs once and waits, in submissions of bounded work: for setup and tests.
   Status run() const;
 
  private:
@@ -53,10 +55,18 @@ class BoundPlan {
   std::shared_ptr<const Plan> plan_;
   BindOptions options_;
   std::vector<const vulkan::Pipeline*> pipelines_;
-  std::vector<vulkan::DescriptorArena> arena_;  // one or none
+  std::vector<vulkan::DescriptorArena> arena_;      // one or none
   std::vector<const vulkan::DescriptorSet*> sets_;  // by dispatch
   std::vector<vulkan::CommandRecording> recordings_;
 };
+
+// Recordings that go into one submission, and their cost.
+struct Batch {
+  std::vector<const vulkan::CommandRecording*> recordings;
+  double cost = 0;
+};
+// The recordings of the plan, `times` over, appended to submissions of at most `limit` (one recording at least).
+void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::vector<Batch>& batches);
 
 // Makes the pipelines of all these plans that are not there yet, in one batch; binding them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans);
@@ -71,6 +81,7 @@ struct SharedGrids {
 };
 // Takes the plans in order as long as their grids fit the buffer; of_plan is as long as the plans that do.
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans);
-Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x, const BufferRef& grids);
+Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x,
+                   const BufferRef& grids);
 
 }  // namespace lapilli

@@ -69,7 +69,8 @@ class Compiler {
     for (graph::NodeId id = 0; id < plan_.graph.nodes().size(); ++id)
       if (auto s = lower(id); !s) return std::move(s).error().in(plan_.graph.node(id).label);
     graph::ScheduleOptions schedule;
-    schedule.segment_cost = options_.segment_per_level ? 0 : options_.segment_cost;
+    const double cost = options_.segment_cost > 0 ? options_.segment_cost : static_cast<double>(caps_.work_limit);
+    schedule.segment_cost = options_.segment_per_level ? 0 : cost;
     plan_.schedule = graph::schedule(plan_.commands, schedule);
     plan_.max_group_x = caps_.max_group_count[0];
     return {};

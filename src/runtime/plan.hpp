@@ -34,7 +34,7 @@ struct CompileOptions {
   bool floor_only = false;   // every op by its floor
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
-  double segment_cost = 2e11;
+  double segment_cost = 0;  // 0: the device's work_limit
 };
 
 struct PlannedDispatch {

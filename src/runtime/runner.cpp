@@ -12,15 +12,23 @@ Result<bool> StepRunner::pump() {
     flights_.pop_front();
     LAPILLI_CHECK(harvest(flight));
   }
-  if (!prologue_.empty() && !stopping_) {
-    LAPILLI_TRY(const auto ticket, session_.device()->submit(prologue_));
-    flights_.push_back({ticket, 0});
-    ++submissions_;
-    prologue_.clear();
-  }
-  while (!done_ && !stopping_ && submitted_ < options_.max_steps && flights_.size() < options_.submits_in_flight)
+  while (!done_ && !stopping_ && flights_.size() < options_.submits_in_flight) {
+    if (parts_.empty() && submitted_ < options_.max_steps) next_steps();
+    if (parts_.empty()) break;
     LAPILLI_CHECK(submit());
-  return flights_.empty() && (done_ || stopping_ || submitted_ >= options_.max_steps);
+  }
+  return flights_.empty() && (done_ || stopping_ || (parts_.empty() && submitted_ >= options_.max_steps));
+}
+
+void StepRunner::prologue(const std::vector<const BoundPlan*>& plans) {
+  std::vector<Batch> batches;
+  for (const BoundPlan* plan : plans) append_batches(*plan, 1, options_.work_limit, batches);
+  append(std::move(batches), {0, true});
+}
+
+void StepRunner::append(std::vector<Batch> batches, Completes completes) {
+  for (size_t i = 0; i < batches.size(); ++i)
+    parts_.push_back({std::move(batches[i]), i + 1 == batches.size() ? completes : Completes{}});
 }
 
 Status StepRunner::wait_oldest() {
@@ -37,32 +45,37 @@ const BoundPlan& StepRunner::choose() const {
   return *chosen;
 }
 
-Status StepRunner::submit() {
-  std::vector<const vulkan::CommandRecording*> recordings;
+void StepRunner::next_steps() {
   const BoundPlan& plan = choose();
-  const auto step = plan.recordings();
-  const uint32_t times = std::max(1u, options_.steps_per_submit / plan.repeats());
-  for (uint32_t i = 0; i < times; ++i) recordings.insert(recordings.end(), step.begin(), step.end());
-  LAPILLI_TRY(const auto ticket, session_.device()->submit(recordings));
-  const uint32_t steps = times * plan.repeats();
+  double cost = 0;
+  for (const double c : plan.costs()) cost += c;
+  const double room = options_.work_limit / std::max(1.0, cost);
+  const uint32_t most = std::max(1u, options_.steps_per_submit / plan.repeats());
+  const uint32_t times = room >= most ? most : std::max(1u, static_cast<uint32_t>(room));
+  std::vector<Batch> batches;
+  append_batches(plan, times, options_.work_limit, batches);
+  append(std::move(batches), {times * plan.repeats(), false});
   ++step_submissions_;
   if (&plan != &step_) ++narrow_submissions_;
-  flights_.push_back({ticket, steps});
-  submitted_ += steps;
+  submitted_ += times * plan.repeats();
+}
+
+Status StepRunner::submit() {
+  LAPILLI_TRY(const auto ticket, session_.device()->submit(parts_.front().batch.recordings));
+  flights_.push_back({ticket, parts_.front().completes});
+  parts_.pop_front();
   ++submissions_;
   return {};
 }
 
 Status StepRunner::harvest(const Flight& flight) {
-  if (flight.steps == 0) {
-    if (on_prologue) on_prologue();
-    return {};
-  }
+  if (flight.completes.prologue && on_prologue) on_prologue();
+  if (flight.completes.steps == 0) return {};
   const BufferRef log = session_.state(StateKind::log);
   if (!log.buffer || !log.buffer->mapped()) return fail(ErrorCode::internal, "the log is not mapped");
   const uint64_t stride = options_.log_stride;
   // Rows of later steps may be written right now; those of completed steps never are again.
-  const uint32_t end = std::min(completed_ + flight.steps, options_.max_steps);
+  const uint32_t end = std::min(completed_ + flight.completes.steps, options_.max_steps);
   const uint64_t rows = log.size / (stride * 4);
   if (end > rows)
     return fail(ErrorCode::internal, "the log has room for %llu steps", static_cast<unsigned long long>(rows));

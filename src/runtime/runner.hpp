@@ -18,9 +18,12 @@ struct RunnerOptions {
   uint32_t steps_per_submit = 4;  // S; the step plan was bound with as many repeats if it is one segment
   uint32_t submits_in_flight = 2;
   uint64_t log_stride = 0;  // words from one step's log to the next
+  double work_limit =
+      2e11;  // of a submission, in estimated operations: fewer steps, or a part of one, where it is less
 };
 
-// A step plan for fewer rows, bound to the same session. State is addressed by slot, so nothing moves when it takes over.
+// A step plan for fewer rows, bound to the same session. State is addressed by slot, so nothing moves when it takes
+// over.
 struct NarrowStep {
   const BoundPlan* step = nullptr;
   uint32_t rows = 0;  // live rows that it has room for
@@ -34,12 +37,12 @@ class StepRunner {
       : session_(session), step_(step), options_(options) {}
 
   // Widest first, each bound with as many repeats as the step plan. A submission takes the narrowest with room for the
-  // rows that were live when the submission before those in flight had ended: which one runs a step follows from the log
-  // and the options alone, never from how fast the host was.
+  // rows that were live when the submission before those in flight had ended: which one runs a step follows from the
+  // log and the options alone, never from how fast the host was.
   void narrow(std::vector<NarrowStep> steps) { narrow_ = std::move(steps); }
 
-  // Submitted before the first steps (encode, init), in a submission of its own that nothing waits for.
-  void prologue(std::vector<const vulkan::CommandRecording*> recordings) { prologue_ = std::move(recordings); }
+  // Submitted before the first steps (encode, init), in submissions of their own that nothing waits for.
+  void prologue(const std::vector<const BoundPlan*>& plans);
 
   std::function<void()> on_prologue;  // the prologue is complete
   // Called once per completed step, in order, with the step's log words (valid during the call).
@@ -59,18 +62,29 @@ class StepRunner {
   [[nodiscard]] bool in_flight() const { return !flights_.empty(); }
 
  private:
+  // What one submission completes: so many steps, the prologue, or nothing yet (it is a part).
+  struct Completes {
+    uint32_t steps = 0;
+    bool prologue = false;
+  };
   struct Flight {
     vulkan::Ticket ticket;
-    uint32_t steps;
+    Completes completes;
+  };
+  struct Part {
+    Batch batch;
+    Completes completes;
   };
   [[nodiscard]] const BoundPlan& choose() const;
+  void append(std::vector<Batch> batches, Completes completes);
+  void next_steps();
   Status submit();
   Status harvest(const Flight& flight);
 
   const Session& session_;
   const BoundPlan& step_;
   RunnerOptions options_;
-  std::vector<const vulkan::CommandRecording*> prologue_;
+  std::deque<Part> parts_;  // to be submitted, in order
   std::vector<NarrowStep> narrow_;
   std::vector<uint32_t> live_after_;  // rows that went on after each submission of steps that came back
   std::deque<Flight> flights_;

@@ -41,6 +41,7 @@ void for_members(Caps& c, Visit&& visit) {
   LAPILLI_M(non_coherent_atom, at_most)
   LAPILLI_M(max_allocation, at_least)
   LAPILLI_M(heap_bytes, none)
+  LAPILLI_M(work_limit, none)
   LAPILLI_M(subgroup_size, at_least)
   LAPILLI_M(min_subgroup_size, at_least)
   LAPILLI_M(max_subgroup_size, at_least)

@@ -44,6 +44,7 @@ void intersect(Capabilities& a, const Capabilities& b) {
   high(a.uniform_alignment, b.uniform_alignment);
   high(a.non_coherent_atom, b.non_coherent_atom);
   low(a.max_allocation, b.max_allocation);
+  low(a.work_limit, b.work_limit);
   if (b.heap_bytes) a.heap_bytes = a.heap_bytes ? std::min(a.heap_bytes, b.heap_bytes) : b.heap_bytes;
   intersect_subgroups(a, b);
   a.timeline_semaphore &= b.timeline_semaphore;
@@ -66,6 +67,8 @@ Status apply_one(Capabilities& c, const std::string& name) {
   } else if (name == "small-bindings") {
     c.max_storage_range = std::min<uint64_t>(c.max_storage_range, 65536);
     for (uint32_t& n : c.max_group_count) n = std::min<uint32_t>(n, 64);
+  } else if (name == "small-work") {
+    c.work_limit = std::min<uint64_t>(c.work_limit, 1'000'000);
   } else if (name == "no-subgroup") {
     clear_subgroups(c);
   } else if (name == "no-timeline") {
@@ -90,11 +93,11 @@ Status apply_one(Capabilities& c, const std::string& name) {
     if (!other) return std::move(other).error().in(name);
     intersect(c, *other);
   } else {
-    return fail(
-        ErrorCode::invalid_argument,
-        "unknown capability mask '%s'; known: full, floor, small-bindings, no-subgroup, no-timeline, no-indirect, "
-        "no-fp16, no-int8, staging, gpu, or a .json file of capabilities",
-        name.c_str());
+    return fail(ErrorCode::invalid_argument,
+                "unknown capability mask '%s'; known: full, floor, small-bindings, small-work, no-subgroup, "
+                "no-timeline, no-indirect, "
+                "no-fp16, no-int8, staging, gpu, or a .json file of capabilities",
+                name.c_str());
   }
   c.masks.push_back(name);
   return {};

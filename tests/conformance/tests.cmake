@@ -7,7 +7,7 @@ lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJEC
   ${tokenizers} DRIVERS lavapipe LABELS fast)
 # What a GPU would run; the kernels are the same in all families.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
-  DRIVERS lavapipe swiftshader MASKS gpu LABELS fast)
+  DRIVERS lavapipe swiftshader MASKS gpu gpu,small-work LABELS fast)
 file(GLOB searches LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)

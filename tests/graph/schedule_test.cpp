@@ -68,6 +68,19 @@ TEST(Schedule, ClosesASegmentBeforeItsCostIsExceeded) {
   EXPECT_EQ(schedule(commands, options).segments, (std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+TEST(Schedule, CutsALevelThatCostsMoreThanASegment) {
+  std::vector<Command> commands;
+  for (uint64_t i = 0; i < 5; ++i) commands.push_back(command({arena(4 * i, 4 * i + 4, Access::write)}, 4));
+  commands.push_back(command({arena(0, 20, Access::read)}, 25));
+  ScheduleOptions options;
+  options.segment_cost = 10;
+  const Schedule s = schedule(commands, options);
+  EXPECT_EQ(level_of(s), (std::vector<uint32_t>{0, 0, 1, 1, 2, 3}));
+  EXPECT_EQ(s.segments, (std::vector<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(s.segment_costs, (std::vector<double>{8, 8, 4, 25}));
+  EXPECT_TRUE(check(commands, s).ok());
+}
+
 TEST(Schedule, OfNothingIsEmpty) {
   const Schedule s = schedule({}, {});
   EXPECT_TRUE(s.order.empty() && s.levels.empty() && s.segments.empty());

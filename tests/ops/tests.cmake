@@ -14,7 +14,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
     --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow
     DRIVERS lavapipe swiftshader LABELS fast)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
-    --caps "full floor small-bindings gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
+    --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
     DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)
   lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor gpu" --no-slow VALIDATE LABELS slow)
   lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 VALIDATE LABELS slow)
