@@ -152,6 +152,7 @@ Status start(Device::Impl& impl, const Snapshot& s, Submitter::Options queue) {
   return impl.pipelines->init();
 }
 
+// `caps` before any mask: a CPU driver stays slow under all of them.
 double timeout_of(const DeviceOptions& options, const Capabilities& caps) {
   if (options.wait_timeout_s > 0) return options.wait_timeout_s;
   return caps.type == DeviceType::cpu ? 600 : 30;
@@ -179,9 +180,9 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
     c.caps = s.infos[i].caps;
     c.name = c.caps.device_name;
     Status status = make_logical_device(c, s.snapshots[i]);
-    if (status) status = start(*device->impl_, s.snapshots[i], {.timeout_s = timeout_of(options, c.caps)});
+    if (status) status = start(*device->impl_, s.snapshots[i], {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
     if (status) {
-      if (c.caps.type == DeviceType::cpu && options.select.empty()) {
+      if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty()) {
         log(LogLevel::note,
             "no GPU with Vulkan was found: running on the CPU through " + describe(c.caps) + "; right, but slower");
       }
@@ -242,7 +243,7 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   c.queue = static_cast<VkQueue>(host.queue);
   LAPILLI_CHECK(
       start(*device->impl_, s,
-            {.lock = host.lock_queue, .unlock = host.unlock_queue, .timeout_s = timeout_of(options, c.caps)}));
+            {.lock = host.lock_queue, .unlock = host.unlock_queue, .timeout_s = timeout_of(options, s.caps)}));
   return device;
 }
 
