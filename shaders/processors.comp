@@ -10,7 +10,7 @@
 #include "search.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 64;
-layout(std430, set = 0, binding = 0) buffer Scores { float scores[]; };
+layout(std430, set = 0, binding = 0) coherent buffer Scores { float scores[]; };
 layout(std430, set = 0, binding = 1) readonly buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
 layout(push_constant) uniform P {
@@ -140,19 +140,28 @@ void forced_tokens() {
 void exponential_decay() {
   uint start = param(P_DECAY_START);
   if (start == 0u || count <= start) return;
-  // By squaring: the same bits on every device, and never infinite.
-  float factor = 1.0, square = param_float(P_DECAY_FACTOR);
+  // By squaring: the same bits on every device. Limited so that no product is infinite on the way, for what becomes of
+  // infinities is up to the device: powers to 1e15, which outweighs every other score.
+  float factor = 1.0, square = min(param_float(P_DECAY_FACTOR), 1e15);
   for (uint n = count - start; n > 0u; n >>= 1) {
-    if ((n & 1u) != 0u) factor = min(factor * square, 1e30);
-    square = min(square * square, 1e30);
+    if ((n & 1u) != 0u) factor = min(factor * square, 1e15);
+    square = min(square * square, 1e15);
   }
   for (uint i = 0u; i < param(P_END_COUNT); ++i) {
     uint id = param(P_END_IDS + i);
     if (!mine(id)) continue;
     bool seen = false;
     for (uint j = 0u; j < i && !seen; ++j) seen = param(P_END_IDS + j) == id;
-    if (!seen) add(id, abs(max(scores[scores_begin + id], FORBIDDEN)) * (factor - 1.0));
+    if (!seen) add(id, min(min(abs(scores[scores_begin + id]), 1e23) * (factor - 1.0), 1e30));
   }
+}
+
+// Scores change their owners: what one invocation wrote, another one may read and write. barrier() orders shared memory
+// alone; the buffer needs a release before it and an acquire behind it.
+void hand_over() {
+  memoryBarrierBuffer();
+  barrier();
+  memoryBarrierBuffer();
 }
 
 // A share of the list each: whose id it is makes no difference between two barriers.
@@ -236,15 +245,9 @@ void main() {
   forced_tokens();
   exponential_decay();
   bool listed = param(P_SUPPRESS_COUNT) + param(P_BEGIN_SUPPRESS_COUNT) > 0u;
-  if (listed) {
-    memoryBarrierBuffer();
-    barrier();
-  }
+  if (listed) hand_over();
   suppress(param(P_SUPPRESS_OFFSET), param(P_SUPPRESS_COUNT));
   if (count == param(P_BEGIN_SUPPRESS_LENGTH)) suppress(param(P_BEGIN_SUPPRESS_OFFSET), param(P_BEGIN_SUPPRESS_COUNT));
-  if (listed) {
-    memoryBarrierBuffer();
-    barrier();
-  }
+  if (listed) hand_over();
   if (param(P_TIMESTAMP_BEGIN) != 0u) timestamps();
 }

@@ -177,6 +177,8 @@ class Resolver {
     if (const auto& decay = c_.exponential_decay_length_penalty) {
       float factor = 1;
       LAPILLI_CHECK(read_float(decay->factor, 1.0, "exponential_decay_length_penalty", factor));
+      // A power of nothing, or one whose sign changes with every id, is no penalty.
+      if (!(factor > 0)) return bad("exponential_decay_length_penalty: the factor must be greater than 0");
       o_.exponential_decay = {std::min(decay->start, o_.max_length), factor};  // later than the end is never
     }
     return {};

@@ -140,12 +140,13 @@ class Row {
   void exponential_decay() {
     const auto count = static_cast<uint32_t>(history.size());
     if (p_[P::decay_start] == 0 || count <= p_[P::decay_start]) return;
+    // The limits are the kernel's, where no product may be infinite.
     const double factor =
-        std::min(1e30, std::pow(static_cast<double>(p_.real(P::decay_factor)), count - p_[P::decay_start]));
+        std::min(1e15, std::pow(static_cast<double>(p_.real(P::decay_factor)), count - p_[P::decay_start]));
     std::set<uint32_t> ends;
     for (uint32_t i = 0; i < p_[P::end_count]; ++i) ends.insert(p_[P::end_ids + i]);
     for (const uint32_t id : ends)
-      if (id < columns_) add(id, std::abs(scores_[id]) * (factor - 1));
+      if (id < columns_) add(id, std::min(std::min(std::abs(scores_[id]), 1e23) * (factor - 1), 1e30));
   }
   void forbid_range(uint64_t begin, uint64_t end) {
     for (uint64_t id = begin; id < std::min(end, columns_); ++id) forbid(static_cast<uint32_t>(id));
@@ -306,6 +307,22 @@ void add_length_cases(std::vector<OpCase>& all) {
   }
 }
 
+// Powers far beyond what a float holds, and far below.
+void add_decay_cases(std::vector<OpCase>& all) {
+  for (const float factor : {0.5f, 1.03125f, 1.4f, 1e30f}) {
+    search::StateCase c(format("decay by %g after 300 ids more", static_cast<double>(factor)), {2, 320, 1, 2},
+                        kVocabulary, 16);
+    CaseRandom random(300);
+    c.set_step(304, 2);
+    c.random_lineage(304, 5, random);
+    c.set_ends({2, 9});
+    c.params[P::max_length] = 320;
+    c.params[P::decay_start] = 5;
+    c.set_param(P::decay_factor, factor);
+    all.push_back(make_case(std::move(c)));
+  }
+}
+
 // Timestamps from id 30 on; one sentence with a history of its own.
 void add_timestamp_cases(std::vector<OpCase>& all) {
   const std::pair<const char*, std::vector<uint32_t>> histories[] = {{"first", {}},
@@ -367,6 +384,7 @@ std::vector<OpCase> cases() {
     h.set_step(8, 0);
     all.push_back(make_case(std::move(h)));
   }
+  add_decay_cases(all);
   add_timestamp_cases(all);
   {
     auto c = make_state("everything on forbidden scores");

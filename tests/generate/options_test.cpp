@@ -79,6 +79,10 @@ TEST_F(Options, NumbersThatAreNone) {
   refused("sequence_bias");
   asked_.exponential_decay_length_penalty = ExponentialDecay{2, 1e200};
   refused("exponential_decay_length_penalty");
+  for (const double factor : {0.0, -1.5, 1e-200}) {
+    asked_.exponential_decay_length_penalty = ExponentialDecay{2, factor};
+    refused("exponential_decay_length_penalty: the factor must be greater than 0");
+  }
 }
 
 TEST_F(Options, IdsOutsideTheVocabulary) {
