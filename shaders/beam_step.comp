@@ -196,11 +196,14 @@ void finish(uint i, float score) {
 // As below, but picks come in the order in which they were drawn.
 void choose_running(bool limit) {
   for (uint b = 0u; b < p.beams; ++b) {
-    uint from = NO_ID;
+    // Where no score is greater than anything, as NaN is not, there is still a pick.
+    uint from = b;
     float score = 0.0;
+    bool any = false;
     for (uint i = 0u; i < p.k; ++i) {
       float s = run_score[i];
-      if (s > TAKEN && (from == NO_ID || s > score)) {
+      if (s > TAKEN && (!any || s > score)) {
+        any = true;
         from = i;
         score = s;
       }

@@ -45,7 +45,9 @@ vec4 keys(uint i, vec4 v) {
   bvec4 no = lessThanEqual(v, vec4(FORBIDDEN));
   if (all(no)) return vec4(MASKED);
   vec4 noise = gumbel4(i, draw_step, draw_sequence, draw_beam, uvec2(param(P_SEED), param(P_SEED + 1u)));
-  return mix(v + noise, vec4(MASKED), no);
+  // The same bits at every look: they are compared for equality.
+  precise vec4 sum = v + noise;
+  return mix(sum, vec4(MASKED), no);
 }
 #else
 vec4 keys(uint i, vec4 v) { return v; }
@@ -87,10 +89,13 @@ void main() {
 #ifdef DRAW
   place_draws(row);
 #endif
-  next_best(base, begin, end, score, id);
-  lane_score[lane] = score;
-  lane_id[lane] = id;
+  bool look = true;  // one place alone calls next_best, so that keys are made by the same instructions each time
   for (uint round = 0u; round < p.k; ++round) {
+    if (look) {
+      next_best(base, begin, end, score, id);
+      lane_score[lane] = score;
+      lane_id[lane] = id;
+    }
     barrier();
     if (lane < 8u) {
       float s = MASKED;
@@ -119,11 +124,7 @@ void main() {
 #else
     if (lane == 0u) candidates[out_base + round] = uvec2(floatBitsToUint(s), n);
 #endif
-    if (n != NO_ID && n == id) {
-      next_best(base, begin, end, score, id);
-      lane_score[lane] = score;
-      lane_id[lane] = id;
-    }
+    look = n != NO_ID && n == id;
   }
 #ifndef DRAW
   // The padding of the row.

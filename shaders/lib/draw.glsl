@@ -13,10 +13,11 @@ uvec4 philox(uvec4 counter, uvec2 key) {
   return counter;
 }
 
+// `precise`, so that the same word is the same number wherever the code stands.
 // -log(-log(u)) for u = 1 - v, v = (word + 1/2) / 2^32. Near v = 0, where the winners are, 1 - v would lose most digits.
 float gumbel(uint word) {
-  float v = (float(word) + 0.5) * 2.3283064365386963e-10;
-  float series = v * (1.0 + v * (0.5 + v * (1.0 / 3.0 + v * (0.25 + v * (0.2 + v * (1.0 / 6.0))))));
+  precise float v = (float(word) + 0.5) * 2.3283064365386963e-10;
+  precise float series = v * (1.0 + v * (0.5 + v * (1.0 / 3.0 + v * (0.25 + v * (0.2 + v * (1.0 / 6.0))))));
   float exponential = v < 0.0625 ? series : -log(max(1.0 - v, 5.9604645e-8));
   return -log(max(exponential, 1e-12));
 }
