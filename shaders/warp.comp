@@ -100,8 +100,38 @@ uint weight_of(uint weights, float v) {
 void count_one(uint keys, uint weights, float v, uint prefix, uint shift) {
   if (forbidden(v)) return;
   uint key = key_of(keys, v);
-  if (shift < 24u && (key >> (shift + 8u)) != (prefix >> (shift + 8u))) return;
-  atomicAdd(histogram[(key >> shift) & 255u], weight_of(weights, v));
+  if ((key >> (shift + 8u)) == (prefix >> (shift + 8u)))
+    atomicAdd(histogram[(key >> shift) & 255u], weight_of(weights, v));
+}
+// Most scores have the same first digit: an invocation adds up what it finds in a row (a bin and its weight so far), lest
+// all of them wait for one bin.
+uvec2 count_first(uvec2 run, uint keys, uint weights, float v) {
+  if (forbidden(v)) return run;
+  uint bin = key_of(keys, v) >> 24, weight = weight_of(weights, v);
+  if (bin == run.x) return uvec2(bin, run.y + weight);
+  if (run.y != 0u) atomicAdd(histogram[run.x], run.y);
+  return uvec2(bin, weight);
+}
+void count_all(uint keys, uint weights, uint prefix, uint shift) {
+  if (shift == 24u) {
+    uvec2 run = uvec2(0u);
+    for (uint i = lane; i < p.ld4; i += LOCAL) {
+      vec4 v = load(i);
+      run = count_first(run, keys, weights, v.x);
+      run = count_first(run, keys, weights, v.y);
+      run = count_first(run, keys, weights, v.z);
+      run = count_first(run, keys, weights, v.w);
+    }
+    if (run.y != 0u) atomicAdd(histogram[run.x], run.y);
+    return;
+  }
+  for (uint i = lane; i < p.ld4; i += LOCAL) {
+    vec4 v = load(i);
+    count_one(keys, weights, v.x, prefix, shift);
+    count_one(keys, weights, v.y, prefix, shift);
+    count_one(keys, weights, v.z, prefix, shift);
+    count_one(keys, weights, v.w, prefix, shift);
+  }
 }
 
 // The greatest key T such that what has at least T weighs at least `target` together; ALL if everything weighs less.
@@ -113,13 +143,7 @@ uint select(uint keys, uint weights, uint target) {
     histogram[lane] = 0u;
     histogram[lane + LOCAL] = 0u;
     barrier();
-    for (uint i = lane; i < p.ld4; i += LOCAL) {
-      vec4 v = load(i);
-      count_one(keys, weights, v.x, prefix, shift);
-      count_one(keys, weights, v.y, prefix, shift);
-      count_one(keys, weights, v.z, prefix, shift);
-      count_one(keys, weights, v.w, prefix, shift);
-    }
+    count_all(keys, weights, prefix, shift);
     barrier();
     if (lane < 16u) {
       uint sum = 0u;

@@ -47,8 +47,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
                   step, params};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     delta / 4, static_cast<uint32_t>(r.begin)});
-    // Which filters are on is not known here: as if it were two.
-    d.cost = static_cast<double>(d.groups) * 60.0 * static_cast<double>(t.ld);
+    // Which filters are on is not known here: as if it were all, about 60 passes, by one workgroup a row.
+    d.cost = static_cast<double>(d.groups) * 1000.0 * static_cast<double>(t.ld);
     out.push_back(std::move(d));
   }
   return {};
