@@ -105,7 +105,9 @@ std::vector<OpCase> cases() {
   for (uint32_t i = 0; i <= static_cast<uint32_t>(kLastActivation); ++i) {
     const auto kind = static_cast<Activation>(i);
     all.push_back(make_case(kind, 5, 67, 4));
-    all.push_back(make_sweep(kind, 1, 4e-7));
+    // Vulkan asks for no better tanh than a quotient of sums of exp, each within 3 + 2 |x| ULP: 1e-6 at 1.
+    const bool tanh = kind == Activation::tanh || kind == Activation::gelu_tanh;
+    all.push_back(make_sweep(kind, 1, tanh ? 1e-6 : 4e-7));
     all.push_back(make_sweep(kind, 12, 1e-6));
   }
   for (const uint64_t cols : {1, 513, 4099})

@@ -11,7 +11,8 @@
 namespace lapilli {
 namespace {
 
-// matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The first of them is the floor.
+// matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
+// first of them is the floor.
 #define ROWS_KERNEL(rm)                                                                                 \
   {                                                                                                     \
     "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm, \
@@ -116,8 +117,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step, gpu = caps.type != DeviceType::cpu;
   std::vector<Variant> list;
   const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name}); };
+  // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
+  // come last.
+  const bool small = gpu && caps.type != DeviceType::discrete;
   const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
-    if (rows > 8) add(sixteen);
+    if (rows > 8 && !small) add(sixteen);
     if (rows > 4) add(eight);
     if (rows > 1) add(four);
     if (one != kRows1) add(one);
@@ -131,6 +135,10 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
   add_registers(kRows1, kRows4, kRows8, kRows16);
   if (!gpu) add_shared();
+  if (rows > 8 && small) {
+    if (has_lanes(caps)) add(kLanes16);
+    add(kRows16);
+  }
   add(kRows1);
   return list;
 }
