@@ -94,7 +94,7 @@ struct AlignmentOptions {
 // Every target word is linked to the source word that it attends to most; a source word left over is linked to the
 // target word that attends most to it, if that is at least half of what goes to that word's own link. Punctuation is
 // linked to punctuation only (see docs/attention.md).
-// Errors: no texts (ids came in), no such layer.
+// A target without words has no links. Errors: no source text (ids came in), no such layer.
 Result<Alignment> align(const Attention& attention, const AlignmentOptions& options = {});
 
 // Words of `text` within `range`; `tokens` (by their bytes) cut it where the script writes no white space.

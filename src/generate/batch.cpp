@@ -30,17 +30,14 @@ void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t i
     for (int32_t& beam : h.beam_indices) beam = static_cast<int32_t>(beam + shift);
 }
 
-struct Sums {
-  void add(const GenerateStats& s) {
-    total.encode_ms += s.encode_ms;
-    total.decode_ms += s.decode_ms;
-    total.steps += s.steps;
-    total.submissions += s.submissions;
-    total.narrow_submissions += s.narrow_submissions;
-    total.session_bytes = std::max(total.session_bytes, s.session_bytes);
-  }
-  GenerateStats total;
-};
+void add(GenerateStats& total, const GenerateStats& s) {
+  total.encode_ms += s.encode_ms;
+  total.decode_ms += s.decode_ms;
+  total.steps += s.steps;
+  total.submissions += s.submissions;
+  total.narrow_submissions += s.narrow_submissions;
+  total.session_bytes = std::max(total.session_bytes, s.session_bytes);
+}
 
 Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequest part,
                                const std::function<bool()>& go_on) {
@@ -53,9 +50,16 @@ Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequ
 
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress) {
-  const size_t n = request.sources.size();
   GenerateOutput out;
-  if (n == 0) return out;
+  LAPILLI_CHECK(generate_into(model, request, progress, out));
+  return out;
+}
+
+Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                     const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
+  const size_t n = request.sources.size();
+  out = {};
+  if (n == 0) return {};
   if (!request.decoder_ids.empty() && request.decoder_ids.size() != n)
     return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request.decoder_ids.size(), n);
   if (!request.sequences.empty() && request.sequences.size() != n)
@@ -73,7 +77,6 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   out.hypotheses.resize(n);
   // A batch that turns out to be too large is run again in parts: what it gave is not given again.
   OnceStream stream(request.on_tokens, n);
-  Sums sums;
   for (size_t begin = 0; begin < n;) {
     if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
     size_t end = std::min(n, begin + batch);
@@ -98,12 +101,11 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
       renumber_beams(out.hypotheses[order[i]], i - begin, order[i], rows_each);
     }
     std::move(result->captured.begin(), result->captured.end(), std::back_inserter(out.captured));
-    sums.add(result->stats);
+    add(out.stats, result->stats);
     begin = end;
   }
   if (progress) progress(n, n);
-  out.stats = sums.total;
-  return out;
+  return {};
 }
 
 }  // namespace lapilli

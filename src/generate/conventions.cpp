@@ -100,7 +100,7 @@ std::optional<LanguageTable> marked_targets(const Model& model) {
 
 Result<Conventions> by_marks(const LanguageTable& table, const TaskRequest& r) {
   Conventions c;
-  if (r.to.empty()) return c;  // the text may hold the mark itself
+  if (r.to.empty()) return c;  // the text may hold the mark itself, see make_pieces
   LAPILLI_TRY(const auto* to, table.require(r.to));
   c.prefix = ">>" + to->code + "<< ";
   return c;
@@ -146,7 +146,9 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
   if (named || takes_named_tasks(model.info().family)) {
     // Without any languages the texts may bring their words themselves.
-    if (r.from.empty() && r.to.empty() && !named) return Conventions{};
+    Conventions own;
+    own.texts_bring_words = true;
+    if (r.from.empty() && r.to.empty() && !named) return own;
     return by_words(model, r);
   }
   if (model.tokenizer())

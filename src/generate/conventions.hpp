@@ -26,6 +26,9 @@ struct TaskRequest {
 
 struct Conventions {
   std::string prefix;  // stands before every input
+  // The texts may begin with words for the model that nobody else can tell from the text ("translate English to
+  // German: "), so that a part of one would lack them.
+  bool texts_bring_words = false;
   // For the tokenizer; empty: what the files say.
   std::string source_language, target_language;
   GenerationConfig options;  // over the model's own, under the caller's

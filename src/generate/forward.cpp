@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
@@ -73,6 +74,34 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
   outputs.push_back(std::move(all));
 }
 
+// A session for one plan, counted against the model's memory limit.
+struct Room {
+  MemoryShare share;  // outlives the session
+  std::unique_ptr<Session> session;
+};
+
+Result<Room> make_room(Model::Impl& m, const Plan& plan) {
+  std::map<uint32_t, uint64_t> states;
+  for (const auto& t : plan.graph.tensors())
+    if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
+  uint64_t bytes = plan.arena_bytes();
+  for (const auto& [id, size] : states) bytes += size;
+  Room room;
+  LAPILLI_TRY(room.share, m.reserve(bytes));
+  LAPILLI_TRY(room.session, Session::create(m.device));
+  room.session->require(plan);
+  LAPILLI_CHECK(room.session->allocate());
+  return room;
+}
+
+// Workspaces that wait for their next job may hold the memory that is missing.
+Result<Room> find_room(Model::Impl& m, const Plan& plan) {
+  auto room = make_room(m, plan);
+  if (room || room.error().code != ErrorCode::out_of_memory) return room;
+  m.drop_free();
+  return make_room(m, plan);
+}
+
 }  // namespace
 
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
@@ -95,9 +124,8 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   model::Builder b(m.network, g);
   model::build_forward(b, shape);
   LAPILLI_TRY(const auto plan, compile_tested(m.device, g));
-  LAPILLI_TRY(const auto session, Session::create(m.device));
-  session->require(*plan);
-  LAPILLI_CHECK(session->allocate());
+  LAPILLI_TRY(const auto room, find_room(m, *plan));
+  const auto& session = room.session;
   LAPILLI_CHECK(write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
   LAPILLI_CHECK(
       write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));

@@ -144,6 +144,11 @@ class Job {
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress = {});
 
+// The same into `out`, which after an error or a cancellation holds what was finished before: sources that were not
+// have no hypotheses.
+Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                     const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out);
+
 // One pass of the network without a search: teacher forcing.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above

@@ -85,12 +85,13 @@ struct Model::Impl {
   void give_back(std::unique_ptr<Workspace> workspace);
   // Drops all free workspaces, to make room.
   void drop_free();
+  // Counts `bytes` of a session against the memory limit; out_of_memory if there is no room, even without the free
+  // workspaces. Thread-safe.
+  Result<MemoryShare> reserve(uint64_t bytes);
   [[nodiscard]] MemoryMap weight_map() const;
 
  private:
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
-  // Counts `bytes` against the memory limit.
-  Result<MemoryShare> reserve(uint64_t bytes);
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
   Status bind(Workspace& w);
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ =

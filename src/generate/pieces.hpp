@@ -38,7 +38,9 @@ struct PieceOptions {
 };
 
 // Nothing is cut off: pieces that exceed the model's positions are cut in two if splitting is allowed, and an error
-// that says so if it is not.
+// that says so if it is not. Every piece has the conventions' prefix, or else the mark that the text begins with
+// (">>fr<<"), if that is a token of the model. Texts that may bring words of their own (texts_bring_words) are split
+// only if that is asked for (Split::always).
 Result<InputPieces> make_pieces(const Model& model, const TextInput& input, const PieceOptions& options);
 
 // What the model said to each piece as one sequence: texts between the white space of the input, ids and scores one

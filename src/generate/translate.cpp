@@ -124,7 +124,8 @@ class Translation {
     GenerateRequest batch;
     for (const size_t unit : rows) {
       batch.sources.push_back(source(unit).ids);
-      batch.sequences.push_back(static_cast<uint32_t>(unit));  // what is drawn does not depend on the batch
+      const Unit& u = units_[unit];  // what is drawn does not depend on the batch
+      batch.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
     }
     if (!request_.decoder_prompt.empty()) batch.decoder_ids.assign(rows.size(), request_.decoder_prompt);
     batch.options = options_;
@@ -135,15 +136,23 @@ class Translation {
         return stream_->push(rows[row], ids);
       };
     }
-    auto made = generate(model_, batch, [this](uint64_t done, uint64_t) { return report(done); });
-    if (!made) return failed(rows, std::move(made).error());
-    for (size_t i = 0; i < rows.size() && !out_.cancelled; ++i) LAPILLI_CHECK(collect(made->hypotheses[i], rows[i]));
-    out_.stats.batches += 1;
-    out_.stats.encode_ms += made->stats.encode_ms;
-    out_.stats.decode_ms += made->stats.decode_ms;
-    out_.stats.decoder_steps += made->stats.steps;
-    out_.stats.submissions += made->stats.submissions;
-    return {};
+    GenerateOutput made;
+    auto status = generate_into(
+        model_, batch, [this](uint64_t done, uint64_t) { return report(done); }, made);
+    out_.stats.encode_ms += made.stats.encode_ms;
+    out_.stats.decode_ms += made.stats.decode_ms;
+    out_.stats.decoder_steps += made.stats.steps;
+    out_.stats.submissions += made.stats.submissions;
+    // A batch that was run in parts has what these gave, whatever came after.
+    std::vector<size_t> left;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (made.hypotheses.size() <= i || made.hypotheses[i].empty())
+        left.push_back(rows[i]);
+      else if (!out_.cancelled)
+        LAPILLI_CHECK(collect(made.hypotheses[i], rows[i]));
+    }
+    if (left.size() < rows.size()) out_.stats.batches += 1;
+    return status ? Status() : failed(left, std::move(status).error());
   }
 
   // One input alone may be too much for the device; the others have not earned its error.
@@ -153,7 +162,7 @@ class Translation {
       return {};
     }
     const bool too_much = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
-    if (!too_much || total_ == 1) return error;
+    if (!too_much) return error;
     if (rows.size() == 1) {
       finish_unit(rows.front(), std::move(error));
       return {};
@@ -261,6 +270,13 @@ class Translation {
 };
 
 }  // namespace
+
+// Multiples of 2^32 divided by the golden ratio keep away from each other: the first thousand are more than a million
+// apart.
+uint32_t draw_number(uint64_t input, uint64_t piece) {
+  constexpr uint32_t kGolden = 0x9e3779b1;
+  return static_cast<uint32_t>(input ^ (input >> 32)) + static_cast<uint32_t>(piece) * kGolden;
+}
 
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request) {
   return Translation(model, request).run();

@@ -22,7 +22,13 @@ struct TextInput {
   std::string_view text;
   std::span<const int32_t> ids;
   bool has_ids = false;
+  // Sampling: what the input's draws go by, so that they do not depend on which inputs share a call; unset: its index.
+  std::optional<uint64_t> number;
 };
+
+// The number that the draws of a piece of an input go by (GenerateRequest::sequences). Different for any two pieces as
+// long as inputs are less than a million apart and have less than a thousand pieces each.
+uint32_t draw_number(uint64_t input, uint64_t piece);
 
 struct TranslateRequest {
   std::vector<TextInput> inputs;
@@ -81,8 +87,9 @@ struct TranslateOutput {
   bool cancelled = false;  // inputs that were not finished have an error of ErrorCode::cancelled
 };
 
-// Fails as a whole only for what concerns all inputs: options, device, memory, a model without a tokenizer. Callable
-// from several threads at once.
+// Fails as a whole only for what concerns all inputs: options, device, a model without a tokenizer. An input that alone
+// is too much for the memory or for the device's limits has its own error, also where it is the only one. Callable from
+// several threads at once.
 Result<TranslateOutput> translate(const std::shared_ptr<Model>& model, const TranslateRequest& request);
 
 }  // namespace lapilli

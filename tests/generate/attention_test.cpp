@@ -358,5 +358,17 @@ TEST(Alignment, FollowsTheWeights) {
   EXPECT_NEAR(alignment.links[0].weight, 0.5, 1e-6);
 }
 
+TEST(Alignment, NothingSaidHasNoLinks) {
+  Attention a;
+  a.source_text = "red";
+  a.source = {{1, false, {0, 3}, "red"}, {0, true, {}, "</s>"}};
+  a.target = {{9, true, {}, "<pad>"}, {0, true, {}, "</s>"}};
+  a.cross = {1, 1, 2, 2, {0.5f, 0.5f, 0.5f, 0.5f}};
+  LAPILLI_ASSERT_VALUE(const auto alignment, align(a));
+  EXPECT_EQ(alignment.source.size(), 1u);
+  EXPECT_TRUE(alignment.links.empty());
+  EXPECT_FALSE(align(a, {7}).ok());
+}
+
 }  // namespace
 }  // namespace lapilli

@@ -148,7 +148,10 @@ TEST_F(DeviceConventions, WordsBeforeTheInput) {
   const auto bare = load("t5", "");
   LAPILLI_ASSERT_VALUE(const auto words, ask(bare, Task::summarize));
   EXPECT_EQ(words.prefix, "summarize: ");
+  LAPILLI_ASSERT_VALUE(const auto theirs, ask(bare, Task::translate));
+  EXPECT_TRUE(theirs.texts_bring_words);
   LAPILLI_ASSERT_VALUE(const auto german, ask(bare, Task::translate, "en", "de"));
+  EXPECT_FALSE(german.texts_bring_words);
   EXPECT_EQ(german.prefix, "translate English to German: ");
   // One that was trained for a single pair.
   const auto single = load("bart", "", {{"task_specific_params", {{"translation_en_to_de", {{"prefix", "x: "}}}}}});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "generate/model_impl.hpp"
+#include "generate/translate.hpp"
 #include "model/shape.hpp"
 #include "support/fixtures.hpp"
 
@@ -60,6 +61,72 @@ TEST_F(DeviceLimits, ABatchIsSplit) {
   const auto none = generate(tight, sources(2));
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, ErrorCode::out_of_memory);
+}
+
+// What was finished before a cancellation is there, also of a batch that is run in parts.
+TEST_F(DeviceLimits, PartsOfACancelledBatchAreKept) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto want, generate(free_model, sources(16)));
+  LAPILLI_ASSERT_VALUE(const auto one, generate(free_model, sources(1)));
+  const uint64_t limit = free_model->info().weight_bytes + (want.stats.session_bytes + one.stats.session_bytes) / 2;
+  LAPILLI_ASSERT_VALUE(const auto model, load(limit));
+  GenerateOutput out;
+  const auto status = generate_into(
+      model, sources(16), [](uint64_t done, uint64_t) { return done == 0; }, out);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::cancelled);
+  ASSERT_EQ(out.hypotheses.size(), 16u);
+  size_t finished = 0;
+  for (size_t i = 0; i < 16; ++i) {
+    if (out.hypotheses[i].empty()) continue;
+    ++finished;
+    EXPECT_EQ(out.hypotheses[i][0].ids, want.hypotheses[i][0].ids);
+  }
+  EXPECT_GT(finished, 0u);
+  EXPECT_LT(finished, 16u);
+
+  const auto ids = sources(16);
+  TranslateRequest request;
+  for (const auto& source : ids.sources) request.inputs.push_back({{}, source, true, {}});
+  request.options = ids.options;
+  request.progress = [](uint64_t done, uint64_t) { return done == 0; };
+  LAPILLI_ASSERT_VALUE(const auto translated, translate(model, request));
+  EXPECT_TRUE(translated.cancelled);
+  size_t kept = 0;
+  for (const auto& output : translated.outputs) kept += output.status.ok() ? 1 : 0;
+  EXPECT_EQ(kept, finished);
+}
+
+// An input that is too large is at fault itself, and not the call, also if there is no other.
+TEST_F(DeviceLimits, OneInputAloneHasItsOwnError) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + 1000));
+  const auto ids = sources(1);
+  TranslateRequest request;
+  request.inputs.push_back({{}, ids.sources[0], true, {}});
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model, request));
+  ASSERT_FALSE(out.outputs[0].status.ok());
+  EXPECT_EQ(out.outputs[0].status.error().code, ErrorCode::out_of_memory);
+}
+
+TEST_F(DeviceLimits, ForwardPassesCount) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto large, generate(free_model, sources(4)));
+  const uint64_t weights = free_model->info().weight_bytes;
+  ForwardRequest request;
+  request.sources = {{5, 9, 11, 0}};
+  request.targets = {{5, 9}};
+  LAPILLI_ASSERT_VALUE(const auto tight, load(weights + 1000));
+  const auto none = forward(tight, request);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().code, ErrorCode::out_of_memory);
+  EXPECT_THAT(none.error().message, HasSubstr("memory limit"));
+  // The workspace of a batch that is over makes room; that of the pass is given back.
+  LAPILLI_ASSERT_VALUE(const auto model, load(weights + large.stats.session_bytes));
+  for (int i = 0; i < 2; ++i) {
+    LAPILLI_EXPECT_OK(generate(model, sources(4)));
+    LAPILLI_EXPECT_OK(forward(model, request));
+  }
 }
 
 TEST_F(DeviceLimits, FreeSessionsMakeRoom) {

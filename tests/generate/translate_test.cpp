@@ -182,5 +182,27 @@ TEST_F(DeviceTranslate, BestListsOfSeveralPieces) {
   }
 }
 
+// What is drawn for an input goes by its number: in one call or several, in whatever batches.
+TEST_F(DeviceTranslate, DrawsGoByTheNumbersOfInputs) {
+  const std::vector<std::string> texts{"Good morning. Where is the station? I would like a cup of coffee, please.",
+                                       "What time is it?", "What time is it?"};
+  const auto sampled = [](const std::vector<std::string>& some) {
+    auto request = request_of(some);
+    request.options.do_sample = true;
+    request.options.num_beams = 1;
+    request.options.seed = 11;
+    return request;
+  };
+  LAPILLI_ASSERT_VALUE(const auto all, translate(model_, sampled(texts)));
+  EXPECT_NE(all.outputs[1].sequences[0].ids, all.outputs[2].sequences[0].ids);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    auto request = sampled({texts[i]});
+    request.inputs[0].number = i;
+    request.batch = 1;
+    LAPILLI_ASSERT_VALUE(const auto alone, translate(model_, request));
+    EXPECT_EQ(alone.outputs[0].sequences[0].ids, all.outputs[i].sequences[0].ids) << i;
+  }
+}
+
 }  // namespace
 }  // namespace lapilli

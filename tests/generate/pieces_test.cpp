@@ -1,0 +1,133 @@
+// Texts as pieces: marks that a text brings itself, words that nobody can recognize, offsets of what is not UTF-8, and
+// the numbers that draws go by.
+#include "generate/pieces.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "support/fixtures.hpp"
+#include "text/temp_directory.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing::HasSubstr;
+
+// The bundled model, its euro sign renamed to the mark of a language.
+class DevicePieces : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TempDirectory>();
+    folder_->copy_from(LAPILLI_SOURCE_DIR "/models/en-fr");
+    std::string words = read_file(folder_->path() + "/vocab.json");
+    const size_t at = words.find("\"€\"");
+    ASSERT_NE(at, std::string::npos);
+    folder_->write("vocab.json", words.replace(at, std::string("\"€\"").size(), "\">>fr<<\""));
+    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device, folder_->path()));
+    ASSERT_NE(model_->tokenizer(), nullptr) << model_->tokenizer_error().message;
+  }
+  static void TearDownTestSuite() {
+    model_.reset();
+    folder_.reset();
+  }
+  static Result<InputPieces> pieces(const std::string& text, Split split, const Conventions& conventions = {}) {
+    PieceOptions options;
+    options.split = split;
+    options.conventions = &conventions;
+    TextInput input;
+    input.text = text;
+    return make_pieces(*model_, input, options);
+  }
+  static std::vector<int32_t> ids(const std::string& text) { return model_->tokenizer()->encode(text).value(); }
+
+  static std::unique_ptr<TempDirectory> folder_;
+  static std::shared_ptr<Model> model_;
+};
+std::unique_ptr<TempDirectory> DevicePieces::folder_;
+std::shared_ptr<Model> DevicePieces::model_;
+
+TEST_F(DevicePieces, TheMarkOfATextIsThatOfEveryPiece) {
+  const std::string first = "Good morning.", second = "Where is the station?", third = "What time is it?";
+  const std::string text = " >>fr<< " + first + " " + second + "\n" + third;
+  LAPILLI_ASSERT_VALUE(const auto made, pieces(text, Split::long_texts));
+  ASSERT_EQ(made.pieces.size(), 3u);
+  EXPECT_EQ(made.pieces[0].ids, ids(">>fr<< " + first));
+  EXPECT_EQ(made.pieces[1].ids, ids(">>fr<< " + second));
+  EXPECT_EQ(made.pieces[2].ids, ids(">>fr<< " + third));
+  // The mark is in the first piece's range, so that it is not taken for what stands between the pieces.
+  EXPECT_EQ(made.ranges[0].begin, 1u);
+  EXPECT_EQ(text.substr(made.ranges[1].begin, made.ranges[1].end - made.ranges[1].begin), second);
+  const auto& bytes = made.pieces[2].bytes;
+  EXPECT_EQ(bytes[0].begin, bytes[0].end);  // the mark is not of this piece's text
+  EXPECT_EQ(bytes[1].begin, made.ranges[2].begin);
+
+  // Sentences with marks of their own keep them; a whole text is as it is.
+  LAPILLI_ASSERT_VALUE(const auto marked, pieces(">>fr<< " + first + "\n\n>>fr<< " + second, Split::always));
+  ASSERT_EQ(marked.pieces.size(), 2u);
+  EXPECT_EQ(marked.pieces[1].ids, ids(">>fr<< " + second));
+  LAPILLI_ASSERT_VALUE(const auto whole, pieces(">>fr<< " + first + " " + second, Split::long_texts));
+  ASSERT_EQ(whole.pieces.size(), 1u);
+  EXPECT_EQ(whole.pieces[0].ids, ids(">>fr<< " + first + " " + second));
+}
+
+TEST_F(DevicePieces, ALongSentenceKeepsItsMark) {
+  std::string text = ">>fr<<";
+  for (int i = 0; i < 400; ++i) text += " stone";
+  LAPILLI_ASSERT_VALUE(const auto made, pieces(text, Split::long_texts));
+  ASSERT_GE(made.pieces.size(), 2u);
+  EXPECT_EQ(made.ranges.front().begin, 0u);
+  for (const InputPiece& piece : made.pieces) {
+    EXPECT_EQ(piece.ids.front(), ids(">>fr<<").front());
+    EXPECT_GT(piece.ids.size(), 3u);
+    EXPECT_LE(piece.ids.size(), 256u);
+  }
+}
+
+TEST_F(DevicePieces, WhatIsNoMarkOfTheModelStaysText) {
+  const std::string first = "Good morning.", second = "Where is the station?";
+  LAPILLI_ASSERT_VALUE(const auto unknown, pieces(">>xx<< " + first + " " + second, Split::always));
+  ASSERT_EQ(unknown.pieces.size(), 2u);
+  EXPECT_EQ(unknown.pieces[1].ids, ids(second));
+  // A prefix of the conventions stands before all of them.
+  Conventions c;
+  c.prefix = ">>fr<< ";
+  LAPILLI_ASSERT_VALUE(const auto prefixed, pieces(first + " " + second, Split::always, c));
+  ASSERT_EQ(prefixed.pieces.size(), 2u);
+  EXPECT_EQ(prefixed.pieces[0].ids, ids(">>fr<< " + first));
+  EXPECT_EQ(prefixed.pieces[1].ids, ids(">>fr<< " + second));
+}
+
+TEST_F(DevicePieces, TextsThatBringTheirWordsAreSplitWhenToldSo) {
+  const std::string text = "Say it in French: Good morning. Where is the station? What time is it?";
+  Conventions c;
+  c.texts_bring_words = true;
+  EXPECT_EQ(pieces(text, Split::long_texts)->pieces.size(), 3u);
+  EXPECT_EQ(pieces(text, Split::long_texts, c)->pieces.size(), 1u);
+  EXPECT_EQ(pieces(text, Split::always, c)->pieces.size(), 3u);
+}
+
+TEST_F(DevicePieces, OffsetsAreTheTexts) {
+  const std::string text = "Good morning. Where is the station? What is \xff?";
+  Conventions c;
+  c.prefix = ">>fr<< ";
+  for (const Split split : {Split::never, Split::long_texts, Split::always}) {
+    const auto made = pieces(text, split, c);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code, ErrorCode::invalid_argument);
+    EXPECT_THAT(made.error().message, HasSubstr("offset " + std::to_string(text.find('\xff')) + ";"));
+  }
+}
+
+TEST(DrawNumbers, AreDifferentForEveryPiece) {
+  std::vector<uint32_t> numbers;
+  for (uint64_t input = 0; input < 2000; ++input)
+    for (uint64_t piece = 0; piece < 500; ++piece) numbers.push_back(draw_number(input * 499, piece));
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(std::adjacent_find(numbers.begin(), numbers.end()), numbers.end());
+  EXPECT_EQ(draw_number(7, 0), 7u);
+}
+
+}  // namespace
+}  // namespace lapilli
