@@ -1,3 +1,4 @@
+/* clang-format off: it would fill the paragraphs of this manual together. */
 /* Lapilli: Transformer encoder-decoder models (translation first) on any Vulkan 1.1 device. The C interface.
  *
  * EXPERIMENTAL: until version 1.0 names and layouts may change between minor versions.
@@ -28,6 +29,7 @@
  * null after an error. Threads    A device and a model may be used by any number of threads at once, a result by one at
  * a time. A device outlives its closing as long as a model uses it, a model as long as a call is running on it.
  */
+/* clang-format on */
 #ifndef LAPILLI_LAPILLI_H
 #define LAPILLI_LAPILLI_H
 
@@ -97,7 +99,8 @@ typedef struct lapilli_device_options {
   int32_t validation;    /* not 0: Vulkan's validation layer, where it is installed */
   const char* select;    /* null or "": the best device; else an index, a part of the name, or a UUID */
   const char* caps;      /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
-  double wait_timeout_s; /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s */
+  double wait_timeout_s; /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s; INFINITY is
+                            taken for a few years */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
@@ -187,7 +190,7 @@ typedef int32_t (*lapilli_stream_function)(void* user, size_t input, const char*
 typedef struct lapilli_options {
   uint32_t struct_size;
   int32_t num_beams;            /* 1: greedy */
-  int32_t num_return_sequences; /* at most num_beams */
+  int32_t num_return_sequences; /* at most num_beams; where tokens are drawn with one beam, up to 256 */
   int32_t max_length, max_new_tokens, min_length, min_new_tokens;
   int32_t early_stopping; /* LAPILLI_EARLY_STOPPING_... */
   int32_t no_repeat_ngram_size;
@@ -211,19 +214,22 @@ typedef struct lapilli_options {
   const char* target_language;
   int32_t split_sentences; /* not 0: texts of several sentences are run sentence by sentence, and put together between
                               the white space of the input; 0: never, and a text that exceeds the model's positions is
-                              an error; LAPILLI_MODEL_DEFAULT: if the task is to translate and the text has more than two
-                              sentences or more than 96 tokens. Nothing is ever cut off */
+                              an error; LAPILLI_MODEL_DEFAULT: if the task is to translate and the text has more than
+                              two sentences or more than 96 tokens. Nothing is ever cut off */
   lapilli_stream_function stream;
   void* stream_user;
+  const uint64_t* input_numbers; /* one per input, or null: 0, 1, 2, ... What is drawn (do_sample) for an input goes by
+                                    seed and number: a caller that gives its inputs in several calls numbers them
+                                    through, so that no two draw alike and none depends on where the calls are cut */
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
 typedef struct lapilli_result lapilli_result;
 
 /* Runs `count` inputs through the model; they are sorted into batches by length, the results keep the order given.
- * An input that cannot be used (invalid UTF-8, too long, ids outside the vocabulary) does not stop the others: its own
- * lapilli_result_get fails. After a cancellation the status is LAPILLI_CANCELLED and *result still holds the finished
- * inputs; after any other error *result is null. */
+ * An input that cannot be used (invalid UTF-8, too long, ids outside the vocabulary, alone too much for the memory)
+ * does not stop the others: its own lapilli_result_get fails. After a cancellation the status is LAPILLI_CANCELLED and
+ * *result still holds the finished inputs; after any other error *result is null. */
 LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
                                             const lapilli_options* options, lapilli_result** result);
 
@@ -285,15 +291,16 @@ LAPILLI_API void lapilli_result_free(lapilli_result* result);
 
 /* ---- attention and alignment ------------------------------------------------------------------------------------ */
 
-/* Attention weights of one run of the model: what its layers looked at while one sequence was written. The sequence is run
- * once more for it, so the weights are those of its own tokens, also after a beam search. */
+/* Attention weights of one run of the model: what its layers looked at while one sequence was written. The sequence is
+ * run once more for it, so the weights are those of its own tokens, also after a beam search. */
 typedef struct lapilli_attention lapilli_attention;
 
 enum { LAPILLI_ATTENTION_CROSS = 0, LAPILLI_ATTENTION_ENCODER = 1, LAPILLI_ATTENTION_DECODER = 2 };
 #define LAPILLI_ATTENTION_MEAN (-1) /* layer or head: the mean of all */
 #define LAPILLI_ATTENTION_ALL (-2)  /* layer or head: each of them; only as JSON */
 
-/* How many runs of the model sequence `sequence` of input `input` is made of: 1, or more where a long input was split. */
+/* How many runs of the model sequence `sequence` of input `input` is made of: 1, or more where a long input was split.
+ */
 LAPILLI_API lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input, size_t sequence,
                                                  size_t* pieces);
 
@@ -302,9 +309,9 @@ LAPILLI_API lapilli_status lapilli_attention_run(lapilli_model* model, const lap
                                                  size_t sequence, size_t piece, lapilli_attention** attention);
 LAPILLI_API void lapilli_attention_free(lapilli_attention* attention);
 
-/* Row-major: [layers, heads, rows, columns], each row with the sum 1. Cross attention: a row per target token, namely the
- * weights of the step that reads this token and writes the next; a column per source token. Encoder: source by source,
- * decoder: target by target. */
+/* Row-major: [layers, heads, rows, columns], each row with the sum 1. Cross attention: a row per target token, namely
+ * the weights of the step that reads this token and writes the next; a column per source token. Encoder: source by
+ * source, decoder: target by target. */
 typedef struct lapilli_attention_map {
   uint32_t struct_size;
   uint32_t layers, heads, rows, columns;
@@ -314,7 +321,8 @@ typedef struct lapilli_attention_map {
 LAPILLI_API lapilli_status lapilli_attention_get_map(const lapilli_attention* attention, int32_t kind,
                                                      lapilli_attention_map* map);
 
-/* A token with the bytes that it stands for: source tokens count in the input's text, target tokens in the sequence's. */
+/* A token with the bytes that it stands for: source tokens count in the input's text, target tokens in the sequence's.
+ */
 typedef struct lapilli_attention_token {
   uint32_t struct_size;
   int32_t id;
@@ -333,8 +341,8 @@ typedef struct lapilli_attention_choice {
   int32_t layer, head; /* from 0, LAPILLI_ATTENTION_MEAN or _ALL */
 } lapilli_attention_choice;
 
-/* Tokens and weights as JSON, or as a picture (PNG). Null choice: cross attention, mean of layers and heads. What is given
- * out is valid until the next call with this attention. */
+/* Tokens and weights as JSON, or as a picture (PNG). Null choice: cross attention, mean of layers and heads. What is
+ * given out is valid until the next call with this attention. */
 LAPILLI_API lapilli_status lapilli_attention_json(lapilli_attention* attention, const lapilli_attention_choice* choice,
                                                   const char** json);
 LAPILLI_API lapilli_status lapilli_attention_png(lapilli_attention* attention, const lapilli_attention_choice* choice,
@@ -347,8 +355,9 @@ typedef struct lapilli_word_link {
   float weight;                      /* part of the target word's attention, 0 to 1 */
 } lapilli_word_link;
 
-/* Word pairs by cross attention of `layer` (LAPILLI_ATTENTION_MEAN: all), in the order of the target. The links are valid
- * until the next call with this attention. Needs texts: LAPILLI_INVALID_ARGUMENT where ids came in. */
+/* Word pairs by cross attention of `layer` (LAPILLI_ATTENTION_MEAN: all), in the order of the target. The links are
+ * valid until the next call with this attention. Needs texts: LAPILLI_INVALID_ARGUMENT where ids came in. No links
+ * where the model said nothing. */
 LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer,
                                                    const lapilli_word_link** links, size_t* count);
 
@@ -383,6 +392,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.split_sentences = LAPILLI_MODEL_DEFAULT;
   o.stream = NULL;
   o.stream_user = NULL;
+  o.input_numbers = NULL;
   return o;
 }
 

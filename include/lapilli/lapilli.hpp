@@ -120,6 +120,8 @@ struct Options {
   std::optional<bool> split_sentences;           // not given: long texts, if the task is to translate
   // New text and ids of an input's best sequence as they come; false cancels. Called from the generating thread.
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
+  // Sampling: one number per input that its draws go by; empty: 0, 1, 2, ... See lapilli_options.
+  std::vector<uint64_t> input_numbers;
 };
 
 // One run of the model that a sequence is made of.
@@ -330,8 +332,11 @@ class Model {
   }
 
   Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const {
+    if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
+      return Error(LAPILLI_INVALID_ARGUMENT, "Options::input_numbers: there must be one per input, or none");
     std::vector<lapilli_ids> bad_words;
     lapilli_options o = convert(options, bad_words);
+    if (!options.input_numbers.empty()) o.input_numbers = options.input_numbers.data();
     o.task = options.task.empty() ? task : options.task.c_str();
     Callbacks callbacks;
     callbacks.options = &options;

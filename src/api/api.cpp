@@ -39,7 +39,9 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   if (!(given.wait_timeout_s >= 0)) {
     return fail(ErrorCode::invalid_argument, "lapilli_device_options.wait_timeout_s must not be negative");
   }
-  out.wait_timeout_s = given.wait_timeout_s;
+  // As nanoseconds this must fit everywhere.
+  constexpr double kLongestWait = 1e8;
+  out.wait_timeout_s = std::min(given.wait_timeout_s, kLongestWait);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ lapilli_status guarded(Body&& body) noexcept {
     const Status status = body();
     return status ? LAPILLI_OK : report(status.error());
   } catch (const std::bad_alloc&) {
+    return report(ErrorCode::out_of_memory, "out of memory");
+  } catch (const std::length_error&) {  // of a container that would be larger than memory can be
     return report(ErrorCode::out_of_memory, "out of memory");
   } catch (const std::exception& e) {
     return report(ErrorCode::internal, e.what());
@@ -92,7 +95,8 @@ Status write_struct(const T& from, T* to, const char* name) {
   return {};
 }
 
-// Reads the options of one call into the request, checking pointers and counts. Values are checked by the job.
+// Reads the options of one call into the request, whose inputs are there already, checking pointers and counts. Values
+// are checked by the job.
 Status read_options(const lapilli_options* options, TranslateRequest& request);
 
 // The options of a device, null for defaults.

@@ -47,7 +47,10 @@ fs::path library_path() {
 #else
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&default_model_directory), &info) == 0 || !info.dli_fname) return {};
-  return info.dli_fname;
+  // Without a directory it is the program's name as it was called, and relative to the directory of that time: a model
+  // of the current one is not to be taken for the bundled one.
+  const fs::path path = info.dli_fname;
+  return path.is_absolute() ? path : fs::path();
 #endif
 }
 

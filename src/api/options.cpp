@@ -72,10 +72,19 @@ Status read_early_stopping(int32_t from, std::optional<EarlyStopping>& to) {
   }
 }
 
+Result<GenerationConfig> parse_options(const char* json) {
+  const std::string where = "the options given as JSON";
+  LAPILLI_TRY(const auto parsed, parse_json(json, where));
+  return parse_generation_config(parsed, where);
+}
+
 Status read_json_options(const char* json, GenerationConfig& to) {
   if (!json || !*json) return {};
-  LAPILLI_TRY(const auto parsed, parse_json(json, "the options given as JSON"));
-  LAPILLI_TRY(to, parse_generation_config(parsed, "the options given as JSON"));
+  auto parsed = parse_options(json);
+  // Wrong data in a file, but here the caller's argument.
+  if (!parsed && parsed.error().code == ErrorCode::invalid_data)
+    return Error(ErrorCode::invalid_argument, parsed.error().message);
+  LAPILLI_TRY(to, std::move(parsed));
   if (!to.unknown.empty()) {
     return fail(ErrorCode::invalid_argument, "the options given as JSON: %s is not known", to.unknown.front().c_str());
   }
@@ -148,6 +157,8 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
   LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
   if (prompt) request.decoder_prompt = std::move(*prompt);
   LAPILLI_CHECK(read_task(from, request));
+  for (size_t i = 0; from.input_numbers && i < request.inputs.size(); ++i)
+    request.inputs[i].number = from.input_numbers[i];
   request.batch = from.batch;
   request.steps_in_flight = from.steps_in_flight;
   if (from.progress) {

@@ -7,6 +7,7 @@
 
 #include "api/locate.hpp"
 #include "api/tools.hpp"
+#include "api/tools_guard.hpp"
 #include "generate/model_impl.hpp"
 
 #if !defined(_WIN32)
@@ -194,13 +195,7 @@ class Bench {
 }  // namespace
 
 Outcome bench(const BenchRequest& request) {
-  try {
-    auto text = Bench(request).run();
-    if (!text) return {static_cast<int>(text.error().code), text.error().message};
-    return {0, std::move(text).value()};
-  } catch (const std::exception& e) {
-    return {static_cast<int>(ErrorCode::internal), std::string("bench: ") + e.what()};
-  }
+  return guarded("bench", [&] { return Bench(request).run(); });
 }
 
 }  // namespace lapilli::tools

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/tools.hpp"
+#include "api/tools_guard.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli::tools {
@@ -101,18 +102,15 @@ std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
 }
 
 Outcome devices_table(const std::string& select, const std::string& caps) {
-  try {
+  return guarded("devices", [&]() -> Result<std::string> {
     vulkan::DeviceOptions options;
     options.select = select;
     options.mask = caps;
-    auto devices = vulkan::list_devices(options);
-    if (!devices) return {static_cast<int>(devices.error().code), devices.error().message};
+    LAPILLI_TRY(const auto devices, vulkan::list_devices(options));
     std::string text;
-    for (const vulkan::DeviceInfo& device : *devices) text += describe(device);
-    return {0, text};
-  } catch (const std::exception& e) {
-    return {static_cast<int>(ErrorCode::internal), e.what()};
-  }
+    for (const vulkan::DeviceInfo& device : devices) text += describe(device);
+    return text;
+  });
 }
 
 }  // namespace lapilli::tools

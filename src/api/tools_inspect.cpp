@@ -4,6 +4,7 @@
 
 #include "api/locate.hpp"
 #include "api/tools.hpp"
+#include "api/tools_guard.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
@@ -186,15 +187,11 @@ std::string table(const Json& json) {
 }  // namespace
 
 Outcome inspect(const std::string& directory, bool json) {
-  try {
-    auto described = describe(directory);
-    if (!described) return {static_cast<int>(described.error().code), described.error().message};
+  return guarded("inspect", [&]() -> Result<std::string> {
+    LAPILLI_TRY(const auto described, describe(directory));
     // Names come from files, so they may hold anything.
-    if (json) return {0, described->dump(2, ' ', false, Json::error_handler_t::replace) + "\n"};
-    return {0, table(*described)};
-  } catch (const std::exception& e) {
-    return {static_cast<int>(ErrorCode::internal), std::string("inspect: ") + e.what()};
-  }
+    return json ? described.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : table(described);
+  });
 }
 
 }  // namespace lapilli::tools

@@ -1,6 +1,7 @@
 // What `lapilli plan` prints: one plan of a model as a picture or as data.
 #include "api/locate.hpp"
 #include "api/tools.hpp"
+#include "api/tools_guard.hpp"
 #include "generate/model_impl.hpp"
 #include "graph/print.hpp"
 #include "ops/shader_table.hpp"
@@ -69,14 +70,11 @@ Result<std::string> plan_text(const PlanRequest& request) {
 }  // namespace
 
 Outcome plan(const PlanRequest& request) {
-  try {
-    auto text = plan_text(request);
-    if (!text) return {static_cast<int>(text.error().code), text.error().message};
-    if (text->empty() || text->back() != '\n') *text += '\n';
-    return {0, std::move(text).value()};
-  } catch (const std::exception& e) {
-    return {static_cast<int>(ErrorCode::internal), std::string("plan: ") + e.what()};
-  }
+  return guarded("plan", [&]() -> Result<std::string> {
+    LAPILLI_TRY(std::string text, plan_text(request));
+    if (text.empty() || text.back() != '\n') text += '\n';
+    return text;
+  });
 }
 
 }  // namespace lapilli::tools

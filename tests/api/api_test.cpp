@@ -219,6 +219,10 @@ TEST_F(ApiDevice, WrongInputsAndOptions) {
   refused("bad_words", [](lapilli_options& o) { o.bad_word_count = 3; });
   refused("forced_bos_token", [](lapilli_options& o) { o.forced_bos_token = -9; });
   refused("volcano", [](lapilli_options& o) { o.json = "{\"volcano\": 1}"; });
+  refused("not valid JSON", [](lapilli_options& o) { o.json = "{"; });
+  refused("no JSON object", [](lapilli_options& o) { o.json = "[1]"; });
+  refused("num_beams", [](lapilli_options& o) { o.json = "{\"num_beams\": \"many\"}"; });
+  refused("JSON", [](lapilli_options& o) { o.json = "{\"temperature\": nan}"; });
 }
 
 TEST_F(ApiDevice, SeveralSequences) {
@@ -402,6 +406,48 @@ TEST_F(ApiDevice, TwoThreadsAtOnce) {
   std::thread other([&] { work("What time is it?", "À quelle heure est-il ?"); });
   work("Where is the station?", "Où est la gare ?");
   other.join();
+}
+
+TEST_F(ApiDevice, DrawsGoByTheNumbersOfInputs) {
+  lapilli_options options = lapilli_default_options();
+  options.num_beams = 1;
+  options.json = "{\"do_sample\": true, \"seed\": 3}";
+  const char* text = "I would like a cup of coffee, please.";
+  Results all;
+  generate({text, text}, &options, all);
+  ASSERT_EQ(all.status, LAPILLI_OK) << lapilli_last_error();
+  EXPECT_NE(all.text(0), all.text(1));
+  const uint64_t numbers[] = {1, 0};
+  options.input_numbers = numbers;
+  Results turned, second;
+  generate({text, text}, &options, turned);
+  EXPECT_EQ(turned.text(0), all.text(1));
+  EXPECT_EQ(turned.text(1), all.text(0));
+  generate({text}, &options, second);
+  EXPECT_EQ(second.text(0), all.text(1));
+}
+
+TEST_F(ApiDevice, WaitsOfAnyLength) {
+  lapilli_device_options options{};
+  options.struct_size = sizeof options;
+  for (const double seconds : {1e300, static_cast<double>(INFINITY)}) {
+    options.wait_timeout_s = seconds;
+    lapilli_device* device = nullptr;
+    lapilli_model* model = nullptr;
+    lapilli_result* result = nullptr;
+    ASSERT_EQ(lapilli_device_open(&options, &device), LAPILLI_OK) << lapilli_last_error();
+    ASSERT_EQ(lapilli_model_load(device, LAPILLI_SOURCE_DIR "/models/en-fr", &model), LAPILLI_OK);
+    const lapilli_input input = lapilli_text("Where is the station?");
+    EXPECT_EQ(lapilli_generate(model, &input, 1, nullptr, &result), LAPILLI_OK) << lapilli_last_error();
+    lapilli_result_free(result);
+    lapilli_model_free(model);
+    lapilli_device_close(device);
+  }
+  for (const double seconds : {-1.0, static_cast<double>(NAN)}) {
+    options.wait_timeout_s = seconds;
+    lapilli_device* device = nullptr;
+    EXPECT_EQ(lapilli_device_open(&options, &device), LAPILLI_INVALID_ARGUMENT);
+  }
 }
 
 TEST_F(ApiDevice, MissingModel) {
