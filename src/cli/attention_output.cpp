@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/output.hpp"
 
@@ -30,13 +32,33 @@ bool parse_index(const std::string& text, int32_t& index) {
   return error == std::errc() && end == text.data() + text.size() && index >= 0;
 }
 
+// A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
 Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
+  std::error_code error;
+  const std::filesystem::path path(std::u8string(name.begin(), name.end()));
+  const auto before = append ? std::filesystem::file_size(path, error) : 0;
   errno = 0;
   std::FILE* file = std::fopen(name.c_str(), append ? "ab" : "wb");
   bool ok = file != nullptr && std::fwrite(bytes, 1, count, file) == count;
-  if (file != nullptr && std::fclose(file) != 0) ok = false;
+  int why = ok ? 0 : errno;
+  if (file != nullptr && std::fclose(file) != 0 && ok) {
+    ok = false;
+    why = errno;
+  }
   if (ok) return true;
-  return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(errno));
+  if (file != nullptr && !error && std::filesystem::is_regular_file(path, error)) {
+    if (append)
+      std::filesystem::resize_file(path, before, error);
+    else
+      std::filesystem::remove(path, error);
+  }
+  return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
+}
+
+// Whether an error is none of one input alone. Of a run of the model, a wrong argument is its input's.
+bool concerns_all(lapilli_status status, bool of_run) {
+  return status == LAPILLI_NOT_FOUND || status == LAPILLI_NO_DEVICE || status == LAPILLI_DEVICE_LOST ||
+         status == LAPILLI_TIMEOUT || (status == LAPILLI_INVALID_ARGUMENT && !of_run);
 }
 
 std::string part(const std::string& text, uint64_t begin, uint64_t end) {
@@ -111,43 +133,48 @@ std::string AttentionOutput::file_name() const {
   return arguments_.file.substr(0, stem) + "-" + std::to_string(written_ + 1) + arguments_.file.substr(stem);
 }
 
-Result<bool> AttentionOutput::write(const Model& model, const Results& results, size_t input) {
-  if (arguments_.file.empty()) return true;
-  for (size_t piece = 0; piece < Attention::pieces(results, input); ++piece) {
-    auto attention = Attention::run(model, results, input, 0, piece);
-    if (!attention) return attention.error();
-    Result<bool> done = true;
-    if (picture_) {
-      auto png = attention->png(choice_);
-      if (!png) return png.error();
-      done = write_file(file_name(), png->data(), png->size(), false);
-    } else {
-      auto json = attention->json(choice_);
-      if (!json) return json.error();
-      *json += '\n';
-      done = write_file(file_name(), json->data(), json->size(), written_ > 0);
-    }
-    if (!done) return done;
-    ++written_;
+Result<bool> AttentionOutput::write(const Attention& attention) {
+  Result<bool> done = true;
+  if (picture_) {
+    auto png = attention.png(choice_);
+    if (!png) return png.error();
+    done = write_file(file_name(), png->data(), png->size(), false);
+  } else {
+    auto json = attention.json(choice_);
+    if (!json) return json.error();
+    *json += '\n';
+    done = write_file(file_name(), json->data(), json->size(), written_ > 0);
   }
-  return true;
+  if (done) ++written_;
+  return done;
 }
 
-Result<std::string> AttentionOutput::alignment(const Model& model, const Results& results, size_t input,
-                                               size_t sequence, const std::string& source, bool json) const {
-  if (!arguments_.alignment) return std::string();
-  std::string out;
-  for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
-    auto attention = Attention::run(model, results, input, sequence, piece);
-    if (!attention) return attention.error();
-    auto links = attention->align(choice_.layer);
-    if (!links) return links.error();
-    for (const lapilli_word_link& link : *links) {
-      if (json && !out.empty()) out += ",";
-      out += link_text(link, source, results[input].sequences[sequence].text, json);
+AttentionOutput::Outcome AttentionOutput::attend(const Model& model, const Results& results, size_t input,
+                                                 const std::string& source, bool json) {
+  Outcome out;
+  const auto& sequences = results[input].sequences;
+  for (size_t sequence = 0; sequence < sequences.size(); ++sequence) {
+    const bool to_file = sequence == 0 && !arguments_.file.empty();
+    if (!to_file && !arguments_.alignment) break;
+    std::string links;
+    for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
+      auto attention = Attention::run(model, results, input, sequence, piece);
+      if (!attention) return {{}, attention.error(), concerns_all(attention.error().status(), true)};
+      if (to_file) {
+        if (auto written = write(*attention); !written)
+          return {{}, written.error(), concerns_all(written.error().status(), false)};
+      }
+      if (!arguments_.alignment) continue;
+      const auto found = attention->align(choice_.layer);
+      if (!found) return {{}, found.error(), concerns_all(found.error().status(), false)};
+      for (const lapilli_word_link& link : found.value()) {
+        if (json && !links.empty()) links += ",";
+        links += link_text(link, source, sequences[sequence].text, json);
+      }
     }
+    if (arguments_.alignment) out.alignments.push_back(json ? ",\"alignment\":[" + links + "]" : links);
   }
-  return json ? ",\"alignment\":[" + out + "]" : out;
+  return out;
 }
 
 }  // namespace lapilli::cli

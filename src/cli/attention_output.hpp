@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,18 +27,21 @@ class AttentionOutput {
   // What is wrong with the arguments, before a model is loaded; "" if nothing is. `ids`: ids come in, not texts.
   std::string check(bool ids);
 
-  // Writes the file of each run of the model behind input `input` (of the best sequence); an error as in Result.
-  // The first goes to FILE; further ones of a picture to FILE-2, FILE-3, ..., those as JSON to lines of one file.
-  Result<bool> write(const Model& model, const Results& results, size_t input);
-
-  // Word pairs of a sequence. As text, lines of their own: a tab, bytes of source and target, weight, the words. As
-  // JSON:
-  // ',"alignment":[...]' to put into an object. "" without --alignment.
-  Result<std::string> alignment(const Model& model, const Results& results, size_t input, size_t sequence,
-                                const std::string& source, bool json) const;
+  struct Outcome {
+    // Word pairs of each sequence; none without --alignment. As text, lines of their own: a tab, bytes of source and
+    // target, weight, the words. As JSON: ',"alignment":[...]' to put into an object.
+    std::vector<std::string> alignments;
+    std::optional<Error> error;
+    bool of_all = false;  // the error is none of this input alone: of the arguments, or of the file
+  };
+  // Runs the model on what it made of input `input`, writes the file of each run of its best sequence and finds the
+  // word pairs. The first file is FILE; further ones of a picture are FILE-2, FILE-3, ..., those as JSON lines of one
+  // file.
+  Outcome attend(const Model& model, const Results& results, size_t input, const std::string& source, bool json);
 
  private:
   [[nodiscard]] std::string file_name() const;
+  Result<bool> write(const Attention& attention);
 
   const AttentionArguments& arguments_;
   AttentionChoice choice_;

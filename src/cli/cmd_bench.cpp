@@ -23,6 +23,8 @@ int run(const Arguments& arguments) {
   return exit_code(figures.status);
 }
 
+constexpr uint64_t kMost = 0xffffffff;
+
 constexpr const char* kFooter =
     R"(Examples:
   lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4
@@ -44,16 +46,21 @@ void add_bench(CLI::App& app, Context& context) {
       ->excludes(model);
   command->add_option("--batch", r.batches, "Sentences at once; several with commas")
       ->delimiter(',')
+      ->transform(whole_number(0, kMost))
       ->capture_default_str()
       ->type_name("N");
   command->add_option("-b,--beam", r.beams, "Beams; several with commas")
       ->delimiter(',')
+      ->transform(whole_number(0, kMost))
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--source", r.source, "Ids per source")->capture_default_str();
-  command->add_option("--target", r.target, "Ids generated per source")->capture_default_str();
-  command->add_option("--runs", r.runs, "Runs per figure")->capture_default_str();
+  command->add_option("--source", r.source, "Ids per source")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("--target", r.target, "Ids generated per source")
+      ->transform(whole_number(0, kMost))
+      ->capture_default_str();
+  command->add_option("--runs", r.runs, "Runs per figure")->transform(whole_number(0, kMost))->capture_default_str();
   command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
+      ->transform(whole_number(0, kMost))
       ->capture_default_str();
   command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");

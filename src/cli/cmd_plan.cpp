@@ -24,6 +24,8 @@ int run(const Arguments& arguments) {
   return exit_code(plan.status);
 }
 
+constexpr uint64_t kMost = 0xffffffff;
+
 constexpr const char* kFooter =
     R"(Examples:
   lapilli plan models/en-fr --dot | dot -Tsvg > step.svg
@@ -47,10 +49,14 @@ void add_plan(CLI::App& app, Context& context) {
   command->add_option("--graph", r.graph, "Which part of the run")
       ->capture_default_str()
       ->check(CLI::IsMember({"encode", "init", "step"}));
-  command->add_option("--batch", r.batch, "Sentences")->capture_default_str();
-  command->add_option("-b,--beam", r.beams, "Beams")->capture_default_str();
-  command->add_option("--source", r.source, "Source positions")->capture_default_str();
-  command->add_option("--target", r.target, "Target positions")->capture_default_str();
+  command->add_option("--batch", r.batch, "Sentences")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("--source", r.source, "Source positions")
+      ->transform(whole_number(0, kMost))
+      ->capture_default_str();
+  command->add_option("--target", r.target, "Target positions")
+      ->transform(whole_number(0, kMost))
+      ->capture_default_str();
   command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->footer(kFooter);

@@ -73,8 +73,8 @@ class Translator {
   int run() {
     std::vector<Source> sources;
     if (int code = find_sources(sources)) return code;
-    catch_interrupts();
     if (int code = load()) return code;
+    catch_interrupts();  // while it loads, an interruption ends the program at once
     for (const Source& source : sources) {
       if (int code = source.name.empty() ? translate_argument(source.text) : translate_file(source.name)) return code;
       if (interrupted()) break;
@@ -94,8 +94,7 @@ class Translator {
       if (input == "-" && !arguments_.force_text) {
         sources.push_back({"-", ""});
       } else if (arguments_.force_file || (!arguments_.force_text && is_readable_file(input))) {
-        const InputFile file = InputFile::open(input);
-        if (!file.ok()) return complain(exit_input, input + ": " + std::strerror(errno));
+        if (const int error = check_input(input)) return complain(exit_input, input + ": " + std::strerror(error));
         sources.push_back({input, ""});
       } else {
         sources.push_back({"", input});
@@ -136,29 +135,32 @@ class Translator {
 
   int translate_argument(const std::string& text) {
     std::vector<Line> lines(1);
-    if (!by_lines()) {
-      lines[0].text = text;
-      lines[0].number = 1;
-      lines[0].too_long = text.size() > kMaxLineBytes;
-      return translate_lines(lines, "", [](uint64_t) {});
-    }
     size_t start = 0;
     do {  // an argument may hold several lines
-      const size_t end = std::min(text.find('\n', start), text.size());
+      const size_t end = by_lines() ? std::min(text.find('\n', start), text.size()) : text.size();
       lines.back().text = text.substr(start, end - start);
-      if (!lines.back().text.empty() && lines.back().text.back() == '\r') lines.back().text.pop_back();
+      if (by_lines() && !lines.back().text.empty() && lines.back().text.back() == '\r') lines.back().text.pop_back();
       lines.back().number = lines.size();
       lines.back().too_long = lines.back().text.size() > kMaxLineBytes;
       start = end + 1;
       if (start < text.size()) lines.emplace_back();
     } while (start < text.size());
-    return translate_lines(lines, "", [](uint64_t) {});
+    // To whoever reads messages the lines of all arguments are one text.
+    shown_before_ = argument_lines_;
+    const int code = translate_lines(lines, "", [](uint64_t) {});
+    shown_before_ = 0;
+    argument_lines_ += lines.size();
+    lines_before_ += lines.size();
+    return code;
   }
 
   int translate_file(const std::string& name) {
     const bool standard_input = name == "-";
     LineReader reader(standard_input ? InputFile::standard_input() : InputFile::open(name));
-    if (!reader.file().ok()) return complain(exit_input, name + ": " + std::strerror(errno));
+    if (!reader.file().ok()) {
+      if (interrupted()) return exit_ok;  // while nobody wrote to a pipe
+      return complain(exit_input, name + ": " + std::strerror(errno));
+    }
     if (standard_input && !context_.quiet && is_terminal(0) && is_terminal(2)) {
       std::fprintf(
           stderr,
@@ -171,10 +173,18 @@ class Translator {
     bar_ = &bar;
     uint64_t bytes = 0, done_lines = 0;
     int code = exit_ok;
-    while (code == exit_ok && !interrupted()) {
-      const std::vector<Line> lines =
-          by_lines() ? reader.read(size_t{arguments_.batch} * kBatchesPerWindow) : whole(reader);
+    bool more = true;
+    while (code == exit_ok && more && !interrupted()) {
+      std::vector<Line> lines;
+      if (by_lines()) {
+        lines = reader.read(size_t{arguments_.batch} * kBatchesPerWindow);
+      } else {
+        lines.push_back(whole(reader));
+        // Half a text is another one.
+        if (reader.error() != 0 || interrupted()) break;
+      }
       if (lines.empty()) break;
+      more = by_lines();
       uint64_t window_bytes = 0;
       for (const Line& line : lines) window_bytes += line.bytes;
       code = translate_lines(lines, standard_input ? "" : name, [&](uint64_t done) {
@@ -187,23 +197,20 @@ class Translator {
     }
     bar.clear();
     bar_ = nullptr;
+    lines_before_ += done_lines;
     if (code == exit_ok && reader.error() != 0) {
       return complain(exit_input, (standard_input ? "standard input" : name) + ": " + std::strerror(reader.error()));
     }
     return code;
   }
 
-  // Everything that is left, as one line; none if there is nothing.
-  static std::vector<Line> whole(LineReader& reader) {
-    std::vector<Line> all;
+  // Everything that is left, as one line.
+  static Line whole(LineReader& reader) {
+    Line text;
+    text.number = 1;
     while (true) {
       const std::vector<Line> lines = reader.read(256);
-      if (lines.empty()) return all;
-      if (all.empty()) {
-        all.emplace_back();
-        all[0].number = 1;
-      }
-      Line& text = all[0];
+      if (lines.empty()) return text;
       for (const Line& line : lines) {
         text.bytes += line.bytes;
         text.too_long = text.too_long || line.too_long || text.text.size() + line.text.size() >= kMaxLineBytes;
@@ -239,6 +246,7 @@ class Translator {
     std::vector<size_t> owners;  // of each input of the model
     std::vector<std::string> texts;
     std::vector<Ids> ids;
+    options_.input_numbers.clear();
     for (size_t i = 0; i < lines.size(); ++i) {
       if (lines[i].too_long) {
         results[i].status = LAPILLI_INVALID_ARGUMENT;
@@ -258,6 +266,8 @@ class Translator {
         texts.push_back(lines[i].text);
       }
       owners.push_back(i);
+      // So what is drawn for a line is a matter of its place alone, whatever is run together.
+      options_.input_numbers.push_back(lines_before_ + lines[i].number - 1);
     }
     const uint64_t others = lines.size() - owners.size();
     options_.progress = [&](uint64_t done, uint64_t) {
@@ -271,36 +281,41 @@ class Translator {
     if (printed != exit_ok) return printed;
     if (!made) {
       if (bar_) bar_->clear();
+      if (!streamed.empty()) (void)print("\n");  // the line that was begun
       return complain(exit_code(made.error().status()), made.error().message());
     }
     add_stats(made->stats());
+    std::optional<Error> fatal;
     for (size_t i = 0; i < owners.size(); ++i) {
       LineResult& result = results[owners[i]];
       result.output = &(*made)[i];
-      if (result.output->ok()) {
-        if (int code = attend(*made, i, lines[owners[i]].text, result)) return code;
-        continue;
+      if (!result.output->ok()) {
+        result.status = result.output->error->status();
+        result.error = result.output->error->message();
+      } else if (fatal || interrupted()) {
+        if (arguments_.attention.wanted()) result.status = LAPILLI_CANCELLED;
+      } else {
+        attend(*made, i, lines[owners[i]].text, result, fatal);
       }
-      result.status = result.output->error->status();
-      result.error = result.output->error->message();
     }
-    return write(lines, file, results, streamed);
+    const int written = write(lines, file, results, streamed);
+    if (!fatal || written != exit_ok) return written;
+    const lapilli_status status = fatal->status();
+    return complain(status == LAPILLI_NOT_FOUND ? exit_output : exit_code(status), fatal->message());
   }
 
-  // What was asked for of attention and alignment.
-  int attend(const Results& results, size_t input, const std::string& source, LineResult& result) {
-    if (!arguments_.attention.wanted()) return exit_ok;
+  // What was asked for of attention and alignment. An error of the line is its own; one that all others would have,
+  // too, is `fatal`, and from this line on none is finished.
+  void attend(const Results& results, size_t input, const std::string& source, LineResult& result,
+              std::optional<Error>& fatal) {
+    if (!arguments_.attention.wanted()) return;
     if (bar_) bar_->clear();
-    if (auto written = attention_.write(*model_, results, input); !written) {
-      const lapilli_status status = written.error().status();
-      return complain(status == LAPILLI_NOT_FOUND ? exit_output : exit_code(status), written.error().message());
-    }
-    for (size_t i = 0; i < results[input].sequences.size(); ++i) {
-      auto alignment = attention_.alignment(*model_, results, input, i, source, arguments_.json);
-      if (!alignment) return complain(exit_code(alignment.error().status()), alignment.error().message());
-      result.alignments.push_back(std::move(*alignment));
-    }
-    return exit_ok;
+    auto seen = attention_.attend(*model_, results, input, source, arguments_.json);
+    result.alignments = std::move(seen.alignments);
+    if (!seen.error) return;
+    result.status = seen.of_all ? LAPILLI_CANCELLED : seen.error->status();
+    result.error = seen.error->message();
+    if (seen.of_all) fatal = std::move(seen.error);
   }
 
   // `streamed`: what was printed of the (then only) line already.
@@ -309,7 +324,10 @@ class Translator {
     std::string out;
     for (size_t i = 0; i < lines.size(); ++i) {
       // After an interruption the lines up to the first unfinished one are written, so that they stay aligned.
-      if (results[i].status == LAPILLI_CANCELLED) break;
+      if (results[i].status == LAPILLI_CANCELLED) {
+        if (!streamed.empty()) out += '\n';
+        break;
+      }
       std::string text = arguments_.json ? line_json(lines[i], results[i]) : line_text(results[i]);
       if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
       out += text + '\n';
@@ -317,7 +335,7 @@ class Translator {
       ++failed_lines_;
       if (bar_) bar_->clear();
       std::fprintf(stderr, "lapilli: %s%s%llu: %s\n", file.c_str(), file.empty() ? "line " : ":",
-                   static_cast<unsigned long long>(lines[i].number), results[i].error.c_str());
+                   static_cast<unsigned long long>(shown_before_ + lines[i].number), results[i].error.c_str());
     }
     if (bar_ && is_terminal(1)) bar_->clear();
     return print(out);
@@ -330,7 +348,7 @@ class Translator {
   }
 
   [[nodiscard]] std::string line_json(const Line& line, const LineResult& result) const {
-    std::string out = "{\"line\":" + std::to_string(line.number) + ",";
+    std::string out = "{\"line\":" + std::to_string(shown_before_ + line.number) + ",";
     if (result.status != LAPILLI_OK) {
       return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
              ",\"message\":" + json_string(result.error) + "}}";
@@ -341,7 +359,7 @@ class Translator {
       return sequence_json(sequences[i], arguments_.scores) +
              (i < result.alignments.size() ? result.alignments[i] : "") + "}";
     };
-    if (arguments_.nbest == 1) return out + sequence(0);
+    if (arguments_.nbest == 1 && sequences.size() == 1) return out + sequence(0);
     out += "\"sequences\":[";
     for (size_t i = 0; i < sequences.size(); ++i) out += (i == 0 ? "{" : ",{") + sequence(i);
     return out + "]}";
@@ -408,71 +426,15 @@ class Translator {
   ProgressBar* bar_ = nullptr;
   lapilli_stats stats_{};
   uint64_t failed_lines_ = 0;
-};
-
-constexpr const char* kTranslateFooter =
-    R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
-and its number and reason on stderr. Lines of more than two sentences are translated sentence by sentence. Without
-inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that begins
-with - stands behind --.
-
-Examples:
-  lapilli translate "Where is the station?"
-  lapilli translate --beam 1 letter.txt > lettre.txt
-  lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
-  lapilli translate --model ./nllb-200-distilled-600M --from en --to fr "Where is the station?"
-  lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
-  lapilli translate --stream "I saw him yesterday. He was tired."   prints words as they come
-  lapilli translate --json --nbest 4 "Good morning."         four translations with scores
-  echo "463 30 16 975 23 0" | lapilli translate --ids
-  lapilli translate --alignment --attention map.png "The cat sleeps."
-  lapilli translate --options '{"no_repeat_ngram_size": 3, "length_penalty": 0.8}' letter.txt
-
-)";
-
-constexpr const char* kSummarizeFooter =
-    R"(A file, standard input or an argument is one text, and gives one line of output; with --lines every line does. Settings
-and words before the input are those that the model's files name for summaries. A text that is longer than the model can
-read is an error: nothing is cut off.
-
-Examples:
-  lapilli summarize --model ./bart-large-cnn article.txt
-  lapilli summarize --model ./t5-small --beam 1 --stream article.txt
-  lapilli summarize --model ./pegasus-xsum --lines --json articles.txt
-
-)";
-
-constexpr const char* kGenerateFooter =
-    R"(The model as it is: no words before the input, no language tokens, settings of its generation_config alone. A file,
-standard input or an argument is one text, and gives one line of output; with --lines every line does.
-
-Examples:
-  lapilli generate --model ./flan-t5-base "Is the sky green? Answer yes or no."
-  lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
-  echo "463 30 16 975 23 0" | lapilli generate --ids
-
-)";
-
-constexpr TextCommand kCommands[] = {
-    {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, false, true},
-    {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, true, false},
-    {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter, true,
-     false},
+  uint64_t lines_before_ = 0;    // of the sources that are done
+  uint64_t argument_lines_ = 0;  // of the arguments among them
+  uint64_t shown_before_ = 0;    // what messages add to the numbers of this source's lines
 };
 
 }  // namespace
 
-void add_text_commands(CLI::App& app, Context& context) {
-  for (const TextCommand& about : kCommands) {
-    auto a = std::make_shared<TextArguments>();
-    CLI::App* command = app.add_subcommand(about.name, about.description);
-    add_text_arguments(*command, about, *a);
-    command->footer(about.footer + std::string(kExitCodeHelp));
-    command->callback([&context, &about, a] {
-      a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
-      context.run = [&context, &about, a] { return Translator(about, *a, context).run(); };
-    });
-  }
+int run_texts(const TextCommand& about, const TextArguments& arguments, const Context& context) {
+  return Translator(about, arguments, context).run();
 }
 
 }  // namespace lapilli::cli

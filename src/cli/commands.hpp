@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,10 +17,15 @@ struct Context {
   std::function<int()> run;                // set by the command that was named; gives the exit code
 };
 
-// CLI11 takes an argument in brackets, such as "[music]", for a list and breaks it up. So a mark is put behind it
-// before parsing, which options lose by themselves; texts that are taken raw go through unprotect.
+// CLI11 takes an argument in brackets, such as "[music]", for a list and breaks it up, and "++" for the end of a
+// command. So a mark is put behind these before parsing, which options lose by themselves; texts that are taken raw go
+// through unprotect.
 std::string protect(std::string argument);
 std::string unprotect(std::string argument);
+
+// For option->transform: decimal digits alone, between the limits, without a sign; a number that is no infinity.
+CLI::Validator whole_number(uint64_t low, uint64_t high);
+CLI::Validator finite_number();
 
 void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate
 void add_devices(CLI::App& app, Context& context);

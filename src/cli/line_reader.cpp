@@ -13,11 +13,11 @@ constexpr const char* kByteOrderMark = "\xef\xbb\xbf";
 
 std::vector<Line> LineReader::read(size_t limit) {
   while (!end_ && ready_.size() < limit) {
-    if (!ready_.empty() && drained_) break;
+    if (!ready_.empty() && !file_.ready()) break;  // the next read may wait
     fill();
   }
   std::vector<Line> lines;
-  if (interrupted() || error_ != 0) return lines;
+  if (interrupted()) return lines;
   while (!ready_.empty() && lines.size() < limit) {
     lines.push_back(std::move(ready_.front()));
     ready_.pop_front();
@@ -30,7 +30,6 @@ void LineReader::fill() {
   const long got = file_.read(buffer_.data(), buffer_.size());
   if (got < 0 && errno == EINTR && !interrupted()) return;
   if (got > 0) {
-    drained_ = !file_.regular() && static_cast<size_t>(got) < buffer_.size();
     take(buffer_.data(), static_cast<size_t>(got));
     return;
   }

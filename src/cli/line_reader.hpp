@@ -25,7 +25,8 @@ class LineReader {
   explicit LineReader(InputFile file) : file_(std::move(file)) {}
 
   // Waits until there is a line, then gives what can be had without waiting, at most `limit` lines: a line typed at a
-  // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end, after an error and when interrupted.
+  // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end and when interrupted. The lines before
+  // an error come first; one that it cuts off does not come.
   std::vector<Line> read(size_t limit);
 
   // errno of the read that failed, or 0.
@@ -42,7 +43,6 @@ class LineReader {
   Line partial_;
   std::vector<char> buffer_;
   uint64_t lines_ = 0;
-  bool drained_ = false;  // the last read got less than there was room for, so the next one may wait
   bool end_ = false;
   int error_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <new>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ constexpr char kMark = '\x1f';  // unit separator: in no file name and no senten
 }  // namespace
 
 std::string protect(std::string argument) {
-  if (argument.size() > 1 && argument.front() == '[' && argument.back() == ']') argument += kMark;
+  const bool list = argument.size() > 1 && argument.front() == '[' && argument.back() == ']';
+  if (list || argument == "++") argument += kMark;
   return argument;
 }
 
 std::string unprotect(std::string argument) {
-  if (argument.size() > 2 && argument.front() == '[' && argument.back() == kMark) argument.pop_back();
+  const bool meant = !argument.empty() && (argument.front() == '[' || argument.front() == '+');
+  if (meant && argument.size() > 2 && argument.back() == kMark) argument.pop_back();
   return argument;
 }
 
@@ -106,6 +109,9 @@ int main(int argc, char** argv) {
     prepare_streams();
     return run(utf8_arguments(argc, argv));
   } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "lapilli: out of memory\n");
+    return exit_memory;
+  } catch (const std::length_error&) {
     std::fprintf(stderr, "lapilli: out of memory\n");
     return exit_memory;
   } catch (const std::exception& e) {

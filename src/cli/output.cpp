@@ -1,19 +1,31 @@
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "cli/exit_codes.hpp"
+#include "cli/system.hpp"
 
 namespace lapilli::cli {
 
 int print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return exit_ok;
-  if (errno == EPIPE) return exit_broken_pipe;
-  std::fprintf(stderr, "lapilli: the output cannot be written: %s\n", std::strerror(errno));
-  return exit_output;
+  const bool before = interrupted() != 0;
+  for (size_t done = 0; done < text.size();) {
+    const long written = write_some(1, text.data() + done, text.size() - done);
+    if (written > 0) done += static_cast<size_t>(written);
+    if (written <= 0 && !(written < 0 && errno == EINTR)) {
+      if (errno == EPIPE) return exit_broken_pipe;
+      std::fprintf(stderr, "lapilli: the output cannot be written: %s\n", std::strerror(errno));
+      return exit_output;
+    }
+    if (before || interrupted() == 0) continue;
+    // Whoever interrupts while the reader keeps us waiting gets the line that is begun, and no more.
+    if (done == 0 || text[done - 1] == '\n') return exit_ok;
+    text = text.substr(0, std::min(text.find('\n', done), text.size() - 1) + 1);
+  }
+  return exit_ok;
 }
 
 std::string json_string(std::string_view text) {

@@ -6,8 +6,8 @@
 
 namespace lapilli::cli {
 
-// Writes and flushes. The exit code: 0, or that of an output that cannot be written (said on stderr, except when the
-// reader went away).
+// Writes all of it. The exit code: 0, or that of an output that cannot be written (said on stderr, except when the
+// reader went away). If the program is interrupted meanwhile, what follows the line that is begun is left out.
 int print(std::string_view text);
 
 // With quotes. Bytes that are not valid UTF-8 are kept as they are.

@@ -17,6 +17,7 @@
 // after windows.h
 #include <shellapi.h>
 #else
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #endif
@@ -71,14 +72,25 @@ void prepare_streams() {
 bool is_terminal(int fd) { return _isatty(fd) != 0; }
 int terminal_columns() { return 80; }
 
+long write_some(int fd, const char* from, size_t bytes) {
+  constexpr size_t kMost = 32768;  // consoles take no more at once
+  return _write(fd, from, static_cast<unsigned>(std::min(bytes, kMost)));
+}
+
 void catch_interrupts() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (const int number : {SIGINT, SIGTERM}) {
+    if (std::signal(number, on_signal) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
 }
 
 bool is_readable_file(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(to_path(path), error);
+}
+
+int check_input(const std::string& path) {
+  errno = 0;
+  return InputFile::open(path).ok() ? 0 : errno;
 }
 
 InputFile InputFile::open(const std::string& path) {
@@ -99,13 +111,33 @@ InputFile::~InputFile() {
 
 long InputFile::read(char* to, size_t bytes) { return _read(fd_, to, static_cast<unsigned>(bytes)); }
 
+bool InputFile::ready() const { return regular_; }
+
 #else
 
 std::vector<std::string> utf8_arguments(int argc, char** argv) {
   return argc > 1 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{};
 }
 
-void prepare_streams() { std::signal(SIGPIPE, SIG_IGN); }
+void prepare_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  // A file or a driver's device that got the number of a closed stream would be read or written in its place. Opened
+  // the wrong way round, so that using it fails like a closed one.
+  for (const int fd : {0, 1, 2}) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    const int opened = ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    if (opened >= 0 && opened != fd) ::close(opened);
+  }
+}
+
+long write_some(int fd, const char* from, size_t bytes) {
+  while (true) {
+    const ssize_t written = ::write(fd, from, bytes);
+    if (written >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) return static_cast<long>(written);
+    pollfd wait{fd, POLLOUT, 0};
+    if (poll(&wait, 1, -1) < 0) return -1;
+  }
+}
 
 bool is_terminal(int fd) { return isatty(fd) != 0; }
 
@@ -121,14 +153,25 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: a read that waits for input ends.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(number, &action, nullptr);
+  }
 }
 
 bool is_readable_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+}
+
+int check_input(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return errno;
+  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return access(path.c_str(), R_OK) == 0 ? 0 : errno;
+  errno = 0;
+  return InputFile::open(path).ok() ? 0 : errno;
 }
 
 InputFile InputFile::open(const std::string& path) {
@@ -155,6 +198,11 @@ InputFile::~InputFile() {
 }
 
 long InputFile::read(char* to, size_t bytes) { return static_cast<long>(::read(fd_, to, bytes)); }
+
+bool InputFile::ready() const {
+  pollfd wait{fd_, POLLIN, 0};
+  return regular_ || poll(&wait, 1, 0) > 0;
+}
 
 #endif
 

@@ -11,8 +11,13 @@ namespace lapilli::cli {
 // The arguments without the program's name.
 std::vector<std::string> utf8_arguments(int argc, char** argv);
 
-// A reader that goes away shows as an error of the write instead of a signal; Windows consoles take UTF-8.
+// A reader that goes away shows as an error of the write instead of a signal; a standard stream that is closed stays an
+// error, whatever is opened; Windows consoles take UTF-8.
 void prepare_streams();
+
+// Writes some of `bytes` (at least 1): how many, or -1 with errno (EINTR if a signal came). Waits where the descriptor
+// does not wait by itself.
+long write_some(int fd, const char* from, size_t bytes);
 
 bool is_terminal(int fd);
 // Columns of the terminal on stderr; 80 if unknown.
@@ -20,6 +25,8 @@ int terminal_columns();
 
 // Something that can be read line by line is there: a file, a pipe, a device; not a directory.
 bool is_readable_file(const std::string& path);
+// 0 if it can be opened, else errno. Opens no pipe: its writer would see the reader go away.
+int check_input(const std::string& path);
 
 // A file descriptor that closes itself, unless it is standard input.
 class InputFile {
@@ -36,6 +43,8 @@ class InputFile {
   [[nodiscard]] uint64_t size() const { return size_; }  // of a regular file
   // Bytes read, 0 at the end, -1 with errno (EINTR if a signal came).
   long read(char* to, size_t bytes);
+  // The next read does not wait. False where nobody knows.
+  [[nodiscard]] bool ready() const;
 
  private:
   InputFile(int fd, bool owned);
@@ -44,7 +53,8 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-// From now on SIGINT and SIGTERM set a flag instead of ending the program; the second one ends it at once.
+// From now on SIGINT and SIGTERM set a flag instead of ending the program; the second one ends it at once. One that was
+// ignored when the program was started (nohup, a shell's &) stays ignored.
 void catch_interrupts();
 // The signal that came, or 0.
 int interrupted();

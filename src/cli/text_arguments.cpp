@@ -1,6 +1,9 @@
 #include "cli/text_arguments.hpp"
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "cli/commands.hpp"
@@ -9,10 +12,7 @@ namespace lapilli::cli {
 
 namespace {
 
-// Without the limits in --help, where they would hide what matters.
-CLI::Validator range(double low, double high) { return CLI::Range(low, high).description(""); }
-
-constexpr double kMostInt = std::numeric_limits<int32_t>::max();
+constexpr uint64_t kMostInt = std::numeric_limits<int32_t>::max();
 
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   // Taken raw: CLI11's own conversion would read something into braces.
@@ -45,31 +45,40 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
 void add_search(CLI::App& command, TextArguments& a) {
   command.add_option("-b,--beam", a.beam, "Beams; 1 is greedy search. Without it, the model decides")
       ->type_name("N")
-      ->check(range(1, 1 << 20));
+      ->transform(whole_number(1, 1 << 20));
   command.add_option("--max-length", a.max_length, "Longest output in tokens, start and end included")
       ->type_name("N")
-      ->check(range(1, kMostInt));
-  command.add_option("--nbest", a.nbest, "Sequences per text, at most as many as beams; needs --json")
+      ->transform(whole_number(1, kMostInt));
+  command
+      .add_option(
+          "--nbest", a.nbest,
+          "Sequences per text: at most as many as beams, and up to 256 if they are drawn with one beam; needs --json")
       ->type_name("N")
-      ->check(range(1, 1 << 20));
+      ->transform(whole_number(1, 1 << 20));
   auto* sample = command.add_flag("--sample", a.sample, "Draw tokens by their probability instead of taking the best");
   command.add_option("--seed", a.seed, "The same seed draws the same on the same device")
       ->type_name("N")
+      ->transform(whole_number(0, std::numeric_limits<uint64_t>::max()))
       ->needs(sample);
   command.add_option("--temperature", a.temperature, "Above 1 more varied, below 1 less")
       ->type_name("X")
+      ->transform(finite_number())
       ->needs(sample);
   command.add_option("--top-k", a.top_k, "Draw from the K likeliest tokens only; 0: from all. Without it, 50")
       ->type_name("K")
+      ->transform(whole_number(0, std::numeric_limits<uint32_t>::max()))
       ->needs(sample);
   command.add_option("--top-p", a.top_p, "Draw from the likeliest tokens that make up this probability")
       ->type_name("P")
+      ->transform(finite_number())
       ->needs(sample);
   command.add_option("--min-p", a.min_p, "Draw from tokens at least this likely, relative to the likeliest")
       ->type_name("P")
+      ->transform(finite_number())
       ->needs(sample);
   command.add_option("--typical-p", a.typical_p, "Draw from the tokens nearest to the expected information")
       ->type_name("P")
+      ->transform(finite_number())
       ->needs(sample);
   command.add_option("--options", a.options, "Further options as JSON, named as in generation_config.json")
       ->type_name("JSON");
@@ -79,12 +88,12 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_option("--batch", a.batch, "Texts or sentences worked on together")
       ->type_name("N")
       ->capture_default_str()
-      ->check(range(1, 65536));
+      ->transform(whole_number(1, 65536));
   command
       .add_option("--memory-limit", a.memory_limit,
                   "Device memory that may be taken, in MiB; batches that need more are run in parts")
       ->type_name("MIB")
-      ->check(range(1, 1 << 30));
+      ->transform(whole_number(1, 1 << 30));
   command.add_option("--device", a.device, "Index, part of the name or UUID of a device; see lapilli devices");
   command.add_option(
       "--caps", a.caps,
@@ -99,6 +108,30 @@ void add_output(CLI::App& command, TextArguments& a) {
 }
 
 }  // namespace
+
+// Without the limits in --help, where they would hide what matters.
+CLI::Validator whole_number(uint64_t low, uint64_t high) {
+  return {[low, high](std::string& text) -> std::string {
+            uint64_t value = 0;
+            const char* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            if (error != std::errc() || stop != end || value < low || value > high)
+              return "\"" + text + "\" is no whole number from " + std::to_string(low) + " to " + std::to_string(high);
+            text = std::to_string(value);  // CLI11 would take 010 for eight
+            return {};
+          },
+          ""};
+}
+
+CLI::Validator finite_number() {
+  return {[](std::string& text) -> std::string {
+            char* stop = nullptr;
+            const double value = std::strtod(text.c_str(), &stop);
+            const bool whole = !text.empty() && stop == text.c_str() + text.size();
+            return whole && std::isfinite(value) ? "" : "\"" + text + "\" is no finite number";
+          },
+          ""};
+}
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   add_inputs(command, about, a);

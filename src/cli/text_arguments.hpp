@@ -39,6 +39,11 @@ struct TextArguments {
   std::optional<double> temperature, top_p, min_p, typical_p;
 };
 
+struct Context;
+
+// Runs the command; gives the exit code.
+int run_texts(const TextCommand& about, const TextArguments& arguments, const Context& context);
+
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& arguments);
 
 // What contradicts itself; empty if nothing does.

@@ -82,6 +82,45 @@ TEST(CliDevice, AttentionThatCannotBe) {
   EXPECT_TRUE(contains(layer.err, "layers 0 to")) << layer.err;
 }
 
+TEST(CliDevice, AttentionOfOneLineThatFails) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "map.json").string();
+  // A target with one id more than the model has positions for cannot be run again.
+  const Outcome outcome =
+      translate({"--alignment", "--attention", file, "--beam", "1", "--max-length", "257", "--options",
+                 R"({"min_length": 257, "repetition_penalty": 1.0})", "The cat sleeps."});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_EQ(outcome.out, "\n");
+  EXPECT_TRUE(contains(outcome.err, "line 1: ")) << outcome.err;
+}
+
+// The end token is forced as the first: nothing is said, and nothing linked.
+TEST(CliDevice, AlignmentOfNothing) {
+  const Outcome outcome = translate({"--alignment", "--options", R"({"forced_bos_token_id": 0})"}, "The cat sleeps.\n");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "\n");
+}
+
+TEST(CliDevice, AttentionFileThatDoesNotFit) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "map.png").string();
+  Spawn spawn = lapilli({});
+  spawn.arguments = {"/bin/sh",
+                     "-c",
+                     "ulimit -f 1; trap '' XFSZ; exec \"$@\"",
+                     "sh",
+                     program(),
+                     "translate",
+                     "-q",
+                     "--attention",
+                     file,
+                     "The cat sleeps."};
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 6) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "map.png: cannot be written: File too large")) << outcome.err;
+  EXPECT_FALSE(fs::exists(file));
+}
+
 // Said before anything is loaded.
 TEST(Cli, AttentionArgumentsAreChecked) {
   const std::vector<std::vector<std::string>> wrong = {

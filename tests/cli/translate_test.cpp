@@ -262,7 +262,11 @@ TEST(CliDevice, Options) {
   const Outcome unknown = translate({"--options", R"({"volcano": 1})", text});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_TRUE(contains(unknown.err, "volcano")) << unknown.err;
-  EXPECT_NE(translate({"--options", "{", text}).code, 0);
+  for (const char* broken : {"{", "[1]", R"({"num_beams": "many"})", R"({"num_beams": 1e999})"}) {
+    const Outcome outcome = translate({"--options", broken, text});
+    EXPECT_EQ(outcome.code, 2) << broken << ": " << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "JSON")) << outcome.err;
+  }
   const Outcome contrastive = translate({"--options", R"({"penalty_alpha": 0.6})", text});
   EXPECT_EQ(contrastive.out, "");
   EXPECT_TRUE(contains(contrastive.err, "penalty_alpha")) << contrastive.err;

@@ -40,6 +40,16 @@ TEST(CliUsage, WrongUsageIsExitCodeTwo) {
       {"translate", "--text", "--file", "Hello."},
       {"translate", "--nbest", "2", "Hello."},  // without --json
       {"translate", "--batch", "0", "Hello."},
+      {"translate", "--beam", "0x4", "Hello."},
+      {"translate", "--beam", "+4", "Hello."},
+      {"translate", "--sample", "--seed", "-1", "Hello."},
+      {"translate", "--sample", "--seed", "18446744073709551616", "Hello."},
+      {"translate", "--sample", "--top-k", "-1", "Hello."},
+      {"translate", "--sample", "--temperature", "nan", "Hello."},
+      {"translate", "--sample", "--temperature", "inf", "Hello."},
+      {"translate", "--sample", "--top-p", "1e999", "Hello."},
+      {"plan", "--batch", "-1"},
+      {"bench", "--batch", "1,-1"},
       {"devices", "--", "x"},
       {"inspect", "a", "b"},
   };
@@ -60,6 +70,13 @@ TEST(CliUsage, OutputThatCannotBeWritten) {
     EXPECT_EQ(outcome.code, 6);
     EXPECT_TRUE(contains(outcome.err, "cannot be written")) << outcome.err;
   }
+}
+
+// Ten, and not eight.
+TEST(CliUsage, NumbersAreDecimal) {
+  const Outcome plan = run(lapilli({"plan", "--beam", "010"}));
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(contains(plan.out, "beams 10,")) << plan.out.substr(0, 200);
 }
 
 TEST(CliUsage, NoDriver) {

@@ -7,6 +7,7 @@
 #include <pty.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,23 @@ class Process {
   }
   bool wait_for_err(const std::string& text, int seconds = 60) {
     return pump(seconds, [&] { return outcome_.err.find(text) != std::string::npos; });
+  }
+  bool wait_for_out(const std::string& text, int seconds = 60) {
+    return pump(seconds, [&] { return outcome_.out.find(text) != std::string::npos; });
+  }
+  // Feeds, but reads nothing, until stdout's pipe is full and stays so.
+  bool wait_for_full_output(int seconds = 60) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    int before = 0, same = 0;
+    while (same < 10 && std::chrono::steady_clock::now() < deadline) {
+      pollfd room{input_.empty() ? -1 : in_, POLLOUT, 0};
+      if (poll(&room, 1, 30) > 0) feed();
+      int held = 0;
+      ioctl(out_, FIONREAD, &held);
+      same = held == before && held > fcntl(out_, F_GETPIPE_SZ) / 2 && input_.empty() ? same + 1 : 0;
+      before = held;
+    }
+    return same >= 10;
   }
   const std::string& out() const { return outcome_.out; }
   const std::string& err() const { return outcome_.err; }

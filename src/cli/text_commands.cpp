@@ -1,0 +1,76 @@
+// The commands translate, summarize and generate: what they are called, and what --help says of them.
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/text_arguments.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr const char* kTranslateFooter =
+    R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
+and its number and reason on stderr. Lines of more than two sentences are translated sentence by sentence. Without
+inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that begins
+with - stands behind --.
+
+Examples:
+  lapilli translate "Where is the station?"
+  lapilli translate --beam 1 letter.txt > lettre.txt
+  lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
+  lapilli translate --model ./nllb-200-distilled-600M --from en --to fr "Where is the station?"
+  lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
+  lapilli translate --stream "I saw him yesterday. He was tired."   prints words as they come
+  lapilli translate --json --nbest 4 "Good morning."         four translations with scores
+  echo "463 30 16 975 23 0" | lapilli translate --ids
+  lapilli translate --alignment --attention map.png "The cat sleeps."
+  lapilli translate --options '{"no_repeat_ngram_size": 3, "length_penalty": 0.8}' letter.txt
+
+)";
+
+constexpr const char* kSummarizeFooter =
+    R"(A file, standard input or an argument is one text, and gives one line of output; with --lines every line does. Settings
+and words before the input are those that the model's files name for summaries. A text that is longer than the model can
+read is an error: nothing is cut off.
+
+Examples:
+  lapilli summarize --model ./bart-large-cnn article.txt
+  lapilli summarize --model ./t5-small --beam 1 --stream article.txt
+  lapilli summarize --model ./pegasus-xsum --lines --json articles.txt
+
+)";
+
+constexpr const char* kGenerateFooter =
+    R"(The model as it is: no words before the input, no language tokens, settings of its generation_config alone. A file,
+standard input or an argument is one text, and gives one line of output; with --lines every line does.
+
+Examples:
+  lapilli generate --model ./flan-t5-base "Is the sky green? Answer yes or no."
+  lapilli generate --model ./blenderbot-400M-distill --sample --seed 7 "Hello, how are you?"
+  echo "463 30 16 975 23 0" | lapilli generate --ids
+
+)";
+
+constexpr TextCommand kCommands[] = {
+    {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, false, true},
+    {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, true, false},
+    {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter, true,
+     false},
+};
+
+}  // namespace
+
+void add_text_commands(CLI::App& app, Context& context) {
+  for (const TextCommand& about : kCommands) {
+    auto a = std::make_shared<TextArguments>();
+    CLI::App* command = app.add_subcommand(about.name, about.description);
+    add_text_arguments(*command, about, *a);
+    command->footer(about.footer + std::string(kExitCodeHelp));
+    command->callback([&context, &about, a] {
+      a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
+      context.run = [&context, &about, a] { return run_texts(about, *a, context); };
+    });
+  }
+}
+
+}  // namespace lapilli::cli
