@@ -56,6 +56,12 @@ class Bench {
   Result<std::string> run() {
     if (r_.runs == 0 || r_.source == 0 || r_.target == 0)
       return fail(ErrorCode::invalid_argument, "runs, source and target must be at least 1");
+    constexpr unsigned kMost = 1u << 16;
+    if (r_.runs > kMost || r_.source > kMost || r_.target > kMost)
+      return fail(ErrorCode::invalid_argument, "runs, source and target must be at most %u", kMost);
+    for (const unsigned batch : r_.batches)
+      if (batch == 0 || batch > kMaxRows)
+        return fail(ErrorCode::invalid_argument, "batch %u is not between 1 and %u", batch, kMaxRows);
     LAPILLI_CHECK(load());
     for (const unsigned batch : r_.batches)
       for (const unsigned beams : r_.beams) {

@@ -156,9 +156,10 @@ double mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 Result<MemoryShare> Model::Impl::reserve(uint64_t bytes) {
   const uint64_t weight_bytes = weights->bytes();
   for (bool dropped = false;; dropped = true) {
-    const uint64_t others = session_bytes_->fetch_add(bytes);
-    if (memory_limit == 0 || weight_bytes + others + bytes <= memory_limit) return MemoryShare(session_bytes_, bytes);
-    session_bytes_->fetch_sub(bytes);
+    // Nothing is counted that does not fit: not even for a moment does it stand in another job's way.
+    uint64_t others = session_bytes_->load();
+    while (memory_limit == 0 || weight_bytes + others + bytes <= memory_limit)
+      if (session_bytes_->compare_exchange_weak(others, others + bytes)) return MemoryShare(session_bytes_, bytes);
     if (dropped)
       return fail(
           ErrorCode::out_of_memory,

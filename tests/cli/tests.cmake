@@ -4,6 +4,8 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
+# The program's own reader of lines, for what no file of a test can do.
+target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp)
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device* LABELS fast)

@@ -50,6 +50,8 @@ TEST(CliUsage, WrongUsageIsExitCodeTwo) {
       {"translate", "--sample", "--top-p", "1e999", "Hello."},
       {"plan", "--batch", "-1"},
       {"bench", "--batch", "1,-1"},
+      {"bench", "--batch", "4294967295"},
+      {"bench", "--source", "4294967295"},
       {"devices", "--", "x"},
       {"inspect", "a", "b"},
   };
@@ -150,6 +152,21 @@ TEST(CliInspect, ModelRelativeToTheProgram) {
   const Outcome missing = run(spawn);
   EXPECT_EQ(missing.code, 3);
   EXPECT_TRUE(contains(missing.err, "LAPILLI_MODEL")) << missing.err;
+}
+
+// A program found by its name alone is not in the current directory, whatever lies there.
+TEST(CliInspect, ModelsOfTheCurrentDirectoryAreNotTheBundledOne) {
+  TemporaryFolder folder;
+  fs::create_directories(folder.path() / "bin");
+  fs::create_directories(folder.path() / "here/models");
+  fs::copy(bundled_model(), folder.path() / "here/models/en-fr");
+  fs::copy_file(program(), folder.path() / "bin/lapilli");
+  Spawn spawn = lapilli({});
+  spawn.arguments = {"/bin/sh", "-c", "cd \"$1/here\" && PATH=\"$1/bin\" && lapilli inspect", "sh",
+                     folder.path().string()};
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 3) << outcome.out;
+  EXPECT_TRUE(contains(outcome.err, "LAPILLI_MODEL")) << outcome.err;
 }
 
 struct Damage {

@@ -2,6 +2,9 @@
 // other shapes that stand in the way.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
+
 #include "generate/model_impl.hpp"
 #include "generate/translate.hpp"
 #include "model/shape.hpp"
@@ -127,6 +130,21 @@ TEST_F(DeviceLimits, ForwardPassesCount) {
     LAPILLI_EXPECT_OK(generate(model, sources(4)));
     LAPILLI_EXPECT_OK(forward(model, request));
   }
+}
+
+// What does not fit is no obstacle for what does.
+TEST_F(DeviceLimits, ARefusalCostsNobodyElse) {
+  LAPILLI_ASSERT_VALUE(const auto free_model, load(0));
+  LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + 1000));
+  std::atomic<bool> over{false};
+  std::thread greedy([&] {
+    while (!over) EXPECT_FALSE(model->impl()->reserve(1001).ok());
+  });
+  uint32_t refused = 0;
+  for (int i = 0; i < 20000; ++i) refused += model->impl()->reserve(1000).ok() ? 0 : 1;
+  over = true;
+  greedy.join();
+  EXPECT_EQ(refused, 0u);
 }
 
 TEST_F(DeviceLimits, FreeSessionsMakeRoom) {
