@@ -83,7 +83,7 @@ Status read_json_options(const char* json, GenerationConfig& to) {
   auto parsed = parse_options(json);
   // Wrong data in a file, but here the caller's argument.
   if (!parsed && parsed.error().code == ErrorCode::invalid_data)
-    return Error(ErrorCode::invalid_argument, parsed.error().message);
+    return Error{ErrorCode::invalid_argument, parsed.error().message};
   LAPILLI_TRY(to, std::move(parsed));
   if (!to.unknown.empty()) {
     return fail(ErrorCode::invalid_argument, "the options given as JSON: %s is not known", to.unknown.front().c_str());

@@ -48,6 +48,10 @@ TEST(CppDevice, OptionsArrive) {
   EXPECT_EQ(model.translate({"Hello."}, options).value()[0].sequences.size(), 2u);
   options.num_return_sequences = 1;
   EXPECT_EQ(model.translate({"Hello."}, options).value()[0].sequences.size(), 1u);
+  options.input_numbers = {4, 5};
+  EXPECT_EQ(model.translate({"Hello."}, options).error().status(), LAPILLI_INVALID_ARGUMENT);
+  options.input_numbers = {4};
+  EXPECT_TRUE(model.translate({"Hello."}, options).ok());
 }
 
 TEST(CppDevice, ExceptionsOfProgressPassTheLibrary) {

@@ -38,7 +38,7 @@ TEST(CliDevice, InterruptedWhileNobodyReads) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out.back(), '\n');
   const auto lines = lines_of(outcome.out);
-  EXPECT_GT(lines.size(), 500u);
+  EXPECT_GT(lines.size(), 20u);
   EXPECT_LT(lines.size(), 4001u);
   for (size_t i = 0; i < lines.size(); ++i) {
     const auto json = nlohmann::json::parse(lines[i], nullptr, false);
@@ -60,14 +60,16 @@ TEST(CliDevice, InterruptedWhileLoading) {
 }
 
 TEST(CliDevice, AnInterruptedStreamEndsItsLine) {
-  Process process(lapilli({"translate", "-q", "--stream", "--beam", "1", "--max-length", "256", "--options",
-                           R"({"min_length": 256, "no_repeat_ngram_size": 3})", expected()[2].text}));
+  Spawn spawn = lapilli({"translate", "-q", "--stream", "--beam", "1", "--max-length", "256", "--options",
+                         R"({"min_length": 256, "no_repeat_ngram_size": 3})"});
+  spawn.arguments.insert(spawn.arguments.end(), 50, expected()[2].text);
+  Process process(spawn);
   ASSERT_TRUE(process.wait_for_out(" ")) << process.err();
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.code, 130);
   EXPECT_EQ(outcome.out.back(), '\n');
-  EXPECT_EQ(lines_of(outcome.out).size(), 1u);
+  EXPECT_LT(lines_of(outcome.out).size(), 50u);
 }
 
 // As nohup and a shell's "&" start programs.
