@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/worst.hpp"
+
 namespace lapilli {
 
 namespace {
@@ -53,9 +55,9 @@ class Comparer {
       scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
     for (size_t i = 0; i < words_.size(); ++i) {
       const double d = std::abs(std::bit_cast<float>(words_[i]) - expected[i]) / (expected[i] <= -1e29 ? 1e30 : scale);
-      if (!(d <= worst)) worst = d;
+      worst = worse(worst, d);
     }
-    result.deviation = std::max(result.deviation, worst);
+    result.deviation = worse(result.deviation, worst);
   }
 
   void words(const std::vector<uint32_t>& expected, NodeDeviation& result) const {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/worst.hpp"
 #include "conformance/folder.hpp"
 #include "conformance/table.hpp"
 #include "generate/generate.hpp"
@@ -24,7 +25,8 @@ double difference(double ours, double expected) {
 }
 
 // Compares over the reference's index space; positions that a mask rules out may be missing from ours.
-Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const Ids* mask, size_t mask_dim, double tolerance) {
+Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const Ids* mask, size_t mask_dim,
+                       double tolerance) {
   Outcome o;
   if (ours.shape.size() != expected.shape.size()) return Outcome::failed(ours.name + " has another rank");
   const size_t rank = expected.shape.size();
@@ -46,7 +48,7 @@ Outcome compare_tensor(const ForwardTensor& ours, const Matrix& expected, const 
     // Keys beyond our longest row are padding: the reference has zeros there.
     const double value = inside ? ours.values[index] : 0.0;
     const double d = difference(value, expected.values[i]);
-    if (!(d <= worst)) worst = d;
+    worst = worse(worst, d);
   }
   o.compare(worst, tolerance, ours.name);
   return o;
@@ -80,8 +82,8 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
 
 Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   for (const auto& [key, value] : c["inputs"].items())
-    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "decoder_attention_mask" &&
-        key != "global_attention_mask")
+    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" &&
+        key != "decoder_attention_mask" && key != "global_attention_mask")
       return Outcome::unsupported("input " + key);
   ForwardRequest request;
   LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
@@ -121,7 +123,8 @@ Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
   Json args = c.value("args", Json::object());
   args.erase("use_cache");  // the reference's own affair
   LAPILLI_TRY(request.options, parse_generation_config(args, "args"));
-  if (!request.options.unknown.empty()) return fail(ErrorCode::unsupported, "argument %s", request.options.unknown.front().c_str());
+  if (!request.options.unknown.empty())
+    return fail(ErrorCode::unsupported, "argument %s", request.options.unknown.front().c_str());
   return request;
 }
 
@@ -131,28 +134,60 @@ std::string text(const std::vector<int32_t>& ids) {
   return t;
 }
 
-// Rows of the reference are filled up on the right.
-bool same_row(const std::vector<int32_t>& ours, const std::vector<int32_t>& expected, const std::vector<int32_t>& fill) {
+// The ids that end a sequence of the case, and what the reference fills its rows with behind that.
+struct Ending {
+  std::vector<int32_t> ends;
+  int32_t fill = 0;
+};
+
+// A field of what the search ran with, or of what the caller gave.
+Json setting(const Json& c, const char* name) {
+  for (const char* group : {"effective", "args"})
+    if (c.contains(group) && c[group].contains(name) && !c[group][name].is_null()) return c[group][name];
+  return nullptr;
+}
+
+Ending ending_of(const Record& record, const Json& c) {
+  const auto special = record.json.value("special_tokens", Json::object());
+  Json ends = setting(c, "eos_token_id"), pad = setting(c, "pad_token_id"), beams = setting(c, "num_beams");
+  if (ends.is_null()) ends = special.at("eos");
+  if (pad.is_null()) pad = special.at("pad");
+  Ending e;
+  e.ends = ends.is_array() ? ends.get<std::vector<int32_t>>() : std::vector<int32_t>{ends.get<int32_t>()};
+  e.fill = pad.get<int32_t>();
+  // The reference's beam search takes a pad of 0 for none.
+  if (e.fill == 0 && beams.is_number() && beams.get<int64_t>() > 1) e.fill = e.ends.at(0);
+  return e;
+}
+
+// Rows of the reference are filled up on the right. A row that is shorter than others has ended: its end token is part
+// of it, also where the fill is the same id.
+bool same_row(const std::vector<int32_t>& ours, const std::vector<int32_t>& expected, const Ending& ending) {
   if (ours.size() > expected.size() || !std::equal(ours.begin(), ours.end(), expected.begin())) return false;
+  if (ours.size() == expected.size()) return true;
+  const auto is_end = [&](int32_t id) {
+    return std::find(ending.ends.begin(), ending.ends.end(), id) != ending.ends.end();
+  };
+  if (ours.size() < 2 || !is_end(ours.back())) return false;
   return std::all_of(expected.begin() + static_cast<ptrdiff_t>(ours.size()), expected.end(),
-                     [&](int32_t id) { return std::find(fill.begin(), fill.end(), id) != fill.end(); });
+                     [&](int32_t id) { return id == ending.fill; });
 }
 
 void compare_sequences(const Record& record, const Json& c, const GenerateOutput& ours, Outcome& o) {
   const auto expected = c["sequences"].get<Ids>();
-  const auto special = record.json.value("special_tokens", Json::object());
-  std::vector<int32_t> fill = {special.value("pad", 0)};
-  if (fill[0] == 0) fill.push_back(special.value("eos", 0));
+  const Ending ending = ending_of(record, c);
   std::vector<const Hypothesis*> rows;
   for (const auto& list : ours.hypotheses)
     for (const auto& h : list) rows.push_back(&h);
-  if (rows.size() != expected.size()) return o.fail(std::to_string(rows.size()) + " sequences, not " + std::to_string(expected.size()));
+  if (rows.size() != expected.size())
+    return o.fail(std::to_string(rows.size()) + " sequences, not " + std::to_string(expected.size()));
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (!same_row(rows[i]->ids, expected[i], fill))
+    if (!same_row(rows[i]->ids, expected[i], ending))
       o.fail("sequence " + std::to_string(i) + " is " + text(rows[i]->ids) + ", not " + text(expected[i]));
     if (c.contains("sequences_scores")) {
       const double score = c["sequences_scores"][i].is_null() ? -INFINITY : c["sequences_scores"][i].get<double>();
-      o.compare(difference(rows[i]->score, score), c.value("scores_atol_fp32", 1e-4) * std::max(1.0, std::abs(score)), "score " + std::to_string(i));
+      o.compare(difference(rows[i]->score, score), c.value("scores_atol_fp32", 1e-4) * std::max(1.0, std::abs(score)),
+                "score " + std::to_string(i));
     }
     if (c.contains("beam_indices")) {
       auto beams = c["beam_indices"][i].get<std::vector<int32_t>>();
@@ -171,19 +206,21 @@ Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& 
 }
 
 // [step, row, ...] of the record against one step's rows.
-void compare_step(const Matrix& expected, size_t step, const std::vector<float>& ours, double tolerance, const char* what, Outcome& o) {
+void compare_step(const Matrix& expected, size_t step, const std::vector<float>& ours, double tolerance,
+                  const char* what, Outcome& o) {
   const size_t n = expected.values.size() / expected.shape[0];
   if (ours.size() != n) return o.fail(std::string(what) + ": step " + std::to_string(step) + " has another size");
   double worst = 0;
   for (size_t i = 0; i < n; ++i) {
     const double d = difference(ours[i], expected.values[step * n + i]);
-    if (!(d <= worst)) worst = d;
+    worst = worse(worst, d);
   }
   o.compare(worst, tolerance, what);
 }
 
 // Cross attention of each row's newest token in the last layer, by a pass over the row's ids.
-Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& model, const GenerateRequest& request, const CapturedStep& step) {
+Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                                                const CapturedStep& step) {
   ForwardRequest f;
   const size_t rows_per_source = step.rows / request.sources.size();
   for (size_t r = 0; r < step.rows; ++r) {
@@ -216,7 +253,8 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
   const double tolerance = c["atol_fp32"].get<double>();
   LAPILLI_TRY(const auto logits, read_matrix(record, c["logits"].get<std::string>()));
   LAPILLI_TRY(const auto scores, read_matrix(record, c["scores"].get<std::string>()));
-  if (ours.captured.size() < logits.shape[0]) return Outcome::failed(std::to_string(ours.captured.size()) + " steps, not " + std::to_string(logits.shape[0]));
+  if (ours.captured.size() < logits.shape[0])
+    return Outcome::failed(std::to_string(ours.captured.size()) + " steps, not " + std::to_string(logits.shape[0]));
   for (size_t t = 0; t < logits.shape[0]; ++t) {
     compare_step(logits, t, ours.captured[t].logits, tolerance, "logits", outcome);
     compare_step(scores, t, ours.captured[t].scores, tolerance, "scores", outcome);

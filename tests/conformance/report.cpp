@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/worst.hpp"
+
 namespace lapilli::conformance {
 
 void Outcome::compare(double seen, double allowed, const std::string& what) {
-  largest = std::max(largest, seen);
-  // A NaN is never within a tolerance.
+  seen = worse(0, seen);  // a NaN is never within a tolerance
+  largest = worse(largest, seen);
   const bool good = seen <= allowed;
   if (deviation <= tolerance * 0 && tolerance == 0) {
     deviation = seen;
@@ -28,8 +30,8 @@ void Outcome::fail(std::string why) {
 void Outcome::add_part(const std::string& name, double seen, double allowed) {
   const auto it = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.name == name; });
   Part& part = it == parts.end() ? parts.emplace_back(Part{name, 0, 0}) : *it;
-  part.largest = std::max(part.largest, seen);
-  if (allowed > 0) part.share = std::max(part.share, seen / allowed);
+  part.largest = worse(part.largest, seen);
+  if (allowed > 0) part.share = worse(part.share, seen / allowed);
 }
 
 void Report::add(const std::string& folder, const std::string& name, const Outcome& o, const Subject& subject) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/worst.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/jobs.hpp"
 
@@ -36,7 +37,7 @@ void expect_near(std::span<const float> ours, std::span<const float> theirs, dou
                  const std::string& what) {
   ASSERT_EQ(ours.size(), theirs.size()) << what;
   double worst = 0;
-  for (size_t i = 0; i < ours.size(); ++i) worst = std::max(worst, std::abs(double{ours[i]} - double{theirs[i]}));
+  for (size_t i = 0; i < ours.size(); ++i) worst = worse(worst, std::abs(double{ours[i]} - double{theirs[i]}));
   EXPECT_LE(worst, tolerance) << what;
 }
 

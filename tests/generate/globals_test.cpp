@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/worst.hpp"
 #include "generate/generate.hpp"
 #include "support/fixtures.hpp"
 
@@ -38,7 +39,7 @@ class DeviceGlobals : public testing::Test {
     EXPECT_EQ(a.size(), b.size());
     double worst = 0;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      worst = std::max(worst, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+      worst = worse(worst, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
     return worst;
   }
   std::shared_ptr<vulkan::Device> device_;

@@ -124,7 +124,7 @@ Comparison compare(const Processed& p, const std::vector<double>& got) {
   for (size_t i = 0; i < got.size() && result.problems.empty(); ++i) {
     // Minus infinity, or what its removal makes of it; the reference's decay makes no number of a forbidden end token.
     if (p.want[i] <= kForbidden || std::isnan(p.want[i])) {
-      if (got[i] > static_cast<double>(kForbidden)) result.problems.push_back(format("element %zu is allowed", i));
+      if (!(got[i] <= static_cast<double>(kForbidden))) result.problems.push_back(format("element %zu is allowed", i));
     } else {
       result.number(std::abs(got[i] - static_cast<double>(p.want[i])), p.tolerance, format("element %zu", i));
     }

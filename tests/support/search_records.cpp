@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/worst.hpp"
 #include "formats/hf_config.hpp"
 
 namespace lapilli::search_records {
@@ -39,6 +40,7 @@ Result<Rows> Recorded::ids(const std::string& name) const {
 }
 
 void Comparison::number(double seen, double allowed, const std::string& what) {
+  seen = worse(0, seen);
   if (!(seen <= allowed)) problems.push_back(what + format(" deviates by %g", seen));
   if (tolerance == 0 || !(seen * tolerance <= deviation * allowed)) {
     deviation = seen;
