@@ -25,12 +25,15 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   conformance::Report report(json);
   for (const auto& folder : folders) {
+    const size_t before = report.cases().size();
     try {
       conformance::run_folder(folder, options, report);
     } catch (const std::exception& e) {  // a record that is JSON, but not what it should be
       report.add(folder, "expected.json",
                  conformance::Outcome::failed(std::string("the record is damaged: ") + e.what()));
     }
+    if (report.cases().size() == before && options.filter.empty())
+      report.add(folder, "expected.json", conformance::Outcome::failed("the folder has no cases"));
   }
   int status = report.finish(strict);
   if (!write.empty() || !check.empty()) {

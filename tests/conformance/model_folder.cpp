@@ -300,7 +300,9 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   } else if (const auto config = read_json_file(folder + "/config.json")) {
     subject.family = config->value("model_type", std::string());
   }
-  for (const auto& c : (*record).json.value("cases", Json::array())) {
+  const Json cases = (*record).json.value("cases", Json::array());
+  if (cases.empty()) report.add(folder, "record", Outcome::failed("the record has no cases"));
+  for (const auto& c : cases) {
     const std::string name = c.value("name", std::string("?"));
     if (name.find(options.filter) == std::string::npos) continue;
     subject.group = case_group(c);

@@ -57,9 +57,12 @@ int Report::finish(bool strict) {
     const nlohmann::json all = {{"cases", cases_}, {"passed", passed_}, {"failed", failed_}, {"skipped", skipped_}};
     std::printf("%s\n", all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   }
-  std::printf("%llu passed, %llu failed, %llu skipped\n", static_cast<unsigned long long>(passed_),
-              static_cast<unsigned long long>(failed_), static_cast<unsigned long long>(skipped_));
-  return failed_ > 0 || (strict && skipped_ > 0) ? 1 : 0;
+  // Standard output is one JSON document, if that.
+  std::fprintf(json_ ? stderr : stdout, "%llu passed, %llu failed, %llu skipped\n",
+               static_cast<unsigned long long>(passed_), static_cast<unsigned long long>(failed_),
+               static_cast<unsigned long long>(skipped_));
+  if (cases_.empty()) std::fprintf(stderr, "no case was found\n");
+  return failed_ > 0 || cases_.empty() || (strict && skipped_ > 0) ? 1 : 0;
 }
 
 }  // namespace lapilli::conformance

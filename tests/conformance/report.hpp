@@ -43,7 +43,8 @@ class Report {
   void add(const std::string& folder, const std::string& name, const Outcome& outcome, const Subject& subject = {});
   // Every case so far, as --json prints it.
   [[nodiscard]] const nlohmann::json& cases() const { return cases_; }
-  // Prints the last line (or the JSON) and gives the exit status.
+  // Prints the last line (with JSON, that and the line on standard error) and gives the exit status: 1 also if there
+  // was no case at all.
   int finish(bool strict);
 
  private:

@@ -1,14 +1,14 @@
 # Every recorded case of the folders that the project keeps, on each driver, mask and pretended device. --strict: nothing
 # may be unsupported there.
-file(GLOB models LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
-file(GLOB tokenizers LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
+file(GLOB models CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/models/*)
+file(GLOB tokenizers CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/*)
 # The same run compares the table of docs/models.md with what it finds.
 lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJECT_SOURCE_DIR}/docs/models.md ${models}
   ${tokenizers} DRIVERS lavapipe LABELS fast)
 # What a GPU would run; the kernels are the same in all families.
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe swiftshader MASKS gpu gpu,small-work LABELS fast)
-file(GLOB searches LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
+file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS slow)
@@ -16,6 +16,9 @@ lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lava
   MASKS floor small-bindings gpu no-timeline no-indirect LABELS slow)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe PROFILES - android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS slow)
+# What the program must fail, it fails.
+lapilli_gpu_test(conformance.selftest COMMAND ${CMAKE_CURRENT_LIST_DIR}/selftest $<TARGET_FILE:conformance>
+  ${PROJECT_SOURCE_DIR}/tests/data/models/marian-separate-vocab ${CMAKE_COMMAND} LABELS fast)
 add_test(NAME conformance.table COMMAND ${CMAKE_CURRENT_LIST_DIR}/table-selftest $<TARGET_FILE:conformance>
   ${PROJECT_SOURCE_DIR}/tests/data/tokenizers/byt5)
 set_tests_properties(conformance.table PROPERTIES LABELS fast-host)
