@@ -9,7 +9,8 @@ set_tests_properties(layers layers.selftest summarize.selftest PROPERTIES LABELS
 
 if(TARGET lapilli_cli AND EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli/lapilli.h AND NOT LAPILLI_SANITIZE)
   add_test(NAME install
-    COMMAND ${dir}/install-test ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_CXX_COMPILER} 1)
+    COMMAND ${dir}/install-test ${PROJECT_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_GENERATOR}
+      ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} 1)
   set_tests_properties(install PROPERTIES LABELS fast TIMEOUT 300)
 endif()
 
