@@ -4,6 +4,8 @@
 # One ctest test for each driver, mask (LAPILLI_CAPS) and profile (a pretended device, see tests/lab/README.md; settings
 # may follow after ';' written as ','): the program runs once in each. PROGRAM is a target or a path. VALIDATE: any message
 # of core or synchronization validation fails the test. A driver that is not there skips the test.
+# A GoogleTest program fails if its filter matches nothing or if one of its tests skips itself, which would be seen nowhere: what
+# may be skipped gets a line of its own, with SKIP_REGULAR_EXPRESSION (cli.terminal).
 # Defaults: lavapipe, no mask, no profile, labels "slow", 600 seconds. The label gpu is added.
 function(lapilli_gpu_test name)
   cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
@@ -46,6 +48,7 @@ function(lapilli_gpu_test name)
         add_test(NAME ${test}
           COMMAND ${PROJECT_SOURCE_DIR}/tests/lab/run ${options} ${program} ${t_COMMAND})
         set_tests_properties(${test} PROPERTIES LABELS "${t_LABELS};gpu" TIMEOUT ${t_TIMEOUT} SKIP_RETURN_CODE 77
+          FAIL_REGULAR_EXPRESSION "Running 0 tests;\\[  SKIPPED \\]"
           ENVIRONMENT "LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER}" RUN_SERIAL ${t_RUN_SERIAL})
       endforeach()
     endforeach()

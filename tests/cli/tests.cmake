@@ -1,4 +1,5 @@
-# Tests named CliDevice* need a device, CliSmallMemory* one with too little memory; the others need none.
+# Tests named CliDevice* need a device, CliTerminal* that and pseudo terminals, CliSmallMemory* a device with too little memory;
+# the others need none.
 add_dependencies(test_cli lapilli_cli)
 if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
@@ -6,7 +7,14 @@ endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # The program's own reader of lines, for what no file of a test can do.
 target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp)
-gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*SmallMemory*" PROPERTIES LABELS fast-host
+gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device* LABELS fast)
+set(without)
+if(NOT LAPILLI_BUILD_SAMPLES)
+  set(without -CliDevice.Sample)
+endif()
+lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS fast)
+lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)
+set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
+  FAIL_REGULAR_EXPRESSION "Running 0 tests")
 lapilli_gpu_test(cli.small_memory COMMAND test_cli --gtest_filter=*SmallMemory* PROFILES heap=16 LABELS fast)

@@ -230,6 +230,19 @@ TEST(CliDevice, SamplingArgumentsReachTheModel) {
   EXPECT_TRUE(contains(wrong.err, "top_p") || contains(wrong.err, "do_sample")) << wrong.err;
 }
 
+TEST(CliDevice, SeedsRepeat) {
+  const auto with = [](const char* seed) {
+    const Outcome outcome = translate({"--sample", "--temperature", "3", "--seed", seed, "--max-length", "12",
+                                       expected()[0].text, expected()[1].text, expected()[2].text});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(lines_of(outcome.out).size(), 3u);
+    return outcome.out;
+  };
+  const std::string first = with("7");
+  EXPECT_EQ(with("7"), first);
+  EXPECT_NE(with("8"), first);
+}
+
 TEST(CliDevice, Statistics) {
   const Outcome people = translate({"--stats", expected()[0].text});
   EXPECT_EQ(people.out, expected()[0].french + "\n");
@@ -337,8 +350,8 @@ TEST(CliDevice, PipeIsAnsweredWhileItStaysOpen) {
   EXPECT_EQ(outcome.out, expected()[0].french + "\n" + expected()[1].french + "\n");
 }
 
-TEST(CliDevice, TerminalIsAnsweredLineByLine) {
-  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
+TEST(CliTerminal, IsAnsweredLineByLine) {
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   Spawn spawn = lapilli({"translate"});
   spawn.terminal_in = spawn.terminal_err = true;
   Process process(spawn);
@@ -360,8 +373,8 @@ std::string long_input(size_t lines) {
   return input;
 }
 
-TEST(CliDevice, ProgressBarOnATerminalOnly) {
-  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here";
+TEST(CliTerminal, ProgressBarOnATerminalOnly) {
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
   const std::string file = folder.file("letter.txt", long_input(48));
   Spawn spawn = lapilli({"translate", "--beam", "1", "--batch", "4", file});
@@ -431,7 +444,6 @@ TEST(CliDevice, OutputThatCannotBeWritten) {
 TEST(CliDevice, Sample) {
   Spawn spawn = lapilli({expected()[0].text, expected()[1].text});
   spawn.arguments[0] = LAPILLI_BINARY_DIR "/sample_minimal";
-  if (!fs::exists(spawn.arguments[0])) GTEST_SKIP() << "built without samples";
   EXPECT_EQ(run(spawn).out, expected()[0].french + "\n" + expected()[1].french + "\n");
   spawn.arguments[0] = LAPILLI_BINARY_DIR "/sample_minimal_c";
   spawn.arguments.pop_back();

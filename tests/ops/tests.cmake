@@ -9,6 +9,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   add_executable(op_bench ${CMAKE_CURRENT_LIST_DIR}/bench/op_bench.cpp)
   set_target_properties(op_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(op_bench PRIVATE lapilli_internal)
+  lapilli_gpu_test(ops.bench COMMAND op_bench --shape 4,32,32 --runs 1 LABELS fast)
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   lapilli_gpu_test(ops.suite COMMAND op_suite
     --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow
@@ -17,5 +18,5 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
     --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
     DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)
   lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor gpu" --no-slow VALIDATE LABELS slow)
-  lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 VALIDATE LABELS slow)
+  lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 "android-2022,memory=discrete" VALIDATE LABELS slow)
 endif()

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdio>
 #include <limits>
+#include <random>
 
 #include "text/sentencepiece_check.hpp"
 #include "text/temp_directory.hpp"
