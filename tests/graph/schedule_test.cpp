@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "graph/random_plan.hpp"
 
@@ -188,17 +188,19 @@ TEST(Schedule, OfManyCommandsIsFast) {
     if (i % 10 == 0) c.ranges.push_back({Space::state, static_cast<uint32_t>(i % 24), 0, 320000, Access::read, 0});
     commands.push_back(c);
   }
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  // Processor time, with room for sanitizers and slow machines: what grows with the square of the commands takes
+  // minutes.
+  const auto now = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  const double start = now();
   const Schedule s = schedule(commands, {});
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = now() - start;
   EXPECT_EQ(s.order.size(), 5000u);
-  EXPECT_LT(seconds, 0.5);
-  const auto checked = Clock::now();
+  EXPECT_LT(seconds, 2.0);
+  const double checked = now();
   const Status status = check(commands, s);
   EXPECT_TRUE(status.ok()) << status.error().message;
-  const double check_seconds = std::chrono::duration<double>(Clock::now() - checked).count();
-  EXPECT_LT(check_seconds, 5.0);
+  const double check_seconds = now() - checked;
+  EXPECT_LT(check_seconds, 10.0);
   RecordProperty("schedule_ms", std::to_string(seconds * 1e3));
   RecordProperty("check_ms", std::to_string(check_seconds * 1e3));
 }

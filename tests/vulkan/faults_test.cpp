@@ -105,8 +105,12 @@ TEST_P(DeviceFaults, ALostDeviceStaysLost) {
   EXPECT_TRUE(everything(options_).ok());
 }
 
+// A device has one time-out: it covers the honest work before the hang as well, on machines that are busy with other
+// tests.
+constexpr double kPatience = 2;
+
 TEST_P(DeviceFaults, AWaitGivesUp) {
-  options_.wait_timeout_s = 0.2;
+  options_.wait_timeout_s = kPatience;
   auto device = make();
   ASSERT_TRUE(device);
   {
@@ -118,9 +122,9 @@ TEST_P(DeviceFaults, AWaitGivesUp) {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, ErrorCode::timeout);
-    EXPECT_THAT(status.error().message, HasSubstr("no progress for 0.2 s"));
-    EXPECT_GE(took.count(), 0.19);
-    EXPECT_LT(took.count(), 5);
+    EXPECT_THAT(status.error().message, HasSubstr("no progress for 2 s"));
+    EXPECT_GE(took.count(), 0.95 * kPatience);
+    EXPECT_LT(took.count(), 30);         // not the default, which is minutes on a CPU driver
     EXPECT_TRUE(device->health().ok());  // slow is not lost
     auto done = device->done(device->counters().submissions);
     ASSERT_TRUE(done.ok()) << done.error().message;
@@ -136,7 +140,7 @@ TEST_P(DeviceFaults, AWaitGivesUp) {
 }
 
 TEST_P(DeviceFaults, AHungDeviceIsLeftAlone) {
-  options_.wait_timeout_s = 0.1;
+  options_.wait_timeout_s = kPatience;
   {
     auto device = make();
     ASSERT_TRUE(device);
