@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/process.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli::test {
 
@@ -40,33 +41,20 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A folder that goes away with its content.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "lapilli-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  fs::path path() const { return path_; }
+  fs::path path() const { return directory_.path(); }
   std::string file(const std::string& name, const std::string& content) const {
-    const fs::path path = path_ / name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path.string();
+    return directory_.write(name, content);
   }
   // The bundled model, whose files may then be changed.
   std::string model_copy() const {
-    fs::copy(bundled_model(), path_ / "model", fs::copy_options::recursive);
-    return (path_ / "model").string();
+    fs::copy(bundled_model(), path() / "model", fs::copy_options::recursive);
+    return (path() / "model").string();
   }
 
  private:
-  fs::path path_;
+  TempDirectory directory_;
 };
 
 inline nlohmann::json read_json(const std::string& path) {

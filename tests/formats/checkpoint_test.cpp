@@ -7,7 +7,7 @@
 
 #include "base/half.hpp"
 #include "formats/hostile.hpp"
-#include "formats/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/hf_config.hpp"
-#include "formats/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

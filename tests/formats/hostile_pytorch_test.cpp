@@ -4,7 +4,7 @@
 
 #include "formats/checkpoint.hpp"
 #include "formats/hostile.hpp"
-#include "formats/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

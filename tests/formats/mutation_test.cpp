@@ -7,7 +7,7 @@
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/hostile.hpp"
-#include "formats/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {
@@ -102,8 +102,8 @@ TEST(Mutation, PytorchStream) {
 }
 
 TEST(Mutation, PublishedPickle) {
-  EXPECT_GT(try_mutants(read_whole(model_directory("marian/model-pytorch/pytorch_model.bin")), 5, 200), 0);
-  EXPECT_GT(try_mutants(read_whole(model_directory("marian/model-pytorch-legacy/pytorch_model.bin")), 6, 200), 0);
+  EXPECT_GT(try_mutants(read_file(model_directory("marian/model-pytorch/pytorch_model.bin")), 5, 200), 0);
+  EXPECT_GT(try_mutants(read_file(model_directory("marian/model-pytorch-legacy/pytorch_model.bin")), 6, 200), 0);
 }
 
 TEST(Mutation, GenerationConfig) {

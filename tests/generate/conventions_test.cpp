@@ -7,7 +7,7 @@
 
 #include "generate/jobs.hpp"
 #include "generate/model_impl.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

@@ -56,7 +56,7 @@ TEST_P(DeviceReplay, MakesNothingAndSubmitsOncePerSSteps) {
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
   constexpr uint32_t kSteps = 40;
   for (const uint32_t beams : {1u, 4u}) {
-    for (const uint32_t steps : {1u, 2u, 4u}) {
+    for (const uint32_t steps : {1u, 2u, 4u, 8u}) {
       GenerateRequest request = request_of({7, 12, 3}, beams, kSteps);
       request.steps_in_flight = steps;
       LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
@@ -155,7 +155,8 @@ TEST(DeviceReplayNonCoherent, ReadsOnlyLogRowsAndFlushesWhatItWrites) {
   }
 }
 
-// Another length and another number of sources make new plans, sessions, descriptor sets and recordings, but no pipeline.
+// Another length and another number of sources make new plans, sessions, descriptor sets and recordings, but no
+// pipeline.
 TEST(DeviceBuckets, ASecondSizeCreatesNoPipeline) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "support/temp_directory.hpp"
+
 namespace lapilli::testing_support {
 
 class SafetensorsFile {
@@ -20,22 +22,8 @@ class SafetensorsFile {
   };
   std::map<std::string, Tensor> tensors;
 
-  SafetensorsFile() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    directory_ =
-        std::filesystem::temp_directory_path() / ("lapilli-safetensors-" + std::string(test ? test->name() : "shared") +
-                                                  "-" + std::to_string(reinterpret_cast<uintptr_t>(this) % 100000000));
-    std::filesystem::create_directories(directory_);
-  }
-  ~SafetensorsFile() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  SafetensorsFile(const SafetensorsFile&) = delete;
-  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
-
-  [[nodiscard]] std::string directory() const { return directory_.string(); }
-  [[nodiscard]] std::string path() const { return (directory_ / "model.safetensors").string(); }
+  [[nodiscard]] const std::string& directory() const { return directory_.path(); }
+  [[nodiscard]] std::string path() const { return directory() + "/model.safetensors"; }
 
   void write() const {
     nlohmann::json header = nlohmann::json::object();
@@ -56,7 +44,7 @@ class SafetensorsFile {
   }
 
  private:
-  std::filesystem::path directory_;
+  TempDirectory directory_;
 };
 
 }  // namespace lapilli::testing_support

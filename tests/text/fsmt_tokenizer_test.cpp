@@ -6,7 +6,7 @@
 
 #include "text/moses.hpp"
 #include "text/own_tokenizers.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 #include "text/unicode.hpp"
 
 namespace lapilli {

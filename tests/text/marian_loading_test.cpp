@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "text/sentencepiece_model.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli {

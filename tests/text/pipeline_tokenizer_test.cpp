@@ -7,7 +7,7 @@
 
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/regex.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 #include "text/unicode.hpp"
 #include "text/utf8.hpp"
 

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "text/sentencepiece_check.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "support/temp_directory.hpp"
 #include "vulkan/quirks.hpp"
 #include "vulkan/snapshot.hpp"
 
@@ -192,9 +191,10 @@ TEST(CapabilitiesMask, UnknownNamesAreErrors) {
 }
 
 TEST(CapabilitiesMask, FileIsIntersected) {
-  const std::string path = testing::TempDir() + "lapilli_mask.json";
-  std::ofstream(path) << R"({"max_invocations": 2048, "max_storage_range": 268435456, "storage_alignment": 4,
-                            "subgroup_size": 8, "subgroup_arithmetic": true, "arithmetic_fp16": true})";
+  const TempDirectory directory;
+  const std::string path =
+      directory.write("mask.json", R"({"max_invocations": 2048, "max_storage_range": 268435456, "storage_alignment": 4,
+                            "subgroup_size": 8, "subgroup_arithmetic": true, "arithmetic_fp16": true})");
   auto c = apply_mask(desktop(), path);
   ASSERT_TRUE(c.ok()) << c.error().message;
   EXPECT_EQ(c->max_invocations, 1024u);
@@ -203,7 +203,7 @@ TEST(CapabilitiesMask, FileIsIntersected) {
   EXPECT_EQ(c->subgroup_size, 1u);  // 32 cannot be made 8
   EXPECT_TRUE(c->arithmetic_fp16);
   EXPECT_FALSE(c->timeline_semaphore);
-  std::ofstream(path) << "{";
+  directory.write("mask.json", "{");
   c = apply_mask(desktop(), path);
   ASSERT_FALSE(c.ok());
   EXPECT_NE(c.error().message.find(path), std::string::npos);

@@ -1,0 +1,68 @@
+// A directory of its own for a test, which goes away with its content.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace lapilli {
+
+class TempDirectory {
+ public:
+  TempDirectory() {
+    std::string name = (std::filesystem::temp_directory_path() / "lapilli-test-XXXXXX").string();
+    const char* made = mkdtemp(name.data());
+    EXPECT_NE(made, nullptr) << name;
+    // Without one, whatever the test writes fails where nothing is.
+    path_ = made ? name : "/nonexistent";
+  }
+  ~TempDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // Writes a file and gives its path.
+  std::string write(const std::string& name, std::string_view content) const {
+    const std::string file = path_ + "/" + name;
+    remove(name);  // some file systems wait for the disk when a file is overwritten; an earlier one may be mapped
+    std::ofstream out(file, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    EXPECT_TRUE(out.good()) << file;
+    return file;
+  }
+  // Everything in another directory, which may be read-only.
+  void copy_from(const std::string& directory) const {
+    std::filesystem::copy(directory, path_,
+                          std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive);
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_all);
+  }
+  void remove(const std::string& name) const {
+    std::error_code ignored;
+    std::filesystem::remove(path_ + "/" + name, ignored);
+  }
+
+ private:
+  std::string path_;
+};
+
+// A file's bytes.
+inline std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in.good()) << path;
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+inline std::string model_directory(const std::string& name) {
+  return std::string(LAPILLI_TEST_DATA) + "/models/" + name;
+}
+
+}  // namespace lapilli
