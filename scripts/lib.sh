@@ -60,13 +60,16 @@ missing_packages() {
 }
 
 # install_missing WHAT: does nothing, quickly, if all is there. Otherwise installs with apt-get as root or through sudo;
-# where that cannot be, names the packages and the command and gives back 69 ("service unavailable").
+# where that cannot be, or with LAPILLI_OFFLINE set, names the packages and gives back 69 ("service unavailable").
 install_missing() {
   packages=$(missing_packages "$1" | sort -u | tr '\n' ' ')
   packages=${packages% }
   [ -n "$packages" ] || return 0
   as_root=
-  if ! have_cmd apt-get; then
+  if [ -n "${LAPILLI_OFFLINE:-}" ]; then
+    say "these are missing, and LAPILLI_OFFLINE forbids to fetch them (named as in Debian 12): $packages"
+    return 69
+  elif ! have_cmd apt-get; then
     say "these are missing (named as in Debian 12; install your system's counterparts): $packages"
     return 69
   elif [ "$(id -u)" -ne 0 ]; then
