@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
@@ -72,16 +74,24 @@ class Changed : public testing::Test {
 };
 
 TEST(Families, PublishedDirectoriesBind) {
-  for (const char* name : {"marian", "bart", "pegasus", "m2m_100", "fsmt", "blenderbot-small"}) {
-    const auto checkpoint = Checkpoint::open(directory(name));
-    ASSERT_TRUE(checkpoint.ok()) << name;
-    const auto network = network_of(published(name), *checkpoint);
-    ASSERT_TRUE(network.ok()) << name << ": " << network.error().message;
-    // Every number of the file is used; tied tensors are stored once.
-    uint64_t stored = 0;
-    for (const StoredTensor& t : checkpoint->tensors()) stored += t.elements();
-    EXPECT_EQ(network->parameters, stored) << name;
-  }
+  std::set<std::string> families;
+  for (const auto& folder : std::filesystem::directory_iterator(LAPILLI_TEST_DATA "/models"))
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      const std::string path = entry.path().string();
+      if (!file_exists(path + "/config.json")) continue;
+      const auto json = read_json_file(path + "/config.json");
+      ASSERT_TRUE(json.ok()) << json.error().message;
+      const auto checkpoint = Checkpoint::open(path);
+      ASSERT_TRUE(checkpoint.ok()) << checkpoint.error().message;
+      const auto network = network_of(*json, *checkpoint);
+      ASSERT_TRUE(network.ok()) << path << ": " << network.error().message;
+      // Every number of the file is used; tied tensors are stored once.
+      uint64_t stored = 0;
+      for (const StoredTensor& t : checkpoint->tensors()) stored += t.elements();
+      EXPECT_EQ(network->parameters, stored) << path;
+      families.insert(network->config.family);
+    }
+  EXPECT_GE(families.size(), 14u);
 }
 
 TEST(Families, UnknownOnesAreToldWhichThereAre) {
