@@ -52,7 +52,7 @@ missing_packages() {
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   have_any '/usr/share/fonts/opentype/*/*.otf' '/usr/share/fonts/*.otf' '/usr/share/fonts/*/*.otf' \
     '/usr/local/share/fonts/*.otf' || echo fonts-junction
-  [ -e "${LAPILLI_TEST_UNICODE_DATA:-/usr/share/unicode}/auxiliary/SentenceBreakTest.txt" ] || echo unicode-data
+  [ -n "${LAPILLI_TEST_UNICODE_DATA:-}" ] || [ -e /usr/share/unicode/auxiliary/SentenceBreakTest.txt ] || echo unicode-data
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   [ "$1" != test ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu

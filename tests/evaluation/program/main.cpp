@@ -224,8 +224,7 @@ int run(Options options) {
 int main(int argc, char** argv) {
   CLI::App app{"Translates a test set and compares BLEU, ids and scores with the reference implementation's."};
   lapilli::evaluation::Options options;
-  app.add_option("CORPUS_DIR", options.corpus,
-                 "Directory with test.tsv and reference_* (else LAPILLI_CORPUS)");
+  app.add_option("CORPUS_DIR", options.corpus, "Directory with test.tsv and reference_* (else LAPILLI_CORPUS)");
   app.add_option("--model", options.model, "Model directory")->capture_default_str();
   app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
