@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "support/fixtures.hpp"
-#include "text/temp_directory.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,0 +1,3 @@
+// Moved: #include "support/temp_directory.hpp".
+#pragma once
+#include "support/temp_directory.hpp"
