@@ -45,12 +45,14 @@ struct CaseShape {
   std::vector<std::vector<uint32_t>> globals;  // of each sentence, with a window
   bool global_queries = false;
   bool slow = false;
+  double shift = 0;  // of all values
 };
 
 std::string case_name(const CaseShape& s) {
   std::string name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads,
                             s.head_dim, s.causal ? " causal" : "", s.weights ? " weights" : "");
   if (s.bias != BiasForm::none) name += s.bias == BiasForm::table ? " bias" : " bias in rows";
+  if (s.shift != 0) name += format(" values about %g", s.shift);
   if (s.window == kNoWindow) return name;
   size_t listed = 0;
   for (const auto& g : s.globals) listed += g.size();
@@ -101,9 +103,12 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   }
   ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
   c.inputs.emplace_back(l, length_values(lengths));
-  c.prepare = [q, kv, random](OpCase& into) mutable {
+  c.prepare = [q, kv, random, shift = s.shift, width = s.head_dim](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
-    into.inputs.emplace_back(kv, random_values(into.graph.tensor(kv), random, 2));
+    auto cache = random_values(into.graph.tensor(kv), random, 2);
+    for (size_t i = 0; i < cache.f.size(); ++i)
+      if (i % (2 * width) >= width) cache.f[i] = static_cast<double>(static_cast<float>(cache.f[i] + shift));
+    into.inputs.emplace_back(kv, std::move(cache));
   };
   c.slow = s.slow;
   return c;
@@ -164,8 +169,14 @@ std::vector<OpCase> attention_cases() {
   all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
   all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
   all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
+  all.push_back(make_case({1, 1, 1, 5000, 1}, {{0, 1}}));  // a grid of three dimensions where those are small
   all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
   all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
+  {  // sums of very many numbers of one sign
+    CaseShape s{1, 5, 16000, 2, 8};
+    s.shift = 100;
+    all.push_back(make_case(s, {{0, 15999}}));
+  }
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);

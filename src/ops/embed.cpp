@@ -216,6 +216,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("beyond the position table", {64, 12, 40, 40}));
   all.push_back(make_case("an id that is not counted", {64, 12, 27, 9, true, false, 2, false, true}));
   all.push_back(make_case("an id that is not counted, step", {64, 12, 7, 1, true, true, 2, false, true}));
+  // Sentences across the slices of rows where bindings are small.
+  all.push_back(make_case("an id that is not counted, 50 sentences", {64, 32, 700, 14, true, false, 2, false, true}));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
   all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));

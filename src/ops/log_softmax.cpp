@@ -145,6 +145,12 @@ std::vector<OpCase> cases() {
     all.push_back(std::move(c));
     all.push_back(make_case("nothing to renormalize", 4, 301, {1, 1}, 4));
   }
+  {
+    auto c = make_case("renormalizing, slices", 4, 9001, {1, 1}, 3);
+    c.inputs[2].second.u[ParamWords::renormalize] = 1;
+    all.push_back(std::move(c));
+    all.push_back(make_case("nothing to renormalize, slices", 4, 9001, {1, 1}, 3));
+  }
   all.push_back(make_case("large vocabulary", 2, 65001, {}));
   return all;
 }

@@ -88,6 +88,10 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({6, 15, 15, batch(3, 5, 2, 3, 3)}));    // odd head size
   all.push_back(kv_case({66, 128, 128, batch(2, 64, 6, 11, 11)}));
   all.push_back(kv_case({1, 64, 64, batch(4, 16, 1, 1, 1)}));
+  all.push_back(kv_case({20, 24, 32, batch(2, 16, 4, 5, 5)}));  // small, of more rows than a tile has
+  all.push_back(kv_case({36, 28, 0, batch(3, 8, 3, 12, 12)}));
+  all.push_back(kv_case({6, 600, 16, batch(2, 8, 2, 3, 3)}));  // deeper than a small binding
+  all.push_back(kv_case({5, 600, 16, step(2, 8, 5, 7), 3, 4}));
   all.push_back(kv_case({1, 64, 64, step(4, 16, 4, 9), 5, 1}));
   all.push_back(kv_case({7, 48, 48, step(4, 12, 7, 13), 0, 5}));  // some rows have ended
   all.push_back(kv_case({4, 40, 40, step(5, 8, 4, 6), 5, 4}));    // last position

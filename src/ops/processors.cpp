@@ -394,6 +394,15 @@ std::vector<OpCase> cases() {
       if (v != 0) v = v < 0 ? static_cast<double>(kMasked) : v;
     all.push_back(std::move(made));
   }
+  {  // rows in several slices where bindings are small
+    search::StateCase c("eight rows", {8, 40, 2, 4}, 4001, 256);
+    CaseRandom random(8);
+    c.set_step(11, 7, {6, 7, 0, 1, 4, 5, 2, 3});
+    c.random_lineage(11, 9, random);
+    put_all(c);
+    for (uint32_t i = 14; i < 28; ++i) c.lists[100 + i] = random.below(6);  // the source of all four sentences
+    all.push_back(make_case(std::move(c), 4001));
+  }
   {  // more ids than the bits of one pass
     search::StateCase c("large vocabulary", {2, 80, 2, 1}, 140003, 256);
     CaseRandom random(6);
