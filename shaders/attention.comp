@@ -273,10 +273,10 @@ void main() {
     top = now;
     for (uint j = lane; j < n; j += LOCAL) score[j] = weight_of(score[j], now);
     barrier();
-    sum *= shrink;
-    for (uint i = 0u; i < uint(QT); ++i) acc[i] *= OF(shrink, i);
-    if (TWO_COLUMNS)
-      for (uint i = 0u; i < uint(QT); ++i) more[i] *= OF(shrink, i);
+    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    S chunk_sum = S(0.0);
+    T chunk_acc[QT], chunk_more[QT];
+    for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] = chunk_more[i] = T(0.0);
     // Lanes without a column read one that is there and drop what comes of it.
     uint column = PARTS + min(lane, PARTS - 1u);
     uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
@@ -287,14 +287,18 @@ void main() {
       uint at = kv_at(head, slot, base + j);
 #endif
       S s = score[j];
-      sum += s;
+      chunk_sum += s;
       T value = kv[at + column];
-      for (uint i = 0u; i < uint(QT); ++i) acc[i] += OF(s, i) * value;
+      for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] += OF(s, i) * value;
       if (TWO_COLUMNS) {
         T value2 = kv[at + second];
-        for (uint i = 0u; i < uint(QT); ++i) more[i] += OF(s, i) * value2;
+        for (uint i = 0u; i < uint(QT); ++i) chunk_more[i] += OF(s, i) * value2;
       }
     }
+    sum = sum * shrink + chunk_sum;
+    for (uint i = 0u; i < uint(QT); ++i) acc[i] = acc[i] * OF(shrink, i) + chunk_acc[i];
+    if (TWO_COLUMNS)
+      for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i];
     barrier();  // score is written again
   }
   S inv;  // no key at all: zeros

@@ -108,15 +108,17 @@ void main() {
     top = now;
     for (uint j = lane; j < n; j += LOCAL) score[j] = exp(score[j] - now);
     barrier();
-    sum *= shrink;
-    acc *= shrink;
-    more *= shrink;
+    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    float chunk_sum = 0.0, chunk_acc = 0.0, chunk_more = 0.0;
     for (uint j = 0u; j < n; ++j) {
       uint at = found[j] + HEAD_DIM;
-      sum += score[j];
-      acc += score[j] * kv[at + column];
-      more += score[j] * kv[at + second];
+      chunk_sum += score[j];
+      chunk_acc += score[j] * kv[at + column];
+      chunk_more += score[j] * kv[at + second];
     }
+    sum = sum * shrink + chunk_sum;
+    acc = acc * shrink + chunk_acc;
+    more = more * shrink + chunk_more;
     barrier();  // score is written again
   }
   float inv = 1.0 / sum;  // at least about 1: the largest term is
