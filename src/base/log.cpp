@@ -2,26 +2,34 @@
 
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 
 namespace lapilli {
 
 namespace {
-// Function-local statics: nothing of ours runs before main.
+using Hook = std::function<void(LogLevel, const std::string&)>;
+
+// Made at the first use, as nothing of ours runs before main, and never destroyed: threads may outlive main.
 struct State {
-  std::mutex mutex;
-  std::function<void(LogLevel, const std::string&)> hook;
+  // Held during a call of the hook, which may come back here.
+  std::recursive_mutex mutex;
+  std::shared_ptr<const Hook> hook;
+  bool in_hook = false;
   std::atomic<int> level{static_cast<int>(LogLevel::note)};
 };
 State& state() {
-  static State s;
+  static State& s = *new State;
   return s;
 }
+
+void print(const std::string& message) { std::fprintf(stderr, "lapilli: %s\n", message.c_str()); }
 }  // namespace
 
 void set_log_hook(std::function<void(LogLevel, const std::string&)> hook) {
-  std::lock_guard lock(state().mutex);
-  state().hook = std::move(hook);
+  std::shared_ptr<const Hook> next = hook ? std::make_shared<const Hook>(std::move(hook)) : nullptr;
+  const std::lock_guard lock(state().mutex);
+  state().hook.swap(next);
 }
 
 void set_log_level(LogLevel level) { state().level = static_cast<int>(level); }
@@ -30,12 +38,17 @@ bool log_enabled(LogLevel level) { return static_cast<int>(level) <= state().lev
 
 void log(LogLevel level, const std::string& message) {
   if (!log_enabled(level)) return;
-  std::lock_guard lock(state().mutex);
-  if (state().hook) {
-    state().hook(level, message);
-  } else {
-    std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto hook = s.hook;  // may be replaced while it runs
+  if (!hook || s.in_hook) return print(message);
+  s.in_hook = true;
+  try {
+    (*hook)(level, message);
+  } catch (...) {
+    print(message);
   }
+  s.in_hook = false;
 }
 
 }  // namespace lapilli

@@ -8,7 +8,9 @@ namespace lapilli {
 
 enum class LogLevel : int { error = 0, warning = 1, note = 2, verbose = 3 };
 
-// Called from any thread, one call at a time. An empty function restores the default.
+// Called from any thread, one call at a time. An empty function restores the default. Once this returns the hook before
+// is not running any more, unless it is the caller. A hook may log (to stderr) and set the hook; what it throws is
+// dropped, and its message goes to stderr.
 void set_log_hook(std::function<void(LogLevel, const std::string&)> hook);
 // Messages above this level are dropped before the hook. Default: note.
 void set_log_level(LogLevel level);
