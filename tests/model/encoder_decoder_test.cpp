@@ -40,6 +40,24 @@ TEST(EncoderDecoder, PublishedDirectory) {
   EXPECT_NE(network->encoder.embedding, network->output);
 }
 
+// Devices may flush a smaller one to 0, and divide by it.
+TEST(EncoderDecoder, EpsilonsOfNorms) {
+  auto json = published();
+  for (const auto& [given, used] : {std::pair{0.0, 1e-12f}, {1e-30, 1e-12f}, {1e-5, 1e-5f}, {2.0, 2.0f}}) {
+    json["decoder"]["layer_norm_eps"] = given;
+    const auto config = parse(json);
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_FLOAT_EQ(config->decoder.norm_epsilon, used);
+  }
+  for (const nlohmann::json& bad :
+       {nlohmann::json(-1e-12), nlohmann::json(-1), nlohmann::json(1e300), nlohmann::json("x")}) {
+    json["decoder"]["layer_norm_eps"] = bad;
+    const auto config = parse(json);
+    ASSERT_FALSE(config.ok()) << bad;
+    EXPECT_THAT(config.error().message, HasSubstr("layer_norm_eps"));
+  }
+}
+
 TEST(EncoderDecoder, SidesMayDiffer) {
   auto json = published();
   json["encoder"]["hidden_size"] = 48;

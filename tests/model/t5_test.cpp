@@ -128,6 +128,16 @@ TEST(T5, DefaultsOfOlderFiles) {
   EXPECT_FLOAT_EQ(c->decoder.norm_epsilon, 1e-6f);
 }
 
+TEST(T5, EpsilonsOfNorms) {
+  auto json = published("t5");
+  json["layer_norm_epsilon"] = 0;
+  const auto c = parse(json);
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_FLOAT_EQ(c->encoder.norm_epsilon, 1e-12f);
+  json["layer_norm_epsilon"] = -1e-6;
+  EXPECT_FALSE(parse(json).ok());
+}
+
 // One bias for a stack, or one a layer; the distances are one table a stack.
 TEST(T5, SharedBias) {
   for (const char* name : {"t5", "umt5"}) {

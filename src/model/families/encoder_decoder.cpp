@@ -44,7 +44,7 @@ Status read_side(const JsonView& v, const char* side, StackConfig& s, uint32_t& 
   LAPILLI_TRY(s.heads, get_u32(v, "num_attention_heads", 12));
   LAPILLI_TRY(s.ffn, get_u32(v, "intermediate_size", 3072));
   LAPILLI_CHECK(read_activation(v, "hidden_act", "gelu", s));
-  LAPILLI_TRY(s.norm_epsilon, get_float(v, "layer_norm_eps", 1e-12f));
+  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_eps", 1e-12f));
   LAPILLI_TRY(vocabulary, get_size(v, "vocab_size", kMaxVocabulary, type->bert ? 30522 : 50265));
   LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
   LAPILLI_TRY(const auto kind, get_string(v, "position_embedding_type", "absolute"));

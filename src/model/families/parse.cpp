@@ -1,10 +1,13 @@
 #include "model/families/parse.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lapilli::model {
 
 namespace {
+
+constexpr float kLeastEpsilon = 1e-12f;
 
 struct NamedActivation {
   const char* name;
@@ -58,6 +61,12 @@ Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max) {
 }
 Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint32_t missing) {
   return in_range(v, key, max, get_u32(v, key, missing));
+}
+
+Result<float> get_epsilon(const JsonView& v, const char* key, float missing) {
+  LAPILLI_TRY(const float epsilon, get_float(v, key, missing));
+  if (!(epsilon >= 0)) return fail(ErrorCode::invalid_data, "%s: %s %g is negative", v.where.c_str(), key, epsilon);
+  return std::max(epsilon, kLeastEpsilon);
 }
 
 Result<float> get_embedding_scale(const JsonView& v, const char* key, bool missing, uint32_t d_model) {

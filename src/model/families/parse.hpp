@@ -21,6 +21,8 @@ Status read_activation(const JsonView& view, const char* key, const char* missin
 // A number from 1 to `max`.
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);
+// The epsilon of a norm: not negative. It is at least 1e-12, as devices may flush smaller sums to 0 and divide by them.
+Result<float> get_epsilon(const JsonView& view, const char* key, float missing);
 // sqrt(d_model) if the flag under `key` is set, else 1.
 Result<float> get_embedding_scale(const JsonView& view, const char* key, bool missing, uint32_t d_model);
 

@@ -51,7 +51,7 @@ Result<Config> t5_config(const JsonView& v, const char* family, const char* feed
   LAPILLI_TRY(s.heads, get_size(v, "num_heads", kMaxModelWidth));
   LAPILLI_TRY(s.ffn, get_size(v, "d_ff", kMaxFeedForward));
   LAPILLI_TRY(s.layers, get_size(v, "num_layers", kMaxModelLayers));
-  LAPILLI_TRY(s.norm_epsilon, get_float(v, "layer_norm_epsilon", 1e-6f));
+  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_epsilon", 1e-6f));
   // Older files do not say the distance.
   LAPILLI_TRY(s.relative_buckets, get_u32(v, "relative_attention_num_buckets", 32));
   LAPILLI_TRY(s.relative_distance, get_u32(v, "relative_attention_max_distance", 128));
