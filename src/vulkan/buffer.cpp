@@ -7,11 +7,10 @@ namespace lapilli::vulkan {
 
 Buffer::Impl::~Impl() {
   if (!handle) return;
-  const auto destroy = [device = context->device, fn = context->vk.DestroyBuffer, b = handle, p = pool, r = range] {
-    fn(device, b, nullptr);
-    p->release(r);
-  };
-  context->retire(destroy);
+  retired->buffer = handle;
+  retired->pool = pool;
+  retired->range = range;
+  context->retire(std::move(retired));
 }
 
 std::byte* Buffer::Impl::mapped() const {
@@ -51,37 +50,30 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
                VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
-  VkBuffer handle = VK_NULL_HANDLE;
-  VkResult r = context.vk.CreateBuffer(context.device, &info, nullptr, &handle);
-  if (r != VK_SUCCESS) return context.error(r, std::string("making buffer '") + label + "'");
-  VkMemoryRequirements needs{};
-  context.vk.GetBufferMemoryRequirements(context.device, handle, &needs);
-  auto range = pool.allocate(needs, use, label);
-  if (!range) {
-    context.vk.DestroyBuffer(context.device, handle, nullptr);
-    return std::move(range).error();
-  }
-  r = context.vk.BindBufferMemory(context.device, handle, range->block->memory, range->offset);
+  // Owns what is made from here on.
+  auto impl = std::make_unique<Buffer::Impl>();
+  impl->context = &context;
+  impl->pool = &pool;
+  impl->size = bytes;
+  impl->whole = info.size;
+  VkResult r = context.vk.CreateBuffer(context.device, &info, nullptr, &impl->handle);
   if (r != VK_SUCCESS) {
-    context.vk.DestroyBuffer(context.device, handle, nullptr);
-    pool.release(*range);
-    return context.error(r, std::string("binding memory to buffer '") + label + "'");
+    impl->handle = VK_NULL_HANDLE;
+    return context.error(r, std::string("making buffer '") + label + "'");
   }
+  VkMemoryRequirements needs{};
+  context.vk.GetBufferMemoryRequirements(context.device, impl->handle, &needs);
+  LAPILLI_TRY(impl->range, pool.allocate(needs, use, label));
+  r = context.vk.BindBufferMemory(context.device, impl->handle, impl->range.block->memory, impl->range.offset);
+  if (r != VK_SUCCESS) return context.error(r, std::string("binding memory to buffer '") + label + "'");
   if (context.vk.SetDebugUtilsObjectNameEXT && *label) {
     VkDebugUtilsObjectNameInfoEXT name{VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT};
     name.objectType = VK_OBJECT_TYPE_BUFFER;
-    name.objectHandle = (uint64_t)handle;  // a pointer on 64-bit systems, a number on 32-bit ones
+    name.objectHandle = (uint64_t)impl->handle;  // a pointer on 64-bit systems, a number on 32-bit ones
     name.pObjectName = label;
     (void)context.vk.SetDebugUtilsObjectNameEXT(context.device, &name);
   }
   ++context.buffers;
-  auto impl = std::make_unique<Buffer::Impl>();
-  impl->context = &context;
-  impl->pool = &pool;
-  impl->handle = handle;
-  impl->size = bytes;
-  impl->whole = info.size;
-  impl->range = *range;
   return impl;
 }
 

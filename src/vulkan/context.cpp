@@ -1,5 +1,7 @@
 #include "vulkan/context.hpp"
 
+#include "vulkan/memory.hpp"
+
 namespace lapilli::vulkan {
 
 Error Context::error(VkResult result, const std::string& what) {
@@ -13,27 +15,35 @@ Status Context::health() const {
               "%s is lost (driver reset, update, sleep or time-out); the device must be made again", name.c_str());
 }
 
-void Context::retire(std::function<void()> destroy) {
-  const uint64_t ticket = submitted.load(std::memory_order_acquire);
-  if (completed.load(std::memory_order_acquire) >= ticket) return destroy();
-  try {
-    const std::lock_guard lock(retired_mutex_);
-    retired_.push_back({ticket, std::move(destroy)});
-  } catch (...) {  // out of host memory: better leaked than freed under the GPU
-  }
+void Context::destroy(const Retired& r) noexcept {
+  if (r.buffer) vk.DestroyBuffer(device, r.buffer, nullptr);
+  if (r.range.block) r.pool->release(r.range);
+  if (r.descriptors) vk.DestroyDescriptorPool(device, r.descriptors, nullptr);
+  if (r.queries) vk.DestroyQueryPool(device, r.queries, nullptr);
+  if (r.commands) vk.DestroyCommandPool(device, r.commands, nullptr);
 }
 
-void Context::collect() {
+void Context::retire(std::unique_ptr<Retired> retired) noexcept {
+  retired->ticket = submitted.load(std::memory_order_acquire);
+  if (completed.load(std::memory_order_acquire) >= retired->ticket) return destroy(*retired);
+  const std::lock_guard lock(retired_mutex_);
+  Retired* const last = retired.get();
+  (last_retired_ ? last_retired_->next : first_retired_) = std::move(retired);
+  last_retired_ = last;
+}
+
+void Context::collect() noexcept {
   const uint64_t done = completed.load(std::memory_order_acquire);
   while (true) {
-    std::function<void()> destroy;
+    std::unique_ptr<Retired> first;
     {
       const std::lock_guard lock(retired_mutex_);
-      if (retired_.empty() || retired_.front().ticket > done) return;
-      destroy = std::move(retired_.front().destroy);
-      retired_.pop_front();
+      if (!first_retired_ || first_retired_->ticket > done) return;
+      first = std::move(first_retired_);
+      first_retired_ = std::move(first->next);
+      if (!first_retired_) last_retired_ = nullptr;
     }
-    destroy();
+    destroy(*first);
   }
 }
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +11,26 @@
 #include "vulkan/snapshot.hpp"
 
 namespace lapilli::vulkan {
+
+class MemoryPool;
+struct MemoryBlock;  // of the pool
+struct MemoryRange {
+  MemoryBlock* block = nullptr;
+  uint64_t offset = 0;
+};
+
+// What is to be destroyed once the GPU has done with it. Made together with the object that will need it, so that a
+// destructor allocates nothing.
+struct Retired {
+  uint64_t ticket = 0;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  MemoryPool* pool = nullptr;  // that the range goes back to
+  MemoryRange range;
+  VkDescriptorPool descriptors = VK_NULL_HANDLE;
+  VkQueryPool queries = VK_NULL_HANDLE;
+  VkCommandPool commands = VK_NULL_HANDLE;
+  std::unique_ptr<Retired> next;
+};
 
 struct Context {
   std::shared_ptr<Instance> instance;
@@ -41,17 +59,15 @@ struct Context {
 
   // Destroys at once if the GPU is idle, else when everything submitted so far is done: so an error may unwind at any
   // point, whatever is in flight.
-  void retire(std::function<void()> destroy);
-  // Runs what waited for the completed tickets.
-  void collect();
+  void retire(std::unique_ptr<Retired> retired) noexcept;
+  // Destroys what waited for the completed tickets.
+  void collect() noexcept;
 
  private:
-  struct Retired {
-    uint64_t ticket;
-    std::function<void()> destroy;
-  };
+  void destroy(const Retired& retired) noexcept;
   std::mutex retired_mutex_;
-  std::deque<Retired> retired_;  // tickets ascend
+  std::unique_ptr<Retired> first_retired_;  // tickets ascend
+  Retired* last_retired_ = nullptr;
 };
 
 }  // namespace lapilli::vulkan

@@ -9,14 +9,15 @@ struct DescriptorArena::Impl {
   VkDescriptorPool pool = VK_NULL_HANDLE;
   uint32_t max_sets = 0;
   std::deque<DescriptorSet> sets;  // addresses stay
+  std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 
   Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() {
     if (!pool) return;
-    Context& c = device->impl()->context;
-    c.retire([d = c.device, fn = c.vk.DestroyDescriptorPool, p = pool] { fn(d, p, nullptr); });
+    retired->descriptors = pool;
+    device->impl()->context.retire(std::move(retired));
   }
 };
 
@@ -37,13 +38,13 @@ Result<DescriptorArena> DescriptorArena::create(std::shared_ptr<Device> device, 
   info.pPoolSizes = sizes;
   DescriptorArena arena;
   arena.impl_ = std::make_unique<Impl>();
+  arena.impl_->device = std::move(device);
+  arena.impl_->max_sets = max_sets;
   const VkResult r = context.vk.CreateDescriptorPool(context.device, &info, nullptr, &arena.impl_->pool);
   if (r != VK_SUCCESS) {
     arena.impl_->pool = VK_NULL_HANDLE;
     return context.error(r, format("making a pool of %u descriptor sets", max_sets));
   }
-  arena.impl_->device = std::move(device);
-  arena.impl_->max_sets = max_sets;
   return arena;
 }
 

@@ -247,12 +247,13 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   return device;
 }
 
-// Hung devices, for good. Made at the first use, never destroyed.
-void Device::park(std::unique_ptr<Impl> impl) {
+// Hung devices, for good: a list that is never freed. Allocates nothing, as destructors must not.
+void Device::park(std::unique_ptr<Impl> impl) noexcept {
   static std::mutex mutex;
-  static auto* const parked = new std::vector<std::unique_ptr<Impl>>;
+  static Impl* parked = nullptr;
   const std::lock_guard lock(mutex);
-  parked->push_back(std::move(impl));
+  impl->next_parked.reset(parked);
+  parked = impl.release();
 }
 
 Device::~Device() {
@@ -260,7 +261,10 @@ Device::~Device() {
   Context& c = impl_->context;
   if (!c.device) return;
   if (impl_->queue && !impl_->queue->drain(impl_->queue->timeout_s())) {
-    log(LogLevel::warning, c.name + " is still at work: its memory is kept, as freeing it could crash");
+    try {
+      log(LogLevel::warning, c.name + " is still at work: its memory is kept, as freeing it could crash");
+    } catch (...) {  // no memory for the message
+    }
     park(std::move(impl_));
     return;
   }
@@ -299,23 +303,24 @@ Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const 
 
 }  // namespace
 
-// Mapped memory is touched after everything submitted before is done, as a staged copy would be.
-Status Device::write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes) {
+// Mapped memory is touched after what was submitted before is done, as a staged copy would be.
+Status Device::write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes,
+                     std::optional<Ticket> after) {
   LAPILLI_CHECK(health());
   LAPILLI_CHECK(check_range(buffer, offset, bytes.size(), "write"));
   if (bytes.empty()) return {};
   if (!buffer.mapped()) return impl_->staging->write(*buffer.impl(), offset, bytes);
-  LAPILLI_CHECK(impl_->queue->wait(impl_->queue->last()));
+  LAPILLI_CHECK(impl_->queue->wait(after.value_or(impl_->queue->last())));
   std::memcpy(buffer.mapped() + offset, bytes.data(), bytes.size());
   return buffer.flush(offset, bytes.size());
 }
 
-Status Device::read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes) {
+Status Device::read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes, std::optional<Ticket> after) {
   LAPILLI_CHECK(health());
   LAPILLI_CHECK(check_range(buffer, offset, bytes.size(), "read"));
   if (bytes.empty()) return {};
   if (!buffer.mapped()) return impl_->staging->read(*buffer.impl(), offset, bytes);
-  LAPILLI_CHECK(impl_->queue->wait(impl_->queue->last()));
+  LAPILLI_CHECK(impl_->queue->wait(after.value_or(impl_->queue->last())));
   LAPILLI_CHECK(buffer.invalidate(offset, bytes.size()));
   std::memcpy(bytes.data(), buffer.mapped() + offset, bytes.size());
   return {};
@@ -350,6 +355,7 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
 
 Result<bool> Device::done(Ticket ticket) { return impl_->queue->done(ticket); }
 Status Device::wait(Ticket ticket) { return impl_->queue->wait(ticket); }
+bool Device::settle() { return impl_->queue->settle(); }
 
 uint64_t Device::memory_left() const { return impl_->memory->memory_left(); }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -173,12 +174,17 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] const Capabilities& caps() const;
 
   Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
-  // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer.
-  Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes);
-  Status read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes);
+  // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer. Ordered behind
+  // everything submitted before, or, where the buffer is mapped, behind `after` alone: 0 where nothing that is in flight
+  // uses the buffer, so that other work of the device is not waited for.
+  Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes,
+               std::optional<Ticket> after = std::nullopt);
+  Status read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes,
+              std::optional<Ticket> after = std::nullopt);
   Status zero(const Buffer& buffer);
 
-  // All or nothing; creates what is missing in one batch. Pointers live as long as the Device.
+  // All or nothing; creates what is missing in one batch. Pointers live as long as the Device. A shader that the driver
+  // refuses is ErrorCode::no_device, by name; the driver is not asked for it again.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
 
   // Submits in order, in one vkQueueSubmit. Recordings, buffers and sets that are destroyed before the ticket is done are
@@ -186,6 +192,9 @@ class Device : public std::enable_shared_from_this<Device> {
   Result<Ticket> submit(std::span<const CommandRecording* const> recordings);
   Result<bool> done(Ticket ticket);  // never blocks
   Status wait(Ticket ticket);        // at most the time-out, then ErrorCode::timeout
+  // Waits at most the time-out for everything submitted so far, of whoever, and frees what waited for it. False: it may
+  // still be at work, or is lost.
+  bool settle();
   // Once the device is lost every call says so.
   [[nodiscard]] Status health() const;
 
@@ -202,7 +211,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   Device() = default;
-  static void park(std::unique_ptr<Impl> impl);
+  static void park(std::unique_ptr<Impl> impl) noexcept;
   std::unique_ptr<Impl> impl_;
 };
 

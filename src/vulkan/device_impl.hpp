@@ -13,6 +13,7 @@
 namespace lapilli::vulkan {
 
 struct Device::Impl {
+  std::unique_ptr<Impl> next_parked;  // see Device::park
   Context context;
   std::unique_ptr<MemoryPool> memory;
   std::unique_ptr<PipelineStore> pipelines;
@@ -30,6 +31,7 @@ struct Buffer::Impl {
   uint64_t size = 0;   // as asked for
   uint64_t whole = 0;  // rounded up to words
   MemoryPool::Range range;
+  std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -59,6 +61,7 @@ struct CommandRecording::Impl {
   bool open = false, complete = false;
   mutable std::atomic<uint64_t> ticket{0};  // of the last submission
   Status status;                            // the first mistake since begin()
+  std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 
   Impl() = default;
   Impl(const Impl&) = delete;

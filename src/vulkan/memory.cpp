@@ -1,6 +1,7 @@
 #include "vulkan/memory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/math.hpp"
@@ -12,6 +13,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kFirstBlock = 16 * kMiB;
 constexpr uint64_t kLargestBlock = 256 * kMiB;
 constexpr uint64_t kSmallestBlock = kMiB;
+constexpr uint64_t kGreatestAlignment = uint64_t{1} << 30;
 
 constexpr uint32_t kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
 constexpr uint32_t kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
@@ -26,8 +28,10 @@ int suitability(uint32_t flags, MemoryUse use, bool unified, bool main_heap) {
   if (flags & ~kUsable) return -1;
   switch (use) {
     case MemoryUse::device: {
-      // Host memory is the last resort: slow, but it works. A small mappable window into device memory stays free.
-      int s = main_heap ? 32 : 0;
+      // A small mappable window into device memory (its own heap) is what everybody's uploads need: even host memory,
+      // which is slow, but works, comes before it.
+      if (!unified && !main_heap && has(kLocal) && has(kVisible)) return 0;
+      int s = main_heap ? 33 : 1;
       s += has(kLocal) ? 16 : 0;
       if (unified)
         s += (has(kVisible) ? 8 : 0) + (has(kCoherent) ? 2 : 0) + (has(kCached) ? 4 : 0);
@@ -83,7 +87,9 @@ Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs
   Range range;
   for (const uint32_t type : types) {
     const uint32_t flags = context_.memory.memoryTypes[type].propertyFlags;
-    Want want{needs.size, std::max<uint64_t>(needs.alignment, 1), type, (flags & kVisible) != 0};
+    // Alignments are powers of two by the specification; one that is not must not make every attempt fail.
+    const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(needs.alignment, 1, kGreatestAlignment));
+    Want want{needs.size, alignment, type, (flags & kVisible) != 0};
     // Under the mask `staging` device memory is treated as if the host could not see it.
     if (use == MemoryUse::device && !context_.caps.unified_memory) want.map = false;
     // Ranges that are flushed on their own share no atom with a neighbour.
@@ -131,7 +137,7 @@ VkResult MemoryPool::grow(const Want& want, Range& out) {
     while (next < want.bytes) next = std::min(next * 2, largest);
     for (uint64_t bytes = next; bytes >= std::max(want.bytes, kSmallestBlock); bytes /= 2) {
       r = add_block(want, bytes, false);
-      if (r == VK_SUCCESS && suballocate(want, out)) return VK_SUCCESS;
+      if (r == VK_SUCCESS) return suballocate(want, out) ? VK_SUCCESS : VK_ERROR_UNKNOWN;
       if (error_code(r) != ErrorCode::out_of_memory) return r;
     }
   }
@@ -143,14 +149,18 @@ VkResult MemoryPool::grow(const Want& want, Range& out) {
   if (r != VK_SUCCESS) return r;
   Block& block = *blocks_.back();
   const auto offset = block.ranges.allocate(want.bytes, 1);
-  out = {&block, offset.value_or(0)};
+  if (!offset) return VK_ERROR_UNKNOWN;
+  out = {&block, *offset};
   return VK_SUCCESS;
 }
 
 VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated) {
   const uint32_t heap = context_.memory.memoryTypes[want.type].heapIndex;
   if (bytes > heap_left(heap)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  // What the host needs comes first: if it has no memory left, none of the device's is lost.
   auto block = std::make_unique<Block>();
+  block->ranges = Suballocator(bytes);
+  if (blocks_.size() == blocks_.capacity()) blocks_.reserve(2 * blocks_.size() + 8);
   VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
   info.allocationSize = bytes;
   info.memoryTypeIndex = want.type;
@@ -161,7 +171,6 @@ VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated)
   block->wants_map = want.map;
   block->dedicated = dedicated;
   block->coherent = (context_.memory.memoryTypes[want.type].propertyFlags & kCoherent) != 0;
-  block->ranges = Suballocator(bytes);
   if (want.map) {
     void* mapped = nullptr;
     r = context_.vk.MapMemory(context_.device, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
@@ -179,7 +188,7 @@ VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated)
   return VK_SUCCESS;
 }
 
-void MemoryPool::release(const Range& range) {
+void MemoryPool::release(const Range& range) noexcept {
   const std::lock_guard lock(mutex_);
   if (!range.block || !range.block->ranges.release(range.offset) || !range.block->ranges.empty()) return;
   // One empty block of a kind is kept, so that freeing and making again does not go to the driver.

@@ -13,20 +13,19 @@
 
 namespace lapilli::vulkan {
 
+struct MemoryBlock {
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  uint64_t bytes = 0;
+  uint32_t type = 0;
+  bool wants_map = false, coherent = false, dedicated = false;
+  std::byte* mapped = nullptr;
+  Suballocator ranges{0};
+};
+
 class MemoryPool {
  public:
-  struct Block {
-    VkDeviceMemory memory = VK_NULL_HANDLE;
-    uint64_t bytes = 0;
-    uint32_t type = 0;
-    bool wants_map = false, coherent = false, dedicated = false;
-    std::byte* mapped = nullptr;
-    Suballocator ranges{0};
-  };
-  struct Range {
-    Block* block = nullptr;
-    uint64_t offset = 0;
-  };
+  using Block = MemoryBlock;
+  using Range = MemoryRange;
 
   explicit MemoryPool(Context& context) : context_(context) {}
   ~MemoryPool();  // frees every block, also those in use
@@ -34,7 +33,7 @@ class MemoryPool {
   // Tries the memory types in the order that suits `use`, with smaller blocks before the next type. Errors:
   // out_of_memory with what was asked and what is left.
   Result<Range> allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
-  void release(const Range& range);
+  void release(const Range& range) noexcept;
 
   [[nodiscard]] uint64_t memory_left() const;  // of the main heap
   [[nodiscard]] uint64_t bytes() const;

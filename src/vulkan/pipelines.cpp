@@ -88,6 +88,7 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
   for (size_t i = 0; i < requests.size(); ++i) {
     const bool queued = std::any_of(jobs.begin(), jobs.end(), [&](const Job& j) { return j.key == keys[i]; });
     if (queued || pipelines_.contains(keys[i])) continue;
+    if (const auto known = refused_.find(keys[i]); known != refused_.end()) return known->second;
     jobs.emplace_back();
     jobs.back().request = &requests[i];
     jobs.back().key = keys[i];
@@ -128,7 +129,7 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
       if (r != VK_SUCCESS || !module) {
         module = VK_NULL_HANDLE;
         modules.erase(key);
-        return context_.error(r == VK_SUCCESS ? VK_ERROR_UNKNOWN : r, "loading " + describe(*job.request));
+        return refusal(job, r == VK_SUCCESS ? VK_ERROR_UNKNOWN : r, "loading ");
       }
     }
     job.module = module;
@@ -158,20 +159,35 @@ Status PipelineStore::create_batch(std::vector<Job>& jobs) {
   for (size_t i = 0; i < jobs.size(); ++i) jobs[i].pipeline = made[i];
   if (r == VK_ERROR_DEVICE_LOST) return context_.error(r, "making pipelines");
   // Some drivers report a failed batch without saying which, some succeed with a null handle: each on its own then.
+  Status status;
   for (Job& job : jobs) {
     if (job.pipeline) continue;
-    r = context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
-    if (r == VK_SUCCESS && job.pipeline) continue;
-    job.pipeline = VK_NULL_HANDLE;
-    if (r == VK_SUCCESS) r = VK_ERROR_UNKNOWN;
-    Error e = context_.error(r, "making a pipeline of " + describe(*job.request));
-    if (e.code == ErrorCode::internal) {
-      e.code = ErrorCode::unsupported;
-      e.message += "; the driver refuses this shader: update it, or mask the feature (LAPILLI_CAPS=floor)";
-    }
-    return e;
+    Status alone = create_alone(job);
+    if (alone) continue;
+    const bool refused = alone.error().code == ErrorCode::no_device;
+    if (status || !refused) status = std::move(alone);
+    if (!refused) break;  // of the others nothing is known
   }
-  return {};
+  return status;
+}
+
+Status PipelineStore::create_alone(Job& job) {
+  const VkResult r = context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
+  if (r == VK_SUCCESS && job.pipeline) return {};
+  job.pipeline = VK_NULL_HANDLE;
+  return refusal(job, r == VK_SUCCESS ? VK_ERROR_UNKNOWN : r, "making a pipeline of ");
+}
+
+// Not the caller's fault, nor too much for the device: this driver cannot run Lapilli's shader.
+Error PipelineStore::refusal(const Job& job, VkResult result, const std::string& what) {
+  Error e = context_.error(result, what + describe(*job.request));
+  if (e.code != ErrorCode::internal) return e;
+  e.code = ErrorCode::no_device;
+  e.message +=
+      "; the driver refuses this shader: update it, choose another device, or mask the feature "
+      "(LAPILLI_CAPS=floor)";
+  refused_.emplace(job.key, e);
+  return e;
 }
 
 }  // namespace lapilli::vulkan

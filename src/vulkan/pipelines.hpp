@@ -40,11 +40,14 @@ class PipelineStore {
   static Key key_of(const PipelineRequest& request);
   Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
   Status create_batch(std::vector<Job>& jobs);
+  Status create_alone(Job& job);
   Status create_missing(std::vector<Job>& jobs);
+  Error refusal(const Job& job, VkResult result, const std::string& what);
 
   Context& context_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+  std::map<Key, Error> refused_;  // what the driver does not make, for good
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;

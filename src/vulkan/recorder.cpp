@@ -21,10 +21,9 @@ void global_barrier(const Context& context, VkCommandBuffer commands, VkPipeline
 
 CommandRecording::Impl::~Impl() {
   if (!pool) return;
-  context->retire([c = context, p = pool, q = queries] {
-    if (q) c->vk.DestroyQueryPool(c->device, q, nullptr);
-    c->vk.DestroyCommandPool(c->device, p, nullptr);
-  });
+  retired->queries = queries;
+  retired->commands = pool;
+  context->retire(std::move(retired));
 }
 
 Result<std::unique_ptr<CommandRecording::Impl>> make_recording_impl(Context& context, VkPipelineLayout layout) {

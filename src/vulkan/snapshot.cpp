@@ -10,6 +10,8 @@
 namespace lapilli::vulkan {
 namespace {
 
+constexpr uint32_t kLargestSubgroup = 128;  // of Vulkan
+
 // Puts a struct in front of a pNext chain.
 template <class Head, class T>
 void chain(Head& head, T& next) {
@@ -50,6 +52,9 @@ std::string text(const char* s, size_t size) {
   return t;
 }
 
+// Alignments are powers of two by the specification, and what rounds to them relies on it.
+uint64_t power_of_two(uint64_t limit) { return std::bit_ceil(std::clamp<uint64_t>(limit, 1, uint64_t{1} << 32)); }
+
 void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
   const VkPhysicalDeviceLimits& l = p.limits;
   c.device_name = text(p.deviceName, sizeof p.deviceName);
@@ -68,9 +73,9 @@ void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
     c.max_group_count[i] = l.maxComputeWorkGroupCount[i];
   }
   c.shared_memory = l.maxComputeSharedMemorySize;
-  c.storage_alignment = std::max<uint64_t>(1, l.minStorageBufferOffsetAlignment);
-  c.uniform_alignment = std::max<uint64_t>(1, l.minUniformBufferOffsetAlignment);
-  c.non_coherent_atom = std::max<uint64_t>(1, l.nonCoherentAtomSize);
+  c.storage_alignment = power_of_two(l.minStorageBufferOffsetAlignment);
+  c.uniform_alignment = power_of_two(l.minUniformBufferOffsetAlignment);
+  c.non_coherent_atom = power_of_two(l.nonCoherentAtomSize);
   c.timestamp_period = l.timestampPeriod;
   // At a rate that is low for the type of device (200 GFLOP/s; 1 TFLOP/s for discrete ones), 50 ms of work. Nothing
   // kills work on a CPU, and waits for it are long.
@@ -132,7 +137,10 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
     c.subgroup_arithmetic = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     c.subgroup_shuffle = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if (c.subgroup_arithmetic || c.subgroup_shuffle) {
-      c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = subgroup.subgroupSize;
+      // Without size control the reported size need not be the executed one (Intel reports 32 and runs 8 or 16).
+      c.subgroup_size = subgroup.subgroupSize;
+      c.min_subgroup_size = 1;
+      c.max_subgroup_size = std::max(kLargestSubgroup, c.subgroup_size);
       if (u.size_control && size.minSubgroupSize && size.minSubgroupSize <= size.maxSubgroupSize) {
         c.min_subgroup_size = size.minSubgroupSize;
         c.max_subgroup_size = size.maxSubgroupSize;

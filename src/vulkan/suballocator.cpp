@@ -20,18 +20,23 @@ std::optional<uint64_t> Suballocator::allocate(uint64_t bytes, uint64_t alignmen
   }
   if (best == free_.end()) return std::nullopt;
   const auto [start, length] = *best;
-  free_.erase(best);
-  if (best_offset > start) free_[start] = best_offset - start;
-  if (best_offset + bytes < start + length) free_[best_offset + bytes] = start + length - best_offset - bytes;
-  used_[best_offset] = bytes;
+  const uint64_t end = best_offset + bytes, rest = start + length - end;
+  std::map<uint64_t, uint64_t> made;  // what may fail comes before the first change
+  made[best_offset] = bytes;
+  if (rest) made[end] = rest;
+  used_.insert(made.extract(best_offset));
+  if (best_offset > start)
+    best->second = best_offset - start;
+  else
+    free_.erase(best);
+  if (rest) free_.insert(made.extract(end));
   return best_offset;
 }
 
-bool Suballocator::release(uint64_t offset) {
-  const auto used = used_.find(offset);
-  if (used == used_.end()) return false;
-  uint64_t start = offset, end = offset + used->second;
-  used_.erase(used);
+bool Suballocator::release(uint64_t offset) noexcept {
+  auto range = used_.extract(offset);
+  if (range.empty()) return false;
+  uint64_t start = offset, end = offset + range.mapped();
   auto next = free_.lower_bound(start);
   if (next != free_.end() && next->first == end) {
     end += next->second;
@@ -44,7 +49,9 @@ bool Suballocator::release(uint64_t offset) {
       free_.erase(before);
     }
   }
-  free_[start] = end - start;
+  range.key() = start;
+  range.mapped() = end - start;
+  free_.insert(std::move(range));
   return true;
 }
 

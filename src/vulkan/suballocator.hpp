@@ -13,8 +13,8 @@ class Suballocator {
   explicit Suballocator(uint64_t bytes);
   // Offset of a range that overlaps no other, or nothing if no hole is large enough. `alignment` is a power of two.
   std::optional<uint64_t> allocate(uint64_t bytes, uint64_t alignment);
-  // Of an offset that allocate returned. False if it is not one (nothing changes).
-  bool release(uint64_t offset);
+  // Of an offset that allocate returned. False if it is not one (nothing changes). Allocates nothing on the host.
+  bool release(uint64_t offset) noexcept;
   [[nodiscard]] bool empty() const { return used_.empty(); }
   [[nodiscard]] uint64_t size() const { return size_; }
   [[nodiscard]] uint64_t free_bytes() const;

@@ -56,42 +56,42 @@ Status Submitter::init(Options options) {
 
 Submitter::~Submitter() {
   if (timeline_) context_.vk.DestroySemaphore(context_.device, timeline_, nullptr);
-  for (auto& f : pending_) context_.vk.DestroyFence(context_.device, f->handle, nullptr);
-  for (auto& f : idle_) context_.vk.DestroyFence(context_.device, f->handle, nullptr);
+  for (const Fences* fences : {&pending_, &idle_})
+    for (const Fence& f : *fences) context_.vk.DestroyFence(context_.device, f.handle, nullptr);
 }
 
-Result<Submitter::Fence*> Submitter::acquire_fence() {
+Result<Submitter::Fences::iterator> Submitter::acquire_fence() {
   const std::lock_guard lock(fence_mutex_);
   for (auto it = idle_.begin(); it != idle_.end(); ++it) {
-    if ((*it)->waiters) continue;
-    const VkResult r = context_.vk.ResetFences(context_.device, 1, &(*it)->handle);
+    if (it->waiters) continue;
+    const VkResult r = context_.vk.ResetFences(context_.device, 1, &it->handle);
     if (r != VK_SUCCESS) return context_.error(r, "resetting a fence");
-    return it->get();
+    return it;
   }
-  auto fence = std::make_unique<Fence>();
+  const auto fence = idle_.emplace(idle_.end());
   const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
   const VkResult r = context_.vk.CreateFence(context_.device, &info, nullptr, &fence->handle);
-  if (r != VK_SUCCESS) return context_.error(r, "making a fence");
-  idle_.push_back(std::move(fence));
-  return idle_.back().get();
+  if (r != VK_SUCCESS) {
+    idle_.erase(fence);
+    return context_.error(r, "making a fence");
+  }
+  return fence;
 }
 
 Result<Ticket> Submitter::submit(std::span<const VkCommandBuffer> buffers) {
   const std::lock_guard lock(submit_mutex_);
   LAPILLI_CHECK(context_.health());
-  if (timeline_) return submit_locked(buffers, nullptr);
-  LAPILLI_TRY(Fence* const fence, acquire_fence());
-  LAPILLI_TRY(const Ticket ticket, submit_locked(buffers, fence));
+  if (timeline_) return submit_locked(buffers, VK_NULL_HANDLE);
+  LAPILLI_TRY(const auto fence, acquire_fence());
+  LAPILLI_TRY(const Ticket ticket, submit_locked(buffers, fence->handle));
   const std::lock_guard lists(fence_mutex_);
-  const auto it = std::find_if(idle_.begin(), idle_.end(), [&](const auto& f) { return f.get() == fence; });
   fence->ticket = ticket;
-  pending_.push_back(std::move(*it));
-  idle_.erase(it);
+  pending_.splice(pending_.end(), idle_, fence);
   context_.submitted.store(ticket, std::memory_order_release);
   return ticket;
 }
 
-Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence) {
+Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers, VkFence fence) {
   const Ticket ticket = context_.submitted.load(std::memory_order_relaxed) + 1;
   VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
   values.signalSemaphoreValueCount = 1;
@@ -108,7 +108,7 @@ Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers
   {
     const QueueLock queue(options_.lock, options_.unlock);
     if (queue.failed()) return fail(ErrorCode::internal, "the host's queue lock failed with an exception");
-    r = context_.vk.QueueSubmit(context_.queue, 1, &info, fence ? fence->handle : VK_NULL_HANDLE);
+    r = context_.vk.QueueSubmit(context_.queue, 1, &info, fence);
   }
   if (r != VK_SUCCESS) return context_.error(r, "submitting work");
   ++context_.submissions;
@@ -125,11 +125,10 @@ void Submitter::complete(Ticket ticket) {
 VkResult Submitter::poll_fences() {
   const std::lock_guard lock(fence_mutex_);
   while (!pending_.empty()) {
-    const VkResult r = context_.vk.GetFenceStatus(context_.device, pending_.front()->handle);
+    const VkResult r = context_.vk.GetFenceStatus(context_.device, pending_.front().handle);
     if (r != VK_SUCCESS) return r == VK_NOT_READY ? VK_SUCCESS : r;
-    complete(pending_.front()->ticket);
-    idle_.push_back(std::move(pending_.front()));
-    pending_.pop_front();
+    complete(pending_.front().ticket);
+    idle_.splice(idle_.end(), pending_, pending_.begin());
   }
   return VK_SUCCESS;
 }
@@ -164,8 +163,8 @@ VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
   Fence* fence = nullptr;
   {
     const std::lock_guard lock(fence_mutex_);
-    for (auto& f : pending_) {
-      if (f->ticket == ticket) fence = f.get();
+    for (Fence& f : pending_) {
+      if (f.ticket == ticket) fence = &f;
     }
     if (!fence) return VK_SUCCESS;  // another thread saw it complete
     ++fence->waiters;
@@ -173,11 +172,6 @@ VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
   const VkResult r = context_.vk.WaitForFences(context_.device, 1, &fence->handle, VK_TRUE, nanoseconds);
   const std::lock_guard lock(fence_mutex_);
   --fence->waiters;
-  // Fences signal in order: everything before is done too.
-  while (r == VK_SUCCESS && !pending_.empty() && pending_.front()->ticket <= ticket) {
-    idle_.push_back(std::move(pending_.front()));
-    pending_.pop_front();
-  }
   return r;
 }
 
@@ -193,7 +187,8 @@ VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
 }
 
 Status Submitter::wait_bounded(Ticket ticket, double seconds) {
-  const auto limit = std::chrono::duration<double>(seconds);
+  // More than thirty years are for ever, and do not overflow in nanoseconds.
+  const auto limit = std::chrono::duration<double>(std::min(seconds, 1e9));
   auto since = Clock::now();
   Ticket before = context_.completed.load(std::memory_order_acquire);
   while (true) {
@@ -209,8 +204,11 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
                   context_.name.c_str(), seconds);
     }
     const auto slice = std::min(left, kSlice);
-    const VkResult r = wait_slice(ticket, slice);
+    VkResult r = wait_slice(ticket, slice);
     if (r == VK_SUCCESS) {
+      // A wait may also end because the device is lost; only the progress tells.
+      r = poll_once();
+      if (r != VK_SUCCESS) return context_.error(r, "waiting for work");
       complete(ticket);
       context_.collect();
       context_.stalled.store(false, std::memory_order_relaxed);
@@ -232,9 +230,19 @@ Status Submitter::wait(Ticket ticket) {
   return wait_bounded(ticket, options_.timeout_s);
 }
 
-bool Submitter::drain(double seconds) {
+bool Submitter::settle() {
+  const Ticket ticket = last();
+  const bool done = wait(ticket).ok();
+  context_.collect();  // also where nothing had to be waited for
+  return done;
+}
+
+bool Submitter::drain(double seconds) noexcept {
   const auto idle = [&] { return context_.completed.load() >= context_.submitted.load(); };
-  if (!context_.lost && !context_.stalled && wait_bounded(last(), seconds)) return true;
+  try {
+    if (!context_.lost && !context_.stalled && wait_bounded(last(), seconds)) return true;
+  } catch (...) {  // no memory for an error's message
+  }
   // A lost device says so or becomes idle soon; a hung one gets a last chance.
   const auto start = Clock::now();
   while (!idle()) {

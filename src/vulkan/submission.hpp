@@ -3,12 +3,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
 
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
@@ -32,9 +31,11 @@ class Submitter {
   [[nodiscard]] Ticket last() const { return context_.submitted.load(std::memory_order_acquire); }
   // Learns without blocking what is done, and frees what waited for it.
   Status poll();
+  // Waits for everything submitted so far, and frees what waited for it. False if the wait failed.
+  bool settle();
   // Waits for everything, at most `seconds` without progress; one second if the device is lost or a wait gave up
   // before. False: the GPU may still be at work.
-  bool drain(double seconds);
+  bool drain(double seconds) noexcept;
   [[nodiscard]] double timeout_s() const { return options_.timeout_s; }
 
  private:
@@ -43,8 +44,9 @@ class Submitter {
     Ticket ticket = 0;
     int waiters = 0;  // threads inside vkWaitForFences
   };
-  Result<Ticket> submit_locked(std::span<const VkCommandBuffer> buffers, Fence* fence);
-  Result<Fence*> acquire_fence();
+  using Fences = std::list<Fence>;  // nodes move between the lists, so that nothing is allocated once work is submitted
+  Result<Ticket> submit_locked(std::span<const VkCommandBuffer> buffers, VkFence fence);
+  Result<Fences::iterator> acquire_fence();
   VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
   VkResult wait_fence(Ticket ticket, uint64_t nanoseconds);
   void complete(Ticket ticket);
@@ -57,8 +59,7 @@ class Submitter {
   VkSemaphore timeline_ = VK_NULL_HANDLE;
   std::mutex submit_mutex_;  // order of submissions
   std::mutex fence_mutex_;   // the two lists; never held while the driver blocks
-  std::deque<std::unique_ptr<Fence>> pending_;
-  std::vector<std::unique_ptr<Fence>> idle_;
+  Fences pending_, idle_;
 };
 
 }  // namespace lapilli::vulkan

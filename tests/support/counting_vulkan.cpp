@@ -25,7 +25,9 @@ struct State {
   std::string fail_name;
   VkResult fail_result = VK_SUCCESS;
   uint64_t fail_in = 0, fail_times = 0;  // fail_in 0: off
-  bool failed = false, frozen = false;
+  bool failed = false, frozen = false, hidden = false, lost = false;
+  std::function<void(VkPhysicalDeviceProperties&)> properties;
+  bool hide_extensions = false;
   uint64_t atom = 0;  // pretend to be non-coherent
   uint64_t invalidated = 0;
   uint64_t limit = 0, held = 0;
@@ -34,6 +36,14 @@ struct State {
   std::vector<std::pair<std::vector<uint32_t>, Compiler>> bad_shaders;
   std::vector<VkShaderModule> refused;
   PFN_vkGetInstanceProcAddr next = nullptr;
+};
+
+thread_local int depth = 0;
+struct Inside {
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
 };
 
 const char* const kGoesOn = "(a wait timed out)";
@@ -84,6 +94,7 @@ struct Wrapper<Tag, R(VKAPI_PTR*)(Args...)> {
   using F = R(VKAPI_PTR*)(Args...);
   static inline F real = nullptr;
   static VKAPI_ATTR R VKAPI_CALL call(Args... args) {
+    const Inside inside;
     VkResult failure = VK_SUCCESS;
     const bool fails = enter(Tag::name, std::is_same_v<R, VkResult>, &failure);
     if constexpr (std::is_same_v<R, VkResult>) {
@@ -289,15 +300,35 @@ struct Special<Tag_GetPhysicalDeviceProperties> : Plain {
     real(d, out);
     State& s = state();
     const std::lock_guard lock(s.mutex);
+    if (s.properties) s.properties(*out);
     if (s.atom) out->limits.nonCoherentAtomSize = std::max<uint64_t>(s.atom, out->limits.nonCoherentAtomSize);
   }
 };
 
-bool frozen() {
+template <>
+struct Special<Tag_EnumerateDeviceExtensionProperties> : Plain {
+  static VkResult run(PFN_vkEnumerateDeviceExtensionProperties real, VkPhysicalDevice d, const char* layer, uint32_t* n,
+                      VkExtensionProperties* out) {
+    bool hide = false;
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      hide = s.hide_extensions;
+    }
+    if (!hide) return real(d, layer, n, out);
+    *n = 0;
+    return VK_SUCCESS;
+  }
+};
+
+bool get(bool State::*flag) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return s.frozen;
+  return s.*flag;
 }
+bool frozen() { return get(&State::frozen); }
+bool hidden() { return get(&State::frozen) || get(&State::hidden); }
+bool lost() { return get(&State::lost); }
 
 // A failure that is made up leaves the driver at work; wait for it, as a device that is really lost is not.
 VkInstance last_instance = VK_NULL_HANDLE;
@@ -319,6 +350,7 @@ template <>
 struct Special<Tag_WaitForFences> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, uint32_t, const VkFence*, VkBool32, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitForFences real, VkDevice d, uint32_t n, const VkFence* f, VkBool32 all, uint64_t t) {
+    if (lost()) return quiet(d), VK_SUCCESS;
     return waited(frozen() ? VK_TIMEOUT : real(d, n, f, all, t));
   }
 };
@@ -326,13 +358,17 @@ struct Special<Tag_WaitForFences> : Plain {
 template <>
 struct Special<Tag_GetFenceStatus> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, VkFence) { return quiet(d), r; }
-  static VkResult run(PFN_vkGetFenceStatus real, VkDevice d, VkFence f) { return frozen() ? VK_NOT_READY : real(d, f); }
+  static VkResult run(PFN_vkGetFenceStatus real, VkDevice d, VkFence f) {
+    if (lost()) return VK_ERROR_DEVICE_LOST;
+    return hidden() ? VK_NOT_READY : real(d, f);
+  }
 };
 
 template <>
 struct Special<Tag_WaitSemaphores> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, const VkSemaphoreWaitInfo*, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitSemaphores real, VkDevice d, const VkSemaphoreWaitInfo* info, uint64_t t) {
+    if (lost()) return quiet(d), VK_SUCCESS;
     return waited(frozen() ? VK_TIMEOUT : real(d, info, t));
   }
 };
@@ -341,8 +377,8 @@ template <>
 struct Special<Tag_GetSemaphoreCounterValue> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, VkSemaphore, uint64_t*) { return quiet(d), r; }
   static VkResult run(PFN_vkGetSemaphoreCounterValue real, VkDevice d, VkSemaphore s, uint64_t* value) {
-    if (!frozen()) return real(d, s, value);
-    *value = 0;
+    if (!hidden() && !lost()) return real(d, s, value);
+    *value = lost() ? ~uint64_t{0} : 0;
     return VK_SUCCESS;
   }
 };
@@ -408,7 +444,8 @@ void reset() {
   s.calls.clear();
   s.living.clear();
   s.fail_in = s.fail_times = 0;
-  s.failed = s.frozen = false;
+  s.failed = s.frozen = s.hidden = s.lost = s.hide_extensions = false;
+  s.properties = nullptr;
   s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
   s.bad_shaders.clear();
@@ -488,6 +525,27 @@ void freeze_progress(bool value) {
   const std::lock_guard lock(s.mutex);
   s.frozen = value;
 }
+
+void hide_progress(bool value) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.hidden = value;
+}
+
+void lose_silently(bool value) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.lost = value;
+}
+
+void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change, bool hide_extensions) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.properties = std::move(change);
+  s.hide_extensions = hide_extensions;
+}
+
+bool inside() { return depth > 0; }
 
 void pretend_non_coherent(uint64_t atom) {
   State& s = state();

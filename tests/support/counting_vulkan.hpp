@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -40,6 +41,16 @@ bool failed();
 
 // Waits time out and nothing seems to complete, until set back.
 void freeze_progress(bool frozen);
+// Waits work, but asking without waiting learns nothing, until set back.
+void hide_progress(bool hidden);
+// As drivers may after the device was lost: waits succeed, whatever was done, and only asking for the progress tells.
+void lose_silently(bool lost);
+
+// Changes what the devices say about themselves, and hides their extensions. Set before the device is looked at.
+void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change, bool hide_extensions = false);
+
+// This thread is inside of a call through the table: what it allocates there is not Lapilli's.
+bool inside();
 
 // Mapped pointers lead to a shadow of the memory; only flush and invalidate carry bytes across, as on a device whose
 // memory is not coherent. A range that is not flushed is missing on the device. Set before the device is made.

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 
 #include "support/counting_vulkan.hpp"
+#include "vulkan/affine.spv.h"
 #include "vulkan/work.hpp"
 
 namespace lapilli::vulkan {
@@ -109,6 +111,80 @@ TEST_P(DeviceFaults, ALostDeviceStaysLost) {
 // tests.
 constexpr double kPatience = 2;
 
+// A wait that succeeds is no proof: drivers let waits end when the device is lost.
+TEST_P(DeviceFaults, AWaitThatEndsBecauseTheDeviceIsLostIsAnError) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok());
+  counting::lose_silently(true);
+  const CommandRecording* list[] = {&*work->commands};
+  const auto ticket = device->submit(list);
+  ASSERT_TRUE(ticket.ok());
+  const Status status = device->wait(*ticket);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::device_lost) << status.error().message;
+  EXPECT_EQ(device->health().error().code, ErrorCode::device_lost);
+  counting::lose_silently(false);
+  work = fail(ErrorCode::internal, "gone");
+  device.reset();
+  EXPECT_EQ(alive(), "");
+}
+
+TEST_P(DeviceFaults, ATimeoutMayBeForEver) {
+  for (const double seconds : {1e10, 1e300, std::numeric_limits<double>::infinity()}) {
+    options_.wait_timeout_s = seconds;
+    const Status status = everything(options_);
+    EXPECT_TRUE(status.ok()) << seconds << ": " << status.error().message;
+  }
+}
+
+TEST_P(DeviceFaults, SettlingWaitsAndFrees) {
+  options_.wait_timeout_s = kPatience;
+  auto device = make();
+  ASSERT_TRUE(device);
+  counting::hide_progress(true);
+  {
+    auto work = Work::make(device, 1000);
+    ASSERT_TRUE(work.ok()) << work.error().message;
+    const CommandRecording* list[] = {&*work->commands};
+    ASSERT_TRUE(device->submit(list).ok());
+  }
+  EXPECT_THAT(alive(), HasSubstr("DescriptorPool 1"));
+  EXPECT_TRUE(device->settle());
+  EXPECT_THAT(alive(), testing::Not(HasSubstr("DescriptorPool 1")));
+  counting::hide_progress(false);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  const CommandRecording* list[] = {&*work->commands};
+  ASSERT_TRUE(device->submit(list).ok());
+  counting::freeze_progress(true);
+  EXPECT_FALSE(device->settle());
+  counting::freeze_progress(false);
+  EXPECT_TRUE(device->settle());
+}
+
+// Mapped memory that nothing in flight uses is touched at once, whatever else the device does.
+TEST_P(DeviceFaults, AccessMayWaitForOneTicketAlone) {
+  options_.wait_timeout_s = kPatience;
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  auto own = device->make_buffer(64, MemoryUse::device, "own");
+  ASSERT_TRUE(own.ok());
+  if (!own->mapped()) GTEST_SKIP() << "transfers are in the queue's order";
+  const CommandRecording* list[] = {&*work->commands};
+  ASSERT_TRUE(device->submit(list).ok());
+  counting::freeze_progress(true);
+  std::vector<std::byte> bytes(64, std::byte{7}), got(64);
+  EXPECT_TRUE(device->write(*own, 0, bytes, 0).ok());
+  EXPECT_TRUE(device->read(*own, 0, got, 0).ok());
+  EXPECT_TRUE(got == bytes);
+  EXPECT_EQ(device->write(*own, 0, bytes).error().code, ErrorCode::timeout);
+  counting::freeze_progress(false);
+}
+
 TEST_P(DeviceFaults, AWaitGivesUp) {
   options_.wait_timeout_s = kPatience;
   auto device = make();
@@ -166,21 +242,85 @@ TEST_P(DeviceFaults, WorkInFlightOutlivesItsObjects) {
 }
 
 TEST_P(DeviceFaults, APipelineThatFailsIsNamed) {
+  for (const char* call : {"vkCreateComputePipelines", "vkCreateShaderModule"}) {
+    for (const VkResult result : {VK_ERROR_UNKNOWN, VK_ERROR_INVALID_SHADER_NV, VK_ERROR_INITIALIZATION_FAILED}) {
+      auto device = make();
+      ASSERT_TRUE(device);
+      counting::fail(call, result, 1, 0);
+      auto work = Work::make(device, 100);
+      ASSERT_FALSE(work.ok());
+      // Not `unsupported`, which says that less of it may do.
+      EXPECT_EQ(work.error().code, ErrorCode::no_device);
+      EXPECT_THAT(work.error().message, HasSubstr("shader 'affine' with constants 3, 5"));
+      EXPECT_THAT(work.error().message, HasSubstr(result_name(result)));
+      // The driver is not asked again, and the answer stays.
+      counting::fail("", VK_SUCCESS, 0);
+      const auto before = counting::calls();
+      const auto again = Work::make(device, 100);
+      ASSERT_FALSE(again.ok());
+      EXPECT_EQ(again.error().message, work.error().message);
+      const auto calls = counting::since(before);
+      EXPECT_EQ(calls.count("vkCreateComputePipelines") + calls.count("vkCreateShaderModule"), 0u);
+    }
+  }
+  // A failed batch is tried one by one, and what fails for want of memory is tried again.
   auto device = make();
   ASSERT_TRUE(device);
-  for (const VkResult result : {VK_ERROR_UNKNOWN, VK_ERROR_INVALID_SHADER_NV, VK_ERROR_INITIALIZATION_FAILED}) {
-    counting::fail("vkCreateComputePipelines", result, 1, 0);
-    auto work = Work::make(device, 100);
-    ASSERT_FALSE(work.ok());
-    EXPECT_EQ(work.error().code, ErrorCode::unsupported);
-    EXPECT_THAT(work.error().message, HasSubstr("shader 'affine' with constants 3, 5"));
-    EXPECT_THAT(work.error().message, HasSubstr(result_name(result)));
-  }
-  // A failed batch is tried one by one.
+  counting::fail("vkCreateComputePipelines", VK_ERROR_OUT_OF_HOST_MEMORY, 1, 2);
+  EXPECT_EQ(Work::make(device, 100).error().code, ErrorCode::out_of_memory);
   counting::fail("vkCreateComputePipelines", VK_ERROR_UNKNOWN, 1, 1);
   auto work = Work::make(device, 100);
   ASSERT_TRUE(work.ok()) << work.error().message;
   EXPECT_TRUE(work->run().ok());
+}
+
+// Of a batch the good ones are made, whichever comes first.
+TEST_P(DeviceFaults, ARefusedPipelineLeavesItsSiblings) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  const PipelineRequest all[] = {{spv_affine, std::size(spv_affine), "affine", {1, 2}},
+                                 {spv_affine, std::size(spv_affine), "affine", {3, 4}},
+                                 {spv_affine, std::size(spv_affine), "affine", {5, 6}}};
+  counting::fail("vkCreateComputePipelines", VK_ERROR_UNKNOWN, 1, 2);  // the batch, then the first alone
+  const auto made = device->pipelines(all);
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().message, HasSubstr("constants 1, 2"));
+  const auto before = counting::calls();
+  EXPECT_TRUE(device->pipelines(std::span(all).subspan(1)).ok());
+  EXPECT_FALSE(device->pipelines(std::span(all).first(1)).ok());
+  EXPECT_EQ(counting::since(before).count("vkCreateComputePipelines"), 0u);
+}
+
+// Drivers that say odd things: limits that are no powers of two where Vulkan asks for it, and no word about subgroups.
+TEST_P(DeviceFaults, OddLimitsAreRounded) {
+  counting::pretend_properties([](VkPhysicalDeviceProperties& p) {
+    p.limits.nonCoherentAtomSize = 96;
+    p.limits.minStorageBufferOffsetAlignment = 48;
+    p.limits.minUniformBufferOffsetAlignment = 0;
+  });
+  {
+    auto device = make();
+    ASSERT_TRUE(device);
+    EXPECT_EQ(device->caps().non_coherent_atom, 128u);
+    EXPECT_EQ(device->caps().storage_alignment, 64u);
+    EXPECT_EQ(device->caps().uniform_alignment, 1u);
+  }
+  counting::pretend_properties([](VkPhysicalDeviceProperties& p) { p.limits.minStorageBufferOffsetAlignment = ~0ull; });
+  EXPECT_FALSE(Device::create(options_).ok());
+}
+
+TEST_P(DeviceFaults, WithoutSizeControlAnySubgroupMayRun) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  const uint32_t size = device->caps().subgroup_size;
+  if (size == 1) GTEST_SKIP() << "no subgroups";
+  counting::pretend_properties([](VkPhysicalDeviceProperties& p) { p.apiVersion = VK_API_VERSION_1_2; }, true);
+  device = make();
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->caps().subgroup_size, size);
+  EXPECT_EQ(device->caps().min_subgroup_size, 1u);
+  EXPECT_EQ(device->caps().max_subgroup_size, 128u);
+  EXPECT_FALSE(device->caps().subgroup_size_control);
 }
 
 TEST_P(DeviceFaults, MemoryThatIsNotCoherentIsFlushed) {

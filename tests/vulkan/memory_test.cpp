@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdlib>
 #include <map>
 
@@ -110,7 +111,7 @@ class Memory : public testing::Test {
 TEST_F(Memory, EachUseHasItsTypesInOrder) {
   discrete();
   using testing::ElementsAre;
-  EXPECT_THAT(pool_->types_for(MemoryUse::device, ~0u), ElementsAre(1, 4, 0, 2, 3));  // the window before host memory
+  EXPECT_THAT(pool_->types_for(MemoryUse::device, ~0u), ElementsAre(1, 0, 2, 3, 4));  // the window after all
   EXPECT_THAT(pool_->types_for(MemoryUse::upload, ~0u), ElementsAre(2, 3, 4));
   EXPECT_THAT(pool_->types_for(MemoryUse::readback, ~0u), ElementsAre(3, 2, 4));
   EXPECT_THAT(pool_->types_for(MemoryUse::readback, 1u << 4), ElementsAre(4));
@@ -188,6 +189,40 @@ TEST_F(Memory, FallsBackToHostMemory) {
   ASSERT_TRUE(r.ok()) << r.error().message;
   EXPECT_EQ(r->block->type, 2u);
   EXPECT_EQ(r->block->mapped, nullptr);  // used as device memory is
+}
+
+// The window into device memory that the host can map (256 MiB without a resizable BAR) is left to uploads.
+TEST_F(Memory, TheWindowIsTheLastResort) {
+  discrete();
+  fake_.limit = {{1, 32 * kMiB}};
+  for (int i = 0; i < 30; ++i) {
+    auto r = allocate(10 * kMiB);
+    ASSERT_TRUE(r.ok());
+    EXPECT_NE(r->block->type, 4u);
+  }
+  fake_.limit = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+  auto r = allocate(10 * kMiB);
+  while (r.ok() && r->block->type != 4u) r = allocate(10 * kMiB);
+  EXPECT_TRUE(r.ok()) << r.error().message;
+}
+
+// With a resizable BAR the window is the main heap itself.
+TEST_F(Memory, AWindowOntoEverythingIsAsGood) {
+  heaps({8 * kGiB, 16 * kGiB});
+  types({{kVisible | kCoherent, 1}, {kLocal | kVisible | kCoherent, 0}});
+  EXPECT_THAT(pool_->types_for(MemoryUse::device, ~0u), testing::ElementsAre(1, 0));
+}
+
+TEST_F(Memory, OddRequirementsAreServedOrRefused) {
+  one_type(64 * kGiB);
+  for (const uint64_t alignment : {0u, 3u, 48u, 96u, 1000u}) {
+    auto r = allocate(100, MemoryUse::device, alignment);
+    ASSERT_TRUE(r.ok()) << alignment;
+    ASSERT_NE(r->block, nullptr);
+    EXPECT_EQ(r->offset % std::bit_ceil(std::max<uint64_t>(1, alignment)), 0u) << alignment;
+  }
+  auto none = allocate(0);
+  EXPECT_FALSE(none.ok());
 }
 
 TEST_F(Memory, WhereABlockDoesNotFitASmallerOneDoes) {
