@@ -53,7 +53,7 @@ void main() {
       uint header = t * (LOG_HEADER + 4u * p.slots);
       log_words[header] = live;
       log_words[header + 1u] = done ? 1u : 0u;
-      log_words[header + 2u] = 0u;
+      log_words[header + LOG_MARK] = param(P_LOG_MARK);
       log_words[header + 3u] = 0u;
     }
   }

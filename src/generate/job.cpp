@@ -26,6 +26,13 @@ uint32_t length_bucket(uint64_t n) {
 // More steps in one submission win nothing and make every cancellation wait.
 constexpr uint32_t kMaxStepsInFlight = 64;
 
+// Of no other attempt in memory that this one may get; not 0, as fresh memory is.
+uint32_t next_log_mark() {
+  static std::atomic<uint32_t> last{0};
+  const uint32_t mark = ++last;
+  return mark ? mark : ++last;
+}
+
 // Positions that a translation of this many source ids hardly ever exceeds. A search that does is run again with room
 // for max_length, so that caches are sized by what is usual.
 // By the source's bucket, so that one source bucket has one target bucket.
@@ -48,6 +55,7 @@ struct Job::Impl {
   std::atomic<bool> cancelled{false};
   bool ended = false, search_done = false, taken = false;
   uint32_t position_limit = 0;  // ids this attempt has room for
+  uint32_t log_mark = 0;        // of this attempt
   Status status;
   GenerateOutput output;
   Clock::time_point started, encoded;
@@ -170,7 +178,8 @@ Status Job::Impl::begin(uint32_t positions) {
   Model::Impl& m = *model->impl();
   uint64_t longest = 0;
   for (const auto& s : request.sources) longest = std::max<uint64_t>(longest, s.size());
-  const SearchWords words = encode_options(options, m.network.config, prefix, request.sources, request.sequences);
+  SearchWords words = encode_options(options, m.network.config, prefix, request.sources, request.sequences);
+  log_mark = words.params[ParamWords::log_mark] = next_log_mark();
   WorkspaceKey key;
   key.candidates = options.candidates();
   key.sample = options.sample;
@@ -216,6 +225,7 @@ void Job::Impl::start_runner() {
   o.steps_per_submit = workspace->key.steps_per_submit;
   o.submits_in_flight = request.capture_scores ? 1 : 2;
   o.log_stride = LogLayout::stride(workspace->key.shape.slots());
+  o.log_mark = log_mark;
   o.max_steps = position_limit - 1;
   o.work_limit = static_cast<double>(model->impl()->device->caps().work_limit);
   log.clear();
@@ -299,23 +309,6 @@ Status Job::Impl::give_tokens() {
   return {};
 }
 
-namespace {
-// The ids that the hypothesis in `slot` holds before step `step`.
-std::vector<int32_t> slot_history(const std::vector<uint32_t>& log, const model::SessionShape& shape, uint32_t step,
-                                  uint32_t slot, const std::vector<std::vector<int32_t>>& prefix) {
-  std::vector<int32_t> ids;
-  const uint64_t stride = LogLayout::stride(shape.slots());
-  for (uint32_t t = step; t-- > 0;) {
-    const uint32_t* entry = log.data() + t * stride + LogLayout::header + 4 * uint64_t{slot};
-    ids.push_back(static_cast<int32_t>(entry[0]));
-    slot = entry[1];
-  }
-  ids.push_back(prefix[slot / shape.beams].front());
-  std::reverse(ids.begin(), ids.end());
-  return ids;
-}
-}  // namespace
-
 Status Job::Impl::capture_step() {
   const auto& shape = workspace->key.shape;
   const Plan& plan = *workspace->plans.step;
@@ -324,6 +317,9 @@ Status Job::Impl::capture_step() {
   const uint64_t stride = LogLayout::stride(shape.slots());
   CapturedStep c;
   c.rows = step == 0 ? static_cast<uint32_t>(request.sources.size()) * shape.beams : log[(step - 1) * stride];
+  if (c.rows > shape.slots())
+    return fail(ErrorCode::internal, "the step log has %u live rows of %llu", c.rows,
+                static_cast<unsigned long long>(shape.slots()));
   c.vocabulary = model->impl()->network.config.target_vocabulary;
   for (auto [tensor, values] :
        {std::pair{workspace->plans.logits, &c.logits}, std::pair{workspace->plans.scores, &c.scores}}) {
@@ -336,8 +332,11 @@ Status Job::Impl::capture_step() {
       std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), c.vocabulary,
                   values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
   }
-  for (uint32_t r = 0; r < c.rows; ++r)
-    c.histories.push_back(slot_history(log, shape, step, step == 0 ? r : captured_slots[r], prefix));
+  const SearchRecord record{shape, static_cast<uint32_t>(prefix.front().size()), step, log, {}, 1};
+  for (uint32_t r = 0; r < c.rows; ++r) {
+    LAPILLI_TRY(auto ids, slot_history(record, step == 0 ? r : captured_slots[r], prefix));
+    c.histories.push_back(std::move(ids));
+  }
   captured.push_back(std::move(c));
   captured_slots.resize(kMaxRows);
   return workspace->session->read(workspace->session->state(StateKind::step), uint64_t{StepWords::row_slot} * 4,
@@ -417,16 +416,19 @@ Result<GenerateOutput> Job::take() {
 
 Job::~Job() {
   if (!impl_ || !impl_->runner || !impl_->workspace) return;
-  // Nothing of the session may be destroyed while the device works on it. What the steps chose interests nobody now.
-  impl_->runner->on_step = {};
-  impl_->runner->on_prologue = {};
-  impl_->runner->stop();
-  while (impl_->runner->in_flight()) {
-    if (!impl_->runner->wait_oldest()) break;
-    if (!impl_->runner->pump()) break;
+  // A job that ended with an error gave up waiting already: what the device still works on is kept by the device.
+  if (impl_->ended && !impl_->status) return;
+  try {
+    // So that the session can be used again. What the steps chose interests nobody now.
+    impl_->runner->on_step = {};
+    impl_->runner->on_prologue = {};
+    impl_->runner->stop();
+    while (impl_->runner->in_flight()) {
+      if (!impl_->runner->wait_oldest() || !impl_->runner->pump()) return;
+    }
+    impl_->model->impl()->give_back(std::move(impl_->workspace));
+  } catch (...) {  // no memory: the session goes
   }
-  const bool sound = !impl_->ended || impl_->status;
-  if (sound && !impl_->runner->in_flight()) impl_->model->impl()->give_back(std::move(impl_->workspace));
 }
 
 }  // namespace lapilli

@@ -78,4 +78,23 @@ Result<std::vector<Hypothesis>> trace_back(const SearchRecord& r, uint32_t sente
   return all;
 }
 
+Result<std::vector<int32_t>> slot_history(const SearchRecord& r, uint32_t slot,
+                                          std::span<const std::vector<int32_t>> prefixes) {
+  const uint64_t stride = LogLayout::stride(r.shape.slots()), beams = r.shape.beams;
+  const uint64_t slots = std::min<uint64_t>(r.shape.slots(), prefixes.size() * beams);
+  std::vector<int32_t> ids;
+  for (uint32_t t = r.steps;; --t) {
+    if (slot >= slots)
+      return fail(ErrorCode::internal, "the search names slot %u of %llu", slot,
+                  static_cast<unsigned long long>(slots));
+    if (t == 0) break;
+    const uint32_t* entry = r.log.data() + (t - 1) * stride + LogLayout::header + 4 * uint64_t{slot};
+    ids.push_back(static_cast<int32_t>(entry[0]));
+    slot = entry[1];
+  }
+  ids.push_back(prefixes[slot / beams].front());
+  std::reverse(ids.begin(), ids.end());
+  return ids;
+}
+
 }  // namespace lapilli

@@ -25,4 +25,9 @@ struct SearchRecord {
 Result<std::vector<Hypothesis>> trace_back(const SearchRecord& record, uint32_t sentence,
                                            std::span<const int32_t> prefix, uint32_t count);
 
+// The ids that the running hypothesis in `slot` holds after the record's steps; `prefixes` has the given ids by
+// sentence.
+Result<std::vector<int32_t>> slot_history(const SearchRecord& record, uint32_t slot,
+                                          std::span<const std::vector<int32_t>> prefixes);
+
 }  // namespace lapilli

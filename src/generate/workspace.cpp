@@ -182,7 +182,10 @@ Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKe
   }
   auto made = make_workspace(key);
   if (made || made.error().code != ErrorCode::out_of_memory) return made;
-  drop_free();  // sessions of other shapes may be in the way
+  // Sessions of other shapes may be in the way; their memory comes back once what was submitted before is done, also of
+  // other jobs.
+  drop_free();
+  device->settle();
   return make_workspace(key);
 }
 

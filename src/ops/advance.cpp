@@ -65,7 +65,7 @@ void reference(const graph::Graph&, const graph::Node& node, HostTensors& values
   step[StepWords::done] = done ? 1 : 0;
   std::copy(slots.begin(), slots.end(), step.begin() + StepWords::row_slot);
   if (t + 1 < shape.positions) {
-    const uint32_t header[] = {live, done ? 1u : 0u, 0, 0};
+    const uint32_t header[] = {live, done ? 1u : 0u, p[P::log_mark], 0};
     std::copy(std::begin(header), std::end(header),
               values.at(node.inputs[kLog]).u.begin() + static_cast<std::ptrdiff_t>(t * LogLayout::stride(shape.slots)));
   }
@@ -77,6 +77,7 @@ OpCase make_case(const std::string& name, const SearchShape& shape, uint32_t t, 
                  const std::vector<uint32_t>& ended) {
   search::StateCase c(name, shape, 100);
   c.params[P::sentences] = sentences;
+  c.params[P::log_mark] = 0xa1b2c3d4u;
   c.set_step(t, sentences * shape.beams);
   for (const uint32_t s : ended) c.search[c.search_word(s, SearchLayout::done)] = 1;
   for (uint32_t i = 0; i < kMaxGrids; ++i) {

@@ -103,6 +103,7 @@ struct ParamWords {
       62;  // the first one's id; the id before it says that there are none; 0: off
   static constexpr uint32_t timestamp_latest = 63;  // the latest id that the first generated token may be; 0: any
   static constexpr uint32_t timestamp_after = 64;   // ids in total before the first generated one
+  static constexpr uint32_t log_mark = 65;          // any word; the log's rows repeat it, so that no older row passes
   static constexpr uint32_t words = 80;
 };
 
@@ -129,13 +130,14 @@ struct SearchLayout {
   static constexpr uint32_t stride(uint32_t beams) { return header + 5 * beams; }
 };
 
-// log: per step `stride(slots)` words: a header of 4 words {live rows after the step, done after the step, 0, 0}, then per
-// slot 4 words: token at position t + 1, parent slot, running score (float), note. Only live slots are written.
+// log: per step `stride(slots)` words: a header of 4 words {live rows after the step, done after the step, the job's
+// log_mark, 0}, then per slot 4 words: token at position t + 1, parent slot, running score (float), note. Only live slots are written.
 // Notes of beam search, for who follows it from the host: a sentence's first slot has note_done if its search ended with
 // this step; its second one has the best hypothesis that has finished so far, as the step and the slot it ended in (0:
 // none). All other notes are 0.
 struct LogLayout {
   static constexpr uint32_t header = 4;
+  static constexpr uint32_t mark = 2;  // word of the header
   static constexpr uint32_t note_done = 1;
   static constexpr uint32_t note(uint32_t step, uint32_t slot) { return 1 + step * kMaxRows + slot; }
   static constexpr uint32_t note_step(uint32_t note) { return (note - 1) / kMaxRows; }

@@ -85,6 +85,9 @@ Status StepRunner::harvest(const Flight& flight) {
   for (; completed_ < end; ++completed_) {
     if (done_) continue;
     const std::span<const uint32_t> row(words + completed_ * stride, stride);
+    if (row[LogLayout::mark] != options_.log_mark)
+      return fail(ErrorCode::device_lost, "step %u was reported as done, but %s has not run it: the device is lost",
+                  completed_, session_.device()->caps().device_name.c_str());
     live = row[0];
     ++harvested_;
     if (on_step) on_step(completed_, row);

@@ -18,6 +18,7 @@ struct RunnerOptions {
   uint32_t steps_per_submit = 4;  // S; the step plan was bound with as many repeats if it is one segment
   uint32_t submits_in_flight = 2;
   uint64_t log_stride = 0;  // words from one step's log to the next
+  uint32_t log_mark = 0;    // as in the params: rows without it were not written by this run
   double work_limit =
       2e11;  // of a submission, in estimated operations: fewer steps, or a part of one, where it is less
 };

@@ -91,12 +91,12 @@ Status Session::write(StateKind kind, std::span<const uint32_t> words, uint64_t 
   const BufferRef ref = state(kind);
   if (!ref.buffer || (first_word + words.size()) * 4 > ref.size)
     return fail(ErrorCode::internal, "%s: no room for %zu words", state_name(kind), words.size());
-  return device_->write(*ref.buffer, ref.offset + first_word * 4, std::as_bytes(words));
+  return device_->write(*ref.buffer, ref.offset + first_word * 4, std::as_bytes(words), 0);
 }
 
 Status Session::read(const BufferRef& ref, uint64_t offset, std::span<std::byte> bytes) const {
   if (!ref.buffer || offset + bytes.size() > ref.size) return fail(ErrorCode::internal, "read beyond a session buffer");
-  return device_->read(*ref.buffer, ref.offset + offset, bytes);
+  return device_->read(*ref.buffer, ref.offset + offset, bytes, 0);
 }
 
 }  // namespace lapilli

@@ -33,7 +33,7 @@ class Session {
 
   // Host writes before a job; directly where memory is mapped. Nothing of the session may be in flight.
   Status write(StateKind kind, std::span<const uint32_t> words, uint64_t first_word = 0) const;
-  // Blocking read after a job.
+  // Blocking read after a job, under the same condition.
   Status read(const BufferRef& ref, uint64_t offset, std::span<std::byte> bytes) const;
 
  private:

@@ -2,9 +2,11 @@
 // behind.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <fstream>
 
 #include "generate/jobs.hpp"
+#include "generate/model_impl.hpp"
 
 namespace lapilli {
 namespace {
@@ -250,6 +252,89 @@ TEST_F(DeviceFaultsOfJobs, ABatchTooLargeForTheMemoryIsSplit) {
   EXPECT_LT(out.stats.session_bytes, session);
 }
 
+// The memory of free sessions comes back only when what is in flight is done, of whichever job: that is waited for.
+TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny,vocabulary=8000"));
+  const GenerateRequest large = request_of(std::vector<uint32_t>(128, 20), 4, 4);
+  const GenerateRequest other = request_of(std::vector<uint32_t>(128, 12), 4, 4);
+  const GenerateRequest small = request_of({3}, 4, 16);
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model, large));  // the plans are there afterwards
+  LAPILLI_ASSERT_OK(run_job(model, small));
+  model->impl()->drop_free();
+  LAPILLI_ASSERT_OK(run_job(model, other));  // its session is kept
+  LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, small));
+  EXPECT_FALSE(running->pump());
+  counting::hide_progress(true);
+  counting::limit_memory(device->counters().device_bytes + (1 << 20));
+  auto job = Job::start(model, large);
+  counting::hide_progress(false);
+  LAPILLI_ASSERT_OK(job);
+  LAPILLI_ASSERT_OK((*job)->wait());
+  LAPILLI_ASSERT_VALUE(const auto out, (*job)->take());
+  EXPECT_EQ(bits_of(out), bits_of(want));
+  LAPILLI_ASSERT_OK(running->wait());
+}
+
+// Starting a job waits for nothing that other jobs have in flight.
+TEST_F(DeviceFaultsOfJobs, AJobStartsWhileAnotherOneRuns) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device("", 2));
+  if (!device->caps().unified_memory) return;  // transfers are in the queue's order
+  LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+  {
+    LAPILLI_ASSERT_VALUE(const auto a, Job::start(model, request_));
+    LAPILLI_ASSERT_VALUE(const auto b, Job::start(model, request_));
+    LAPILLI_ASSERT_OK(a->wait());
+    LAPILLI_ASSERT_OK(b->wait());
+  }
+  LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, request_));
+  EXPECT_FALSE(running->pump());
+  counting::freeze_progress(true);
+  LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+  counting::freeze_progress(false);
+  for (Job* j : {running.get(), job.get()}) {
+    LAPILLI_ASSERT_OK(j->wait());
+    LAPILLI_ASSERT_VALUE(const auto out, j->take());
+    EXPECT_EQ(bits_of(out), want_);
+  }
+}
+
+// A driver that refuses a shader does not make the batch too large.
+TEST_F(DeviceFaultsOfJobs, ARefusedShaderIsNotTriedWithFewerRows) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+  counting::fail("vkCreateComputePipelines", VK_ERROR_UNKNOWN, 1, 0);
+  const auto out = generate(model, request_);
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.error().code, ErrorCode::no_device) << out.error().message;
+  EXPECT_THAT(out.error().message, HasSubstr("refuses this shader"));
+  const uint64_t calls = counting::calls("vkCreateComputePipelines");
+  EXPECT_FALSE(generate(model, request_).ok());
+  EXPECT_EQ(counting::calls("vkCreateComputePipelines"), calls);
+}
+
+// The device is lost without a word: what it has not computed is never given out.
+TEST_F(DeviceFaultsOfJobs, ASilentLossIsAnError) {
+  for (const uint32_t at : {0u, 2u}) {
+    LAPILLI_ASSERT_VALUE(auto device, counted_device());
+    {
+      LAPILLI_ASSERT_VALUE(const auto model, Model::load(device, marian()));
+      LAPILLI_ASSERT_OK(run_job(model, request_));  // its log is still there
+      LAPILLI_ASSERT_VALUE(const auto job, Job::start(model, request_));
+      if (at == 0) counting::lose_silently(true);
+      const Status s = job->wait([&] {
+        if (job->steps_done() >= at) counting::lose_silently(true);
+        return true;
+      });
+      ASSERT_FALSE(s.ok());
+      EXPECT_EQ(s.error().code, ErrorCode::device_lost) << s.error().message;
+    }
+    counting::lose_silently(false);
+    device.reset();
+    EXPECT_THAT(counting::living(), testing::IsEmpty());
+  }
+}
+
 // A device that hangs: the wait gives up, the job ends, and destroying everything does not hang either.
 TEST_F(DeviceFaultsOfJobs, ATimeoutEndsTheJob) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device("", 2));  // for the honest work as well
@@ -269,6 +354,28 @@ TEST_F(DeviceFaultsOfJobs, ATimeoutEndsTheJob) {
   // The device came back: the next job works.
   LAPILLI_ASSERT_VALUE(const auto out, run_job(model, request_));
   EXPECT_EQ(bits_of(out), want_);
+}
+
+// One that never comes back is waited for once, by the job, and a last second by the device.
+TEST_F(DeviceFaultsOfJobs, AHungDeviceIsWaitedForOnce) {
+  constexpr double kTimeout = 4;
+  const auto seconds = [](const auto& act) {
+    const auto start = std::chrono::steady_clock::now();
+    act();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  {
+    LAPILLI_ASSERT_VALUE(auto device, counted_device("", kTimeout));
+    LAPILLI_ASSERT_VALUE(auto model, Model::load(device, marian()));
+    LAPILLI_ASSERT_VALUE(auto job, Job::start(model, request_));
+    counting::freeze_progress(true);
+    const double waited = seconds([&] { EXPECT_EQ(job->wait().error().code, ErrorCode::timeout); });
+    EXPECT_GE(waited, kTimeout * 0.99);
+    EXPECT_LT(seconds([&] { job.reset(); }), kTimeout / 2);
+    EXPECT_LT(seconds([&] { model.reset(), device.reset(); }), kTimeout * 0.9);
+  }
+  EXPECT_EQ(counting::living()["Device"], 1);  // kept on purpose
+  counting::reset();
 }
 
 }  // namespace

@@ -59,13 +59,15 @@ struct Run {
   double ms = 0;
 };
 
-Result<Run> run_search(const Bound& b, uint32_t steps_per_submit, uint32_t in_flight, double work_limit = 2e11) {
+Result<Run> run_search(const Bound& b, uint32_t steps_per_submit, uint32_t in_flight, double work_limit = 2e11,
+                       uint32_t log_mark = 0) {
   RunnerOptions o;
   o.max_steps = b.input.options.max_length - 1;
   o.steps_per_submit = steps_per_submit;
   o.submits_in_flight = in_flight;
   o.log_stride = LogLayout::stride(b.key.shape.slots());
   o.work_limit = work_limit;
+  o.log_mark = log_mark;
   StepRunner runner(*b.session, *b.step, o);
   runner.prologue({b.encode.get(), b.init.get()});
   Run run;
@@ -141,6 +143,26 @@ TEST_P(DeviceRunner, EveryNumberOfStepsInFlightGivesTheSameLog) {
     input.sources = testing_support::random_sources({7, 12, 3}, 257, 5);
     same_logs(loaded.network, input, false);
   }
+}
+
+// Rows that another run of the same memory left are not taken for this one's.
+TEST_P(DeviceRunner, OlderLogsAreNotRead) {
+  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network("tiny"));
+  SearchInput input;
+  input.options.max_length = 22;
+  input.options.decoder_start = input.options.pad = 256;
+  input.options.end_ids = input.options.forced_eos = {0};
+  input.sources = testing_support::random_sources({7, 12, 3}, 257, 5);
+  LAPILLI_ASSERT_VALUE(const auto sources, weight_sources(loaded.network));
+  LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, sources));
+  LAPILLI_ASSERT_VALUE(const auto bound, bind_search(device_, {&loaded.network, weights, input, 1}));
+  const uint32_t mark = 77;
+  LAPILLI_ASSERT_OK(bound.session->write(StateKind::params, std::span(&mark, 1), ParamWords::log_mark));
+  LAPILLI_ASSERT_VALUE(const auto run, run_search(bound, 4, 2, 2e11, mark));
+  EXPECT_EQ(run.log.back()[LogLayout::mark], mark);
+  const auto other = run_search(bound, 4, 2, 2e11, mark + 1);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, ErrorCode::device_lost) << other.error().message;
 }
 
 // Measured once.
