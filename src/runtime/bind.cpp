@@ -182,7 +182,7 @@ Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint
     w[GridWords::max_x] = max_group_x;
   }
   if (grids.size < words.size() * 4) return fail(ErrorCode::internal, "the grids buffer is too small");
-  return device.write(*grids.buffer, grids.offset, std::as_bytes(std::span(words)));
+  return device.write(*grids.buffer, grids.offset, std::as_bytes(std::span(words)), 0);
 }
 
 }  // namespace lapilli

@@ -71,7 +71,7 @@ void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::ve
 // Makes the pipelines of all these plans that are not there yet, in one batch; binding them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans);
 
-// Writes a plan's grid specifications into a grids buffer (StateKind::grids); blocking.
+// Writes a plan's grid specifications into a grids buffer (StateKind::grids) that nothing in flight uses; blocking.
 Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids);
 
 // Plans that share one grids buffer: the grids of all, each once, and for every plan which of them are its own.
