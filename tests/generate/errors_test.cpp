@@ -156,6 +156,8 @@ class DeviceFaultsOfJobs : public testing::Test {
   void TearDown() override {
     counting::fail("", VK_SUCCESS, 0);
     counting::freeze_progress(false);
+    counting::hide_progress(false);
+    counting::lose_silently(false);
     counting::limit_memory(0);
   }
   GenerateRequest request_;
@@ -257,17 +259,26 @@ TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device());
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny,vocabulary=8000"));
   const GenerateRequest large = request_of(std::vector<uint32_t>(128, 20), 4, 4);
-  const GenerateRequest other = request_of(std::vector<uint32_t>(128, 12), 4, 4);
+  const GenerateRequest next = request_of(std::vector<uint32_t>(128, 12), 4, 4);
   const GenerateRequest small = request_of({3}, 4, 16);
-  LAPILLI_ASSERT_VALUE(const auto want, run_job(model, large));  // the plans are there afterwards
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model, next));  // the plans are there afterwards
   LAPILLI_ASSERT_OK(run_job(model, small));
   model->impl()->drop_free();
-  LAPILLI_ASSERT_OK(run_job(model, other));  // its session is kept
+  LAPILLI_ASSERT_OK(run_job(model, large));  // its session is kept
   LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, small));
   EXPECT_FALSE(running->pump());
   counting::hide_progress(true);
-  counting::limit_memory(device->counters().device_bytes + (1 << 20));
-  auto job = Job::start(model, large);
+  // Nothing else is free.
+  counting::limit_memory(1);
+  std::vector<vulkan::Buffer> fillers;
+  for (uint64_t bytes = 8 << 20; bytes >= 1 << 14;) {
+    auto filler = device->make_buffer(bytes, vulkan::MemoryUse::device, "filler");
+    if (filler)
+      fillers.push_back(std::move(*filler));
+    else
+      bytes /= 2;
+  }
+  auto job = Job::start(model, next);
   counting::hide_progress(false);
   LAPILLI_ASSERT_OK(job);
   LAPILLI_ASSERT_OK((*job)->wait());
