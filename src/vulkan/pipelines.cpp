@@ -1,6 +1,7 @@
 #include "vulkan/pipelines.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace lapilli::vulkan {
 namespace {
@@ -100,17 +101,29 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
 }
 
 Status PipelineStore::create_missing(std::vector<Job>& jobs) {
-  std::map<Key, VkShaderModule> modules;
-  Status status = create_modules(jobs, modules);
+  // What the host needs comes first: if it has no memory left, nothing of the device's is lost.
+  std::map<Key, std::unique_ptr<Pipeline>> places;
+  for (const Job& job : jobs) {
+    auto& place = places[job.key] = std::make_unique<Pipeline>();
+    place->name = job.request->name;
+  }
+  struct Made {
+    Context& context;
+    std::vector<Job>& jobs;
+    std::map<Key, VkShaderModule> modules;
+    ~Made() {
+      for (const auto& [key, module] : modules) context.vk.DestroyShaderModule(context.device, module, nullptr);
+      for (const Job& job : jobs) context.vk.DestroyPipeline(context.device, job.pipeline, nullptr);
+    }
+  } made{context_, jobs, {}};
+  Status status = create_modules(jobs, made.modules);
   if (status) status = create_batch(jobs);
-  for (auto& [key, module] : modules) context_.vk.DestroyShaderModule(context_.device, module, nullptr);
   // What was made stays, also if a sibling failed: the caller may ask again with another variant.
   for (Job& job : jobs) {
     if (!job.pipeline) continue;
-    auto pipeline = std::make_unique<Pipeline>();
-    pipeline->handle = job.pipeline;
-    pipeline->name = job.request->name;
-    pipelines_.emplace(std::move(job.key), std::move(pipeline));
+    auto place = places.extract(job.key);
+    place.mapped()->handle = std::exchange(job.pipeline, VkPipeline(VK_NULL_HANDLE));
+    pipelines_.insert(std::move(place));
     ++context_.pipelines_created;
   }
   return status;

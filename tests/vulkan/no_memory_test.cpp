@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "support/counting_vulkan.hpp"
+#include "vulkan/affine.spv.h"
 #include "vulkan/suballocator.hpp"
 #include "vulkan/work.hpp"
 
@@ -144,6 +145,25 @@ TEST_P(DeviceFaultsNoMemory, AHalfMadeBufferIsNotLost) {
     sweep([&] { made += device->make_buffer(bytes, MemoryUse::device, "x").ok() ? 1 : 0; });
   }
   EXPECT_GE(made, 2u);
+  device.reset();
+  EXPECT_EQ(alive(), "");
+}
+
+TEST_P(DeviceFaultsNoMemory, HalfMadePipelinesAreNotLost) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  uint32_t next = 0, made = 0;
+  for (const bool refuse : {false, true}) {
+    sweep([&] {
+      ++next;  // never asked for before
+      const PipelineRequest all[] = {{spv_affine, std::size(spv_affine), "affine", {next, 1}},
+                                     {spv_affine, std::size(spv_affine), "affine", {next, 2}}};
+      if (refuse) counting::fail("vkCreateComputePipelines", VK_ERROR_UNKNOWN, 1, 2);  // the batch, then one alone
+      made += device->pipelines(all).ok() ? 1 : 0;
+    });
+    counting::fail("", VK_SUCCESS, 0);
+  }
+  EXPECT_EQ(made, 1u);
   device.reset();
   EXPECT_EQ(alive(), "");
 }
