@@ -123,6 +123,8 @@ std::vector<OpCase> matmul_cases() {
   for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
     all.push_back(linear_case({19, 61, 12}, act));
     all.push_back(linear_case({1, 96, 64}, act));
+    all.push_back(linear_case({1, 160, 32}, act));
+    all.push_back(linear_case({5, 160, 32}, act));  // the workgroups of wide products, small enough for the self-test
   }
   all.push_back(linear_case({131, 257, 127}));
   all.push_back(linear_case({64, 128, 96}));
@@ -131,6 +133,8 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(residual_case({3, 40, 2051}));
   all.push_back(residual_case({1, 512, 128}));
   all.push_back(residual_case({17, 50, 50}));
+  all.push_back(residual_case({1, 160, 48}));
+  all.push_back(residual_case({6, 160, 48}));
   all.push_back(residual_case({8, 64, 96}, 5));
   all.push_back(linear_case({12, 64, 32}, Activation::none, 7));
   all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding

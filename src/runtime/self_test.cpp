@@ -171,6 +171,12 @@ class Bench {
   std::vector<uint32_t> words_;
 };
 
+std::string describe(const PlannedPipeline& p) {
+  std::string text = shader_code(p.shader).name;
+  for (const uint32_t c : p.constants) text += format(" %u", c);
+  return text;
+}
+
 Disagreement disagreement(const Kernel& k, std::string problem) {
   return {k.op->name, k.variant.name, std::move(problem), k.floor};
 }
@@ -237,7 +243,7 @@ Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
   for (const Kernel& k : kernels) {
     tested_.push_back(k.pipeline);
     if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, k.pipeline); }))
-      unproven_.emplace_back(shader_code(k.pipeline.shader).name);
+      unproven_.push_back(describe(k.pipeline));
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   if (!kernels.empty())

@@ -34,7 +34,7 @@ class SelfTest {
 
   [[nodiscard]] Verdicts verdicts() const;
   [[nodiscard]] std::vector<Disagreement> disagreements() const;
-  // Kernels that were looked at, and the names of those that no case of their op runs.
+  // Kernels that were looked at, and those that no case of their op runs (shader and constants).
   [[nodiscard]] size_t kernels() const;
   [[nodiscard]] std::vector<std::string> unproven() const;
 
