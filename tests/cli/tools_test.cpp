@@ -58,6 +58,11 @@ TEST(CliPlan, SizesCount) {
   EXPECT_TRUE(contains(large["title"], "batch 8, beams 5")) << large["title"];
 }
 
+TEST(CliPlan, NumbersAreDecimal) {
+  const json p = parsed(run(plan({"--json", "--beam", "010"})));
+  EXPECT_TRUE(contains(p["title"], "beams 10")) << p["title"] << ": ten, and not eight";
+}
+
 TEST(CliPlan, WhatIsWrong) {
   const Outcome graph = run(plan({"--graph", "middle"}));
   EXPECT_EQ(graph.code, 2);

@@ -74,13 +74,6 @@ TEST(CliUsage, OutputThatCannotBeWritten) {
   }
 }
 
-// Ten, and not eight.
-TEST(CliUsage, NumbersAreDecimal) {
-  const Outcome plan = run(lapilli({"plan", "--beam", "010"}));
-  EXPECT_EQ(plan.code, 0) << plan.err;
-  EXPECT_TRUE(contains(plan.out, "beams 10,")) << plan.out.substr(0, 200);
-}
-
 TEST(CliUsage, NoDriver) {
   for (const auto& arguments : {std::vector<std::string>{"translate", "Hello."}, {"devices"}, {"devices", "--json"}}) {
     Spawn spawn = lapilli(arguments);

@@ -31,6 +31,11 @@ void* get(size_t n) {
 
 void* operator new(size_t n) { return get(n); }
 void* operator new[](size_t n) { return get(n); }
+// All forms, since what one gives another may take back (a driver's nothrow new with an ordinary delete).
+void* operator new(size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
+void* operator new[](size_t n, const std::nothrow_t&) noexcept { return std::malloc(n ? n : 1); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
