@@ -92,7 +92,7 @@ std::vector<size_t> choose_for(const Kernel& k, std::span<const Trial> trials) {
     if (trials[i].variant.id == k.variant.id) (runs(trials[i], k.pipeline) ? exact : others).push_back(i);
   std::vector<size_t>& chosen = exact.empty() ? others : exact;
   std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return trials[a].words > trials[b].words; });
-  chosen.resize(std::min(chosen.size(), kCasesPerKernel));
+  if (chosen.size() > kCasesPerKernel) chosen.erase(chosen.begin() + kCasesPerKernel, chosen.end());
   return std::move(chosen);
 }
 
