@@ -3,7 +3,7 @@
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling*:*NonCoherent* VALIDATE
-  PROFILES - "android-2022,memory=discrete" LABELS fast)
+  PROFILES - "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling*:*SelfTest* LABELS fast
   sanitize threads)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.

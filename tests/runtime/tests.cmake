@@ -2,7 +2,7 @@
 gtest_discover_tests(test_runtime TEST_PREFIX runtime. TEST_FILTER "-*Device*:*Slow*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* VALIDATE
-  DRIVERS lavapipe PROFILES - "android-2022,memory=discrete" LABELS fast)
+  DRIVERS lavapipe PROFILES - "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* LABELS fast sanitize threads)
 lapilli_gpu_test(runtime.transformer-base COMMAND test_runtime --gtest_filter=*Slow* LABELS slow)
 # These pass if validation finds the barrier that is missing.
