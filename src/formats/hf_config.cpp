@@ -1,6 +1,7 @@
 #include "formats/hf_config.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/json_depth.hpp"

@@ -1,5 +1,7 @@
 #include "formats/task_params.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "formats/hf_config.hpp"
 
 namespace lapilli {

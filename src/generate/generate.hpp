@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "formats/hf_config.hpp"
+#include "formats/generation_config.hpp"
 #include "text/tokenizer.hpp"
 #include "vulkan/device.hpp"
 

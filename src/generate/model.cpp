@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
+#include "formats/hf_config.hpp"
 #include "generate/model_impl.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "formats/hf_config.hpp"
+#include "formats/generation_config.hpp"
 #include "model/config.hpp"
 #include "ops/state.hpp"
 

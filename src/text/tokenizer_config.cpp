@@ -1,6 +1,7 @@
 #include "text/tokenizer_config.hpp"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/mapped_file.hpp"
@@ -56,26 +57,32 @@ Result<AddedToken> read_token(const json& value, const AddedToken& fallback, con
 
 }  // namespace
 
+struct TokenizerConfig::Objects {
+  json config, special, added;
+};
+
 Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
   TokenizerConfig c;
   c.path_ = directory + "/tokenizer_config.json";
   c.special_path_ = directory + "/special_tokens_map.json";
-  LAPILLI_TRY(c.config_, load_object(c.path_));
-  LAPILLI_TRY(c.special_, load_object(c.special_path_));
   c.added_path_ = directory + "/added_tokens.json";
-  LAPILLI_TRY(c.added_, load_object(c.added_path_));
+  const auto objects = std::make_shared<Objects>();
+  LAPILLI_TRY(objects->config, load_object(c.path_));
+  LAPILLI_TRY(objects->special, load_object(c.special_path_));
+  LAPILLI_TRY(objects->added, load_object(c.added_path_));
+  c.json_ = objects;
   return c;
 }
 
 Result<std::string> TokenizerConfig::special_token(const char* name, const char* fallback) const {
-  if (const json* value = find(config_, name)) return read_content(*value, name, path_);
-  if (const json* value = find(special_, name)) return read_content(*value, name, special_path_);
+  if (const json* value = find(json_->config, name)) return read_content(*value, name, path_);
+  if (const json* value = find(json_->special, name)) return read_content(*value, name, special_path_);
   return std::string(fallback);
 }
 
 Result<AddedToken> TokenizerConfig::special_entry(const char* name, const AddedToken& fallback) const {
-  if (const json* value = find(config_, name)) return read_token(*value, fallback, name, path_);
-  if (const json* value = find(special_, name)) return read_token(*value, fallback, name, special_path_);
+  if (const json* value = find(json_->config, name)) return read_token(*value, fallback, name, path_);
+  if (const json* value = find(json_->special, name)) return read_token(*value, fallback, name, special_path_);
   return fallback;
 }
 
@@ -95,14 +102,14 @@ Result<std::vector<AddedToken>> TokenizerConfig::extra_special_tokens() const {
     return {};
   };
   for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
-    LAPILLI_CHECK(take(config_, name, path_));
-    LAPILLI_CHECK(take(special_, name, special_path_));
+    LAPILLI_CHECK(take(json_->config, name, path_));
+    LAPILLI_CHECK(take(json_->special, name, special_path_));
   }
   return tokens;
 }
 
 Result<std::string> TokenizerConfig::text(const char* name, const char* fallback) const {
-  const json* value = find(config_, name);
+  const json* value = find(json_->config, name);
   if (value == nullptr) return std::string(fallback);
   if (!value->is_string())
     return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a text", path_.c_str(), name, value->type_name());
@@ -111,24 +118,24 @@ Result<std::string> TokenizerConfig::text(const char* name, const char* fallback
 
 Result<int32_t> TokenizerConfig::count(const char* name, int32_t fallback) const {
   constexpr uint64_t kMost = 65536;
-  const json* value = find(config_, name);
+  const json* value = find(json_->config, name);
   if (value == nullptr) return fallback;
   if (!value->is_number_unsigned() || value->get<uint64_t>() > kMost)
     return fail(ErrorCode::invalid_data, "%s: %s is not a number from 0 to 65536", path_.c_str(), name);
   return static_cast<int32_t>(value->get<uint64_t>());
 }
 
-bool TokenizerConfig::has(const char* name) const { return find(config_, name) != nullptr; }
+bool TokenizerConfig::has(const char* name) const { return find(json_->config, name) != nullptr; }
 
 Result<bool> TokenizerConfig::flag(const char* name, bool fallback) const {
-  return read_flag(config_, name, fallback, path_);
+  return read_flag(json_->config, name, fallback, path_);
 }
 
 Result<std::vector<AddedToken>> TokenizerConfig::added_tokens() const {
   std::vector<AddedToken> tokens;
-  const json* entries = find(config_, "added_tokens_decoder");
+  const json* entries = find(json_->config, "added_tokens_decoder");
   if (entries == nullptr) {
-    for (const auto& [text, id] : added_.items()) {
+    for (const auto& [text, id] : json_->added.items()) {
       if (text.empty() || !id.is_number_unsigned() || id.get<uint64_t>() > uint64_t{0x7FFFFFFF})
         return fail(ErrorCode::invalid_data, "%s: %s has no id", added_path_.c_str(), quote_text(text).c_str());
       tokens.push_back({text, static_cast<int32_t>(id.get<uint64_t>()), false});

@@ -1,7 +1,7 @@
 // What tokenizer_config.json and special_tokens_map.json say. Both files may be missing: older uploads have neither.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,12 +35,11 @@ class TokenizerConfig {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  struct Objects;             // of the three files; empty where one is missing
   std::string path_;          // of tokenizer_config.json
   std::string special_path_;  // of special_tokens_map.json
-  nlohmann::json config_;     // objects, empty where a file is missing
-  nlohmann::json special_;
-  std::string added_path_;  // of added_tokens.json
-  nlohmann::json added_;
+  std::string added_path_;    // of added_tokens.json
+  std::shared_ptr<const Objects> json_;  // copies share them
 };
 
 }  // namespace lapilli

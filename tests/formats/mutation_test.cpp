@@ -2,6 +2,7 @@
 // read. Run under AddressSanitizer and UndefinedBehaviorSanitizer this covers every read of the formats.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "formats/checkpoint.hpp"

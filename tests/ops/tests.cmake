@@ -10,10 +10,9 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   set_target_properties(op_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(op_bench PRIVATE lapilli_internal)
   lapilli_gpu_test(ops.bench COMMAND op_bench --shape 4,32,32 --runs 1 LABELS fast)
-  # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
+  # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise. Both drivers run everything in the next.
   lapilli_gpu_test(ops.suite COMMAND op_suite
-    --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow
-    DRIVERS lavapipe swiftshader LABELS fast)
+    --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow LABELS fast)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
     --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
     DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)

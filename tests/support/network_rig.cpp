@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/half.hpp"
+#include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "evaluation/bleu.hpp"
 #include "evaluation/corpus.hpp"
