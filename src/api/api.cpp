@@ -1,9 +1,9 @@
 // The C interface: versions, errors, devices and models. Generation is in api_generate.cpp.
-#include <chrono>
 
 #include "api/handles.hpp"
 #include "api/locate.hpp"
 #include "api/tools.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 
 namespace lapilli::api {
@@ -135,11 +135,11 @@ lapilli_status lapilli_model_load_with(lapilli_device* device, const char* direc
     LAPILLI_CHECK(lapilli::api::read_struct(options, given, "lapilli_model_options"));
     lapilli::LoadOptions load;
     load.memory_limit = given.memory_limit;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = lapilli::Clock::now();
     auto handle = std::make_unique<lapilli_model>();
     LAPILLI_TRY(handle->model, lapilli::Model::load(device->device, path, load));
     if (handle->model->tokenizer()) handle->languages = handle->model->tokenizer()->languages();
-    handle->load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    handle->load_ms = lapilli::ms_since(start);
     *model = handle.release();
     return {};
   });

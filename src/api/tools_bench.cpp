@@ -1,6 +1,5 @@
 // What `lapilli bench` measures: encoder and decoder of a model on random ids, as whole jobs.
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -8,6 +7,7 @@
 #include "api/locate.hpp"
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
+#include "base/clock.hpp"
 #include "generate/model_impl.hpp"
 
 #if !defined(_WIN32)
@@ -18,8 +18,6 @@ namespace lapilli::tools {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double ms(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
 struct Usage {
   double cpu_ms = 0, peak_mib = 0;
@@ -87,7 +85,7 @@ class Bench {
     } else {
       LAPILLI_TRY(model_, Model::load(device_, name_));
     }
-    load_ms_ = ms(Clock::now() - start);
+    load_ms_ = ms_since(start);
     return {};
   }
 
@@ -119,7 +117,7 @@ class Bench {
       LAPILLI_TRY(auto job, Job::start(model_, request(batch, beams)));
       LAPILLI_CHECK(job->wait());
       LAPILLI_TRY(const auto out, job->take());
-      const double elapsed = ms(Clock::now() - start);
+      const double elapsed = ms_since(start);
       if (i == 0) {
         row.first_ms = elapsed;
         continue;

@@ -9,12 +9,12 @@ namespace lapilli::cli {
 
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   tools::BenchRequest request;
   std::string shape;
 };
 
-int run(const Arguments& arguments) {
+int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
   if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
   const auto figures = tools::bench(request);
@@ -23,9 +23,8 @@ int run(const Arguments& arguments) {
   return exit_code(figures.status);
 }
 
-constexpr uint64_t kMost = 0xffffffff;
 
-constexpr const char* kFooter =
+constexpr const char* kBenchFooter =
     R"(Examples:
   lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4
   lapilli bench opus-mt-en-de --batch 1 --beam 1
@@ -37,7 +36,7 @@ Each figure is the median of the runs after one to warm up. Every source gives e
 }  // namespace
 
 void add_bench(CLI::App& app, Context& context) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<BenchArguments>();
   tools::BenchRequest& r = a->request;
   CLI::App* command = app.add_subcommand("bench", "Measure a model: encoder, time per token, processor time, memory");
   auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
@@ -46,28 +45,28 @@ void add_bench(CLI::App& app, Context& context) {
       ->excludes(model);
   command->add_option("--batch", r.batches, "Sentences at once; several with commas")
       ->delimiter(',')
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str()
       ->type_name("N");
   command->add_option("-b,--beam", r.beams, "Beams; several with commas")
       ->delimiter(',')
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--source", r.source, "Ids per source")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("--source", r.source, "Ids per source")->transform(whole_number(0, kMostU32))->capture_default_str();
   command->add_option("--target", r.target, "Ids generated per source")
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str();
-  command->add_option("--runs", r.runs, "Runs per figure")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("--runs", r.runs, "Runs per figure")->transform(whole_number(0, kMostU32))->capture_default_str();
   command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str();
   command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   auto* json = command->add_flag("--json", r.json, "As JSON");
   command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
-  command->footer(kFooter);
-  command->callback([&context, a] { context.run = [a] { return run(*a); }; });
+  command->footer(kBenchFooter);
+  command->callback([&context, a] { context.run = [a] { return run_bench(*a); }; });
 }
 
 }  // namespace lapilli::cli

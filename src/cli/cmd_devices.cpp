@@ -9,12 +9,12 @@
 namespace lapilli::cli {
 
 namespace {
-struct Arguments {
+struct DevicesArguments {
   std::string device, caps;
   bool json = false;
 };
 
-int run(const Arguments& arguments) {
+int run_devices(const DevicesArguments& arguments) {
   int status = LAPILLI_OK;
   std::string text;
   if (arguments.json) {
@@ -36,13 +36,13 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_devices(CLI::App& app, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<DevicesArguments>();
   CLI::App* command = app.add_subcommand("devices", "List the Vulkan devices, and which one would be used and why");
   command->add_option("--device", arguments->device,
                       "Choose as translate would: an index, a part of the name or a UUID");
   command->add_option("--caps", arguments->caps, "Show the capabilities under this mask");
   command->add_flag("--json", arguments->json, "As a JSON array, with all capabilities");
-  command->callback([&context, arguments] { context.run = [arguments] { return run(*arguments); }; });
+  command->callback([&context, arguments] { context.run = [arguments] { return run_devices(*arguments); }; });
 }
 
 }  // namespace lapilli::cli

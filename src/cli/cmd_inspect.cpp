@@ -8,12 +8,12 @@
 namespace lapilli::cli {
 
 namespace {
-struct Arguments {
+struct InspectArguments {
   std::string model;
   bool json = false;
 };
 
-int run(const Arguments& arguments) {
+int run_inspect(const InspectArguments& arguments) {
   const auto described = tools::inspect(arguments.model, arguments.json);
   if (described.status == LAPILLI_OK) return print(described.text);
   std::fprintf(stderr, "lapilli: %s\n", described.text.c_str());
@@ -22,14 +22,14 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Context& context) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command =
       app.add_subcommand("inspect", "Describe a model directory: family, shapes, parameters, types, memory");
   command->add_option("model", arguments->model, "Model directory; without it, the one that translate would use")
       ->type_name("MODEL");
   command->add_flag("--json", arguments->json, "As JSON");
   command->footer("Needs no device. Every tensor that the family asks for is looked up and its shape checked.");
-  command->callback([&context, arguments] { context.run = [arguments] { return run(*arguments); }; });
+  command->callback([&context, arguments] { context.run = [arguments] { return run_inspect(*arguments); }; });
 }
 
 }  // namespace lapilli::cli

@@ -9,13 +9,13 @@ namespace lapilli::cli {
 
 namespace {
 
-struct Arguments {
+struct PlanArguments {
   tools::PlanRequest request;
   std::string shape;
   bool dot = false;
 };
 
-int run(const Arguments& arguments) {
+int run_plan(const PlanArguments& arguments) {
   tools::PlanRequest request = arguments.request;
   if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
   const auto plan = tools::plan(request);
@@ -24,9 +24,8 @@ int run(const Arguments& arguments) {
   return exit_code(plan.status);
 }
 
-constexpr uint64_t kMost = 0xffffffff;
 
-constexpr const char* kFooter =
+constexpr const char* kPlanFooter =
     R"(Examples:
   lapilli plan models/en-fr --dot | dot -Tsvg > step.svg
   lapilli plan models/en-fr --graph encode --json --caps floor
@@ -37,7 +36,7 @@ Needs no device: without one, the plan is that of the least device there may be.
 }  // namespace
 
 void add_plan(CLI::App& app, Context& context) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<PlanArguments>();
   tools::PlanRequest& r = a->request;
   CLI::App* command = app.add_subcommand("plan", "Print what a model's run is made of: dispatches, memory, barriers");
   auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
@@ -49,18 +48,18 @@ void add_plan(CLI::App& app, Context& context) {
   command->add_option("--graph", r.graph, "Which part of the run")
       ->capture_default_str()
       ->check(CLI::IsMember({"encode", "init", "step"}));
-  command->add_option("--batch", r.batch, "Sentences")->transform(whole_number(0, kMost))->capture_default_str();
-  command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(0, kMost))->capture_default_str();
+  command->add_option("--batch", r.batch, "Sentences")->transform(whole_number(0, kMostU32))->capture_default_str();
+  command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(0, kMostU32))->capture_default_str();
   command->add_option("--source", r.source, "Source positions")
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str();
   command->add_option("--target", r.target, "Target positions")
-      ->transform(whole_number(0, kMost))
+      ->transform(whole_number(0, kMostU32))
       ->capture_default_str();
   command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
-  command->footer(kFooter);
-  command->callback([&context, a] { context.run = [a] { return run(*a); }; });
+  command->footer(kPlanFooter);
+  command->callback([&context, a] { context.run = [a] { return run_plan(*a); }; });
 }
 
 }  // namespace lapilli::cli

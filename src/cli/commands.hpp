@@ -25,6 +25,7 @@ std::string unprotect(std::string argument);
 
 // For option->transform: decimal digits alone, between the limits, without a sign; a number that is no infinity.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
+inline constexpr uint64_t kMostU32 = 0xffffffff;
 CLI::Validator finite_number();
 
 void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate

@@ -18,7 +18,7 @@ struct Directory {
   uint64_t entries = 0, offset = 0, bytes = 0;
 };
 
-Error damaged(const std::string& path, const std::string& what) {
+Error damaged_archive(const std::string& path, const std::string& what) {
   return fail(ErrorCode::invalid_data, "%s: the zip archive is damaged or truncated (%s); fetch the file again",
               path.c_str(), what.c_str());
 }
@@ -54,22 +54,22 @@ bool read_directory64(std::span<const std::byte> archive, uint64_t end, Director
 
 Result<Directory> read_directory(std::span<const std::byte> archive, const std::string& path) {
   uint64_t end = 0;
-  if (!find_end(archive, end)) return damaged(path, "it has no directory");
+  if (!find_end(archive, end)) return damaged_archive(path, "it has no directory");
   ByteReader r(archive, end + 4);
   uint16_t disk = 0, directory_disk = 0, here = 0, entries = 0;
   uint32_t bytes = 0, offset = 0;
   if (!(r.number(disk) && r.number(directory_disk) && r.number(here) && r.number(entries) && r.number(bytes) &&
         r.number(offset)))
-    return damaged(path, "its last record is cut");
+    return damaged_archive(path, "its last record is cut");
   Directory d{entries, offset, bytes};
   const bool is64 = entries == 0xffff || bytes == 0xffffffff || offset == 0xffffffff;
-  if (is64 && !read_directory64(archive, end, d)) return damaged(path, "its zip64 record");
+  if (is64 && !read_directory64(archive, end, d)) return damaged_archive(path, "its zip64 record");
   if (!is64 && (disk != 0 || directory_disk != 0 || here != entries))
     return fail(ErrorCode::unsupported, "%s: zip archives in several parts are not read", path.c_str());
   if (d.entries > max_entries)
     return fail(ErrorCode::unsupported, "%s: the zip archive claims %llu entries, more than a checkpoint has",
                 path.c_str(), static_cast<unsigned long long>(d.entries));
-  if (d.offset > end || d.bytes > end - d.offset) return damaged(path, "its directory lies outside the file");
+  if (d.offset > end || d.bytes > end - d.offset) return damaged_archive(path, "its directory lies outside the file");
   return d;
 }
 
@@ -118,7 +118,7 @@ Result<ZipEntry> locate(std::span<const std::byte> archive, const Header& h, con
                 "%s: entry %s is compressed, which PyTorch never does; pack the archive again without compression "
                 "(zip -0), or save the model as model.safetensors",
                 path.c_str(), name.c_str());
-  if (h.packed != h.size) return damaged(path, "two sizes of entry " + name);
+  if (h.packed != h.size) return damaged_archive(path, "two sizes of entry " + name);
   ByteReader r(archive, h.local);
   uint32_t signature = 0;
   uint16_t name_bytes = 0, extra_bytes = 0;
@@ -127,8 +127,8 @@ Result<ZipEntry> locate(std::span<const std::byte> archive, const Header& h, con
   if (h.local > archive.size() || !r.number(signature) || signature != local_signature || !r.skip(22) ||
       !r.number(name_bytes) || !r.number(extra_bytes) || !r.text(name_bytes, local_name) || !r.skip(extra_bytes) ||
       !r.bytes(h.size, entry.data))
-    return damaged(path, "entry " + name + " lies outside the file");
-  if (local_name != h.name) return damaged(path, "two names of entry " + name);
+    return damaged_archive(path, "entry " + name + " lies outside the file");
+  if (local_name != h.name) return damaged_archive(path, "two names of entry " + name);
   return entry;
 }
 
@@ -140,7 +140,7 @@ Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> archive, const
   std::vector<ZipEntry> entries;
   for (uint64_t i = 0; i < directory.entries; ++i) {
     Header h;
-    if (!read_central(r, h)) return damaged(path, "its directory is cut");
+    if (!read_central(r, h)) return damaged_archive(path, "its directory is cut");
     LAPILLI_TRY(auto entry, locate(archive, h, path));
     entries.push_back(entry);
   }

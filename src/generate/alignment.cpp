@@ -24,7 +24,7 @@ Part part_of(const CodePoint& c) {
 }
 
 // Attention of each target token to each source word.
-struct Weights {
+struct WordWeights {
   size_t rows = 0, cols = 0;
   std::vector<double> values;
   double& at(size_t r, size_t c) { return values[r * cols + c]; }
@@ -57,11 +57,11 @@ ByteRange span_of(const std::vector<AttentionToken>& tokens) {
   return range.begin < range.end ? range : ByteRange{};
 }
 
-Weights word_weights(const Attention& attention, const std::vector<float>& map, const Alignment& words) {
+WordWeights word_weights(const Attention& attention, const std::vector<float>& map, const Alignment& words) {
   const auto source_tokens = tokens_of(words.source, attention.source);
   const auto target_tokens = tokens_of(words.target, attention.target);
   const size_t cols = words.source.size();
-  Weights weights{words.target.size(), cols, std::vector<double>(words.target.size() * cols, 0.0)};
+  WordWeights weights{words.target.size(), cols, std::vector<double>(words.target.size() * cols, 0.0)};
   for (size_t w = 0; w < weights.rows; ++w) {
     for (const size_t token : target_tokens[w]) {
       // The step that wrote this token read the one before.
@@ -94,7 +94,7 @@ bool may_pair(Kind a, Kind b) {
 // A target word whose attention goes elsewhere (the end token, mostly) belongs to nothing.
 constexpr double kLeast = 0.05;
 
-void link_targets(const Attention& attention, const Weights& weights, Alignment& out) {
+void link_targets(const Attention& attention, const WordWeights& weights, Alignment& out) {
   for (size_t t = 0; t < weights.rows; ++t) {
     const Kind kind = kind_of(attention.target_text, out.target[t]);
     size_t best = weights.cols;
@@ -109,7 +109,7 @@ void link_targets(const Attention& attention, const Weights& weights, Alignment&
 }
 
 // Source words that no target word looks at most: "have" of "I have", which "j'ai" holds.
-void link_left_over(const Attention& attention, const Weights& weights, Alignment& out) {
+void link_left_over(const Attention& attention, const WordWeights& weights, Alignment& out) {
   constexpr double kShare = 0.5;  // of the weight of the target word's own link
   std::vector<double> own(weights.rows, 0.0);
   std::vector<bool> linked(weights.cols, false);
@@ -171,7 +171,7 @@ Result<Alignment> align(const Attention& attention, const AlignmentOptions& opti
   out.source = find_words(attention.source_text, span_of(attention.source), attention.source);
   out.target = find_words(attention.target_text, span_of(attention.target), attention.target);
   LAPILLI_TRY(const auto map, attention.cross.select(options.layer, kAttentionMean));
-  const Weights weights = word_weights(attention, map, out);
+  const WordWeights weights = word_weights(attention, map, out);
   link_targets(attention, weights, out);
   link_left_over(attention, weights, out);
   std::sort(out.links.begin(), out.links.end(), [](const WordLink& x, const WordLink& y) {

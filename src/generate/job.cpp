@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/token_stream.hpp"
@@ -12,9 +12,6 @@
 namespace lapilli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double ms_since(Clock::time_point t) { return std::chrono::duration<double, std::milli>(Clock::now() - t).count(); }
 
 // Few distinct shapes keep plans few: 1, 2, 4, 8...; lengths in steps that grow with the length.
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
@@ -364,7 +361,7 @@ Status Job::Impl::collect() {
   LAPILLI_CHECK(from.buffer->invalidate(from.offset, search.size() * 4));
   std::memcpy(search.data(), from.buffer->mapped() + from.offset, search.size() * 4);
   LAPILLI_CHECK(trace(search));
-  output.stats.encode_ms = std::chrono::duration<double, std::milli>(encoded - started).count();
+  output.stats.encode_ms = milliseconds(encoded - started);
   output.stats.decode_ms = ms_since(encoded);
   output.stats.steps = runner->steps_done();
   output.stats.submissions = runner->submissions();

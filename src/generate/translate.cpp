@@ -1,10 +1,10 @@
 #include "generate/translate.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/pieces.hpp"
 #include "generate/token_stream.hpp"
@@ -16,10 +16,6 @@ namespace {
 // Enough rows to keep a device busy, few enough that progress is seen and a cancellation loses little.
 constexpr uint32_t kDefaultBatch = 32;
 
-double ms_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
 // One call of translate().
 class Translation {
  public:
@@ -27,7 +23,7 @@ class Translation {
       : model_(model), request_(request), total_(request.inputs.size()) {}
 
   Result<TranslateOutput> run() {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     LAPILLI_CHECK(prepare());
     LAPILLI_CHECK(tokenize());
     const size_t batch = request_.batch != 0 ? request_.batch : kDefaultBatch;

@@ -37,7 +37,7 @@ struct Cell {
                      // is the command that asks, no other has read in its epoch yet
   Touch last_read;   // the one that stands last in the program
 };
-using Memory = std::map<uint64_t, Cell>;
+using Cells = std::map<uint64_t, Cell>;
 
 std::string memory_name(const Range& r) {
   if (r.space == Space::arena) return "arena";
@@ -139,7 +139,7 @@ class Player {
   }
 
   // Makes `at` a border between cells.
-  static void cut(Memory& memory, uint64_t at) {
+  static void cut(Cells& memory, uint64_t at) {
     auto it = memory.upper_bound(at);
     if (it == memory.begin()) return;
     --it;
@@ -150,7 +150,7 @@ class Player {
   }
 
   Status access(const Touch& who, const Range& r) {
-    Memory& memory = memories_[{r.space, r.id}];
+    Cells& memory = memories_[{r.space, r.id}];
     cut(memory, r.begin);
     cut(memory, r.end);
     const auto first = memory.lower_bound(r.begin), last = memory.lower_bound(r.end);
@@ -242,7 +242,7 @@ class Player {
   std::vector<Submission> submissions_;
   uint32_t finished_ = 0;  // submissions that a wait has covered
   uint64_t epoch_ = 0;
-  std::map<std::pair<Space, uint32_t>, Memory> memories_;
+  std::map<std::pair<Space, uint32_t>, Cells> memories_;
 };
 
 // Whether two ranges of one memory meet at some step: walks the step at which the distance changes sign.

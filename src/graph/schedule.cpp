@@ -97,12 +97,12 @@ class Track {
   LastUse reads_{0}, writes_{0};
 };
 
-using Memory = std::map<uint64_t, Track>;  // by stride
+using Tracks = std::map<uint64_t, Track>;  // by stride
 using MemoryKey = std::pair<Space, uint32_t>;
 
 // The first level at which an access may stand that must come after all conflicting ones so far. Between different
 // strides the question is widened to every step: the faster one passes over all bytes behind its start.
-uint32_t earliest_level(const Memory& memory, const Range& r) {
+uint32_t earliest_level(const Tracks& memory, const Range& r) {
   uint32_t level = 0;
   for (const auto& [stride, track] : memory) {
     const uint64_t begin = stride > r.step_stride ? 0 : r.begin;
@@ -114,18 +114,18 @@ uint32_t earliest_level(const Memory& memory, const Range& r) {
 
 // The level of each command. What nothing writes (the weights) orders nothing and is left out.
 std::vector<uint32_t> levels_of(std::span<const Command> commands) {
-  std::map<MemoryKey, Memory> memories;
+  std::map<MemoryKey, Tracks> memories;
   for (const Command& c : commands)
     for (const Range& r : c.ranges)
       if (writes(r) && r.begin < r.end) memories[{r.space, r.id}];
-  const auto find = [&](const Range& r) -> Memory* {
+  const auto find = [&](const Range& r) -> Tracks* {
     if (r.begin >= r.end) return nullptr;
     const auto it = memories.find({r.space, r.id});
     return it == memories.end() ? nullptr : &it->second;
   };
   for (const Command& c : commands)
     for (const Range& r : c.ranges)
-      if (Memory* memory = find(r)) {
+      if (Tracks* memory = find(r)) {
         Track& track = (*memory)[r.step_stride];
         track.add_end(r.begin);
         track.add_end(r.end);
@@ -136,9 +136,9 @@ std::vector<uint32_t> levels_of(std::span<const Command> commands) {
   std::vector<uint32_t> level(commands.size(), 0);
   for (size_t i = 0; i < commands.size(); ++i) {
     for (const Range& r : commands[i].ranges)
-      if (const Memory* memory = find(r)) level[i] = std::max(level[i], earliest_level(*memory, r));
+      if (const Tracks* memory = find(r)) level[i] = std::max(level[i], earliest_level(*memory, r));
     for (const Range& r : commands[i].ranges)
-      if (Memory* memory = find(r)) (*memory)[r.step_stride].use(r, level[i]);
+      if (Tracks* memory = find(r)) (*memory)[r.step_stride].use(r, level[i]);
   }
   return level;
 }

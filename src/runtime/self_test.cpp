@@ -1,10 +1,10 @@
 #include "runtime/self_test.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <map>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "ops/case_util.hpp"
 #include "ops/shader_table.hpp"
@@ -218,7 +218,7 @@ void SelfTest::refuse(const vulkan::Device& device, Disagreement found) {
 
 Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
                       std::span<const std::shared_ptr<const Plan>> plans) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   const std::vector<Kernel> kernels = untested(plans, tested_, device->caps());
   if (auto made = create_pipelines(*device, plans); !made) {
     LAPILLI_TRY(auto refused, refused_pipelines(*device, kernels));
@@ -245,10 +245,9 @@ Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
     if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, k.pipeline); }))
       unproven_.push_back(describe(k.pipeline));
   }
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   if (!kernels.empty())
     log(LogLevel::verbose,
-        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), took.count()));
+        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), ms_since(begin)));
   return {};
 }
 

@@ -13,13 +13,13 @@ namespace lapilli {
 namespace {
 
 // Words between blanks, lower case. '#' behind one: before_number; '~': maybe.
-struct LanguageTable {
+struct LanguageRules {
   std::string_view code, code3;
   std::string_view abbreviations;
   std::string_view starters;  // capitalized
 };
 
-constexpr LanguageTable kTables[] = {
+constexpr LanguageRules kTables[] = {
     {"en", "eng",
      "mr mrs ms mx dr prof rev hon st mt ft gen col capt cmdr cpl lt sgt maj adm gov sen rep pres supt messrs msgr "
      "e.g i.e eg ie cf viz vs v al approx dept asst assoc univ ave blvd no# nos# p# pp# vol# vols# fig# figs# art# "
@@ -142,7 +142,7 @@ char find_word(std::string_view list, std::string_view word) {
   return 0;
 }
 
-std::string lower_case(std::string_view word) {
+std::string lower_letters(std::string_view word) {
   std::string out;
   for (size_t at = 0; at < word.size();) {
     const CodePoint c = decode_utf8(word, at);
@@ -175,9 +175,9 @@ Abbreviation of_mark(char mark) {
 Abbreviation find_abbreviation(std::string_view language, std::string_view word) {
   constexpr size_t kLongest = 32;  // bytes; no abbreviation is longer
   if (word.empty() || word.size() > kLongest) return Abbreviation::none;
-  const std::string lower = lower_case(word);
+  const std::string lower = lower_letters(word);
   Abbreviation found = Abbreviation::none;
-  for (const LanguageTable& t : kTables) {
+  for (const LanguageRules& t : kTables) {
     if (!language.empty() && t.code != language) continue;
     const char mark = find_word(t.abbreviations, lower);
     if (mark == 0) continue;
@@ -189,7 +189,7 @@ Abbreviation find_abbreviation(std::string_view language, std::string_view word)
 }
 
 bool begins_sentence(std::string_view language, std::string_view word) {
-  for (const LanguageTable& t : kTables) {
+  for (const LanguageRules& t : kTables) {
     if ((language.empty() || t.code == language) && find_word(t.starters, word) != 0) return true;
   }
   return false;
@@ -205,7 +205,7 @@ std::string guess_language(std::string_view text) {
   text = text.substr(0, kEnough);
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find_first_of(" \t\r\n.,;:!?()\"", at), text.size());
-    const std::string word = lower_case(text.substr(at, end - at));
+    const std::string word = lower_letters(text.substr(at, end - at));
     at = end + 1;
     if (word.empty() || word.size() > 16) continue;
     for (size_t i = 0; i < std::size(kTables); ++i) {
@@ -213,7 +213,7 @@ std::string guess_language(std::string_view text) {
       // Only the first letter of what is in the list is a capital.
       for (size_t k = 0; k < list.size(); k = std::min(list.find(' ', k), list.size() - 1) + 1) {
         const std::string_view one = list.substr(k, std::min(list.find(' ', k), list.size()) - k);
-        if (one.size() == word.size() && lower_case(one) == word) ++counts[i];
+        if (one.size() == word.size() && lower_letters(one) == word) ++counts[i];
       }
     }
   }
@@ -229,7 +229,7 @@ std::string base_language(std::string_view code) {
     base += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
   }
   if (base == "no" || base == "nn" || base == "nno") return "nb";
-  for (const LanguageTable& t : kTables) {
+  for (const LanguageRules& t : kTables) {
     if (t.code3 == base) return std::string(t.code);
   }
   return base;

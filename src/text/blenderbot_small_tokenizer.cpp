@@ -15,7 +15,6 @@
 namespace lapilli {
 namespace {
 
-constexpr std::string_view kWordEnd = "</w>";
 constexpr std::string_view kGoesOn = "@@";
 
 // A character of the text on its way, with the bytes that it stems from; inserted ones have an empty range.

@@ -17,9 +17,7 @@
 namespace lapilli {
 namespace {
 
-constexpr std::string_view kWordEnd = "</w>";
-
-struct Parts {
+struct FsmtParts {
   Vocabulary source_words, target_words;
   MergeRanks ranks;
   AddedTokens added;  // ids of the source's vocabulary
@@ -30,7 +28,7 @@ struct Parts {
 
 class FsmtTokenizer final : public Tokenizer {
  public:
-  FsmtTokenizer(Parts parts, const SpecialIds& special) : p_(std::move(parts)) { special_ = special; }
+  FsmtTokenizer(FsmtParts parts, const SpecialIds& special) : p_(std::move(parts)) { special_ = special; }
 
   [[nodiscard]] std::string_view token(int32_t id) const override {
     const std::string* word = p_.target_words.token(id);
@@ -56,7 +54,7 @@ class FsmtTokenizer final : public Tokenizer {
                                                  const DecodeOptions& options) const override;
   void encode_word(const MosesText& word, const Vocabulary& words, Encoding& out) const;
 
-  Parts p_;
+  FsmtParts p_;
 };
 
 void FsmtTokenizer::encode_word(const MosesText& word, const Vocabulary& words, Encoding& out) const {
@@ -91,7 +89,7 @@ Result<Encoding> FsmtTokenizer::encode_plain(std::string_view text, const Encode
       std::vector<char32_t> codes;
       for (const MosesCharacter& c : characters) codes.push_back(c.code);
       MosesText small;
-      for (const CasedCharacter& c : lapilli::lower_case(codes))
+      for (const CasedCharacter& c : lower_case(codes))
         small.push_back({c.character, characters[c.from].range});
       characters = std::move(small);
     }
@@ -162,7 +160,7 @@ Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const std::string& direct
                 quote_text(tokens.unknown).c_str());
   SpecialIds special = tokens.ids;
   special.eos = special.sep;  // what ends a text is called a separator here
-  Parts parts{std::move(source), std::move(target), std::move(ranks), AddedTokens(std::move(tokens.tokens)),
+  FsmtParts parts{std::move(source), std::move(target), std::move(ranks), AddedTokens(std::move(tokens.tokens)),
               tokens.unknown,    languages.first,   languages.second, lower};
   return std::unique_ptr<Tokenizer>(std::make_unique<FsmtTokenizer>(std::move(parts), special));
 }

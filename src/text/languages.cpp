@@ -80,12 +80,12 @@ constexpr std::string_view kSynonyms[] = {
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // "zh-Hans" -> language zh, script hans; "pt_BR" -> language pt, region br; all in lower case.
-struct Parts {
+struct CodeParts {
   std::string language, script, region;
 };
 
-Parts split(std::string_view code) {
-  Parts parts;
+CodeParts split(std::string_view code) {
+  CodeParts parts;
   std::string part;
   bool first = true;
   const auto take = [&] {
@@ -125,7 +125,7 @@ bool same_language(std::string_view a, std::string_view b) {
 }
 
 // What both codes say must agree; what one of them leaves open does not matter.
-bool compatible(const Parts& a, const Parts& b) {
+bool compatible(const CodeParts& a, const CodeParts& b) {
   const auto agree = [](const std::string& x, const std::string& y) { return x.empty() || y.empty() || x == y; };
   return same_language(a.language, b.language) && agree(a.script, b.script) && agree(a.region, b.region);
 }
@@ -145,7 +145,7 @@ const LanguageTable::Entry* LanguageTable::find(std::string_view code) const {
   for (const Entry& e : entries_) {
     if (e.code == code) return &e;
   }
-  const Parts wanted = split(code);
+  const CodeParts wanted = split(code);
   const Entry* found = nullptr;
   for (const Entry& e : entries_) {
     if (!compatible(wanted, split(e.code))) continue;
@@ -159,7 +159,7 @@ Result<const LanguageTable::Entry*> LanguageTable::require(std::string_view code
   if (const Entry* entry = find(code)) return entry;
   constexpr size_t kShown = 12;
   std::string some;
-  const Parts wanted = split(code);
+  const CodeParts wanted = split(code);
   for (const Entry& e : entries_) {  // what the code could mean, if anything
     if (same_language(wanted.language, split(e.code).language)) some += (some.empty() ? "" : ", ") + e.code;
   }

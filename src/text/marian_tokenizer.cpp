@@ -13,12 +13,11 @@
 namespace lapilli {
 namespace {
 
-constexpr std::string_view kWordMark = "\xE2\x96\x81";  // SentencePiece's mark for a space
-
 std::string word_marks_to_spaces(std::string_view text) {
+  constexpr std::string_view mark = kWordMark;
   std::string out;
   out.reserve(text.size());
-  for (size_t at; (at = text.find(kWordMark)) != std::string_view::npos; text.remove_prefix(at + kWordMark.size())) {
+  for (size_t at; (at = text.find(mark)) != std::string_view::npos; text.remove_prefix(at + mark.size())) {
     out.append(text.substr(0, at));
     out.push_back(' ');
   }

@@ -5,11 +5,10 @@
 
 #include "base/mapped_file.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
+#include "text/utf8.hpp"
 
 namespace lapilli {
 namespace {
-
-constexpr const char* kWordMark = "\xE2\x96\x81";  // SentencePiece's mark for a space
 
 // Control pieces and symbols that the model's author defined are recognized in texts.
 void add_symbols(const SentencePieceFile& file, std::vector<AddedToken>& tokens) {

@@ -10,6 +10,9 @@
 
 namespace lapilli {
 
+// U+2581: SentencePiece's mark for a space.
+inline constexpr const char* kWordMark = "\xE2\x96\x81";
+
 // One step through a text. Of an ill-formed sequence `bytes` is the maximal part that could have begun a well-formed
 // one (at least 1) and `code` is 0.
 struct CodePoint {

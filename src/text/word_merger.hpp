@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "text/tokenizer.hpp"
 
 namespace lapilli {
+
+// Behind the last part of a word.
+inline constexpr std::string_view kWordEnd = "</w>";
 
 // A part of a word and the bytes of the text that it stems from.
 struct MergeSymbol {

@@ -6,7 +6,6 @@
 namespace lapilli::vulkan {
 namespace {
 
-constexpr uint32_t kPushBytes = 128;
 constexpr uint32_t kSpirvMagic = 0x07230203;
 
 std::string describe(const PipelineRequest& request) {

@@ -13,6 +13,8 @@
 
 namespace lapilli::vulkan {
 
+inline constexpr uint32_t kPushBytes = 128;  // what every Vulkan device has
+
 class Pipeline {
  public:
   VkPipeline handle = VK_NULL_HANDLE;

@@ -10,7 +10,7 @@
 namespace lapilli {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoSymbol = UINT32_MAX;
 
 struct Rule {
   uint32_t rank = 0;
@@ -26,8 +26,8 @@ struct Symbol {
   int32_t id = 0;      // -1: merged into another
   uint32_t begin = 0;  // bytes of the word
   uint32_t end = 0;
-  uint32_t before = kNone;
-  uint32_t after = kNone;
+  uint32_t before = kNoSymbol;
+  uint32_t after = kNoSymbol;
 };
 
 struct Candidate {
@@ -127,8 +127,8 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
   }
   flush();
   for (size_t i = 0; i < symbols.size(); ++i) {
-    symbols[i].before = i == 0 ? kNone : static_cast<uint32_t>(i - 1);
-    symbols[i].after = i + 1 == symbols.size() ? kNone : static_cast<uint32_t>(i + 1);
+    symbols[i].before = i == 0 ? kNoSymbol : static_cast<uint32_t>(i - 1);
+    symbols[i].after = i + 1 == symbols.size() ? kNoSymbol : static_cast<uint32_t>(i + 1);
   }
   return symbols;
 }
@@ -136,7 +136,7 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
 void Bpe::merge(std::vector<Symbol>& symbols) const {
   std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
   const auto consider = [&](uint32_t left) {
-    if (left == kNone || symbols[left].after == kNone) return;
+    if (left == kNoSymbol || symbols[left].after == kNoSymbol) return;
     const auto it = rules_.find(pair_key(symbols[left].id, symbols[symbols[left].after].id));
     if (it != rules_.end()) queue.push({it->second.rank, left, it->second.id});
   };
@@ -145,7 +145,7 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
     const Candidate c = queue.top();
     queue.pop();
     Symbol& left = symbols[c.at];
-    if (left.id < 0 || left.after == kNone) continue;
+    if (left.id < 0 || left.after == kNoSymbol) continue;
     Symbol& right = symbols[left.after];
     // The pair may have changed since it was queued.
     const auto it = rules_.find(pair_key(left.id, right.id));
@@ -154,7 +154,7 @@ void Bpe::merge(std::vector<Symbol>& symbols) const {
     left.end = right.end;
     right.id = -1;
     left.after = right.after;
-    if (left.after != kNone) symbols[left.after].before = c.at;
+    if (left.after != kNoSymbol) symbols[left.after].before = c.at;
     consider(left.before);
     consider(c.at);
   }
@@ -169,7 +169,7 @@ Status Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) con
   }
   std::vector<Symbol> symbols = characters(word);
   merge(symbols);
-  for (uint32_t i = symbols.empty() ? kNone : 0; i != kNone; i = symbols[i].after)
+  for (uint32_t i = symbols.empty() ? kNoSymbol : 0; i != kNoSymbol; i = symbols[i].after)
     tokens.push_back({symbols[i].id, symbols[i].begin, symbols[i].end});
   return {};
 }

@@ -1,9 +1,10 @@
 #include "text/pipeline/json_components.hpp"
+#include "text/utf8.hpp"
 
 namespace lapilli {
 namespace {
 
-Result<DecoderPtr> read_sequence(const JsonReader& reader) {
+Result<DecoderPtr> read_decoders(const JsonReader& reader) {
   LAPILLI_TRY(const nlohmann::json* list, reader.array("decoders"));
   std::vector<DecoderPtr> parts;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -20,7 +21,7 @@ Result<DecoderPtr> read_ctc(const JsonReader& reader) {
   return make_ctc_decoder(pad, delimiter, cleanup);
 }
 
-Result<DecoderPtr> read_strip(const JsonReader& reader) {
+Result<DecoderPtr> read_strip_decoder(const JsonReader& reader) {
   LAPILLI_TRY(const std::string content, reader.text("content", " "));
   LAPILLI_TRY(const int32_t start, reader.number("start", 0));
   LAPILLI_TRY(const int32_t stop, reader.number("stop", 0));
@@ -31,7 +32,7 @@ Result<DecoderPtr> read_strip(const JsonReader& reader) {
 
 Result<DecoderPtr> read_decoder(const JsonReader& reader) {
   LAPILLI_TRY(const std::string type, reader.text("type"));
-  if (type == "Sequence") return read_sequence(reader);
+  if (type == "Sequence") return read_decoders(reader);
   if (type == "ByteLevel") return make_byte_level_decoder();
   if (type == "WordPiece") {
     LAPILLI_TRY(const std::string prefix, reader.text("prefix", "##"));
@@ -39,7 +40,7 @@ Result<DecoderPtr> read_decoder(const JsonReader& reader) {
     return make_word_piece_decoder(prefix, cleanup);
   }
   if (type == "Metaspace") {
-    LAPILLI_TRY(const std::string replacement, reader.text("replacement", "\xE2\x96\x81"));
+    LAPILLI_TRY(const std::string replacement, reader.text("replacement", kWordMark));
     LAPILLI_TRY(const PrependScheme scheme, read_prepend_scheme(reader));
     return make_metaspace_decoder(replacement, scheme);
   }
@@ -49,7 +50,7 @@ Result<DecoderPtr> read_decoder(const JsonReader& reader) {
   }
   if (type == "ByteFallback") return make_byte_fallback_decoder();
   if (type == "Fuse") return make_fuse_decoder();
-  if (type == "Strip") return read_strip(reader);
+  if (type == "Strip") return read_strip_decoder(reader);
   if (type == "Replace") {
     LAPILLI_TRY(const JsonPattern pattern, read_pattern(reader));
     LAPILLI_TRY(const std::string content, reader.text("content"));

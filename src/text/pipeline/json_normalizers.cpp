@@ -12,7 +12,7 @@ int base64_digit(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-Result<NormalizerPtr> read_sequence(const JsonReader& reader) {
+Result<NormalizerPtr> read_normalizers(const JsonReader& reader) {
   LAPILLI_TRY(const nlohmann::json* list, reader.array("normalizers"));
   std::vector<NormalizerPtr> parts;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -39,7 +39,7 @@ Result<NormalizerPtr> read_replace(const JsonReader& reader) {
   return pattern.regex ? make_replace_regex(pattern.text, content) : make_replace_string(pattern.text, content);
 }
 
-Result<NormalizerPtr> read_strip(const JsonReader& reader) {
+Result<NormalizerPtr> read_strip_normalizer(const JsonReader& reader) {
   LAPILLI_TRY(const bool left, reader.flag("strip_left", true));
   LAPILLI_TRY(const bool right, reader.flag("strip_right", true));
   return make_strip(left, right);
@@ -79,14 +79,14 @@ Result<JsonPattern> read_pattern(const JsonReader& reader) {
 
 Result<NormalizerPtr> read_normalizer(const JsonReader& reader) {
   LAPILLI_TRY(const std::string type, reader.text("type"));
-  if (type == "Sequence") return read_sequence(reader);
+  if (type == "Sequence") return read_normalizers(reader);
   if (type == "NFC") return make_unicode_normalizer(UnicodeForm::nfc);
   if (type == "NFD") return make_unicode_normalizer(UnicodeForm::nfd);
   if (type == "NFKC") return make_unicode_normalizer(UnicodeForm::nfkc);
   if (type == "NFKD") return make_unicode_normalizer(UnicodeForm::nfkd);
   if (type == "Lowercase") return make_lowercase();
   if (type == "StripAccents") return make_strip_accents();
-  if (type == "Strip") return read_strip(reader);
+  if (type == "Strip") return read_strip_normalizer(reader);
   if (type == "Replace") return read_replace(reader);
   if (type == "Prepend") {
     LAPILLI_TRY(const std::string text, reader.text("prepend"));

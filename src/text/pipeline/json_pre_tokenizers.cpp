@@ -1,4 +1,5 @@
 #include "text/pipeline/json_components.hpp"
+#include "text/utf8.hpp"
 
 namespace lapilli {
 namespace {
@@ -13,7 +14,7 @@ Result<SplitBehavior> read_behavior(const JsonReader& reader, const char* missin
   return reader.wrong("behavior", "Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");
 }
 
-Result<PreTokenizerPtr> read_sequence(const JsonReader& reader) {
+Result<PreTokenizerPtr> read_pre_tokenizers(const JsonReader& reader) {
   LAPILLI_TRY(const nlohmann::json* list, reader.array("pretokenizers"));
   std::vector<PreTokenizerPtr> parts;
   for (size_t i = 0; i < list->size(); ++i) {
@@ -32,7 +33,7 @@ Result<PreTokenizerPtr> read_split(const JsonReader& reader) {
 }
 
 Result<PreTokenizerPtr> read_metaspace(const JsonReader& reader) {
-  LAPILLI_TRY(const std::string replacement, reader.text("replacement", "\xE2\x96\x81"));
+  LAPILLI_TRY(const std::string replacement, reader.text("replacement", kWordMark));
   LAPILLI_TRY(const PrependScheme scheme, read_prepend_scheme(reader));
   LAPILLI_TRY(const bool split, reader.flag("split", true));
   if (replacement.empty()) return reader.wrong("replacement", "a character");
@@ -53,7 +54,7 @@ Result<PrependScheme> read_prepend_scheme(const JsonReader& reader) {
 
 Result<PreTokenizerPtr> read_pre_tokenizer(const JsonReader& reader) {
   LAPILLI_TRY(const std::string type, reader.text("type"));
-  if (type == "Sequence") return read_sequence(reader);
+  if (type == "Sequence") return read_pre_tokenizers(reader);
   if (type == "ByteLevel") {
     LAPILLI_TRY(const bool prefix, reader.flag("add_prefix_space", true));
     LAPILLI_TRY(const bool use_regex, reader.flag("use_regex", true));

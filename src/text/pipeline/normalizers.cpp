@@ -148,9 +148,9 @@ class Prepend final : public Normalizer {
   std::string text_;
 };
 
-class Sequence final : public Normalizer {
+class NormalizerSequence final : public Normalizer {
  public:
-  explicit Sequence(std::vector<NormalizerPtr> parts) : parts_(std::move(parts)) {}
+  explicit NormalizerSequence(std::vector<NormalizerPtr> parts) : parts_(std::move(parts)) {}
   Status apply(AlignedText& text) const override {
     for (const NormalizerPtr& part : parts_) LAPILLI_CHECK(part->apply(text));
     return {};
@@ -263,7 +263,7 @@ NormalizerPtr make_byte_level_normalizer() {
 }
 
 NormalizerPtr make_normalizer_sequence(std::vector<NormalizerPtr> parts) {
-  return std::make_unique<Sequence>(std::move(parts));
+  return std::make_unique<NormalizerSequence>(std::move(parts));
 }
 
 }  // namespace lapilli

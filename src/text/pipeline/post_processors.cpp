@@ -53,9 +53,9 @@ class Idle final : public PostProcessor {
   bool trims_;
 };
 
-class Sequence final : public PostProcessor {
+class PostProcessorSequence final : public PostProcessor {
  public:
-  Sequence(std::vector<PostProcessorPtr> parts, bool trims) : parts_(std::move(parts)), trims_(trims) {}
+  PostProcessorSequence(std::vector<PostProcessorPtr> parts, bool trims) : parts_(std::move(parts)), trims_(trims) {}
 
   [[nodiscard]] Result<Encoding> process(const Encoding& first, const Encoding* second,
                                          bool add_special) const override {
@@ -115,7 +115,7 @@ PostProcessorPtr make_byte_level_post_processor(bool trim_offsets) { return std:
 PostProcessorPtr make_post_processor_sequence(std::vector<PostProcessorPtr> parts) {
   const bool trims = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->trims_offsets(); });
   std::erase_if(parts, [](const auto& part) { return !part->adds_tokens(); });
-  return std::make_unique<Sequence>(std::move(parts), trims);
+  return std::make_unique<PostProcessorSequence>(std::move(parts), trims);
 }
 
 }  // namespace lapilli

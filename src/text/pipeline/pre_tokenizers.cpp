@@ -147,9 +147,9 @@ class FixedLength final : public PreTokenizer {
   size_t characters_;
 };
 
-class Sequence final : public PreTokenizer {
+class PreTokenizerSequence final : public PreTokenizer {
  public:
-  explicit Sequence(std::vector<PreTokenizerPtr> parts) : parts_(std::move(parts)) {}
+  explicit PreTokenizerSequence(std::vector<PreTokenizerPtr> parts) : parts_(std::move(parts)) {}
   Status split(AlignedText piece, std::vector<AlignedText>& words) const override {
     std::vector<AlignedText> pieces;
     pieces.push_back(std::move(piece));
@@ -228,7 +228,7 @@ PreTokenizerPtr make_metaspace(const std::string& replacement, PrependScheme sch
 PreTokenizerPtr make_fixed_length(size_t characters) { return std::make_unique<FixedLength>(characters); }
 
 PreTokenizerPtr make_pre_tokenizer_sequence(std::vector<PreTokenizerPtr> parts) {
-  return std::make_unique<Sequence>(std::move(parts));
+  return std::make_unique<PreTokenizerSequence>(std::move(parts));
 }
 
 }  // namespace lapilli

@@ -9,7 +9,7 @@
 namespace lapilli {
 namespace {
 
-constexpr size_t kNone = static_cast<size_t>(-1);
+constexpr size_t kNotFound = static_cast<size_t>(-1);
 
 class Precompiled final : public Normalizer {
  public:
@@ -40,34 +40,34 @@ class Precompiled final : public Normalizer {
  private:
   bool replace(const AlignedText& text, size_t begin, size_t end, AlignedText& out) const {
     const size_t at = find(std::string_view(text.text()).substr(begin, end - begin));
-    if (at == kNone) return false;
+    if (at == kNotFound) return false;
     out.append(replacements_.c_str() + at, text.origin(begin, end));
     return true;
   }
 
-  // Where the replacement of the shortest known beginning of `key` starts, or kNone.
+  // Where the replacement of the shortest known beginning of `key` starts, or kNotFound.
   [[nodiscard]] size_t find(std::string_view key) const {
     const auto offset = [](uint32_t unit) { return (unit >> 10) << ((unit & (1U << 9)) >> 6); };
-    if (units_.empty()) return kNone;
+    if (units_.empty()) return kNotFound;
     uint32_t node = offset(units_[0]);
     for (const char c : key) {
       const auto byte = static_cast<unsigned char>(c);
       if (byte == 0) break;
       node ^= byte;
-      if (node >= units_.size()) return kNone;
+      if (node >= units_.size()) return kNotFound;
       const uint32_t unit = units_[node];
-      if ((unit & ((1U << 31) | 0xFF)) != byte) return kNone;
+      if ((unit & ((1U << 31) | 0xFF)) != byte) return kNotFound;
       node ^= offset(unit);
       if ((unit >> 8) & 1U) {
-        if (node >= units_.size()) return kNone;
+        if (node >= units_.size()) return kNotFound;
         const size_t value = units_[node] & 0x7FFFFFFFU;
         // A place within a character would make the text invalid.
         return value < replacements_.size() && (static_cast<unsigned char>(replacements_[value]) & 0xC0) != 0x80
                    ? value
-                   : kNone;
+                   : kNotFound;
       }
     }
-    return kNone;
+    return kNotFound;
   }
 
   std::vector<uint32_t> units_;
