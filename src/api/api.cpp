@@ -1,5 +1,4 @@
 // The C interface: versions, errors, devices and models. Generation is in api_generate.cpp.
-
 #include "api/handles.hpp"
 #include "api/locate.hpp"
 #include "api/tools.hpp"

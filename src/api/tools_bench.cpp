@@ -18,7 +18,6 @@ namespace lapilli::tools {
 
 namespace {
 
-
 struct Usage {
   double cpu_ms = 0, peak_mib = 0;
 };

@@ -23,7 +23,6 @@ int run_bench(const BenchArguments& arguments) {
   return exit_code(figures.status);
 }
 
-
 constexpr const char* kBenchFooter =
     R"(Examples:
   lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4

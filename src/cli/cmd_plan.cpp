@@ -24,7 +24,6 @@ int run_plan(const PlanArguments& arguments) {
   return exit_code(plan.status);
 }
 
-
 constexpr const char* kPlanFooter =
     R"(Examples:
   lapilli plan models/en-fr --dot | dot -Tsvg > step.svg

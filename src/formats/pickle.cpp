@@ -14,7 +14,7 @@ using Kind = PickleValue::Kind;
 // Far above what published checkpoints have (about 50 opcodes a tensor, nesting 4), far below what hurts.
 constexpr uint64_t max_opcodes = 1 << 22;
 constexpr uint32_t max_nesting = 32;
-constexpr uint64_t kMostNameBytes = 512;
+constexpr uint64_t max_class_name_bytes = 512;
 
 enum class Global : uint32_t {
   ordered_dict,
@@ -332,7 +332,7 @@ class Reader {
       if (n.kind != Kind::text || m.kind != Kind::text) return refuse("names a class by what is no text");
       module = out_.text(m);
       name = out_.text(n);
-    } else if (!in_.line(kMostNameBytes, module) || !in_.line(kMostNameBytes, name)) {
+    } else if (!in_.line(max_class_name_bytes, module) || !in_.line(max_class_name_bytes, name)) {
       return refuse("names a class without an end");
     }
     for (const auto& g : known_globals)

@@ -23,7 +23,7 @@ using Storages = std::unordered_map<std::string_view, Bytes>;
 constexpr std::string_view stream_magic("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10);
 constexpr int64_t stream_protocol = 1001;
 // One long text in the pickle may name any number of tensors.
-constexpr uint64_t kMostTensorNameBytes = 4096;
+constexpr uint64_t max_tensor_name_bytes = 4096;
 
 Error damaged(const std::string& path, const std::string& what) {
   return fail(ErrorCode::invalid_data, "%s: %s; the file is damaged or not what it claims to be", path.c_str(),
@@ -72,7 +72,7 @@ Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& 
   const auto& entries = pickle.items(pickle.root);
   for (size_t i = 0; i + 1 < entries.size(); i += 2) {
     if (entries[i + 1].kind != Kind::tensor) continue;
-    if (entries[i].kind != Kind::text || pickle.text(entries[i]).size() > kMostTensorNameBytes)
+    if (entries[i].kind != Kind::text || pickle.text(entries[i]).size() > max_tensor_name_bytes)
       return damaged(file.path(), "a tensor's name is no text, or above 4096 bytes");
     const PickledTensor& t = pickle.tensors[entries[i + 1].index];
     const PickledStorage& s = pickle.storages[t.storage];

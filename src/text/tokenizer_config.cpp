@@ -61,6 +61,8 @@ struct TokenizerConfig::Objects {
   json config, special, added;
 };
 
+TokenizerConfig::TokenizerConfig() : json_(std::make_shared<Objects>()) {}
+
 Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
   TokenizerConfig c;
   c.path_ = directory + "/tokenizer_config.json";

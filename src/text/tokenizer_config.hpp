@@ -12,6 +12,8 @@ namespace lapilli {
 
 class TokenizerConfig {
  public:
+  TokenizerConfig();  // as of a directory without the files
+
   // Errors name the file: no JSON, not an object.
   static Result<TokenizerConfig> load(const std::string& directory);
 

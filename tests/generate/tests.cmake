@@ -8,7 +8,8 @@ lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*
   sanitize threads)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
 lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
-# Twenty thousand draws for each filter; on the other driver for one that needs every part of the kernel.
+# Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs
+# the kernel of the filters there in full.
 lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS fast)
 lapilli_gpu_test(generate.sampling COMMAND test_generate
   --gtest_filter=*DeviceSampling*/nothing:*DeviceSampling*/top_p:DeviceSampling.* DRIVERS swiftshader

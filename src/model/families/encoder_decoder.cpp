@@ -1,9 +1,9 @@
 // Pairs of BERT-like models (Rothe et al. 2020): an encoder, and a decoder with cross attention and a language head,
 // each with a config of its own. Sides: BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019), which differ in
 // positions and in names. Post-norm, learned positions, token types, normalized embeddings.
-#include "model/families/family.hpp"
-
 #include <nlohmann/json.hpp>
+
+#include "model/families/family.hpp"
 #include "model/families/parse.hpp"
 
 namespace lapilli::model {
