@@ -1,60 +1,101 @@
 #version 450
-// After all sentences have stepped, one workgroup: counts the step, packs the rows of the sentences that go on, writes the
-// log's header and the grids. Once done, nothing changes any more.
+// After all sentences have stepped, one workgroup: moves the rows that go on to their next position, starts the sentences
+// that wait as far as there is room, packs the rows, writes the log's header and the grids. With counts = 0 nothing has
+// stepped: new sentences were admitted, or the session has more positions now.
 #extension GL_GOOGLE_include_directive : enable
-#define USE_PARAMS
 #include "common.glsl"
 #include "state.glsl"
 layout(local_size_x = 64) in;
-layout(std430, set = 0, binding = 0) buffer Step { uint step_words[]; };
-layout(std430, set = 0, binding = 1) readonly buffer Search { uint search[]; };
+layout(std430, set = 0, binding = 0) coherent buffer Step { uint step_words[]; };
+layout(std430, set = 0, binding = 1) coherent buffer Search { uint search[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer Log { uint log_words[]; };
 layout(std430, set = 0, binding = 3) buffer Grids { uint grids[]; };
 #include "grids.glsl"
 layout(push_constant) uniform P {
   uint groups;
-  uint slots, positions, beams, sentences;
+  uint positions, beams, places;
+  uint rows;             // that the plan has room for
+  uint log_rows, ticks;  // of the log: rows that an entry set is for; tick rows, a power of two
+  uint counts;
 } p;
-shared uint counts[64];
+shared uint running_of[64];
+shared uint full_of[64];
+shared uint live;
 
-bool goes_on(uint sentence, uint stride) { return search[sentence * stride + SEARCH_DONE] == 0u; }
+void put_rows(uint sentence, uint place, uint position) {
+  for (uint b = 0u; b < p.beams; ++b)
+    step_words[STEP_ROWS + sentence * p.beams + b] = (position << SLOT_BITS) | (place * p.beams + b);
+}
+
+// The places' sentences that go on, or wait for more positions. An invocation has a run of places, so that their order
+// stays.
+uvec2 move_on(uint begin, uint end, uint stride) {
+  uvec2 count = uvec2(0u);
+  for (uint s = begin; s < end; ++s) {
+    uint at = s * stride, status = search[at + SEARCH_STATUS], position = search[at + SEARCH_POSITION];
+    if (status != STATUS_RUNNING && status != STATUS_FULL) continue;
+    if (status == STATUS_RUNNING && p.counts != 0u) search[at + SEARCH_POSITION] = ++position;
+    bool room = position + 1u < p.positions;
+    search[at + SEARCH_STATUS] = room ? STATUS_RUNNING : STATUS_FULL;
+    count += room ? uvec2(1u, 0u) : uvec2(0u, 1u);
+  }
+  return count;
+}
+
+// Returns how many sentences run when the queue has been looked through.
+uint start_waiting(uint total, uint held, uint stride, uint queued) {
+  uint started = step_words[STEP_STARTED];
+  while (started != queued && total + held < p.rows / p.beams) {
+    uint place = step_words[STEP_QUEUE + (started & (MAX_ROWS - 1u))], at = place * stride;
+    ++started;
+    // A place may have been left, or left and taken again, since it was queued.
+    if (place >= p.places || search[at + SEARCH_STATUS] != STATUS_WAITING) continue;
+    bool room = search[at + SEARCH_POSITION] + 1u < p.positions;
+    search[at + SEARCH_STATUS] = room ? STATUS_RUNNING : STATUS_FULL;
+    if (room) put_rows(total++, place, search[at + SEARCH_POSITION]);
+    else ++held;
+  }
+  step_words[STEP_STARTED] = started;
+  step_words[STEP_QUEUED] = queued;
+  return total;
+}
 
 void main() {
   uint lane = gl_LocalInvocationIndex;
   if (group_index() >= p.groups) return;
-  uint t = step_words[STEP_STEP];
-  if (step_words[STEP_DONE] != 0u) return;
-  // An invocation counts a run of sentences, so that the order stays.
-  uint sentences = min(param(P_SENTENCES), p.sentences), stride = SEARCH_HEADER + 5u * p.beams;
-  uint share = div_up(sentences, 64u), begin = min(lane * share, sentences), end = min(begin + share, sentences);
-  uint count = 0u;
-  for (uint s = begin; s < end; ++s) count += goes_on(s, stride) ? 1u : 0u;
-  counts[lane] = count;
-  barrier();
-  uint before = 0u, total = 0u;
+  uint stride = SEARCH_HEADER + 5u * p.beams, share = div_up(p.places, 64u);
+  uint begin = min(lane * share, p.places), end = min(begin + share, p.places);
+  uvec2 count = move_on(begin, end, stride);
+  running_of[lane] = count.x;
+  full_of[lane] = count.y;
+  hand_over();
+  uint before = 0u, total = 0u, held = 0u;
   for (uint i = 0u; i < 64u; ++i) {
-    if (i < lane) before += counts[i];
-    total += counts[i];
+    if (i < lane) before += running_of[i];
+    total += running_of[i];
+    held += full_of[i];
   }
-  bool done = total == 0u || t + 2u >= min(param(P_MAX_LENGTH), p.positions);
-  uint live = done ? 0u : total * p.beams;
-  if (!done)
-    for (uint s = begin; s < end; ++s) {
-      if (!goes_on(s, stride)) continue;
-      for (uint b = 0u; b < p.beams; ++b) step_words[STEP_ROW_SLOT + before * p.beams + b] = s * p.beams + b;
-      ++before;
-    }
-  for (uint i = lane; i < MAX_GRIDS; i += 64u) write_grid(i, live);
+  for (uint s = begin; s < end; ++s) {
+    if (search[s * stride + SEARCH_STATUS] != STATUS_RUNNING) continue;
+    put_rows(before, s, search[s * stride + SEARCH_POSITION]);
+    ++before;
+  }
+  // What is started below must not be taken for running above.
+  hand_over();
   if (lane == 0u) {
-    step_words[STEP_STEP] = t + 1u;
+    uint tick = step_words[STEP_TICK], ran = step_words[STEP_LIVE], queued = step_words[STEP_QUEUED] + step_words[STEP_ADMITTED];
+    live = start_waiting(total, held, stride, queued) * p.beams;
+    step_words[STEP_ADMITTED] = 0u;
     step_words[STEP_LIVE] = live;
-    step_words[STEP_DONE] = done ? 1u : 0u;
-    if (t + 1u < p.positions) {
-      uint header = t * (LOG_HEADER + 4u * p.slots);
+    if (p.counts != 0u) {
+      uint header = (tick & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows);
       log_words[header] = live;
-      log_words[header + 1u] = done ? 1u : 0u;
-      log_words[header + LOG_MARK] = param(P_LOG_MARK);
-      log_words[header + 3u] = 0u;
+      log_words[header + 1u] = ran;
+      log_words[header + 2u] = tick;
+      log_words[header + 3u] = step_words[STEP_MARK];
+      step_words[STEP_TICK] = tick + 1u;
     }
   }
+  barrier();
+  for (uint i = lane; i < MAX_GRIDS; i += 64u) write_grid(i, live);
 }

@@ -12,9 +12,6 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Partials { uvec4 partials[]; };  // score, id, maximum, sum
-#ifdef DRAW
-layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
-#endif
 layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4;
@@ -48,8 +45,9 @@ Part one(uint id, float score, float noise) {
 void draw(uint row, uint slice) {
   uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
   uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
-  uint t = step_word(STEP_STEP), slot = step_word(STEP_ROW_SLOT + p.first_row + row);
-  uint sequence = lists[param(P_SEQUENCE_OFFSET) + slot];  // one beam
+  uint word = row_word(p.first_row + row), t = position_of(word);
+  place_params(slot_of(word), 1u);
+  uint sequence = param(P_SEQUENCE);
   uvec2 seed = uvec2(param(P_SEED), param(P_SEED + 1u));
   Part own = Part(MASKED, MASKED, MASKED, 0.0, NO_ID);
   for (uint i = begin + lane; i < end; i += LOCAL) {

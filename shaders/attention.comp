@@ -2,19 +2,24 @@
 // Attention with a running softmax (Milakov and Gimelshein 2018), no n x n buffer. A workgroup takes QT queries of one head: lanes run along the keys
 // for the scores, then along the columns of the head for the sums. Macros: VEC (head size a multiple of 4: vec4),
 // WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source), BIAS (by relative
-// position; 1: a table, 2: values behind the columns of q), WINDOW (keys near the query, and listed ones).
+// position; 1: a table, 2: values behind the columns of q), WINDOW (keys near the query, and listed ones), SPANS (the rows of
+// an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
 #extension GL_GOOGLE_include_directive : enable
+#extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #ifdef STEP
 #define QT 1
 #define USE_STEP
 #ifdef CROSS
-#define USE_PARAMS
 #define USE_LENGTHS
 #endif
 #else
 #define QT 4
+#ifdef SPANS
+#define USE_SPANS
+#else
 #define USE_LENGTHS
+#endif
 #endif
 #include "state.glsl"
 
@@ -53,7 +58,7 @@ layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
 layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
 #endif
 #ifdef WINDOW
-layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, positions
+layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, queries
 #endif
 #endif
 #ifdef BIAS
@@ -78,6 +83,7 @@ layout(push_constant) uniform P {
   uint bias_column;             // BIAS 2: of q
 #ifdef STEP
   uint lineage_slots, lineage_positions;
+  uint beams;  // CROSS: slots of a place
 #else
   uint queries, query_begin, query_end;  // a sentence's; those of the slice
   uint tiles;                            // workgroups along the queries
@@ -137,17 +143,29 @@ void main() {
 #ifdef STEP
   uint row = group / p.heads, head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return;
-  uint own = step_word(STEP_ROW_SLOT + row);
+  uint own = slot_of(row_word(row));
 #ifdef CROSS
-  uint slot = own / param(P_BEAMS);
+  uint slot = own / p.beams;
   uint begin = length_word(2u * slot), end = min(length_word(2u * slot + 1u), p.positions);
 #else
-  uint slot = own, step = step_word(STEP_STEP), begin = 0u, end = min(step + 1u, p.positions);
+  uint slot = own, step = position_of(row_word(row)), begin = 0u, end = min(step + 1u, p.positions);
   uint ancestry = ((step & 1u) * 2u * p.lineage_slots + slot) * p.lineage_positions;
 #endif
   if (slot < p.slot_begin || slot >= p.slot_end) return;
   const uint count = 1u, first = 0u;
   uint first_row = row;
+#elif defined(SPANS)
+  // As many tiles as the pass has; those that begin in another slice of its rows are left to others.
+  uvec4 behind = spans[MAX_ROWS - 1u];
+  uint tiles = behind[SPAN_TILE] + div_up(behind[SPAN_IDS], TILE_ROWS), sentence;
+  if (group >= tiles * p.heads) return;
+  uint tile = group % tiles, head = p.head_begin + group / tiles;
+  uvec4 span = span_of(tile, SPAN_TILE, sentence);
+  const uint slot = 0u;
+  uint begin = span[SPAN_ROW], end = begin + span[SPAN_IDS], origin = begin;
+  uint first = begin + (tile - span[SPAN_TILE]) * TILE_ROWS, count = min(uint(QT), end - first), first_row = first;
+  uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
+  if (p.global_queries == 0u && (first < p.query_begin || first >= p.query_end)) return;
 #else
   uint tile = group % p.tiles, rest = group / p.tiles;
   uint head = p.head_begin + rest % p.heads, slot = p.slot_begin + rest / p.heads;
@@ -156,18 +174,30 @@ void main() {
   if (p.causal != 0u) end = min(end, first + count);
   uint first_row = slot * p.queries + first;
   uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
+  const uint origin = 0u;
+  uint sentence = slot;
 #endif
   // Keys are walked as numbers from `from` to `to`.
   uint from = begin, to = end;
 #ifdef WINDOW
   // The listed keys come first, as far as they are outside the window.
-  uint list = p.globals_begin + slot * p.globals_stride, listed = min(globals[list], p.globals_stride - 1u);
+  uint list = p.globals_begin + sentence * p.globals_stride, listed = min(globals[list], p.globals_stride - 1u);
   uint first_key = begin, last_key = end;
   if (p.global_queries != 0u) {
-    if (first >= listed) return;
-    count = min(count, listed - first);
+    uint entry = first - origin;
+    if (entry >= listed) return;
+    count = min(count, listed - entry);
     for (uint i = 0u; i < 4u; ++i)
-      query[i] = min(globals[list + 1u + first + min(i, count - 1u)], p.queries - 1u);
+      query[i] = min(globals[list + 1u + entry + min(i, count - 1u)], p.queries - 1u);
+#ifdef SPANS
+    // Those of other slices: one of this slice takes their place, and is computed more than once.
+    uint own = 4u;
+    for (uint i = 0u; i < 4u; ++i)
+      if (query[i] >= p.query_begin && query[i] < p.query_end) own = i;
+    if (own == 4u) return;
+    for (uint i = 0u; i < 4u; ++i)
+      if (query[i] < p.query_begin || query[i] >= p.query_end) query[i] = query[own];
+#endif
     listed = 0u;
   } else {
     first_key = max(begin, first - min(first, p.window));
@@ -212,7 +242,8 @@ void main() {
       if (j + LOCAL < n) found[other] = other_at;
 #endif
       S dots = S(0.0), other_dots = S(0.0);
-      for (uint d = 0u; d < PARTS; ++d) {
+      // Unrolled, which its constant bound invites, the loads of all turns come first and GPUs run out of registers.
+      [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
         T key_part = kv[at + d], other_part = kv[other_at + d];
         for (uint i = 0u; i < uint(QT); ++i) {
           T part = q[qs[i] + d];

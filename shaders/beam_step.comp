@@ -5,7 +5,6 @@
 // rules go by their scores.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
-#define USE_PARAMS
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -15,13 +14,14 @@ layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec4 candidat
 #else
 layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
 #endif
-layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
+layout(std430, set = 0, binding = 1) coherent buffer Searches { uint searches[]; };
 layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions, beams;
   uint k, slices, ld;  // candidates a slice; slices a row; candidates a row
+  uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
 
 const uint LOCAL = 64u, MAX_BEAMS = 32u, MAX_CANDIDATES = 288u;
@@ -37,7 +37,12 @@ shared uint part_beam[8];
 shared uint part_id[8];
 shared uint next_from[MAX_BEAMS];    // picks that run on
 shared float next_score[MAX_BEAMS];  // and their running scores
-shared uint notes[2];                // of the first two slots
+shared uint notes[2];                // of the first two rows
+shared uint failed;                  // a score is no number
+// The sentence's record while it is worked on. From the buffer it is read once, and written back at the end.
+shared uint search[SEARCH_HEADER + 5u * MAX_BEAMS];
+uint param(uint i) { return search[i]; }
+float param_float(uint i) { return uintBitsToFloat(search[i]); }
 #ifdef DRAW
 const float TAKEN = -3e38;
 shared float run_score[MAX_CANDIDATES];  // of picks, should they run on
@@ -54,7 +59,7 @@ bool ranks_before(Candidate a, Candidate b) {
   return a.beam < b.beam || (a.beam == b.beam && a.id < b.id);
 }
 
-uint search_base, first_row, first_slot, t;
+uint first_row, first_slot, t;
 
 // A key or score of a list, added to what its beam has.
 float sum_of(float running, uint score) {
@@ -88,7 +93,7 @@ Candidate next_best(Candidate last) {
   Candidate best = Candidate(MASKED, 0u, NO_ID);
   for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
     uint beam = list / p.slices, base = (first_row + beam) * p.ld + list % p.slices * p.k;
-    float running = uintBitsToFloat(search[search_base + SEARCH_HEADER + beam]), level = 0.0;
+    float running = uintBitsToFloat(search[SEARCH_HEADER + beam]), level = 0.0;
     bool found = false;
     for (uint i = last.id == NO_ID ? 0u : first_open(base, running, beam, last); i < p.k; ++i) {
       uint id = candidates[base + i].y;
@@ -163,7 +168,7 @@ void pick() {
   for (uint i = lane; i < p.k; i += LOCAL) {
     if (pick_id[i] == NO_ID || forbidden(pick_score[i])) continue;
     uint beam = pick_beam[i];
-    float running = uintBitsToFloat(search[search_base + SEARCH_HEADER + beam]);
+    float running = uintBitsToFloat(search[SEARCH_HEADER + beam]);
     pick_score[i] = sum_of(running, value_of(beam, pick_id[i], pick_score[i], running));
   }
   barrier();
@@ -176,7 +181,7 @@ bool is_end(uint id) {
   return false;
 }
 
-uint entry_word(uint i) { return search_base + SEARCH_HEADER + p.beams + 4u * i; }
+uint entry_word(uint i) { return SEARCH_HEADER + p.beams + 4u * i; }
 
 // Puts pick `i` into the list of finished hypotheses if it is good enough; among equals the older stays in front.
 void finish(uint i, float score) {
@@ -187,9 +192,9 @@ void finish(uint i, float score) {
     for (uint w = 0u; w < 4u; ++w) search[entry_word(j) + w] = search[entry_word(j - 1u) + w];
   search[entry_word(at)] = floatBitsToUint(score);
   search[entry_word(at) + 1u] = t;
-  search[entry_word(at) + 2u] = first_slot + pick_beam[i];
+  search[entry_word(at) + 2u] = pick_beam[i];
   search[entry_word(at) + 3u] = pick_id[i];
-  search[search_base + SEARCH_FINISHED] = min(search[search_base + SEARCH_FINISHED] + 1u, p.beams);
+  search[SEARCH_FINISHED] = min(search[SEARCH_FINISHED] + 1u, p.beams);
 }
 
 #ifdef DRAW
@@ -212,7 +217,7 @@ void choose_running(bool limit) {
     next_from[b] = from;
     next_score[b] = score;
   }
-  for (uint b = 0u; b < p.beams; ++b) search[search_base + SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+  for (uint b = 0u; b < p.beams; ++b) search[SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
 }
 #else
 // The best that run on: a hypothesis that has ended counts NONE less and so only fills up.
@@ -226,18 +231,18 @@ void choose_running(bool limit) {
     bool take_open = open < p.k && (ended >= p.k || open_score > ended_score || (open_score == ended_score && open < ended));
     next_from[b] = take_open ? open++ : ended++;
     next_score[b] = take_open ? open_score : ended_score;
-    search[search_base + SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+    search[SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
   }
 }
 #endif
 
 void decide() {
   uint generated = t + 2u - param(P_PREFIX);
-  bool limit = t + 2u >= min(param(P_MAX_LENGTH), p.positions);
+  bool limit = t + 2u >= param(P_MAX_LENGTH);
   float penalty = param_float(P_LENGTH_PENALTY), divisor = length_divisor(generated, penalty);
   bool stop_when_full = param(P_EARLY_STOPPING) == 1u;
-  bool settled = search[search_base + SEARCH_SETTLED] != 0u;
-  bool closed = settled || (stop_when_full && search[search_base + SEARCH_FINISHED] == p.beams);
+  bool settled = search[SEARCH_SETTLED] != 0u;
+  bool closed = settled || (stop_when_full && search[SEARCH_FINISHED] == p.beams);
   choose_running(limit);
   bool all_ended = true;
   for (uint i = 0u; i < p.k; ++i) all_ended = all_ended && (limit || is_end(pick_id[i]));
@@ -245,30 +250,56 @@ void decide() {
   for (uint i = 0u; i < p.beams; ++i)
     if (!closed && (limit || is_end(pick_id[i])) && pick_id[i] != NO_ID && !forbidden(pick_score[i]))
       finish(i, pick_score[i] / divisor);
-  uint finished = search[search_base + SEARCH_FINISHED];
+  uint finished = search[SEARCH_FINISHED];
   // Can the best running one still become better than the worst finished one? (Places not taken yet count NONE.)
   float length = divisor;
   if (param(P_EARLY_STOPPING) == 2u && penalty > 0.0)
     length = length_divisor(max(param(P_MAX_LENGTH), param(P_PREFIX) + 1u) - param(P_PREFIX), penalty);
   float best = next_score[0];
   settled = settled || forbidden(best) || !(best / length > uintBitsToFloat(search[entry_word(p.beams - 1u)]));
-  search[search_base + SEARCH_SETTLED] = settled ? 1u : 0u;
+  search[SEARCH_SETTLED] = settled ? 1u : 0u;
   bool done = settled || limit || all_ended || (stop_when_full && finished == p.beams);
-  search[search_base + SEARCH_DONE] = done ? 1u : 0u;
-  notes[0] = done ? LOG_NOTE_DONE : 0u;
-  notes[1] = finished == 0u ? 0u : 1u + search[entry_word(0u) + 1u] * MAX_ROWS + search[entry_word(0u) + 2u];
+  if (done) search[SEARCH_STATUS] = STATUS_ENDED;
+  notes[0] = done ? LOG_NOTE_ENDED | (finished << LOG_NOTE_COUNT_SHIFT) : 0u;
+  notes[1] = finished == 0u ? 0u : 1u + ((search[entry_word(0u) + 1u] << SLOT_BITS) | search[entry_word(0u) + 2u]);
+}
+
+// The sentence ends without a result; what its rows log means nothing.
+void give_up() {
+  pick_beam[0] = 0u;
+  pick_id[0] = NO_ID;
+  for (uint b = 0u; b < p.beams; ++b) {
+    next_from[b] = 0u;
+    next_score[b] = MASKED;
+  }
+  search[SEARCH_STATUS] = STATUS_ENDED;
+  notes[0] = LOG_NOTE_ENDED | LOG_NOTE_FAILED;
+  notes[1] = 0u;
 }
 
 void write_log(uint beam, uint token, uint parent, uint score, uint note) {
-  uint entry = t * (LOG_HEADER + 4u * p.slots) + LOG_HEADER + 4u * (first_slot + beam);
+  uint tick_row = (step_word(STEP_TICK) & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows);
+  uint entry = tick_row + LOG_HEADER + LOG_ENTRY * (first_row + beam);
   log_words[entry] = token;
-  log_words[entry + 1u] = first_slot + parent;
-  log_words[entry + 2u] = score;
-  log_words[entry + 3u] = note;
+  log_words[entry + 1u] = row_word(first_row + beam);
+  log_words[entry + 2u] = parent;
+  log_words[entry + 3u] = score;
+  log_words[entry + 4u] = note;
+  log_words[entry + 5u] = param(P_MARK);
+  if (search[SEARCH_STATUS] == STATUS_ENDED)
+    for (uint w = 0u; w < 4u; ++w) log_words[entry + LOG_FINISHED + w] = search[entry_word(beam) + w];
 }
 
 uint lineage_word(uint parity, uint plane, uint slot, uint position) {
   return ((parity * 2u + plane) * p.slots + slot) * p.positions + position;
+}
+
+// The lists are in order, so that their first candidate tells.
+void look_for_failure() {
+  for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
+    uint first = (first_row + list / p.slices) * p.ld + list % p.slices * p.k;
+    if (no_number(candidates[first].x)) failed = 1u;
+  }
 }
 
 void main() {
@@ -276,27 +307,27 @@ void main() {
   if (g >= p.groups) return;
   first_row = g * p.beams;
   if (first_row >= step_word(STEP_LIVE)) return;
-  t = step_word(STEP_STEP);
+  t = position_of(row_word(first_row));
   if (t + 1u >= p.positions) return;
-  first_slot = step_word(STEP_ROW_SLOT + first_row);
-  search_base = first_slot / p.beams * (SEARCH_HEADER + 5u * p.beams);
+  first_slot = slot_of(row_word(first_row));
+  uint stride = SEARCH_HEADER + 5u * p.beams, base = first_slot / p.beams * stride;
+  for (uint i = lane; i < stride; i += LOCAL) search[i] = searches[base + i];
+  if (lane == 0u) failed = 0u;
+  hand_over();
+  look_for_failure();
   uint parity = t & 1u;
-  if (t + 1u < param(P_PREFIX)) {
-    // The next id is given; search_init has written it, and every slot continues itself.
-    if (lane < p.beams)
-      write_log(lane, lineage[lineage_word(parity, 1u, first_slot + lane, t + 1u)], lane,
-                search[search_base + SEARCH_HEADER + lane], 0u);
-    return;
-  }
   pick();
 #ifdef DRAW
   for (uint i = lane; i < p.k; i += LOCAL) {
-    bool ended = t + 2u >= min(param(P_MAX_LENGTH), p.positions) || is_end(pick_id[i]);
+    bool ended = t + 2u >= param(P_MAX_LENGTH) || is_end(pick_id[i]);
     run_score[i] = !ended ? pick_score[i] : forbidden(pick_score[i]) ? MASKED : pick_score[i] + NONE;
   }
   barrier();
 #endif
-  if (lane == 0u) decide();
+  if (lane == 0u) {
+    if (failed != 0u) give_up();
+    else decide();
+  }
   barrier();
   for (uint i = lane; i < p.beams * (t + 1u); i += LOCAL) {
     uint beam = i / (t + 1u), position = i % (t + 1u), parent = pick_beam[next_from[beam]];
@@ -310,4 +341,5 @@ void main() {
     lineage[lineage_word(parity ^ 1u, 1u, first_slot + lane, t + 1u)] = token;
     write_log(lane, token, pick_beam[from], floatBitsToUint(next_score[lane]), lane < 2u ? notes[lane] : 0u);
   }
+  for (uint i = SEARCH_STATUS + lane; i < stride; i += LOCAL) searches[base + i] = search[i];
 }

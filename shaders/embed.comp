@@ -1,9 +1,13 @@
 #version 450
 // x[r] = scale * table[id] + positions[position]; one workgroup a row. The table is packed like a matrix with a column
-// per word, so a word's vector is gathered from one panel. -DSTEP: ids and positions of a decoding step.
+// per word, so a word's vector is gathered from one panel. -DSTEP: ids and positions of a decoding step; -DSPANS: rows of
+// an encode pass.
 #extension GL_GOOGLE_include_directive : enable
 #ifdef STEP
 #define USE_STEP
+#endif
+#ifdef SPANS
+#define USE_SPANS
 #endif
 #include "common.glsl"
 #include "state.glsl"
@@ -32,11 +36,17 @@ void main() {
   if (row >= p.groups) return;
 #ifdef STEP
   if (row >= step_word(STEP_LIVE)) return;
-  uint position = step_word(STEP_STEP);
-  uint slot = step_word(STEP_ROW_SLOT + row);
+  uint word_of_row = row_word(row), slot = slot_of(word_of_row), position = position_of(word_of_row);
   uint id = ids[(((position & 1u) * 2u + 1u) * p.lineage_slots + slot) * p.lineage_positions + position];
 #else
+#ifdef SPANS
+  uint sentence;
+  uvec4 span = span_of(p.first_row + row, SPAN_ROW, sentence);
+  uint position = p.first_row + row - span[SPAN_ROW];
+  if (position >= span[SPAN_IDS]) return;
+#else
   uint position = (p.first_row + row) % p.rows_per_slot;
+#endif
   uint id = ids[p.ids_begin + row];
 #endif
   // The first slice also takes the ids that are no word: they give zeros.

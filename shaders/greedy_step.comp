@@ -3,7 +3,6 @@
 // running score, and writes search state, lineage and log. DRAW: joins drawn ids by their keys.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
-#define USE_PARAMS
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -16,74 +15,100 @@ layout(push_constant) uniform P {
   uint groups;
   uint slots, positions;
   uint slices, ld4;
+  uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
+uint base;  // of the sentence in `search`
+uint param(uint i) { return search[base + i]; }
 
 uint lineage_word(uint parity, uint plane, uint slot, uint position) {
   return ((parity * 2u + plane) * p.slots + slot) * p.positions + position;
 }
 
+// What the slices' maxima come to.
+struct Chosen {
+  uint id;
+  float log_probability;
+  bool failed;  // a score is no number
+};
+
+#ifdef DRAW
+Chosen choose(uint row) {
+  float best = MASKED, sum = 0.0, key = MASKED, most = MASKED;
+  uint id = NO_ID;
+  bool failed = false;
+  for (uint s = 0u; s < p.slices; ++s) {
+    uvec4 part = partials[row * p.ld4 + s];
+    failed = failed || no_number(part.x) || no_number(part.w);
+    float here = uintBitsToFloat(part.x), part_sum = uintBitsToFloat(part.w), m = max(most, part_sum);
+    sum = sum * exp(most - m) + exp(part_sum - m);
+    most = m;
+    if (better(here, part.y, key, id)) {
+      key = here;
+      id = part.y;
+      best = uintBitsToFloat(part.z);
+    }
+  }
+  return Chosen(id, forbidden(best) ? MASKED : best - most - log(max(sum, 1e-30)), failed);
+}
+#else
+Chosen choose(uint row) {
+  float best = MASKED, sum = 0.0;
+  uint id = NO_ID;
+  bool failed = false;
+  for (uint s = 0u; s < p.slices; ++s) {
+    uvec4 part = partials[row * p.ld4 + s];
+    failed = failed || no_number(part.x) || no_number(part.w);
+    float score = uintBitsToFloat(part.x), m = max(best, score);
+    sum = sum * exp(best - m) + uintBitsToFloat(part.w) * exp(score - m);
+    if (better(score, part.y, best, id)) id = part.y;
+    best = m;
+  }
+  return Chosen(id, forbidden(best) ? MASKED : -log(max(sum, 1e-30)), failed);
+}
+#endif
+
+bool ends(uint token, uint t) {
+  if (t + 2u >= param(P_MAX_LENGTH)) return true;
+  for (uint i = 0u; i < param(P_END_COUNT); ++i)
+    if (param(P_END_IDS + i) == token) return true;
+  return false;
+}
+
 void main() {
   uint row = group_index() * 64u + gl_LocalInvocationIndex;
   if (row >= step_word(STEP_LIVE)) return;
-  uint t = step_word(STEP_STEP), slot = step_word(STEP_ROW_SLOT + row);
+  uint t = position_of(row_word(row)), slot = slot_of(row_word(row));
   if (t + 1u >= p.positions) return;
-  uint parity = t & 1u, base = slot * (SEARCH_HEADER + 5u);
+  base = slot * (SEARCH_HEADER + 5u);
+  uint entry = (step_word(STEP_TICK) & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows) + LOG_HEADER + LOG_ENTRY * row;
   float running = uintBitsToFloat(search[base + SEARCH_HEADER]);
-  bool given = t + 1u < param(P_PREFIX);
-  uint token;
-  if (given) {
-    token = lineage[lineage_word(parity, 1u, slot, t + 1u)];
-  } else {
-    float best = MASKED, sum = 0.0;
-    uint id = NO_ID;
-#ifdef DRAW
-    float key = MASKED, most = MASKED;
-    for (uint s = 0u; s < p.slices; ++s) {
-      uvec4 part = partials[row * p.ld4 + s];
-      float here = uintBitsToFloat(part.x), part_sum = uintBitsToFloat(part.w), m = max(most, part_sum);
-      sum = sum * exp(most - m) + exp(part_sum - m);
-      most = m;
-      if (better(here, part.y, key, id)) {
-        key = here;
-        id = part.y;
-        best = uintBitsToFloat(part.z);
-      }
-    }
-    running = forbidden(best) || forbidden(running) ? MASKED : running + (best - most - log(max(sum, 1e-30)));
-#else
-    for (uint s = 0u; s < p.slices; ++s) {
-      uvec4 part = partials[row * p.ld4 + s];
-      float score = uintBitsToFloat(part.x), m = max(best, score);
-      sum = sum * exp(best - m) + uintBitsToFloat(part.w) * exp(score - m);
-      if (better(score, part.y, best, id)) id = part.y;
-      best = m;
-    }
-    running = forbidden(best) || forbidden(running) ? MASKED : running - log(max(sum, 1e-30));
-#endif
-    token = id == NO_ID ? param(P_PAD) : id;
-    search[base + SEARCH_HEADER] = floatBitsToUint(running);
-    bool ended = t + 2u >= min(param(P_MAX_LENGTH), p.positions);
-    for (uint i = 0u; i < param(P_END_COUNT); ++i) ended = ended || param(P_END_IDS + i) == token;
-    if (ended) {
-      float divisor = length_divisor(t + 2u - param(P_PREFIX), param_float(P_LENGTH_PENALTY));
-      search[base + SEARCH_DONE] = 1u;
-      search[base + SEARCH_SETTLED] = 1u;
-      search[base + SEARCH_FINISHED] = 1u;
-      uint entry = base + SEARCH_HEADER + 1u;
-      search[entry] = floatBitsToUint(forbidden(running) ? MASKED : running / divisor);
-      search[entry + 1u] = t;
-      search[entry + 2u] = slot;
-      search[entry + 3u] = token;
-    }
+  Chosen chosen = choose(row);
+  uint token = chosen.id == NO_ID ? param(P_PAD) : chosen.id, note = 0u;
+  running = forbidden(chosen.log_probability) || forbidden(running) ? MASKED : running + chosen.log_probability;
+  if (chosen.failed) {
+    running = MASKED;
+    search[base + SEARCH_STATUS] = STATUS_ENDED;
+    note = LOG_NOTE_ENDED | LOG_NOTE_FAILED;
+  } else if (ends(token, t)) {
+    float divisor = length_divisor(t + 2u - param(P_PREFIX), uintBitsToFloat(param(P_LENGTH_PENALTY)));
+    search[base + SEARCH_STATUS] = STATUS_ENDED;
+    note = LOG_NOTE_ENDED | (1u << LOG_NOTE_COUNT_SHIFT);
+    log_words[entry + LOG_FINISHED] = floatBitsToUint(forbidden(running) ? MASKED : running / divisor);
+    log_words[entry + LOG_FINISHED + 1u] = t;
+    log_words[entry + LOG_FINISHED + 2u] = 0u;
+    log_words[entry + LOG_FINISHED + 3u] = token;
   }
+  search[base + SEARCH_HEADER] = floatBitsToUint(running);
   // The other parity already holds the positions before t: a slot continues itself.
+  uint parity = t & 1u;
   for (uint plane = 0u; plane < 2u; ++plane) {
     lineage[lineage_word(parity ^ 1u, plane, slot, t)] = lineage[lineage_word(parity, plane, slot, t)];
     lineage[lineage_word(parity ^ 1u, plane, slot, t + 1u)] = plane == 0u ? slot : token;
   }
-  uint entry = t * (LOG_HEADER + 4u * p.slots) + LOG_HEADER + 4u * slot;
   log_words[entry] = token;
-  log_words[entry + 1u] = slot;
-  log_words[entry + 2u] = floatBitsToUint(running);
-  log_words[entry + 3u] = 0u;
+  log_words[entry + 1u] = row_word(row);
+  log_words[entry + 2u] = 0u;
+  log_words[entry + 3u] = floatBitsToUint(running);
+  log_words[entry + 4u] = note;
+  log_words[entry + 5u] = param(P_MARK);
 }

@@ -45,14 +45,6 @@ void main() {
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
 #endif
   uint lane = gl_LocalInvocationIndex;
-#ifdef USE_PARAMS
-  if (param(P_RENORMALIZE) == 0u) {
-#if STAGE == 0
-    if (lane == 0u) write_part(row, slice, vec2(0.0));
-#endif
-    return;
-  }
-#endif
   uint base = p.x_begin4 + row * p.ld4;
   uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
 #if STAGE == 0

@@ -34,6 +34,7 @@ void main() {
       }
     }
   }
-  if (own < p.c_end)
-    for (uint i = 0u; i < uint(RM); ++i) finish(row + i, c, sum[i]);
+  if (own >= p.c_end) return;
+  Columns columns = columns_of(c);
+  for (uint i = 0u; i < uint(RM); ++i) finish(row + i, columns, sum[i]);
 }

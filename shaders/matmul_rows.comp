@@ -28,5 +28,6 @@ void main() {
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
     }
   }
-  for (uint i = 0u; i < uint(RM); ++i) finish(row + i, c, sum[i]);
+  Columns columns = columns_of(c);
+  for (uint i = 0u; i < uint(RM); ++i) finish(row + i, columns, sum[i]);
 }

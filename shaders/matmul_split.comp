@@ -31,5 +31,5 @@ void main() {
   if (s >= uint(RM) || own >= p.c_end) return;
   vec4 total = vec4(0.0);
   for (uint t = 0u; t < LOCAL / GROUPS; ++t) total += part[s][t * GROUPS + tx];
-  finish(row + s, c, total);
+  finish(row + s, columns_of(c), total);
 }

@@ -42,6 +42,7 @@ void main() {
     barrier();
   }
   uint c = first + tx;
-  if (c < p.c_end)
-    for (uint i = 0u; i < OWN; ++i) finish(row + ty * OWN + i, c, sum[i]);
+  if (c >= p.c_end) return;
+  Columns columns = columns_of(c);
+  for (uint i = 0u; i < OWN; ++i) finish(row + ty * OWN + i, columns, sum[i]);
 }

@@ -4,7 +4,7 @@
 // them, and what must happen once per id happens once. Lists of suppressed ids alone are shared out, between barriers.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
-#define USE_PARAMS
+#define PARAMS_BINDING 3
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -98,7 +98,7 @@ void penalize_once(bool of_source, uint n, float penalty) {
 
 void repetition_penalties() {
   float penalty = param_float(P_ENCODER_REPETITION_PENALTY);
-  if (penalty != 1.0) penalize_once(true, param(P_SOURCE_STRIDE), penalty);
+  if (penalty != 1.0) penalize_once(true, param(P_SOURCE_COUNT), penalty);
   penalty = param_float(P_REPETITION_PENALTY);
   if (penalty != 1.0) penalize_once(false, count, penalty);
 }
@@ -114,7 +114,7 @@ void no_repeat_ngrams() {
     }
   n = param(P_ENCODER_NO_REPEAT_NGRAM);
   if (n > 0u && count + 1u >= n)
-    for (uint i = 0u; i + n <= param(P_SOURCE_STRIDE); ++i) {
+    for (uint i = 0u; i + n <= param(P_SOURCE_COUNT); ++i) {
       uint id = source(i + n - 1u);
       bool same = mine(id);
       for (uint j = 0u; j + 1u < n && same; ++j) same = source(i + j) == history(count - (n - 1u) + j);
@@ -154,14 +154,6 @@ void exponential_decay() {
     for (uint j = 0u; j < i && !seen; ++j) seen = param(P_END_IDS + j) == id;
     if (!seen) add(id, min(min(abs(scores[scores_begin + id]), 1e23) * (factor - 1.0), 1e30));
   }
-}
-
-// Scores change their owners: what one invocation wrote, another one may read and write. barrier() orders shared memory
-// alone; the buffer needs a release before it and an acquire behind it.
-void hand_over() {
-  memoryBarrierBuffer();
-  barrier();
-  memoryBarrierBuffer();
 }
 
 // A share of the list each: whose id it is makes no difference between two barriers.
@@ -227,12 +219,12 @@ void main() {
   uint row = group_index();
   if (row >= p.groups) return;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
-  uint t = step_word(STEP_STEP), slot = step_word(STEP_ROW_SLOT + p.first_row + row);
+  uint t = position_of(row_word(p.first_row + row)), slot = slot_of(row_word(p.first_row + row));
+  place_params(slot, p.beams);
   count = t + 1u;
-  if (count < param(P_PREFIX)) return;  // the next id is given
   scores_begin = p.begin + row * p.ld;
   history_begin = (((t & 1u) * 2u + 1u) * p.slots + slot) * p.positions;
-  source_begin = param(P_SOURCE_OFFSET) + slot / p.beams * param(P_SOURCE_STRIDE);
+  source_begin = param(P_SOURCE_OFFSET);
   for (uint i = gl_LocalInvocationIndex; i < min(count, CACHED); i += LOCAL) cached[i] = lineage[history_begin + i];
   barrier();
   sequence_bias();

@@ -61,7 +61,7 @@ void main() {
 #ifdef STEP
   uint row = group / p.heads, head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return;
-  uint slot = step_word(STEP_ROW_SLOT + row), query = step_word(STEP_STEP);
+  uint slot = slot_of(row_word(row)), query = position_of(row_word(row));
   if (slot < p.slot_begin || slot >= p.slot_end) return;
   uint length = p.positions, ancestry = ((query & 1u) * 2u * p.lineage_slots + slot) * p.lineage_positions;
 #else

@@ -14,7 +14,6 @@ layout(constant_id = 0) const uint LOCAL = 64;  // a multiple of 8
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 #ifdef DRAW
 layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec4 candidates[]; };  // [rows][slices][K]
-layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
 #else
 layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
 #endif
@@ -33,18 +32,19 @@ shared float part_score[8];
 shared uint part_id[8];
 
 #ifdef DRAW
-uint draw_step, draw_sequence, draw_beam;
+uint draw_position, draw_sequence, draw_beam;
 
 void place_draws(uint row) {
-  uint slot = step_word(STEP_ROW_SLOT + p.first_row + row);
-  draw_step = step_word(STEP_STEP);
-  draw_sequence = lists[param(P_SEQUENCE_OFFSET) + slot / p.beams];
+  uint slot = slot_of(row_word(p.first_row + row));
+  place_params(slot, p.beams);
+  draw_position = position_of(row_word(p.first_row + row));
+  draw_sequence = param(P_SEQUENCE);
   draw_beam = slot % p.beams;
 }
 vec4 keys(uint i, vec4 v) {
   bvec4 no = lessThanEqual(v, vec4(FORBIDDEN));
   if (all(no)) return vec4(MASKED);
-  vec4 noise = gumbel4(i, draw_step, draw_sequence, draw_beam, uvec2(param(P_SEED), param(P_SEED + 1u)));
+  vec4 noise = gumbel4(i, draw_position, draw_sequence, draw_beam, uvec2(param(P_SEED), param(P_SEED + 1u)));
   // The same bits at every look: they are compared for equality.
   precise vec4 sum = v + noise;
   return mix(sum, vec4(MASKED), no);
@@ -52,6 +52,12 @@ vec4 keys(uint i, vec4 v) {
 #else
 vec4 keys(uint i, vec4 v) { return v; }
 #endif
+
+// What is no number ranks before all numbers: it would be lost otherwise, and beam_step could not tell.
+float ranked(float score) {
+  uint bits = floatBitsToUint(score);
+  return no_number(bits) && bits != 0xff800000u ? uintBitsToFloat(0x7f800000u) : unless_forbidden(score);
+}
 
 // The best of the invocation's columns that ranks below (score, id); all rank below (_, NO_ID).
 void next_best(uint base, uint begin, uint end, inout float score, inout uint id) {
@@ -61,7 +67,7 @@ void next_best(uint base, uint begin, uint end, inout float score, inout uint id
     vec4 v = keys(i, x[base + i]);
     for (uint c = 0u; c < 4u; ++c) {
       uint column = 4u * i + c;
-      float s = unless_forbidden(v[c]);
+      float s = ranked(v[c]);
       bool open = column < p.columns && (id == NO_ID || better(score, id, s, column));
       // Columns ascend, so among equals the first one stays.
       if (open && (best_id == NO_ID || s > best)) {

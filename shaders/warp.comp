@@ -5,7 +5,7 @@
 // with all filters on, far from the 65,535 iterations that llvmpipe grants an invocation.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
-#define USE_PARAMS
+#define PARAMS_BINDING 1
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -15,6 +15,7 @@ layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4, begin4;
   uint first_row;
+  uint beams;
 } p;
 
 const uint LOCAL = 128u, BINS = 256u;
@@ -259,7 +260,7 @@ void main() {
   uint row = group_index();
   if (row >= p.groups) return;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
-  if (step_word(STEP_STEP) + 1u < param(P_PREFIX)) return;  // the next id is given
+  place_params(slot_of(row_word(p.first_row + row)), p.beams);
   lane = gl_LocalInvocationIndex;
   base = p.begin4 + row * p.ld4;
   temperature();

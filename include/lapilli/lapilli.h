@@ -21,13 +21,24 @@
  *   lapilli_device_close(device);
  *
  * Errors     Functions that can fail return a lapilli_status; lapilli_last_error() then says what failed, where, and
- * what to do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT. Structs Set
- * struct_size to sizeof the struct before passing one, in or out: programs and libraries of different versions then
- * understand each other. Null for a const options struct means the defaults. Strings    UTF-8, zero-terminated where no
- * length is given. Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own
- * function, which accepts null. Pointers inside out structs belong to the handle they were asked from. Out handles are
- * null after an error. Threads    A device and a model may be used by any number of threads at once, a result by one at
- * a time. A device outlives its closing as long as a model uses it, a model as long as a call is running on it.
+ *            what to do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT.
+ * Structs    All may get further fields at their end, so each begins with struct_size: sizeof the struct as the program
+ *            was compiled. The helpers (lapilli_text() and the like, lapilli_default_options()) set it; where there is
+ *            none, set it before passing a struct, in or out. Programs and libraries of different versions then
+ *            understand each other: fields that a program lacks have their defaults, and a field that the library does
+ *            not know is refused unless it is zero. A struct_size of 0 is an error. Null for a const options struct
+ *            means the defaults. In an array that is passed in, all elements have one size, by which the library walks;
+ *            what comes out in numbers is asked for one by one. Structs that a callback gets have the library's size: a
+ *            field that came later is there if struct_size reaches it. lapilli_ids alone never grows: it is a field of
+ *            other structs, never an argument or an element.
+ * Strings    UTF-8, zero-terminated where no length is given.
+ * Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own function, which
+ *            accepts null. Pointers inside out structs belong to the handle they were asked from. Out handles are null
+ *            after an error. Pointers that a call is given are read until it returns, and not after it.
+ * Threads    A device, a model and a cancel token may be used by any number of threads at once, a result by one at a
+ *            time. A device outlives its closing as long as a model uses it, a model and a cancel token their freeing
+ *            as long as a call is running with them. A handle must not be freed while another thread begins a call
+ *            with it.
  */
 /* clang-format on */
 #ifndef LAPILLI_LAPILLI_H
@@ -38,7 +49,7 @@
 #include <stdint.h>
 
 #define LAPILLI_VERSION_MAJOR 0
-#define LAPILLI_VERSION_MINOR 1
+#define LAPILLI_VERSION_MINOR 2
 #define LAPILLI_VERSION_PATCH 0
 
 #if defined(_WIN32) && defined(LAPILLI_SHARED)
@@ -74,7 +85,7 @@ enum {
   LAPILLI_INTERNAL = 10 /* a bug in Lapilli */
 };
 
-/* "0.1.0" */
+/* "0.2.0", of the library that runs; LAPILLI_VERSION_... are those of the header. */
 LAPILLI_API const char* lapilli_version(void);
 
 /* "not found" and so on; never null. */
@@ -92,6 +103,9 @@ LAPILLI_API void lapilli_set_log(int32_t level, lapilli_log_function function, v
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
+/* One device as opened. Models on one lapilli_device share its memory blocks, its pipelines and the verdicts of its
+ * self-test, so the second model of a kind compiles and tests nothing anew, and their work takes turns on one queue.
+ * Each lapilli_device_open makes another one, also of the same GPU, that shares nothing with the first. */
 typedef struct lapilli_device lapilli_device;
 
 typedef struct lapilli_device_options {
@@ -114,8 +128,9 @@ LAPILLI_API lapilli_status lapilli_devices_json(const lapilli_device_options* op
 
 typedef struct lapilli_model lapilli_model;
 
-/* Loads a model directory as published (config.json, weights, tokenizer). Null or "": the directory that LAPILLI_MODEL
- * names, or else the bundled English-French model, found relative to the program or the library. */
+/* Loads a model onto a device, which may have others, and which the model keeps: it may be closed afterwards.
+ * `directory` is as published (config.json, weights, tokenizer). Null or "": the directory that LAPILLI_MODEL names,
+ * or else the bundled English-French model, found relative to the program or the library. */
 LAPILLI_API lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model);
 LAPILLI_API void lapilli_model_free(lapilli_model* model);
 
@@ -153,19 +168,43 @@ LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, la
 
 /* ---- generation ------------------------------------------------------------------------------------------------- */
 
-/* Token ids. With a null pointer: not given. With a pointer and count 0: given, and empty. */
+/* Token ids, as a field of structs. With a null pointer: not given. With a pointer and count 0: given, and empty. */
 typedef struct lapilli_ids {
   const int32_t* ids;
   size_t count;
 } lapilli_ids;
 
-/* One input: a text, or ids if ids.ids is not null (end token included, no padding). */
+/* What an input is. The numbers 3 (audio) and 4 (image) are kept for later. */
+enum { LAPILLI_INPUT_TEXT = 1, LAPILLI_INPUT_IDS = 2 };
+
+/* One input; lapilli_text(), lapilli_text_of() and lapilli_tokens() make them. Fields of other kinds are not read. */
 typedef struct lapilli_input {
-  const char* text;
+  uint32_t struct_size;
+  int32_t kind;      /* LAPILLI_INPUT_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
+  const char* text;  /* LAPILLI_INPUT_TEXT */
   size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
-  lapilli_ids ids;
+  lapilli_ids ids;   /* LAPILLI_INPUT_IDS: end token included, no padding */
 } lapilli_input;
 #define LAPILLI_ZERO_TERMINATED ((size_t)-1)
+
+/* Ids that follow each other; lapilli_phrase_of() makes them. */
+typedef struct lapilli_phrase {
+  uint32_t struct_size;
+  lapilli_ids ids; /* at least one */
+} lapilli_phrase;
+
+/* Ends the calls of lapilli_generate that were given it in lapilli_options, and no others. Once cancelled it stays so:
+ * a call that is given it later ends at once. */
+typedef struct lapilli_cancel_token lapilli_cancel_token;
+
+LAPILLI_API lapilli_status lapilli_cancel_token_create(lapilli_cancel_token** token);
+/* From any thread, also from a signal handler. Returns at once; the calls end after the piece of work that is on the
+ * device, with LAPILLI_CANCELLED and the inputs that were finished. */
+LAPILLI_API void lapilli_cancel_token_cancel(lapilli_cancel_token* token);
+/* Not 0: was cancelled. Null never was. */
+LAPILLI_API int32_t lapilli_cancel_token_cancelled(const lapilli_cancel_token* token);
+/* Calls that run with it go on, and cannot be cancelled by it any more. */
+LAPILLI_API void lapilli_cancel_token_free(lapilli_cancel_token* token);
 
 #define LAPILLI_MODEL_DEFAULT (-1) /* integer option: what the model's generation_config says */
 #define LAPILLI_NO_TOKEN (-2)      /* token option: none, even if the model names one */
@@ -176,13 +215,20 @@ enum { LAPILLI_EARLY_STOPPING_FALSE = 0, LAPILLI_EARLY_STOPPING_TRUE = 1, LAPILL
  * finished. */
 typedef int32_t (*lapilli_progress_function)(void* user, uint64_t done, uint64_t total);
 
-/* Called as text comes, from the thread that generates, with what is new of input number `input`; not 0 cancels.
- * Joined, the texts are the text of that input's best sequence and the ids are its ids: nothing is taken back, no
- * character is given in half (so ids may run ahead of the text). Inputs take turns; within one input everything comes
- * in order. With one beam each step gives an id, with more the ids that all hypotheses share which can still win.
- * `text` is zero-terminated, never null and may be "". */
-typedef int32_t (*lapilli_stream_function)(void* user, size_t input, const char* text, size_t text_bytes,
-                                           lapilli_ids ids);
+/* What is new of an input. Everything in it is valid during the call of the function only. */
+typedef struct lapilli_stream_event {
+  uint32_t struct_size; /* the library's */
+  size_t input;         /* its index */
+  const char* text;     /* zero-terminated, never null; may be "" */
+  size_t text_bytes;
+  lapilli_ids ids;
+} lapilli_stream_event;
+
+/* Called as text comes, from the thread that generates; not 0 cancels. Joined, the texts are the text of that input's
+ * best sequence and the ids are its ids: nothing is taken back, no character is given in half (so ids may run ahead of
+ * the text). Inputs take turns; within one input everything comes in order. With one beam each step gives an id, with
+ * more the ids that all hypotheses share which can still win. */
+typedef int32_t (*lapilli_stream_function)(void* user, const lapilli_stream_event* event);
 
 /* Start from lapilli_default_options(). Integers: LAPILLI_MODEL_DEFAULT, floats: NaN, lists: not given leave the
  * decision to the model. Lengths count tokens; max_length and min_length include the start token, the two _new_ ones do
@@ -199,7 +245,7 @@ typedef struct lapilli_options {
   float repetition_penalty;
   lapilli_ids end_tokens;
   lapilli_ids suppress_tokens, begin_suppress_tokens;
-  const lapilli_ids* bad_words; /* sequences that must not appear; null: the model's */
+  const lapilli_phrase* bad_words; /* must not appear; null: the model's */
   size_t bad_word_count;
   lapilli_ids decoder_prompt; /* the output of every input begins with these */
   const char* json;         /* further options, as generation_config.json writes them; the fields above win. Or null */
@@ -221,6 +267,7 @@ typedef struct lapilli_options {
   const uint64_t* input_numbers; /* one per input, or null: 0, 1, 2, ... What is drawn (do_sample) for an input goes by
                                     seed and number: a caller that gives its inputs in several calls numbers them
                                     through, so that no two draw alike and none depends on where the calls are cut */
+  const lapilli_cancel_token* cancel_token; /* or null */
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
@@ -233,7 +280,8 @@ typedef struct lapilli_result lapilli_result;
 LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
                                             const lapilli_options* options, lapilli_result** result);
 
-/* Cancels the calls of lapilli_generate that are running on this model. From any thread, also from a signal handler. */
+/* Cancels all calls of lapilli_generate that are running on this model, whoever made them, and none that begins later;
+ * for one of them see lapilli_cancel_token. From any thread, also from a signal handler. */
 LAPILLI_API void lapilli_cancel(lapilli_model* model);
 
 typedef struct lapilli_sequence {
@@ -350,26 +398,70 @@ LAPILLI_API lapilli_status lapilli_attention_png(lapilli_attention* attention, c
 
 /* A source word and a target word that belong together, as bytes of the input's text and of the sequence's. */
 typedef struct lapilli_word_link {
+  uint32_t struct_size;
+  float weight; /* part of the target word's attention, 0 to 1 */
   uint64_t source_begin, source_end, target_begin, target_end;
   uint32_t source_word, target_word; /* counted from 0 within this run */
-  float weight;                      /* part of the target word's attention, 0 to 1 */
 } lapilli_word_link;
 
-/* Word pairs by cross attention of `layer` (LAPILLI_ATTENTION_MEAN: all), in the order of the target. The links are
- * valid until the next call with this attention. Needs texts: LAPILLI_INVALID_ARGUMENT where ids came in. No links
- * where the model said nothing. */
-LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer,
-                                                   const lapilli_word_link** links, size_t* count);
+/* Finds word pairs by cross attention of `layer` (LAPILLI_ATTENTION_MEAN: all), in the order of the target, and says
+ * how many. They stay with the attention until the next call of this function. Needs texts: LAPILLI_INVALID_ARGUMENT
+ * where ids came in. No links where the model said nothing. */
+LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer, size_t* links);
+
+/* Link `index` of those that lapilli_attention_align found last. */
+LAPILLI_API lapilli_status lapilli_attention_get_link(const lapilli_attention* attention, size_t index,
+                                                      lapilli_word_link* link);
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
-static inline lapilli_input lapilli_text(const char* text) {
+/* They set struct_size as the program is compiled, and copy pointers only: what these point to is the caller's. */
+
+/* `bytes` of UTF-8, which need not end with a zero. */
+static inline lapilli_input lapilli_text_of(const char* text, size_t bytes) {
   lapilli_input input;
+  input.struct_size = (uint32_t)sizeof(lapilli_input);
+  input.kind = LAPILLI_INPUT_TEXT;
   input.text = text;
-  input.text_bytes = LAPILLI_ZERO_TERMINATED;
+  input.text_bytes = bytes;
   input.ids.ids = NULL;
   input.ids.count = 0;
   return input;
+}
+
+static inline lapilli_input lapilli_text(const char* text) { return lapilli_text_of(text, LAPILLI_ZERO_TERMINATED); }
+
+/* Token ids, end token included. */
+static inline lapilli_input lapilli_tokens(const int32_t* ids, size_t count) {
+  lapilli_input input = lapilli_text_of(NULL, 0);
+  input.kind = LAPILLI_INPUT_IDS;
+  input.ids.ids = ids;
+  input.ids.count = count;
+  return input;
+}
+
+static inline lapilli_phrase lapilli_phrase_of(const int32_t* ids, size_t count) {
+  lapilli_phrase phrase;
+  phrase.struct_size = (uint32_t)sizeof(lapilli_phrase);
+  phrase.ids.ids = ids;
+  phrase.ids.count = count;
+  return phrase;
+}
+
+static inline lapilli_device_options lapilli_default_device_options(void) {
+  lapilli_device_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_device_options);
+  o.validation = 0;
+  o.select = o.caps = NULL;
+  o.wait_timeout_s = 0;
+  return o;
+}
+
+static inline lapilli_model_options lapilli_default_model_options(void) {
+  lapilli_model_options o;
+  o.struct_size = (uint32_t)sizeof(lapilli_model_options);
+  o.memory_limit = 0;
+  return o;
 }
 
 static inline lapilli_options lapilli_default_options(void) {
@@ -393,6 +485,7 @@ static inline lapilli_options lapilli_default_options(void) {
   o.stream = NULL;
   o.stream_user = NULL;
   o.input_numbers = NULL;
+  o.cancel_token = NULL;
   return o;
 }
 

@@ -93,6 +93,27 @@ struct ModelOptions {
   uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
 };
 
+// Ends the calls that were given it (Options::cancel_token), and no others; one that is given it later ends at once.
+// Copies are the same token. cancel() may come from any thread or a signal handler.
+class CancelToken {
+ public:
+  CancelToken() : token_(make(), [](lapilli_cancel_token* t) { lapilli_cancel_token_free(t); }) {}
+  void cancel() const noexcept { lapilli_cancel_token_cancel(token_.get()); }
+  bool cancelled() const noexcept { return lapilli_cancel_token_cancelled(token_.get()) != 0; }
+  const lapilli_cancel_token* handle() const noexcept { return token_.get(); }
+
+ private:
+  // Fails as all does that needs memory and finds none.
+  static lapilli_cancel_token* make() {
+    lapilli_cancel_token* token = nullptr;
+    if (auto status = lapilli_cancel_token_create(&token)) {
+      return Result<lapilli_cancel_token*>(Error(status, lapilli_last_error())).value();
+    }
+    return token;
+  }
+  std::shared_ptr<lapilli_cancel_token> token_;
+};
+
 enum class EarlyStopping {
   no = LAPILLI_EARLY_STOPPING_FALSE,
   yes = LAPILLI_EARLY_STOPPING_TRUE,
@@ -122,6 +143,7 @@ struct Options {
   std::function<bool(size_t input, std::string_view text, const Ids& ids)> stream;
   // Sampling: one number per input that its draws go by; empty: 0, 1, 2, ... See lapilli_options.
   std::vector<uint64_t> input_numbers;
+  std::optional<CancelToken> cancel_token;
 };
 
 // One run of the model that a sequence is made of.
@@ -175,28 +197,52 @@ class Results {
   bool cancelled_ = false;
 };
 
+// The fields point into `options`.
+inline lapilli_device_options c_options(const DeviceOptions& options) {
+  lapilli_device_options o = lapilli_default_device_options();
+  o.validation = options.validation;
+  o.select = options.select.c_str();
+  o.caps = options.caps.c_str();
+  o.wait_timeout_s = options.wait_timeout_s;
+  return o;
+}
+
+// A device for any number of models, which then share its memory blocks, pipelines and self-test. Copies are the same
+// device; models keep it. Usable from several threads at once.
+class Device {
+ public:
+  static Result<Device> open(const DeviceOptions& options = {}) {
+    const lapilli_device_options o = c_options(options);
+    lapilli_device* opened = nullptr;
+    if (auto status = lapilli_device_open(&o, &opened)) return last_error(status);
+    return Device(opened);
+  }
+  lapilli_device* handle() const noexcept { return device_.get(); }
+
+ private:
+  explicit Device(lapilli_device* opened) : device_(opened, [](lapilli_device* d) { lapilli_device_close(d); }) {}
+  std::shared_ptr<lapilli_device> device_;
+};
+
 // A model on a device, ready to generate. Usable from several threads at once.
 class Model {
  public:
-  // An empty directory: LAPILLI_MODEL, or else the bundled model.
-  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {},
-                            const ModelOptions& model_options = {}) {
-    lapilli_device_options device_options{};
-    device_options.struct_size = sizeof device_options;
-    device_options.validation = options.validation;
-    device_options.select = options.select.c_str();
-    device_options.caps = options.caps.c_str();
-    device_options.wait_timeout_s = options.wait_timeout_s;
-    lapilli_device* opened = nullptr;
-    if (auto status = lapilli_device_open(&device_options, &opened)) return last_error(status);
-    std::unique_ptr<lapilli_device, CloseDevice> device(opened);
-    lapilli_model_options with{};
-    with.struct_size = sizeof with;
-    with.memory_limit = model_options.memory_limit;
+  // Onto a device that may have other models. An empty directory: LAPILLI_MODEL, or else the bundled model.
+  static Result<Model> load(const Device& device, const std::string& directory = {}, const ModelOptions& options = {}) {
+    lapilli_model_options with = lapilli_default_model_options();
+    with.memory_limit = options.memory_limit;
     lapilli_model* loaded = nullptr;
-    if (auto status = lapilli_model_load_with(device.get(), directory.c_str(), &with, &loaded))
+    if (auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &with, &loaded))
       return last_error(status);
     return Model(loaded);
+  }
+
+  // The same onto a device of its own.
+  static Result<Model> load(const std::string& directory = {}, const DeviceOptions& options = {},
+                            const ModelOptions& model_options = {}) {
+    auto device = Device::open(options);
+    if (!device) return device.error();
+    return load(*device, directory, model_options);
   }
 
   Result<Results> translate(const std::vector<std::string>& texts, const Options& options = {}) const {
@@ -211,7 +257,7 @@ class Model {
   Result<Results> generate(const std::vector<Ids>& sources, const Options& options = {}) const {
     std::vector<lapilli_input> inputs;
     inputs.reserve(sources.size());
-    for (const Ids& ids : sources) inputs.push_back({nullptr, 0, view(ids)});
+    for (const Ids& ids : sources) inputs.push_back(lapilli_tokens(ids.data(), ids.size()));
     return run(inputs, options, "generate");
   }
 
@@ -222,7 +268,8 @@ class Model {
     return all;
   }
 
-  // Cancels what is running on this model; from any thread or a signal handler.
+  // Cancels all that is running on this model, whoever began it; from any thread or a signal handler. For one call see
+  // CancelToken.
   void cancel() const noexcept { lapilli_cancel(model_.get()); }
 
   // Its strings live as long as the model.
@@ -236,9 +283,6 @@ class Model {
   lapilli_model* handle() const noexcept { return model_.get(); }
 
  private:
-  struct CloseDevice {
-    void operator()(lapilli_device* d) const noexcept { lapilli_device_close(d); }
-  };
   struct FreeModel {
     void operator()(lapilli_model* m) const noexcept { lapilli_model_free(m); }
   };
@@ -277,14 +321,16 @@ class Model {
     auto* callbacks = static_cast<Callbacks*>(user);
     return callbacks->call([&] { return callbacks->options->progress(done, total); });
   }
-  static int32_t on_stream(void* user, size_t input, const char* text, size_t text_bytes, lapilli_ids ids) {
+  static int32_t on_stream(void* user, const lapilli_stream_event* event) {
     auto* callbacks = static_cast<Callbacks*>(user);
-    return callbacks->call(
-        [&] { return callbacks->options->stream(input, std::string_view(text, text_bytes), to_ids(ids)); });
+    return callbacks->call([&] {
+      return callbacks->options->stream(event->input, std::string_view(event->text, event->text_bytes),
+                                        to_ids(event->ids));
+    });
   }
 
   // `o` points into `options` and `bad_words`.
-  static lapilli_options convert(const Options& options, std::vector<lapilli_ids>& bad_words) {
+  static lapilli_options convert(const Options& options, std::vector<lapilli_phrase>& bad_words) {
     lapilli_options o = lapilli_default_options();
     auto set = [](auto& to, const auto& from) {
       if (from) to = static_cast<std::decay_t<decltype(to)>>(*from);
@@ -310,9 +356,9 @@ class Model {
     set_ids(o.begin_suppress_tokens, options.begin_suppress_tokens);
     set_ids(o.decoder_prompt, options.decoder_prompt);
     if (options.bad_words) {
-      for (const Ids& ids : *options.bad_words) bad_words.push_back(view(ids));
+      for (const Ids& ids : *options.bad_words) bad_words.push_back(lapilli_phrase_of(ids.data(), ids.size()));
       o.bad_word_count = bad_words.size();
-      if (bad_words.empty()) bad_words.push_back({nullptr, 0});
+      if (bad_words.empty()) bad_words.push_back(lapilli_phrase_of(nullptr, 0));  // given, and none
       o.bad_words = bad_words.data();
     }
     o.json = options.json.empty() ? nullptr : options.json.c_str();
@@ -321,20 +367,21 @@ class Model {
     o.source_language = options.source_language.c_str();
     o.target_language = options.target_language.c_str();
     if (options.split_sentences) o.split_sentences = *options.split_sentences ? 1 : 0;
+    if (options.cancel_token) o.cancel_token = options.cancel_token->handle();
     return o;
   }
 
   Result<Results> run_texts(const std::vector<std::string>& texts, const Options& options, const char* task) const {
     std::vector<lapilli_input> inputs;
     inputs.reserve(texts.size());
-    for (const std::string& text : texts) inputs.push_back({text.data(), text.size(), {nullptr, 0}});
+    for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
     return run(inputs, options, task);
   }
 
   Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const {
     if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
       return Error(LAPILLI_INVALID_ARGUMENT, "Options::input_numbers: there must be one per input, or none");
-    std::vector<lapilli_ids> bad_words;
+    std::vector<lapilli_phrase> bad_words;
     lapilli_options o = convert(options, bad_words);
     if (!options.input_numbers.empty()) o.input_numbers = options.input_numbers.data();
     o.task = options.task.empty() ? task : options.task.c_str();
@@ -400,12 +447,9 @@ class Model {
 
 // Every device of this machine as a JSON array.
 inline Result<std::string> devices_json(const DeviceOptions& options = {}) {
-  lapilli_device_options device_options{};
-  device_options.struct_size = sizeof device_options;
-  device_options.select = options.select.c_str();
-  device_options.caps = options.caps.c_str();
+  const lapilli_device_options o = c_options(options);
   const char* json = nullptr;
-  if (auto status = lapilli_devices_json(&device_options, &json)) return last_error(status);
+  if (auto status = lapilli_devices_json(&o, &json)) return last_error(status);
   return std::string(json);
 }
 
@@ -461,10 +505,14 @@ class Attention {
     return std::vector<uint8_t>(bytes, bytes + count);
   }
   Result<std::vector<lapilli_word_link>> align(int32_t layer = LAPILLI_ATTENTION_MEAN) const {
-    const lapilli_word_link* links = nullptr;
     size_t count = 0;
-    if (auto status = lapilli_attention_align(attention_.get(), layer, &links, &count)) return last_error(status);
-    return std::vector<lapilli_word_link>(links, links + count);
+    if (auto status = lapilli_attention_align(attention_.get(), layer, &count)) return last_error(status);
+    std::vector<lapilli_word_link> links(count);
+    for (size_t i = 0; i < count; ++i) {
+      links[i].struct_size = sizeof links[i];
+      if (auto status = lapilli_attention_get_link(attention_.get(), i, &links[i])) return last_error(status);
+    }
+    return links;
   }
 
  private:

@@ -1,8 +1,13 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
+// SPANS (form 2): rows are those of an encode pass.
 // W and bias: panels of 32 columns, see lapilli::packed.
 #ifdef STEP
 #define USE_STEP
+#include "state.glsl"
+#endif
+#ifdef SPANS
+#define USE_SPANS
 #include "state.glsl"
 #endif
 #include "activation.glsl"
@@ -49,51 +54,85 @@ layout(push_constant) uniform P {
 // Tile of rows and block of columns of this workgroup.
 void place(uint group, out uint tile, out uint block) {
   if (p.columns_outer != 0u) {
-    block = group / p.tiles;
-    tile = group - block * p.tiles;
+    // Where the grid follows the live rows there are fewer tiles than the slice has.
+    uint all = gl_NumWorkGroups.x * gl_NumWorkGroups.y * gl_NumWorkGroups.z;
+    uint tiles = clamp(all / p.blocks, 1u, p.tiles);
+    block = group / tiles;
+    tile = group - block * tiles;
   } else {
     tile = group / p.blocks;
     block = group - tile * p.blocks;
   }
 }
 
-vec4 bias_of(uint c) {
-#if FORM == 1
-  return w[p.bias_begin + c];
-#else
-  return b[p.bias_begin + c];
+// What the rows of column group c share. Made once, behind the sums: in `finish`, behind the test of each row, compilers
+// repeat its divisions and loads a row.
+struct Columns {
+  uint c;
+  vec4 bias;
+#if FORM != 0
+  uvec4 kv;  // word of kv at which each column of slot 0, position 0 would be; ELSEWHERE: not in the bound part
 #endif
+};
+
+#if FORM != 0
+const uint ELSEWHERE = 0xffffffffu;
+
+uvec4 kv_words(uint c) {
+  uint width = 2u * p.head_dim, head_stride = p.slots * p.positions * width;
+  uvec4 j = uvec4(4u * c - p.q_columns) + uvec4(0, 1, 2, 3), head = j / width;  // columns of q wrap beyond kv_last
+  uvec4 words = head * head_stride + (j - head * width);
+  words = mix(words, uvec4(ELSEWHERE), lessThan(j, uvec4(p.kv_first)));
+  words = mix(words, uvec4(ELSEWHERE), greaterThanEqual(j, uvec4(p.kv_last)));
+  return words;
+}
+#endif
+
+Columns columns_of(uint c) {
+  Columns columns;
+  columns.c = c;
+#if FORM == 1
+  columns.bias = w[p.bias_begin + c];
+#else
+  columns.bias = b[p.bias_begin + c];
+#endif
+#if FORM != 0
+  columns.kv = kv_words(c);
+#endif
+  return columns;
 }
 
 #if FORM != 0
-void store_kv(uint row, uint c, vec4 v) {
+void store_kv(uint row, uvec4 words, vec4 v) {
   uint r = p.row_begin + row;
 #ifdef STEP
   if (r >= step_word(STEP_LIVE)) return;
-  uint slot = step_word(STEP_ROW_SLOT + r), position = step_word(STEP_STEP);
+  uint slot = slot_of(row_word(r)), position = position_of(row_word(r));
+#elif defined(SPANS)
+  uint sentence;
+  uvec4 span = span_of(r, SPAN_ROW, sentence);
+  uint slot = span[SPAN_PLACE], position = r - span[SPAN_ROW];
+  if (position >= span[SPAN_IDS]) return;
 #else
   uint slot = r / p.rows_per_slot, position = r - slot * p.rows_per_slot;
 #endif
   if (slot < p.slot_begin || slot >= p.slot_end) return;
-  uint width = 2u * p.head_dim, head_stride = p.slots * p.positions * width;
-  uint base = (slot * p.positions + position) * width - p.kv_begin;
+  uint base = (slot * p.positions + position) * 2u * p.head_dim - p.kv_begin;
   for (uint i = 0u; i < 4u; ++i) {
-    uint j = 4u * c + i;
-    if (j < p.q_columns) continue;
-    j -= p.q_columns;
-    if (j < p.kv_first || j >= p.kv_last) continue;
-    uint head = j / width, at = base + head * head_stride + (j - head * width);
+    if (words[i] == ELSEWHERE) continue;
+    uint at = base + words[i];
     if (ADD != 0) kv[at] += v[i];
     else kv[at] = v[i];
   }
 }
 #endif
 
-// Row `row` of the slice, column group c: the sum gets its bias and so on, and is stored.
-void finish(uint row, uint c, vec4 sum) {
+// Row `row` of the slice: the sum gets its bias and so on, and is stored.
+void finish(uint row, Columns columns, vec4 sum) {
   if (row >= p.rows) return;
-  if (BIAS != 0) sum += bias_of(c);
+  if (BIAS != 0) sum += columns.bias;
 #if FORM != 2
+  uint c = columns.c;
   if (4u * c < p.y_cols) {
     uint at = p.y_begin + row * p.y_ld4 + c;
     vec4 v = sum;
@@ -106,8 +145,8 @@ void finish(uint row, uint c, vec4 sum) {
   }
 #endif
 #if FORM == 1
-  if (4u * c + 4u > p.q_columns) store_kv(row, c, sum);
+  if (4u * c + 4u > p.q_columns) store_kv(row, columns.kv, sum);
 #elif FORM == 2
-  store_kv(row, c, activate(sum, ACTIVATION));
+  store_kv(row, columns.kv, activate(sum, ACTIVATION));
 #endif
 }

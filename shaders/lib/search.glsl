@@ -15,3 +15,7 @@ float length_divisor(uint n, float penalty) {
   if (penalty == 1.0) return float(n);
   return pow(float(n), penalty);
 }
+
+// Neither finite nor forbidden: an infinity, or no number. By its bits, for what a comparison makes of it is up to the
+// device.
+bool no_number(uint score) { return (score & 0x7f800000u) == 0x7f800000u; }

@@ -1,25 +1,35 @@
 // The GPU's view of src/ops/state.hpp (a test compares the constants). Uniform buffers are arrays of uvec4.
-const uint STEP_STEP = 0u, STEP_LIVE = 1u, STEP_DONE = 2u, STEP_ROW_SLOT = 16u;
-const uint MAX_ROWS = 1024u, MAX_GRIDS = 64u;
+const uint STEP_TICK = 0u, STEP_LIVE = 1u, STEP_STARTED = 2u, STEP_QUEUED = 3u, STEP_ADMITTED = 4u, STEP_MARK = 5u;
+const uint STEP_ROWS = 16u, STEP_QUEUE = 1040u;
+const uint MAX_ROWS = 1024u, MAX_GRIDS = 64u, SLOT_BITS = 10u;
 
-const uint P_SENTENCES = 0u, P_BEAMS = 1u, P_CANDIDATES = 2u, P_VOCABULARY = 3u, P_MAX_LENGTH = 4u, P_PREFIX = 5u;
-const uint P_MIN_LENGTH = 6u, P_EARLY_STOPPING = 7u, P_LENGTH_PENALTY = 8u, P_REPETITION_PENALTY = 9u;
-const uint P_NO_REPEAT_NGRAM = 10u, P_FORCED_BOS = 11u, P_FORCED_EOS_COUNT = 12u, P_END_COUNT = 13u, P_PAD = 14u;
-const uint P_RENORMALIZE = 15u, P_PREFIX_OFFSET = 16u, P_SUPPRESS_OFFSET = 17u, P_SUPPRESS_COUNT = 18u;
-const uint P_BEGIN_SUPPRESS_OFFSET = 19u, P_BEGIN_SUPPRESS_COUNT = 20u, P_BEGIN_SUPPRESS_LENGTH = 21u;
-const uint P_BAD_WORDS_OFFSET = 22u, P_BAD_WORDS_COUNT = 23u, P_BIAS_OFFSET = 24u, P_BIAS_COUNT = 25u;
-const uint P_DECAY_START = 26u, P_DECAY_FACTOR = 27u, P_SOURCE_OFFSET = 28u, P_SOURCE_STRIDE = 29u;
-const uint P_ENCODER_NO_REPEAT_NGRAM = 30u, P_ENCODER_REPETITION_PENALTY = 31u, P_END_IDS = 32u, P_FORCED_EOS_IDS = 40u;
-const uint P_MIN_NEW_LENGTH = 48u, P_SEED = 50u, P_SEQUENCE_OFFSET = 52u, P_MIN_KEEP = 53u, P_TEMPERATURE = 54u;
-const uint P_TOP_H = 55u, P_TOP_K = 56u, P_TOP_P = 57u, P_MIN_P = 58u, P_TYPICAL_P = 59u, P_EPSILON = 60u, P_ETA = 61u;
-const uint P_TIMESTAMP_BEGIN = 62u, P_TIMESTAMP_LATEST = 63u, P_TIMESTAMP_AFTER = 64u;
-const uint P_LOG_MARK = 65u;
+const uint P_MARK = 0u, P_MAX_LENGTH = 1u, P_PREFIX = 2u, P_MIN_LENGTH = 3u, P_MIN_NEW_LENGTH = 4u;
+const uint P_EARLY_STOPPING = 5u, P_LENGTH_PENALTY = 6u, P_REPETITION_PENALTY = 7u, P_NO_REPEAT_NGRAM = 8u;
+const uint P_FORCED_BOS = 9u, P_FORCED_EOS_COUNT = 10u, P_END_COUNT = 11u, P_PAD = 12u;
+const uint P_SUPPRESS_OFFSET = 13u, P_SUPPRESS_COUNT = 14u;
+const uint P_BEGIN_SUPPRESS_OFFSET = 15u, P_BEGIN_SUPPRESS_COUNT = 16u, P_BEGIN_SUPPRESS_LENGTH = 17u;
+const uint P_BAD_WORDS_OFFSET = 18u, P_BAD_WORDS_COUNT = 19u, P_BIAS_OFFSET = 20u, P_BIAS_COUNT = 21u;
+const uint P_SOURCE_OFFSET = 22u, P_SOURCE_COUNT = 23u, P_DECAY_START = 24u, P_DECAY_FACTOR = 25u;
+const uint P_ENCODER_NO_REPEAT_NGRAM = 26u, P_ENCODER_REPETITION_PENALTY = 27u, P_END_IDS = 28u, P_FORCED_EOS_IDS = 36u;
+const uint P_SEED = 44u, P_SEQUENCE = 46u, P_MIN_KEEP = 47u, P_TEMPERATURE = 48u;
+const uint P_TOP_H = 49u, P_TOP_K = 50u, P_TOP_P = 51u, P_MIN_P = 52u, P_TYPICAL_P = 53u, P_EPSILON = 54u, P_ETA = 55u;
+const uint P_TIMESTAMP_BEGIN = 56u, P_TIMESTAMP_LATEST = 57u, P_TIMESTAMP_AFTER = 58u;
+const uint PARAM_WORDS = 60u;
 
-const uint SEARCH_DONE = 0u, SEARCH_SETTLED = 1u, SEARCH_FINISHED = 2u, SEARCH_HEADER = 4u;
-const uint LOG_HEADER = 4u, LOG_MARK = 2u, LOG_NOTE_DONE = 1u;
+const uint STATUS_NONE = 0u, STATUS_WAITING = 1u, STATUS_RUNNING = 2u, STATUS_ENDED = 3u, STATUS_FULL = 4u;
+const uint SEARCH_STATUS = 60u, SEARCH_POSITION = 61u, SEARCH_SETTLED = 62u, SEARCH_FINISHED = 63u, SEARCH_HEADER = 64u;
+const uint LOG_HEADER = 4u, LOG_ENTRY = 10u, LOG_FINISHED = 6u;
+const uint LOG_NOTE_ENDED = 1u, LOG_NOTE_FAILED = 2u, LOG_NOTE_COUNT_SHIFT = 8u;
+const uint INBOX_SENTENCES = 0u, INBOX_CANCELLED = 1u, INBOX_CANCELLED_OFFSET = 2u, INBOX_BLOCKS = 3u;
+const uint INBOX_BLOCKS_OFFSET = 4u, INBOX_MARK = 5u, INBOX_HEADER = 8u, INBOX_ENTRY = 64u;
+const uint INBOX_PLACE = 0u, INBOX_SOURCE_BEGIN = 1u, INBOX_SOURCE_END = 2u, INBOX_GIVEN_OFFSET = 3u, INBOX_PARAMS = 4u;
 const uint GRID_GROUPS_PER_TILE = 0u, GRID_ROWS_PER_TILE = 1u, GRID_MAX_X = 2u, GRID_ARGUMENTS = 4u, GRID_STRIDE = 8u;
+const uint SPAN_ROW = 0u, SPAN_TILE = 1u, SPAN_IDS = 2u, SPAN_PLACE = 3u, TILE_ROWS = 4u;
 
 const float MASKED = -1e30, FORBIDDEN = -1e29;
+
+uint slot_of(uint word) { return word & ((1u << SLOT_BITS) - 1u); }
+uint position_of(uint word) { return word >> SLOT_BITS; }
 
 // Declares uniform block NAME at BINDING and an accessor NAME(word).
 #define UNIFORM_WORDS(NAME, BINDING, VEC4S)                                \
@@ -31,11 +41,29 @@ const float MASKED = -1e30, FORBIDDEN = -1e29;
 // Include only what the kernel reads: unused blocks would ask for descriptors.
 #ifdef USE_STEP
 UNIFORM_WORDS(step_word, 4, 260)
+uint row_word(uint row) { return step_word(STEP_ROWS + row); }
 #endif
-#ifdef USE_PARAMS
-UNIFORM_WORDS(param, 5, 20)
+#ifdef PARAMS_BINDING
+// The options of the sentence that a row belongs to: place_params() first.
+layout(std430, set = 0, binding = PARAMS_BINDING) readonly buffer Search { uint search[]; };
+uint params_begin;
+void place_params(uint slot, uint beams) { params_begin = slot / beams * (SEARCH_HEADER + 5u * beams); }
+uint param(uint i) { return search[params_begin + i]; }
 float param_float(uint i) { return uintBitsToFloat(param(i)); }
 #endif
 #ifdef USE_LENGTHS
 UNIFORM_WORDS(length_word, 6, 512)  // [begin, end) of sentence s: words 2s, 2s + 1
+#endif
+#ifdef USE_SPANS
+layout(std140, set = 0, binding = 4) uniform spans_block {
+  uvec4 spans[MAX_ROWS];
+};
+// The sentence of an encode pass that holds a row (begin: SPAN_ROW) or a tile (SPAN_TILE): the last one that begins at or
+// before it. A row behind the last sentence's finds an entry with fewer ids than it is away.
+uvec4 span_of(uint number, uint begin, out uint sentence) {
+  sentence = 0u;
+  for (uint reach = MAX_ROWS / 2u; reach > 0u; reach /= 2u)
+    if (spans[sentence + reach][begin] <= number) sentence += reach;
+  return spans[sentence];
+}
 #endif

@@ -13,7 +13,7 @@ struct lapilli_attention {
   // What the last call gave out.
   std::string json;
   std::vector<uint8_t> png;
-  std::vector<lapilli_word_link> links;
+  lapilli::Alignment alignment;
 };
 
 namespace {
@@ -156,23 +156,37 @@ lapilli_status lapilli_attention_png(lapilli_attention* attention, const lapilli
   });
 }
 
-lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer, const lapilli_word_link** links,
-                                       size_t* count) {
-  if (links) *links = nullptr;
-  if (count) *count = 0;
+lapilli_status lapilli_attention_align(lapilli_attention* attention, int32_t layer, size_t* links) {
+  if (links) *links = 0;
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check(attention, links, "lapilli_attention_align"));
-    LAPILLI_CHECK(check(attention, count, "lapilli_attention_align"));
-    LAPILLI_TRY(const auto alignment, lapilli::align(attention->attention, {layer}));
-    attention->links.clear();
-    for (const lapilli::WordLink& link : alignment.links) {
-      const auto &source = alignment.source[link.source].bytes, &target = alignment.target[link.target].bytes;
-      attention->links.push_back(
-          {source.begin, source.end, target.begin, target.end, link.source, link.target, link.weight});
-    }
-    *links = attention->links.data();
-    *count = attention->links.size();
+    attention->alignment = {};
+    LAPILLI_TRY(attention->alignment, lapilli::align(attention->attention, {layer}));
+    *links = attention->alignment.links.size();
     return {};
+  });
+}
+
+lapilli_status lapilli_attention_get_link(const lapilli_attention* attention, size_t index, lapilli_word_link* link) {
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check(attention, link, "lapilli_attention_get_link"));
+    const lapilli::Alignment& alignment = attention->alignment;
+    if (index >= alignment.links.size()) {
+      return fail(ErrorCode::invalid_argument,
+                  "lapilli_attention_get_link: link %zu of %zu; lapilli_attention_align finds them", index,
+                  alignment.links.size());
+    }
+    const lapilli::WordLink& from = alignment.links[index];
+    const auto &source = alignment.source[from.source].bytes, &target = alignment.target[from.target].bytes;
+    lapilli_word_link to{};
+    to.weight = from.weight;
+    to.source_begin = source.begin;
+    to.source_end = source.end;
+    to.target_begin = target.begin;
+    to.target_end = target.end;
+    to.source_word = from.source;
+    to.target_word = from.target;
+    return lapilli::api::write_struct(to, link, "lapilli_word_link");
   });
 }
 

@@ -11,6 +11,9 @@ using lapilli::Result;
 using lapilli::Status;
 using lapilli::api::guarded;
 
+// Signal handlers cancel.
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+
 namespace {
 
 // Peak resident memory of the process in bytes; 0 where the system does not tell simply.
@@ -28,24 +31,46 @@ uint64_t host_bytes_peak() {
 #endif
 }
 
-Status read_inputs(const lapilli_input* inputs, size_t count, lapilli::TranslateRequest& request) {
-  if (!inputs && count != 0) return fail(ErrorCode::invalid_argument, "lapilli_generate: inputs is null");
-  request.inputs.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    const lapilli_input& from = inputs[i];
-    lapilli::TextInput to;
-    if (from.ids.ids) {
-      to.has_ids = true;
-      to.ids = {from.ids.ids, from.ids.count};
-    } else if (from.text) {
+Status unknown_kind(size_t index, int32_t kind) {
+  if (kind == 0) {
+    return fail(ErrorCode::invalid_argument,
+                "lapilli_generate: the kind of input %zu is not set; lapilli_text() and lapilli_tokens() make inputs",
+                index);
+  }
+  // Of what later versions may bring, the names are settled (lapilli.h).
+  const char* name = kind == 3 ? "audio" : kind == 4 ? "an image" : "of a kind that is not known";
+  return fail(ErrorCode::unsupported,
+              "lapilli_generate: input %zu is %s (%d); this version (%s) takes text (%d) and ids (%d)", index, name,
+              kind, lapilli_version(), LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS);
+}
+
+Result<lapilli::TextInput> read_input(size_t index, const lapilli_input& from) {
+  lapilli::TextInput to;
+  switch (from.kind) {
+    case LAPILLI_INPUT_TEXT:
+      if (!from.text) return fail(ErrorCode::invalid_argument, "lapilli_generate: text of input %zu is null", index);
       to.text = from.text_bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(from.text)
                                                            : std::string_view(from.text, from.text_bytes);
-    } else {
-      return fail(ErrorCode::invalid_argument, "lapilli_generate: input %zu has neither text nor ids", i);
-    }
-    request.inputs.push_back(to);
+      return to;
+    case LAPILLI_INPUT_IDS:
+      if (!from.ids.ids && from.ids.count != 0) {
+        return fail(ErrorCode::invalid_argument, "lapilli_generate: ids of input %zu are at a null pointer", index);
+      }
+      to.has_ids = true;
+      to.ids = {from.ids.ids, from.ids.count};
+      return to;
+    default:
+      return unknown_kind(index, from.kind).error();
   }
-  return {};
+}
+
+Status read_inputs(const lapilli_input* inputs, size_t count, lapilli::TranslateRequest& request) {
+  return lapilli::api::read_array(inputs, count, "lapilli_input",
+                                  [&](size_t index, const lapilli_input& from) -> Status {
+                                    LAPILLI_TRY(const auto input, read_input(index, from));
+                                    request.inputs.push_back(input);
+                                    return {};
+                                  });
 }
 
 lapilli_stats collect_stats(const lapilli::Model& model, double load_ms, const lapilli::TranslateStats& from) {
@@ -116,6 +141,25 @@ lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* input
 void lapilli_cancel(lapilli_model* model) {
   if (model) model->cancellations->fetch_add(1);
 }
+
+lapilli_status lapilli_cancel_token_create(lapilli_cancel_token** token) {
+  if (token) *token = nullptr;
+  return guarded([&]() -> Status {
+    if (!token) return fail(ErrorCode::invalid_argument, "lapilli_cancel_token_create: token is null");
+    *token = new lapilli_cancel_token;
+    return {};
+  });
+}
+
+void lapilli_cancel_token_cancel(lapilli_cancel_token* token) {
+  if (token) token->cancelled->store(true);
+}
+
+int32_t lapilli_cancel_token_cancelled(const lapilli_cancel_token* token) {
+  return token && token->cancelled->load() ? 1 : 0;
+}
+
+void lapilli_cancel_token_free(lapilli_cancel_token* token) { delete token; }
 
 lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, size_t sequence, lapilli_sequence* out) {
   return guarded([&]() -> Status {

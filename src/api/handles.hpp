@@ -29,6 +29,11 @@ struct lapilli_model {
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
 };
 
+struct lapilli_cancel_token {
+  // Calls hold it, so the handle may be freed while they run. Lock-free, so signal handlers may touch it.
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+};
+
 struct lapilli_result {
   lapilli::TranslateOutput output;
   std::vector<std::string> sources;  // the inputs' texts, empty for ids: what byte offsets count in
@@ -58,26 +63,71 @@ lapilli_status guarded(Body&& body) noexcept {
   }
 }
 
-// Takes over the caller's struct: `to` holds defaults; fields that the caller's version lacks keep them. A struct of a
-// newer version is fine as long as what this version does not know is zero.
-template <class T>
-Status read_struct(const T* from, T& to, const char* name) {
-  if (!from) return {};
-  const uint32_t size = from->struct_size;
+// Every struct of the interface begins with struct_size and may grow at its end. A later field must leave no padding
+// between itself and the end, as padding holds anything: earlier versions want to see zeros there.
+
+// struct_size as the caller set it. 0, and what no struct will ever have, mean that it was not.
+inline Status check_size(uint32_t size, const char* name) {
   if (size <= sizeof(uint32_t)) {
     return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; set it to sizeof(%s)", name, size, name);
   }
-  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
-  // No struct will ever be this large: the field was not set.
   if (size > 65536) return fail(ErrorCode::invalid_argument, "%s.struct_size is %u, which cannot be", name, size);
-  for (size_t i = sizeof(T); i < size; ++i) {
+  return {};
+}
+
+// What this version knows of the caller's struct; fields that the caller's version lacks stay as they are.
+template <class T>
+void copy_known(const T* from, T& to) {
+  std::memcpy(&to, from, std::min<size_t>(from->struct_size, sizeof(T)));
+  to.struct_size = sizeof(T);
+}
+
+// A struct of a newer version is fine as long as what this version does not know of it is zero.
+template <class T>
+Status check_rest(const T* from, const char* name) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+  for (size_t i = sizeof(T); i < from->struct_size; ++i) {
     if (bytes[i] != 0) {
       return fail(ErrorCode::unsupported, "%s sets a field that this version (%s) does not know", name,
                   lapilli_version());
     }
   }
-  std::memcpy(&to, from, std::min<size_t>(size, sizeof(T)));
-  to.struct_size = sizeof(T);
+  return {};
+}
+
+// Takes over the caller's struct: `to` holds defaults.
+template <class T>
+Status read_struct(const T* from, T& to, const char* name) {
+  if (!from) return {};
+  LAPILLI_CHECK(check_size(from->struct_size, name));
+  LAPILLI_CHECK(check_rest(from, name));
+  copy_known(from, to);
+  return {};
+}
+
+// Calls read(index, element), which gives a Status, for each of the caller's structs. They lie as far apart as the
+// caller's version has them, which the first one says.
+template <class T, class Read>
+Status read_array(const T* from, size_t count, const char* name, Read&& read) {
+  if (count == 0) return {};
+  if (!from) return fail(ErrorCode::invalid_argument, "%zu of %s at a null pointer", count, name);
+  const uint32_t stride = from->struct_size;
+  LAPILLI_CHECK(check_size(stride, name));
+  if (stride % alignof(T) != 0) {
+    return fail(ErrorCode::invalid_argument, "%s.struct_size is %u, which cannot be", name, stride);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const T* at = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(from) + i * stride);
+    if (at->struct_size != stride) {
+      return fail(ErrorCode::invalid_argument,
+                  "%s number %zu has struct_size %u and the first one %u; set it in each, to sizeof(%s)", name, i,
+                  at->struct_size, stride, name);
+    }
+    T element{};
+    copy_known(at, element);
+    LAPILLI_CHECK(read(i, element));  // first, as it can say more than that a field is not known
+    LAPILLI_CHECK(check_rest(at, name));
+  }
   return {};
 }
 
@@ -86,9 +136,7 @@ template <class T>
 Status write_struct(const T& from, T* to, const char* name) {
   if (!to) return fail(ErrorCode::invalid_argument, "%s is null", name);
   const uint32_t size = to->struct_size;
-  if (size <= sizeof(uint32_t) || size > 65536) {
-    return fail(ErrorCode::invalid_argument, "%s.struct_size is %u; set it to sizeof(%s)", name, size, name);
-  }
+  LAPILLI_CHECK(check_size(size, name));
   std::memset(to, 0, size);
   std::memcpy(to, &from, std::min<size_t>(size, sizeof(T)));
   to->struct_size = size;

@@ -46,13 +46,14 @@ Status read_bad_words(const lapilli_options& from, GenerationConfig& to) {
     return fail(ErrorCode::invalid_argument, "bad_words: %zu entries at a null pointer", from.bad_word_count);
   }
   to.bad_words_ids.emplace();
-  for (size_t i = 0; i < from.bad_word_count; ++i) {
+  const auto read = [&to](size_t i, const lapilli_phrase& phrase) -> Status {
     std::optional<std::vector<int32_t>> ids;
-    LAPILLI_CHECK(read_ids(from.bad_words[i], "bad_words", ids));
+    LAPILLI_CHECK(read_ids(phrase.ids, "bad_words", ids));
     if (!ids || ids->empty()) return fail(ErrorCode::invalid_argument, "bad_words: entry %zu is empty", i);
     to.bad_words_ids->push_back(std::move(*ids));
-  }
-  return {};
+    return {};
+  };
+  return read_array(from.bad_words, from.bad_word_count, "lapilli_phrase", read);
 }
 
 Status read_early_stopping(int32_t from, std::optional<EarlyStopping>& to) {
@@ -126,7 +127,13 @@ Status read_task(const lapilli_options& from, TranslateRequest& to) {
     to.stream = [function = from.stream, user = from.stream_user](size_t input, std::string_view text,
                                                                   std::span<const int32_t> ids) {
       const std::string terminated(text);
-      return function(user, input, terminated.c_str(), terminated.size(), {ids.data(), ids.size()}) == 0;
+      lapilli_stream_event event{};
+      event.struct_size = sizeof event;
+      event.input = input;
+      event.text = terminated.c_str();
+      event.text_bytes = terminated.size();
+      event.ids = {ids.data(), ids.size()};
+      return function(user, &event) == 0;
     };
   }
   return {};
@@ -165,6 +172,12 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
   if (from.progress) {
     request.progress = [function = from.progress, user = from.progress_user](uint64_t done, uint64_t total) {
       return function(user, done, total) == 0;
+    };
+  }
+  if (from.cancel_token) {
+    request.progress = [asked = std::move(request.progress), cancelled = from.cancel_token->cancelled](
+                           uint64_t done, uint64_t total) {
+      return !cancelled->load() && (!asked || asked(done, total));
     };
   }
   return {};

@@ -47,6 +47,9 @@ struct BenchRequest {
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
 };
 Outcome bench(const BenchRequest& request);
+// Time, bytes and operations of each dispatch of the encode pass and of a decoder step in the middle of the target,
+// beside what the device does at most. `steps_in_flight` and `tsv` mean nothing here.
+Outcome bench_per_op(const BenchRequest& request);
 
 }  // namespace tools
 }  // namespace lapilli

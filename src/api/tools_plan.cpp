@@ -31,12 +31,9 @@ Result<std::string> plan_text(const PlanRequest& request) {
   }
   LAPILLI_TRY(const auto network, read_network(model));
   LAPILLI_TRY(const auto caps, device_capabilities(request));
-  WorkspaceKey key;
-  key.shape = {request.batch, request.beams, request.source, request.target, 256};
-  key.candidates = request.beams == 1 ? 1 : 2 * request.beams;
   // Each alone first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
-      key.shape.slots() > kMaxRows)
+      request.batch * request.beams > kMaxRows)
     return fail(ErrorCode::invalid_argument,
                 "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", request.batch,
                 request.beams, kMaxRows, kMaxBeams);
@@ -44,15 +41,20 @@ Result<std::string> plan_text(const PlanRequest& request) {
   if (request.source == 0 || request.target == 0 || request.source > kMost || request.target > kMost)
     return fail(ErrorCode::invalid_argument, "%u source and %u target positions; each is between 1 and %u",
                 request.source, request.target, kMost);
+  WorkspaceKey key = plain_key(request.batch, request.beams, request.source, request.target);
+  key.given_rows = request.batch;
+  key.given_passes = 1;
   graph::Graph g;
-  if (request.graph == "encode")
-    g = encode_graph(network, key.shape);
-  else if (request.graph == "init")
-    g = init_graph(network, key.shape);
+  if (request.graph == "admit")
+    g = admit_graph(network, key.shape);
+  else if (request.graph == "encode")
+    g = encode_graph(network, key);
+  else if (request.graph == "given")
+    g = given_graph(network, key);
   else if (request.graph == "step")
     g = step_graph(network, key).graph;
   else
-    return fail(ErrorCode::invalid_argument, "graph %s is not known; there are encode, init and step",
+    return fail(ErrorCode::invalid_argument, "graph %s is not known; there are admit, encode, given and step",
                 request.graph.c_str());
   LAPILLI_TRY(const auto p, compile(std::move(g), caps));
   const graph::PlanPicture picture{

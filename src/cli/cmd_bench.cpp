@@ -12,12 +12,13 @@ namespace {
 struct BenchArguments {
   tools::BenchRequest request;
   std::string shape;
+  bool per_op = false;
 };
 
 int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
   if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
-  const auto figures = tools::bench(request);
+  const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
   if (figures.status == LAPILLI_OK) return print(figures.text);
   std::fprintf(stderr, "lapilli: %s\n", figures.text.c_str());
   return exit_code(figures.status);
@@ -28,6 +29,7 @@ constexpr const char* kBenchFooter =
   lapilli bench                                    the bundled model, batch 1 and 8, greedy and beam 4
   lapilli bench opus-mt-en-de --batch 1 --beam 1
   lapilli bench --shape transformer-base --json
+  lapilli bench --per-op --batch 8 --beam 4        where the time goes, beside what the device does at most
 
 Each figure is the median of the runs after one to warm up. Every source gives exactly as many ids as --target says.
 )";
@@ -57,13 +59,18 @@ void add_bench(CLI::App& app, Context& context) {
       ->transform(whole_number(0, kMostU32))
       ->capture_default_str();
   command->add_option("--runs", r.runs, "Runs per figure")->transform(whole_number(0, kMostU32))->capture_default_str();
-  command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
-      ->transform(whole_number(0, kMostU32))
-      ->capture_default_str();
+  auto* steps = command
+                    ->add_option("--steps-in-flight", r.steps_in_flight,
+                                 "Decoder steps a submission; 0: chosen by the device")
+                    ->transform(whole_number(0, kMostU32))
+                    ->capture_default_str();
   command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   auto* json = command->add_flag("--json", r.json, "As JSON");
-  command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
+  auto* tsv = command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
+  command->add_flag("--per-op", a->per_op, "Each dispatch of the encode pass and of a decoder step by itself")
+      ->excludes(tsv)
+      ->excludes(steps);
   command->footer(kBenchFooter);
   command->callback([&context, a] { context.run = [a] { return run_bench(*a); }; });
 }

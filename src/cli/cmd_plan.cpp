@@ -46,7 +46,7 @@ void add_plan(CLI::App& app, Context& context) {
   command->add_flag("--json", r.json, "As JSON")->excludes(dot);
   command->add_option("--graph", r.graph, "Which part of the run")
       ->capture_default_str()
-      ->check(CLI::IsMember({"encode", "init", "step"}));
+      ->check(CLI::IsMember({"admit", "encode", "given", "step"}));
   command->add_option("--batch", r.batch, "Sentences")->transform(whole_number(0, kMostU32))->capture_default_str();
   command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(0, kMostU32))->capture_default_str();
   command->add_option("--source", r.source, "Source positions")

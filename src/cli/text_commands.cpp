@@ -24,7 +24,7 @@ Examples:
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores
   echo "463 30 16 975 23 0" | lapilli translate --ids
   lapilli translate --alignment --attention map.png "The cat sleeps."
-  lapilli translate --options '{"no_repeat_ngram_size": 3, "length_penalty": 0.8}' letter.txt
+  lapilli translate --options '{"no_repeat_ngram_size": 0, "length_penalty": 0.8}' letter.txt
 
 )";
 

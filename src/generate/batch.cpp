@@ -14,6 +14,7 @@ GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t
   part.options = request.options;
   part.steps_in_flight = request.steps_in_flight;
   part.capture_scores = request.capture_scores;
+  part.deterministic = request.deterministic;
   for (size_t i = begin; i < end; ++i) {
     part.sources.push_back(request.sources[order[i]]);
     part.sequences.push_back(request.sequences.empty() ? static_cast<uint32_t>(order[i]) : request.sequences[order[i]]);
@@ -36,14 +37,10 @@ void add(GenerateStats& total, const GenerateStats& s) {
   total.steps += s.steps;
   total.submissions += s.submissions;
   total.narrow_submissions += s.narrow_submissions;
+  total.jobs += 1;
+  total.queued_rows += s.queued_rows;
+  total.queued_room += s.queued_room;
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
-}
-
-Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, GenerateRequest part,
-                               const std::function<bool()>& go_on) {
-  LAPILLI_TRY(auto job, Job::start(model, std::move(part)));
-  LAPILLI_CHECK(job->wait(go_on));
-  return job->take();
 }
 
 }  // namespace
@@ -52,60 +49,154 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress) {
   GenerateOutput out;
   LAPILLI_CHECK(generate_into(model, request, progress, out));
+  const auto failed = [](const Status& error) { return !error.ok(); };
+  if (!out.errors.empty() && std::all_of(out.errors.begin(), out.errors.end(), failed)) return out.errors.front().error();
   return out;
 }
 
-Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
-                     const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
-  const size_t n = request.sources.size();
-  out = {};
-  if (n == 0) return {};
-  if (!request.decoder_ids.empty() && request.decoder_ids.size() != n)
-    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request.decoder_ids.size(), n);
-  if (!request.sequences.empty() && request.sequences.size() != n)
-    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(), n);
-  const Model::Impl& m = *model->impl();
-  LAPILLI_CHECK(check_globals(m.network.config, request.sources, request.global_positions));
-  LAPILLI_TRY(const auto options, resolve_options(m.generation, request.options, 1, m.network.config));
-  const uint32_t rows_each = options.beams * options.copies();
-  size_t batch = kMaxRows / rows_each;  // before memory is considered
-  // Neighbours of like length waste little padding; the longest come first, so that memory problems show at once.
-  std::vector<size_t> order(n);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return request.sources[a].size() > request.sources[b].size(); });
-  out.hypotheses.resize(n);
-  // A batch that turns out to be too large is run again in parts: what it gave is not given again.
-  OnceStream stream(request.on_tokens, n);
-  for (size_t begin = 0; begin < n;) {
-    if (progress && !progress(begin, n)) return fail(ErrorCode::cancelled, "cancelled");
-    size_t end = std::min(n, begin + batch);
-    GenerateRequest part = part_of(request, order, begin, end);
-    if (request.on_tokens) {
-      for (size_t i = begin; i < end; ++i) stream.restart(order[i]);
+namespace {
+
+// Sources of so different lengths do not share a session, whose room is the longest one's.
+constexpr size_t kLengthRatio = 4;
+
+// One call of generate_into().
+class Batches {
+ public:
+  Batches(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+          const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out)
+      : model_(model),
+        request_(request),
+        progress_(progress),
+        out_(out),
+        stream_(request.on_tokens, request.sources.size()),
+        batch_(request.batch) {}
+
+  Status run() {
+    LAPILLI_CHECK(prepare());
+    const size_t n = order_.size();
+    for (size_t begin = 0; begin < n;) {
+      const size_t end = end_of(begin);
+      LAPILLI_TRY(const size_t done, run_part(begin, end));
+      begin += done;
+    }
+    // What was too much beside others may do alone.
+    batch_ = 1;
+    for (const size_t at : again_) {
+      LAPILLI_TRY([[maybe_unused]] const size_t one, run_part(at, at + 1));
+    }
+    if (progress_) progress_(n, n);
+    return {};
+  }
+
+ private:
+  Status prepare() {
+    const size_t n = request_.sources.size();
+    if (!request_.decoder_ids.empty() && request_.decoder_ids.size() != n)
+      return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request_.decoder_ids.size(), n);
+    if (!request_.sequences.empty() && request_.sequences.size() != n)
+      return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request_.sequences.size(), n);
+    const Model::Impl& m = *model_->impl();
+    LAPILLI_CHECK(check_globals(m.network.config, request_.sources, request_.global_positions));
+    LAPILLI_TRY(const auto options, resolve_options(m.generation, request_.options, 1, m.network.config));
+    rows_each_ = options.beams * options.copies();
+    // The longest come first, so that memory problems show at once.
+    order_.resize(n);
+    std::iota(order_.begin(), order_.end(), size_t{0});
+    if (!request_.keep_order)
+      std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
+    out_.hypotheses.resize(n);
+    out_.errors.resize(n);
+    return {};
+  }
+
+  [[nodiscard]] size_t length(size_t source) const { return request_.sources[source].size(); }
+
+  [[nodiscard]] size_t end_of(size_t begin) const {
+    size_t end = begin + 1;
+    const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
+    while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
+    if (request_.capture_scores) end = std::min(end, begin + std::max(1u, kMaxRows / rows_each_));
+    return end;
+  }
+
+  // Sources [begin, end) of the order. Returns how many are done with; none if they are to be run again, fewer at a time.
+  Result<size_t> run_part(size_t begin, size_t end) {
+    const size_t n = order_.size();
+    if (progress_ && !progress_(done_, n)) return fail(ErrorCode::cancelled, "cancelled");
+    GenerateRequest part = part_of(request_, order_, begin, end);
+    part.batch = batch_;
+    if (request_.on_tokens) {
+      for (size_t i = begin; i < end; ++i) stream_.restart(order_[i]);
       part.on_tokens = [&, begin](size_t source, std::span<const int32_t> ids) {
-        return stream.push(order[begin + source], ids);
+        return stream_.push(order_[begin + source], ids);
       };
     }
-    auto result = run_job(model, std::move(part), [&] { return !progress || progress(begin, n); });
-    // Too much for the memory, or for one of the device's binding limits: fewer rows.
-    if (!result && end - begin > 1 &&
-        (result.error().code == ErrorCode::out_of_memory || result.error().code == ErrorCode::unsupported)) {
-      model->impl()->drop_free();
-      batch = (end - begin + 1) / 2;
-      continue;
+    auto job = Job::start(model_, std::move(part));
+    Status status;
+    if (job) {
+      status = (*job)->wait([&, before = done_] {
+        done_ = before + (*job)->sources_done();
+        return !progress_ || progress_(done_, n);
+      });
+      done_ = begin;
+    } else {
+      status = std::move(job).error();
     }
-    if (!result) return std::move(result).error();
-    for (size_t i = begin; i < end; ++i) {
-      out.hypotheses[order[i]] = std::move(result->hypotheses[i - begin]);
-      renumber_beams(out.hypotheses[order[i]], i - begin, order[i], rows_each);
+    if (!status && is_too_much(status.error())) {
+      if (fewer_at_a_time(end - begin)) return 0;
+      // The longest comes first: what one source needs is its own fault.
+      out_.errors[order_[begin]] = std::move(status);
+      done_ = begin + 1;
+      return 1;
     }
-    std::move(result->captured.begin(), result->captured.end(), std::back_inserter(out.captured));
-    add(out.stats, result->stats);
-    begin = end;
+    if (job) take((*job)->take_finished(), begin, end);
+    LAPILLI_CHECK(std::move(status));
+    done_ = end;
+    return end - begin;
   }
-  if (progress) progress(n, n);
-  return {};
+
+  // For the memory, or for one of the device's binding limits.
+  static bool is_too_much(const Error& error) {
+    return error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
+  }
+
+  bool fewer_at_a_time(size_t sources) {
+    const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, kMaxRows / rows_each_});
+    if (now <= 1) return false;
+    batch_ = static_cast<uint32_t>((now + 1) / 2);
+    model_->impl()->drop_free();
+    return true;
+  }
+
+  void take(GenerateOutput&& part, size_t begin, size_t end) {
+    for (size_t i = begin; i < end && i - begin < part.hypotheses.size(); ++i) {
+      out_.hypotheses[order_[i]] = std::move(part.hypotheses[i - begin]);
+      Status& error = out_.errors[order_[i]] = std::move(part.errors[i - begin]);
+      if (!error && is_too_much(error.error()) && end - begin > 1) again_.push_back(i);
+      renumber_beams(out_.hypotheses[order_[i]], i - begin, order_[i], rows_each_);
+    }
+    std::move(part.captured.begin(), part.captured.end(), std::back_inserter(out_.captured));
+    add(out_.stats, part.stats);
+  }
+
+  const std::shared_ptr<Model>& model_;
+  const GenerateRequest& request_;
+  const std::function<bool(uint64_t done, uint64_t total)>& progress_;
+  GenerateOutput& out_;
+  // What is run again does not give again what it gave.
+  OnceStream stream_;
+  uint32_t batch_, rows_each_ = 1;
+  std::vector<size_t> order_, again_;
+  size_t done_ = 0;
+};
+
+}  // namespace
+
+Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+                     const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
+  out = {};
+  if (request.sources.empty()) return {};
+  return Batches(model, request, progress, out).run();
 }
 
 }  // namespace lapilli

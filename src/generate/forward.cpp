@@ -76,7 +76,6 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
 
 // A session for one plan, counted against the model's memory limit.
 struct Room {
-  MemoryShare share;  // outlives the session
   std::unique_ptr<Session> session;
 };
 
@@ -87,18 +86,19 @@ Result<Room> make_room(Model::Impl& m, const Plan& plan) {
   uint64_t bytes = plan.arena_bytes();
   for (const auto& [id, size] : states) bytes += size;
   Room room;
-  LAPILLI_TRY(room.share, m.reserve(bytes));
-  LAPILLI_TRY(room.session, Session::create(m.device));
+  LAPILLI_TRY(auto share, m.reserve(bytes));
+  LAPILLI_TRY(room.session, Session::create(m.device, std::make_shared<MemoryShare>(std::move(share))));
   room.session->require(plan);
   LAPILLI_CHECK(room.session->allocate());
   return room;
 }
 
-// Workspaces that wait for their next job may hold the memory that is missing.
+// Engines that nobody uses may hold the memory that is missing; it comes back once what was submitted before is done.
 Result<Room> find_room(Model::Impl& m, const Plan& plan) {
   auto room = make_room(m, plan);
   if (room || room.error().code != ErrorCode::out_of_memory) return room;
   m.drop_free();
+  m.device->settle();
   return make_room(m, plan);
 }
 

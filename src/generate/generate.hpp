@@ -1,8 +1,9 @@
 // Loaded models and generation jobs: what the public API stands on.
 //
 // Model: immutable after load; shared by any number of jobs, also from several threads.
-// Job: one batch of sources through encoder and search. A state machine that never blocks: pump() submits what fits,
-// polls and harvests; wait() is a loop around it. A job belongs to one thread at a time; cancel() may come from any.
+// Job: sources on their way through encoder and search. A state machine that never blocks: pump() submits what fits, polls
+// and harvests; wait() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it for each other. A
+// job belongs to one thread at a time; cancel() may come from any.
 #pragma once
 
 #include <atomic>
@@ -63,14 +64,20 @@ class Model {
 struct GenerateRequest {
   // Token ids per source, end token included, without padding. Ragged.
   std::vector<std::vector<int32_t>> sources;
-  // Given decoder ids per source, all of one length; empty: the model's decoder start. The decoder start is put in
-  // front if every row starts with something else.
+  // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front if
+  // every row starts with something else. They run in one pass over their positions.
   std::vector<std::vector<int32_t>> decoder_ids;
   // Models with window attention (LED): positions of each source that see everything and are seen by all. Empty: none,
   // as in the reference.
   std::vector<std::vector<uint32_t>> global_positions;
   GenerationConfig options;      // what is set here wins over the model's generation_config
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
+  // Sources that are worked on at a time, at most; 0: as many as fit in 1,024 rows. The others follow as these end.
+  uint32_t batch = 0;
+  // Every product sums in one order, whatever its size: a source's ids do not depend on what runs beside it. Without it
+  // they may differ where the two best scores are as good as equal (1e-4).
+  bool deterministic = false;
+  bool keep_order = false;  // generate(): sources are begun in the order given, not the longest first
   // Sampling: per source the number that its draws go by, so that they do not depend on how a batch is cut; empty:
   // counted from 0.
   std::vector<uint32_t> sequences;
@@ -97,6 +104,9 @@ struct GenerateStats {
   uint32_t steps = 0;                   // decoder steps that counted
   uint32_t submissions = 0;
   uint32_t narrow_submissions = 0;  // of these, ones whose plan was made for the fewer rows that were left
+  uint32_t jobs = 0;                // that generate() made of the request
+  // Of the steps while other sources waited: rows that ran, and rows that could have.
+  uint64_t queued_rows = 0, queued_room = 0;
   uint64_t session_bytes = 0;  // device memory of this job's session
 };
 
@@ -108,29 +118,34 @@ struct CapturedStep {
 
 struct GenerateOutput {
   std::vector<std::vector<Hypothesis>> hypotheses;  // per source, best first, num_return_sequences each
+  // Per source, why it has no hypotheses: the model gave no numbers for it, or it needs more memory than there is. Such a
+  // source fails alone; if all do, the first one's error is the call's.
+  std::vector<Status> errors;
   GenerateStats stats;
   std::vector<CapturedStep> captured;
 };
 
 class Job {
  public:
-  // Checks the request (ids in range, lengths, options that are not supported are named), takes or makes a session and
-  // submits nothing yet.
+  // Checks the request (ids in range, lengths, options that are not supported are named), takes or makes an engine and
+  // submits nothing yet. Does not wait for the device, but for the first job of a kind: its kernels are tested.
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
-  ~Job();  // waits for what is in flight (bounded)
+  ~Job();  // cancels what has not ended; waits for nothing
 
-  // Submits what fits, polls, harvests. True once the job has ended (well or not). Does not wait for the device, but for
-  // one case: a search that outgrows the room that is usual for its sources is set up anew.
+  // Submits what fits, polls, harvests. True once the job has ended (well or not). Does not wait for the device.
   bool pump();
   // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission
   // that has come back; false cancels.
   Status wait(const std::function<bool()>& go_on = {});
-  // Ends with ErrorCode::cancelled after the work in flight.
+  // Ends with ErrorCode::cancelled at the next pump(); the device drops the job's rows after the work in flight.
   void cancel();
-  // Decoder steps known to be complete, for progress.
+  // Decoder steps known to be complete, and sources that have ended, for progress.
   [[nodiscard]] uint32_t steps_done() const;
+  [[nodiscard]] size_t sources_done() const;
   // After the end: the result, once.
   Result<GenerateOutput> take();
+  // After the end, whatever it was: what had ended by then. Sources that had not have no hypotheses. Instead of take().
+  GenerateOutput take_finished();
 
   struct Impl;
 
@@ -139,8 +154,8 @@ class Job {
   std::unique_ptr<Impl> impl_;
 };
 
-// start, wait, take; splits the sources into batches that fit the device's limits and memory, longest first within the
-// call, and returns them in the order given. `progress` is asked often; done counts sources; false cancels.
+// start, wait, take; cuts the sources into jobs by length, longest first, with fewer rows where the device's limits or
+// memory ask for it, and returns them in the order given. `progress` is asked often; done counts sources; false cancels.
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress = {});
 

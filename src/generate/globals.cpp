@@ -22,15 +22,20 @@ Status check_globals(const model::Config& config, const std::vector<std::vector<
   return {};
 }
 
+std::vector<uint32_t> ordered_positions(std::span<const uint32_t> positions) {
+  std::vector<uint32_t> list(positions.begin(), positions.end());
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
 Status write_globals(const Session& session, const model::Config& config, const GlobalPositions& positions,
                      uint32_t sentences, uint32_t length) {
   if (config.encoder.windows.empty()) return {};
   const uint64_t stride = uint64_t{length} + 1;
   std::vector<uint32_t> words(sentences * stride, 0);
   for (size_t i = 0; i < positions.size(); ++i) {
-    auto list = positions[i];
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
+    const auto list = ordered_positions(positions[i]);
     words[i * stride] = static_cast<uint32_t>(list.size());
     std::copy(list.begin(), list.end(), words.begin() + static_cast<ptrdiff_t>(i * stride + 1));
   }

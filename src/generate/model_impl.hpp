@@ -1,8 +1,9 @@
-// Inside of Model: what jobs share, and the workspaces that they take and give back.
+// Inside of Model: what jobs share, and the engines that run their searches.
 #pragma once
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "formats/task_params.hpp"
 #include "generate/generate.hpp"
 #include "generate/search_options.hpp"
+#include "generate/workspace.hpp"
 #include "model/transformer.hpp"
 #include "runtime/bind.hpp"
 #include "runtime/session.hpp"
@@ -18,54 +20,7 @@
 
 namespace lapilli {
 
-// What a workspace is made for. Equal keys share plans; a workspace serves one job at a time.
-struct WorkspaceKey {
-  model::SessionShape shape;
-  uint32_t candidates = 1;
-  bool sample = false, renormalize = false, capture = false;
-  uint32_t steps_per_submit = 1;
-  friend bool operator==(const WorkspaceKey&, const WorkspaceKey&) = default;
-};
-
-struct WorkspacePlans {
-  std::shared_ptr<const Plan> encode, init, step;
-  // The step for half the sentences, a quarter..., for when so many have ended. Capturing jobs have none.
-  std::vector<std::shared_ptr<const Plan>> narrow_steps;
-  graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
-};
-
-// A session's share of the device memory that a model may take; given back when the session goes.
-class MemoryShare {
- public:
-  MemoryShare() = default;
-  MemoryShare(std::shared_ptr<std::atomic<uint64_t>> held, uint64_t bytes) : held_(std::move(held)), bytes_(bytes) {}
-  MemoryShare(MemoryShare&& other) noexcept : held_(std::move(other.held_)), bytes_(other.bytes_) {}
-  MemoryShare& operator=(MemoryShare&& other) noexcept {
-    std::swap(held_, other.held_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~MemoryShare() {
-    if (held_) held_->fetch_sub(bytes_);
-  }
-
- private:
-  std::shared_ptr<std::atomic<uint64_t>> held_;
-  uint64_t bytes_ = 0;
-};
-
-// A session with the three plans of a job bound to it.
-struct Workspace {
-  WorkspaceKey key;
-  MemoryShare share;  // outlives the session
-  WorkspacePlans plans;
-  std::unique_ptr<Session> session;
-  std::unique_ptr<BoundPlan> encode, init, step;
-  std::vector<std::pair<std::unique_ptr<BoundPlan>, uint32_t>> narrow_steps;  // and the rows that each has room for
-  // Search state, as the host reads it when the search has ended: copied by `fetch` where the device's is not mapped.
-  vulkan::Buffer found;
-  std::unique_ptr<vulkan::CommandRecording> fetch;
-};
+class SearchEngine;
 
 struct Model::Impl {
   std::shared_ptr<vulkan::Device> device;
@@ -78,13 +33,21 @@ struct Model::Impl {
   std::vector<TaskParams> tasks;  // of config.json
   uint64_t memory_limit = 0;
 
-  // A free workspace for the key, or a new one; out_of_memory if neither the memory limit nor the device has room for
-  // one, even without the free ones of other shapes. Thread-safe.
-  Result<std::unique_ptr<Workspace>> take_workspace(const WorkspaceKey& key);
-  // Kept for the next job of its shape; the oldest are dropped.
-  void give_back(std::unique_ptr<Workspace> workspace);
-  // Drops all free workspaces, to make room.
+  // The engine of a search for so many sentences of this kind: one that has room, or a new one; out_of_memory if neither
+  // the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody uses are
+  // kept for the next job of their kind; the oldest are dropped. Thread-safe.
+  Result<std::shared_ptr<SearchEngine>> take_engine(const WorkspaceKey& key, uint32_t sentences);
+  // Drops the engines that nobody uses, to make room.
   void drop_free();
+  Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
+  // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is no
+  // memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.
+  Result<std::unique_ptr<Workspace>> grow_workspace(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
+  // Positions that searches of sources of this bucket have needed, at least.
+  uint32_t known_positions(uint32_t source_bucket);
+  void remember_positions(uint32_t source_bucket, uint32_t positions);
+  // Counters of engines that are made from now on start there; for tests of their wrapping.
+  std::atomic<uint32_t> first_counter{0};
   // Counts `bytes` of a session against the memory limit; out_of_memory if there is no room, even without the free
   // workspaces. Thread-safe.
   Result<MemoryShare> reserve(uint64_t bytes);
@@ -92,8 +55,9 @@ struct Model::Impl {
 
  private:
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
-  Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
+  Result<std::shared_ptr<SearchEngine>> make_engine(const WorkspaceKey& key);
   Status bind(Workspace& w);
+  static Status write_step_grids(Workspace& w);
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ =
       std::make_shared<std::atomic<uint64_t>>(0);  // of all sessions
   Status prepare_pipelines(const WorkspaceKey& key);
@@ -102,7 +66,8 @@ struct Model::Impl {
   std::mutex mutex_;
   std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
-  std::list<std::unique_ptr<Workspace>> free_;                // newest first
+  std::list<std::shared_ptr<SearchEngine>> engines_;          // newest first
+  std::map<uint32_t, uint32_t> positions_;                    // see known_positions()
 };
 
 // The model's network as weight sources, reading from the checkpoint when their turn comes.
@@ -116,11 +81,16 @@ struct StepGraph {
   graph::Graph graph;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;
 };
-graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape);
-graph::Graph init_graph(const model::Network& network, const model::SessionShape& shape);
-// `rows` live rows at most; 0: all slots.
+graph::Graph admit_graph(const model::Network& network, const model::SessionShape& shape);
+// `rows` source ids at most; 0: as many as the key has room for.
+graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
+graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key);
+graph::Graph start_graph(const model::Network& network, const model::SessionShape& shape);
+// `rows` live rows at most; 0: all that run at a time.
 StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
-// Rows of the narrower steps of a job, widest first: half the sentences, a quarter... down to one.
-std::vector<uint32_t> narrow_rows(const WorkspaceKey& key);
+// Sentences of the narrower steps of a search, widest first: half of those that run at a time, a quarter... down to one.
+std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key);
+// Source ids that the encode plans have room for, the most first.
+std::vector<uint32_t> encode_rows(const WorkspaceKey& key);
 
 }  // namespace lapilli

@@ -125,11 +125,11 @@ class Resolver {
     } else if (o_.return_sequences < 1 || o_.return_sequences > o_.beams)
       return fail(ErrorCode::invalid_argument, "num_return_sequences: %u is not between 1 and the number of beams, %u",
                   o_.return_sequences, o_.beams);
-    if (o_.candidates() > kMaxCandidates)
+    if (o_.needed_candidates() > kMaxCandidates)
       return fail(ErrorCode::unsupported,
                   "num_beams: %u beams with %zu end tokens need %u candidates a step; at most %u fit", o_.beams,
-                  o_.end_ids.size(), o_.candidates(), kMaxCandidates);
-    if (o_.candidates() > 1 && o_.candidates() > m_.target_vocabulary * o_.beams)
+                  o_.end_ids.size(), o_.needed_candidates(), kMaxCandidates);
+    if (o_.needed_candidates() > 1 && o_.needed_candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
     o_.early_stopping = c_.early_stopping.value_or(EarlyStopping::no);
     return read_float(c_.length_penalty, 1.0, "length_penalty", o_.length_penalty);
@@ -235,6 +235,7 @@ uint32_t bits(float f) { return std::bit_cast<uint32_t>(f); }
 
 void encode_sampling(const SearchOptions& o, std::vector<uint32_t>& p) {
   using P = ParamWords;
+  if (!o.sample) return;
   p[P::seed] = static_cast<uint32_t>(o.seed);
   p[P::seed + 1] = static_cast<uint32_t>(o.seed >> 32);
   p[P::min_keep] = o.min_keep();
@@ -256,87 +257,103 @@ Result<SearchOptions> resolve_options(const GenerationConfig& model, const Gener
   return Resolver(merged, prefix, config).run();
 }
 
-SearchWords encode_options(const SearchOptions& o, const model::Config& config,
-                           const std::vector<std::vector<int32_t>>& prefix,
-                           const std::vector<std::vector<int32_t>>& sources, const std::vector<uint32_t>& sequences) {
+namespace {
+
+class Encoder {
+ public:
+  Encoder(const SearchOptions& o, uint32_t given) : o_(o), given_(given) { p_.assign(P::words, 0); }
+
+  SearchWords run(const std::vector<int32_t>& source, uint32_t sequence) {
+    lengths();
+    numbers();
+    ids(o_.forced_eos, P::forced_eos_ids, P::forced_eos_count);
+    ids(o_.end_ids, P::end_ids, P::end_count);
+    list(o_.suppress, P::suppress_offset);
+    list(o_.begin_suppress, P::begin_suppress_offset);
+    entries();
+    if (o_.needs_source_ids()) list(source, P::source_offset);
+    encode_sampling(o_, p_);
+    p_[P::sequence] = sequence;
+    return std::move(words_);
+  }
+
+ private:
   using P = ParamWords;
-  SearchWords words;
-  auto& p = words.params;
-  auto& lists = words.lists;
-  p.assign(P::words, 0);
-  const auto append = [&](const std::vector<int32_t>& ids) {
-    for (const int32_t id : ids) lists.push_back(static_cast<uint32_t>(id));
-  };
-  const uint32_t prefix_length = static_cast<uint32_t>(prefix.front().size());
-  p[P::sentences] = static_cast<uint32_t>(prefix.size());
-  p[P::beams] = o.beams;
-  p[P::candidates] = o.candidates();
-  p[P::vocabulary] = config.target_vocabulary;
-  p[P::max_length] = o.max_length;
-  p[P::prefix] = prefix_length;
-  p[P::min_length] = o.min_length;
-  p[P::min_new_length] = o.min_new_length;
-  p[P::early_stopping] = static_cast<uint32_t>(o.early_stopping == EarlyStopping::no    ? StopRule::no
-                                               : o.early_stopping == EarlyStopping::yes ? StopRule::yes
-                                                                                        : StopRule::never);
-  p[P::length_penalty] = bits(o.length_penalty);
-  p[P::repetition_penalty] = bits(o.repetition_penalty);
-  p[P::no_repeat_ngram] = o.no_repeat_ngram;
-  p[P::forced_bos] = o.forced_bos ? static_cast<uint32_t>(*o.forced_bos) + 1 : 0;
-  p[P::forced_eos_count] = static_cast<uint32_t>(o.forced_eos.size());
-  for (size_t i = 0; i < o.forced_eos.size(); ++i) p[P::forced_eos_ids + i] = static_cast<uint32_t>(o.forced_eos[i]);
-  p[P::end_count] = static_cast<uint32_t>(o.end_ids.size());
-  for (size_t i = 0; i < o.end_ids.size(); ++i) p[P::end_ids + i] = static_cast<uint32_t>(o.end_ids[i]);
-  p[P::pad] = static_cast<uint32_t>(o.pad);
-  p[P::renormalize] = o.renormalize ? 1 : 0;
-  p[P::prefix_offset] = 0;
-  for (const auto& ids : prefix) append(ids);
-  p[P::suppress_offset] = static_cast<uint32_t>(lists.size());
-  p[P::suppress_count] = static_cast<uint32_t>(o.suppress.size());
-  append(o.suppress);
-  p[P::begin_suppress_offset] = static_cast<uint32_t>(lists.size());
-  p[P::begin_suppress_count] = static_cast<uint32_t>(o.begin_suppress.size());
-  append(o.begin_suppress);
-  // The first generated token; the second where the first is forced.
-  p[P::begin_suppress_length] = prefix_length + (o.forced_bos && prefix_length == 1 ? 1 : 0);
-  p[P::bad_words_offset] = static_cast<uint32_t>(lists.size());
-  p[P::bad_words_count] = static_cast<uint32_t>(o.bad_words.size());
-  for (const auto& ids : o.bad_words) {
-    lists.push_back(static_cast<uint32_t>(ids.size()));
-    append(ids);
+
+  void lengths() {
+    p_[P::max_length] = o_.max_length;
+    p_[P::prefix] = given_;
+    p_[P::min_length] = o_.min_length;
+    p_[P::min_new_length] = o_.min_new_length;
+    // The first generated token; the second where the first is forced.
+    p_[P::begin_suppress_length] = given_ + (o_.forced_bos && given_ == 1 ? 1 : 0);
+    p_[P::decay_start] = o_.exponential_decay ? o_.exponential_decay->first + given_ : 0;
+    p_[P::decay_factor] = bits(o_.exponential_decay ? o_.exponential_decay->second : 1.0f);
+    if (!o_.timestamps) return;
+    p_[P::timestamp_begin] = o_.timestamps->first;
+    p_[P::timestamp_latest] = o_.timestamps->second.value_or(0);
+    p_[P::timestamp_after] = given_;
   }
-  p[P::bias_offset] = static_cast<uint32_t>(lists.size());
-  p[P::bias_count] = static_cast<uint32_t>(o.sequence_bias.size());
-  for (const auto& [ids, bias] : o.sequence_bias) {
-    lists.push_back(static_cast<uint32_t>(ids.size()));
-    lists.push_back(bits(bias));
-    append(ids);
+  void numbers() {
+    const auto rule = o_.early_stopping == EarlyStopping::no    ? StopRule::no
+                      : o_.early_stopping == EarlyStopping::yes ? StopRule::yes
+                                                                : StopRule::never;
+    p_[P::early_stopping] = static_cast<uint32_t>(rule);
+    p_[P::length_penalty] = bits(o_.length_penalty);
+    p_[P::repetition_penalty] = bits(o_.repetition_penalty);
+    p_[P::no_repeat_ngram] = o_.no_repeat_ngram;
+    p_[P::forced_bos] = o_.forced_bos ? static_cast<uint32_t>(*o_.forced_bos) + 1 : 0;
+    p_[P::pad] = static_cast<uint32_t>(o_.pad);
+    p_[P::encoder_no_repeat_ngram] = o_.encoder_no_repeat_ngram;
+    p_[P::encoder_repetition_penalty] = bits(1.0f / o_.encoder_repetition_penalty);
   }
-  p[P::decay_start] = o.exponential_decay ? o.exponential_decay->first + prefix_length : 0;
-  p[P::decay_factor] = bits(o.exponential_decay ? o.exponential_decay->second : 1.0f);
-  p[P::encoder_no_repeat_ngram] = o.encoder_no_repeat_ngram;
-  p[P::encoder_repetition_penalty] = bits(1.0f / o.encoder_repetition_penalty);
-  if (o.needs_source_ids()) {
-    size_t longest = 0;
-    for (const auto& s : sources) longest = std::max(longest, s.size());
-    p[P::source_offset] = static_cast<uint32_t>(lists.size());
-    p[P::source_stride] = static_cast<uint32_t>(longest);
-    for (const auto& s : sources) {
-      append(s);
-      lists.insert(lists.end(), longest - s.size(), static_cast<uint32_t>(o.pad));
+  void ids(const std::vector<int32_t>& from, uint32_t first, uint32_t count) {
+    p_[count] = static_cast<uint32_t>(from.size());
+    for (size_t i = 0; i < from.size(); ++i) p_[first + i] = static_cast<uint32_t>(from[i]);
+  }
+  void append(const std::vector<int32_t>& from) {
+    for (const int32_t id : from) words_.lists.push_back(static_cast<uint32_t>(id));
+  }
+  // The count stands behind the offset.
+  void list(const std::vector<int32_t>& from, uint32_t offset) {
+    p_[offset] = static_cast<uint32_t>(words_.lists.size());
+    p_[offset + 1] = static_cast<uint32_t>(from.size());
+    append(from);
+  }
+  void entries() {
+    p_[P::bad_words_offset] = static_cast<uint32_t>(words_.lists.size());
+    p_[P::bad_words_count] = static_cast<uint32_t>(o_.bad_words.size());
+    for (const auto& word : o_.bad_words) {
+      words_.lists.push_back(static_cast<uint32_t>(word.size()));
+      append(word);
+    }
+    p_[P::bias_offset] = static_cast<uint32_t>(words_.lists.size());
+    p_[P::bias_count] = static_cast<uint32_t>(o_.sequence_bias.size());
+    for (const auto& [word, bias] : o_.sequence_bias) {
+      words_.lists.push_back(static_cast<uint32_t>(word.size()));
+      words_.lists.push_back(bits(bias));
+      append(word);
     }
   }
-  encode_sampling(o, p);
-  if (o.timestamps) {
-    p[P::timestamp_begin] = o.timestamps->first;
-    p[P::timestamp_latest] = o.timestamps->second.value_or(0);
-    p[P::timestamp_after] = prefix_length;
-  }
-  if (o.sample) {
-    p[P::sequence_offset] = static_cast<uint32_t>(lists.size());
-    for (uint32_t s = 0; s < prefix.size(); ++s) lists.push_back(sequences.empty() ? s : sequences[s]);
-  }
-  return words;
+
+  const SearchOptions& o_;
+  uint32_t given_;
+  SearchWords words_;
+  std::vector<uint32_t>& p_ = words_.params;
+};
+
+}  // namespace
+
+SearchWords encode_options(const SearchOptions& options, uint32_t given, const std::vector<int32_t>& source,
+                           uint32_t sequence) {
+  return Encoder(options, given).run(source, sequence);
+}
+
+void place_lists(std::vector<uint32_t>& params, uint32_t offset) {
+  using P = ParamWords;
+  for (const uint32_t word :
+       {P::suppress_offset, P::begin_suppress_offset, P::bad_words_offset, P::bias_offset, P::source_offset})
+    params[word] += offset;
 }
 
 }  // namespace lapilli

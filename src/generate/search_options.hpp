@@ -39,9 +39,15 @@ struct SearchOptions {
   // Whisper's rules for timestamps: the first timestamp's id, and the latest that may come first.
   std::optional<std::pair<uint32_t, std::optional<uint32_t>>> timestamps;
 
-  // Candidates that one step of the search needs.
-  [[nodiscard]] uint32_t candidates() const {
+  // Candidates that one step of the search needs, and those that it looks at: more change nothing, and searches with
+  // other end tokens share a session. (What is drawn depends on how many are drawn.)
+  [[nodiscard]] uint32_t needed_candidates() const {
     return beams == 1 ? 1 : std::max<uint32_t>(2, 1 + static_cast<uint32_t>(end_ids.size())) * beams;
+  }
+  [[nodiscard]] uint32_t candidates() const {
+    if (beams == 1 || sample) return needed_candidates();
+    const uint32_t room = (end_ids.size() <= 1 ? 2 : end_ids.size() <= 3 ? 4 : 1 + kMaxEndTokens) * beams;
+    return std::min(room, kMaxCandidates);
   }
   // Sentences that one source becomes: without beams every returned sequence is drawn for itself.
   [[nodiscard]] uint32_t copies() const { return sample && beams == 1 ? return_sequences : 1; }
@@ -59,13 +65,14 @@ struct SearchOptions {
 Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
                                       const model::Config& config);
 
-// ParamWords and the lists behind them. `sequences`: per sentence the number that its draws go by; empty: counted.
+// A sentence's ParamWords and the lists that they point to. Offsets count from the lists' first word: place_lists() moves
+// them to where the lists come to lie.
 struct SearchWords {
   std::vector<uint32_t> params, lists;
 };
-SearchWords encode_options(const SearchOptions& options, const model::Config& config,
-                           const std::vector<std::vector<int32_t>>& prefix,
-                           const std::vector<std::vector<int32_t>>& sources,
-                           const std::vector<uint32_t>& sequences = {});
+// `source` matters to options that go by it; `sequence` is the number that the sentence's draws go by.
+SearchWords encode_options(const SearchOptions& options, uint32_t given, const std::vector<int32_t>& source,
+                           uint32_t sequence);
+void place_lists(std::vector<uint32_t>& params, uint32_t offset);
 
 }  // namespace lapilli

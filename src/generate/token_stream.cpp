@@ -1,7 +1,6 @@
 #include "generate/token_stream.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 
 namespace lapilli {
@@ -30,68 +29,51 @@ Status OnceStream::complete(size_t source, std::span<const int32_t> all) {
   return push(source, all.subspan(s.seen));
 }
 
-const uint32_t* SettledIds::entry(std::span<const uint32_t> log, uint32_t t, uint32_t slot) const {
-  return log.data() + t * LogLayout::stride(s_.shape.slots()) + LogLayout::header + 4 * uint64_t{slot};
-}
-
-void SettledIds::read(uint32_t t, std::span<const uint32_t> log) {
-  if (t + 1 < s_.prefix) return;  // the step's ids are given ones
-  for (uint32_t i = 0; i < sentences_.size(); ++i) {
-    if (sentences_[i].ended) continue;
-    if (s_.shape.beams == 1)
-      read_one_beam(t, log, i);
-    else
-      read_beams(t, log, i);
+std::vector<int32_t> SettledIds::take(const SentenceLog& log) {
+  for (; read_ < log.steps() && !ended_; ++read_) {
+    ended_ = (log.at(read_, 0).note & LogLayout::note_ended) != 0;
+    if (log.beams == 1)
+      fresh_.push_back(log.at(read_, 0).token);
+    else if (!ended_)
+      read_beams(log, read_);
   }
-}
-
-std::vector<int32_t> SettledIds::take(uint32_t sentence) { return std::exchange(sentences_[sentence].fresh, {}); }
-
-void SettledIds::read_one_beam(uint32_t t, std::span<const uint32_t> log, uint32_t sentence) {
-  Sentence& s = sentences_[sentence];
-  const auto token = static_cast<int32_t>(entry(log, t, sentence)[0]);
-  s.fresh.push_back(token);
-  s.ended = t + 2 >= s_.max_length || std::find(s_.end_ids.begin(), s_.end_ids.end(), token) != s_.end_ids.end();
+  return std::exchange(fresh_, {});
 }
 
 // Hypotheses are distinct, so what two of them share is the path to their last common entry of the log. Goes back from
-// step t with all that can win until one entry is left.
-void SettledIds::read_beams(uint32_t t, std::span<const uint32_t> log, uint32_t sentence) {
-  Sentence& s = sentences_[sentence];
-  const uint32_t first = sentence * s_.shape.beams, slots = s_.shape.slots();
-  const uint32_t first_step = std::max(s_.prefix - 1, s.next);
-  s.ended = (entry(log, t, first)[3] & LogLayout::note_done) != 0;
-  std::vector<uint32_t> on;  // slots of step `u`
-  const auto add = [&](uint32_t slot) {
-    if (slot < slots && std::find(on.begin(), on.end(), slot) == on.end()) on.push_back(slot);
+// `step` with all that can win until one entry is left.
+void SettledIds::read_beams(const SentenceLog& log, uint32_t step) {
+  std::vector<uint32_t> on;  // beams of step `u`
+  const auto add = [&](uint32_t beam) {
+    if (beam < log.beams && std::find(on.begin(), on.end(), beam) == on.end()) on.push_back(beam);
   };
-  for (uint32_t b = 0; b < s_.shape.beams && !s.ended; ++b)
-    if (std::bit_cast<float>(entry(log, t, first + b)[2]) > kForbidden) add(first + b);
+  for (uint32_t b = 0; b < log.beams; ++b)
+    if (log.at(step, b).running > kForbidden) add(b);
   // The best finished hypothesis ended at some step; what it shares lies before that.
   std::optional<uint32_t> ended_at;
-  uint32_t ended_slot = 0;
-  if (const uint32_t note = entry(log, t, first + 1)[3]; note != 0) {
-    ended_at = LogLayout::note_step(note);
-    ended_slot = LogLayout::note_slot(note);
+  uint32_t ended_beam = 0;
+  if (const uint32_t note = log.at(step, 1).note; note != 0) {
+    ended_at = log.step_at(RowWord::position(note - 1));
+    ended_beam = RowWord::slot(note - 1);
   }
-  for (uint32_t u = t; u + 1 > first_step; --u) {
-    if (ended_at && *ended_at == u + 1) add(ended_slot);
+  for (uint32_t u = step; u + 1 > next_; --u) {
+    if (ended_at && *ended_at == u + 1) add(ended_beam);
     const bool all_in = !ended_at || *ended_at > u;
     if (on.size() == 1 && all_in) {
-      // Settled: steps first_step..u along this path.
+      // Settled: steps next_..u along this path.
       std::vector<int32_t> ids;
-      for (uint32_t v = u + 1, slot = on.front(); v-- > first_step;) {
-        if (slot >= slots) return;  // a damaged log; trace_back will say so
-        ids.push_back(static_cast<int32_t>(entry(log, v, slot)[0]));
-        slot = entry(log, v, slot)[1];
+      for (uint32_t v = u + 1, beam = on.front(); v-- > next_;) {
+        if (beam >= log.beams) return;  // a damaged log; trace_back will say so
+        ids.push_back(log.at(v, beam).token);
+        beam = log.at(v, beam).parent;
       }
-      s.fresh.insert(s.fresh.end(), ids.rbegin(), ids.rend());
-      s.next = u + 1;
+      fresh_.insert(fresh_.end(), ids.rbegin(), ids.rend());
+      next_ = u + 1;
       return;
     }
     std::vector<uint32_t> parents;
     on.swap(parents);
-    for (const uint32_t slot : parents) add(entry(log, u, slot)[1]);
+    for (const uint32_t beam : parents) add(log.at(u, beam).parent);
     if (u == 0) return;
   }
 }

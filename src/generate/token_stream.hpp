@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "generate/search_options.hpp"
-#include "model/transformer.hpp"
+#include "generate/sentence.hpp"
 
 namespace lapilli {
 
@@ -38,34 +37,20 @@ class OnceStream {
   std::vector<Source> sources_;
 };
 
-// Settled ids from the log. With one beam every id is settled at once; with several, the ids that all hypotheses share
-// which can still win: those that run, and the best of the finished ones (the others only get worse).
+// Settled ids of a sentence from its log. With one beam every id is settled at once; with several, the ids that all
+// hypotheses share which can still win: those that run, and the best of the finished ones (the others only get worse).
 class SettledIds {
  public:
-  struct Setup {
-    model::SessionShape shape;
-    uint32_t sentences = 0, prefix = 1, max_length = 0;
-    std::vector<int32_t> end_ids;
-  };
-  explicit SettledIds(Setup setup) : s_(std::move(setup)), sentences_(s_.sentences) {}
-
-  // Reads step `t`, the last of `log` (LogLayout, from step 0). Once per step, in order.
-  void read(uint32_t t, std::span<const uint32_t> log);
-  // Ids that became settled since the last call.
-  std::vector<int32_t> take(uint32_t sentence);
+  // Ids that became settled by the steps that are new in the log since the last call.
+  std::vector<int32_t> take(const SentenceLog& log);
 
  private:
-  struct Sentence {
-    bool ended = false;
-    uint32_t next = 0;  // the first step whose token is not settled
-    std::vector<int32_t> fresh;
-  };
-  void read_one_beam(uint32_t t, std::span<const uint32_t> log, uint32_t sentence);
-  void read_beams(uint32_t t, std::span<const uint32_t> log, uint32_t sentence);
-  [[nodiscard]] const uint32_t* entry(std::span<const uint32_t> log, uint32_t t, uint32_t slot) const;
+  void read_beams(const SentenceLog& log, uint32_t step);
 
-  Setup s_;
-  std::vector<Sentence> sentences_;
+  uint32_t read_ = 0;  // steps that were looked at
+  uint32_t next_ = 0;  // the first step whose token is not settled
+  bool ended_ = false;
+  std::vector<int32_t> fresh_;
 };
 
 }  // namespace lapilli

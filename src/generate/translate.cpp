@@ -26,11 +26,8 @@ class Translation {
     const auto start = Clock::now();
     LAPILLI_CHECK(prepare());
     LAPILLI_CHECK(tokenize());
-    const size_t batch = request_.batch != 0 ? request_.batch : kDefaultBatch;
-    for (size_t first = 0; first < order_.size() && !out_.cancelled; first += batch) {
-      LAPILLI_CHECK(generate_batch(std::span(order_).subspan(first, std::min(batch, order_.size() - first))));
-      if (!report(0)) out_.cancelled = out_.cancelled || units_done_ < units_.size();
-    }
+    LAPILLI_CHECK(generate_all());
+    if (!report(0)) out_.cancelled = out_.cancelled || units_done_ < units_.size();
     out_.stats.total_ms = ms_since(start);
     return std::move(out_);
   }
@@ -110,60 +107,48 @@ class Translation {
   }
 
   // Inputs of several pieces count by how many of these are done.
-  bool report(uint64_t in_batch) {
+  bool report(uint64_t units) {
     if (!request_.progress) return true;
     const uint64_t rest = total_ - failed_, all = std::max<uint64_t>(1, units_.size());
-    return request_.progress(failed_ + std::min<uint64_t>(units_done_ + in_batch, all) * rest / all, total_);
+    return request_.progress(failed_ + std::min<uint64_t>(units_done_ + units, all) * rest / all, total_);
   }
 
-  Status generate_batch(std::span<const size_t> rows) {
-    GenerateRequest batch;
-    for (const size_t unit : rows) {
-      batch.sources.push_back(source(unit).ids);
-      const Unit& u = units_[unit];  // what is drawn does not depend on the batch
-      batch.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
+  [[nodiscard]] GenerateRequest request() {
+    GenerateRequest g;
+    for (const size_t unit : order_) {
+      g.sources.push_back(source(unit).ids);
+      const Unit& u = units_[unit];  // what is drawn does not depend on the company
+      g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
     }
-    if (!request_.decoder_prompt.empty()) batch.decoder_ids.assign(rows.size(), request_.decoder_prompt);
-    batch.options = options_;
-    batch.steps_in_flight = request_.steps_in_flight;
-    if (request_.stream) {
-      for (const size_t unit : rows) stream_->restart(unit);
-      batch.on_tokens = [this, rows](size_t row, std::span<const int32_t> ids) {
-        return stream_->push(rows[row], ids);
-      };
-    }
+    if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(order_.size(), request_.decoder_prompt);
+    g.options = options_;
+    g.steps_in_flight = request_.steps_in_flight;
+    g.batch = request_.batch != 0 ? request_.batch : kDefaultBatch;
+    g.deterministic = request_.deterministic;
+    g.keep_order = true;
+    if (request_.stream)
+      g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return stream_->push(order_[row], ids); };
+    return g;
+  }
+
+  Status generate_all() {
     GenerateOutput made;
     auto status = generate_into(
-        model_, batch, [this](uint64_t done, uint64_t) { return report(done); }, made);
+        model_, request(), [this](uint64_t done, uint64_t) { return report(done); }, made);
     out_.stats.encode_ms += made.stats.encode_ms;
     out_.stats.decode_ms += made.stats.decode_ms;
     out_.stats.decoder_steps += made.stats.steps;
     out_.stats.submissions += made.stats.submissions;
-    // A batch that was run in parts has what these gave, whatever came after.
-    std::vector<size_t> left;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (made.hypotheses.size() <= i || made.hypotheses[i].empty())
-        left.push_back(rows[i]);
-      else if (!out_.cancelled)
-        LAPILLI_CHECK(collect(made.hypotheses[i], rows[i]));
+    out_.stats.batches += made.stats.jobs;
+    // What was finished before an error or a cancellation is there.
+    for (size_t i = 0; i < made.hypotheses.size() && !out_.cancelled; ++i) {
+      if (!made.hypotheses[i].empty())
+        LAPILLI_CHECK(collect(made.hypotheses[i], order_[i]));
+      else if (!made.errors[i] && made.errors[i].error().code != ErrorCode::cancelled)
+        finish_unit(order_[i], std::move(made.errors[i]));
     }
-    if (left.size() < rows.size()) out_.stats.batches += 1;
-    return status ? Status() : failed(left, std::move(status).error());
-  }
-
-  // One input alone may be too much for the device; the others have not earned its error.
-  Status failed(std::span<const size_t> rows, Error error) {
-    if (error.code == ErrorCode::cancelled) {
-      out_.cancelled = true;
-      return {};
-    }
-    const bool too_much = error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
-    if (!too_much) return error;
-    if (rows.size() == 1) {
-      finish_unit(rows.front(), std::move(error));
-      return {};
-    }
-    for (size_t i = 0; i < rows.size() && !out_.cancelled; ++i) LAPILLI_CHECK(generate_batch(rows.subspan(i, 1)));
+    if (status || status.error().code != ErrorCode::cancelled) return status;
+    out_.cancelled = true;
     return {};
   }
 

@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <map>
 
+#include "generate/engine.hpp"
+#include "generate/inbox.hpp"
 #include "generate/model_impl.hpp"
 #include "runtime/self_test.hpp"
 
@@ -8,12 +12,17 @@ namespace lapilli {
 
 namespace {
 constexpr size_t kPlanCache = 16;    // shapes whose plans are remembered
-constexpr size_t kFreeSessions = 4;  // sessions kept for the next job
+constexpr size_t kFreeEngines = 4;  // kept for the next job
+constexpr uint32_t kAdmissionAreas = 2;
 
 // What a job is besides its size: jobs of one kind differ in row counts and lengths only.
 WorkspaceKey kind_of(WorkspaceKey key) {
-  key.shape = {0, key.shape.beams, 0, 0, 0};
+  // How many beams there are makes no difference to the kernels, but that there are several does.
+  key.shape = {.beams = std::min(key.shape.beams, 2u)};
+  key.candidates = 2 * key.shape.beams;
   key.steps_per_submit = 0;
+  key.given_rows = key.given_rows ? 1 : 0;
+  key.given_passes = key.encode_rows = 0;
   return key;
 }
 
@@ -23,41 +32,92 @@ struct ProbeSize {
   uint32_t sentences, source;
 };
 constexpr ProbeSize kProbes[] = {{1, 8}, {2, 8}, {4, 8}, {8, 8}, {16, 32}, {64, 64}};
+
+template <class Build>
+graph::Graph built(const model::Network& network, Build&& build) {
+  graph::Graph g;
+  model::Builder b(network, g);
+  build(b);
+  return g;
+}
 }  // namespace
 
-graph::Graph encode_graph(const model::Network& network, const model::SessionShape& shape) {
-  graph::Graph g;
-  model::Builder b(network, g);
-  model::build_encode(b, {shape.sentences, shape.source_positions, shape});
-  return g;
+uint32_t length_bucket(uint64_t n) {
+  const uint64_t step = n <= 32 ? 8 : n <= 128 ? 32 : n <= 512 ? 128 : 512;
+  return static_cast<uint32_t>(round_up(n, step));
 }
 
-graph::Graph init_graph(const model::Network& network, const model::SessionShape& shape) {
-  graph::Graph g;
-  model::Builder b(network, g);
-  model::build_init(b, shape);
-  return g;
+void complete_key(WorkspaceKey& key, uint32_t waiting) {
+  model::SessionShape& s = key.shape;
+  s.places = std::min(s.running + waiting, kMaxRows / s.beams);
+  // Ticks in flight: two submissions.
+  s.log_ticks = std::bit_ceil(2 * std::max(1u, key.steps_per_submit));
+  s.inbox_words = inbox_words({s.running, key.given_rows * key.given_passes, s.list_words, s.places});
 }
 
-std::vector<uint32_t> narrow_rows(const WorkspaceKey& key) {
-  std::vector<uint32_t> rows;
-  for (uint32_t s = key.shape.sentences; s > 1 && !key.capture;) {
+// Source ids that one admission brings at most, if it brings more than one source: what keeps the device busy.
+constexpr uint32_t kMostEncodeRows = 2048;
+
+uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) {
+  const uint64_t most = std::max(source_positions, kMostEncodeRows);
+  return length_bucket(std::min({all_ids, most, uint64_t{running} * source_positions}));
+}
+
+WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions) {
+  WorkspaceKey key;
+  key.shape.running = sentences;
+  key.shape.beams = beams;
+  key.shape.source_positions = source_positions;
+  key.shape.target_positions = target_positions;
+  key.shape.list_words = 256;
+  key.candidates = beams == 1 ? 1 : 2 * beams;
+  key.encode_rows = sentences * source_positions;
+  complete_key(key, 0);
+  return key;
+}
+
+graph::Graph admit_graph(const model::Network& network, const model::SessionShape& shape) {
+  return built(network, [&](model::Builder& b) { model::build_admit(b, shape, shape.running); });
+}
+
+graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows) {
+  return built(network, [&](model::Builder& b) { model::build_encode(b, {rows ? rows : key.encode_rows, key.shape}); });
+}
+
+graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key) {
+  return built(network, [&](model::Builder& b) { model::build_given(b, {key.given_rows, false, key.shape}); });
+}
+
+graph::Graph start_graph(const model::Network& network, const model::SessionShape& shape) {
+  return built(network, [&](model::Builder& b) { model::build_start(b, shape); });
+}
+
+std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key) {
+  std::vector<uint32_t> sentences;
+  for (uint32_t s = key.shape.running; s > 1 && !key.capture;) {
     s = div_up(s, 2u);
-    rows.push_back(s * key.shape.beams);
+    sentences.push_back(s);
   }
-  return rows;
+  return sentences;
 }
 
 StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows) {
   StepGraph s;
   model::Builder b(network, s.graph);
-  const auto logits = model::build_step(b, {rows ? rows : key.shape.slots(), key.shape});
-  model::build_tail(b, logits, key.shape, {key.candidates, key.sample, key.renormalize, key.capture});
+  const model::StepShape shape{rows ? rows : key.shape.rows(), key.shape};
+  const auto logits = model::build_step(b, shape);
+  model::build_tail(b, logits, shape, {key.candidates, key.sample, key.renormalize, key.capture});
   for (const auto& o : b.outputs()) {
     if (o.name == "logits") s.logits = o.tensor;
     if (o.name == "scores") s.scores = o.tensor;
   }
   return s;
+}
+
+std::vector<uint32_t> encode_rows(const WorkspaceKey& key) {
+  std::vector<uint32_t> rows;
+  for (uint32_t r = key.encode_rows; rows.empty() || r >= 8; r /= 4) rows.push_back(r);
+  return rows;
 }
 
 Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
@@ -66,15 +126,23 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
     for (const auto& [k, p] : plans_)
       if (k == key) return p;
   }
+  const auto compiled = [&](const graph::Graph& g) { return compile_tested(device, g, key.deterministic); };
   WorkspacePlans p;
-  LAPILLI_TRY(p.encode, compile_tested(device, encode_graph(network, key.shape)));
-  LAPILLI_TRY(p.init, compile_tested(device, init_graph(network, key.shape)));
+  LAPILLI_TRY(p.admit, compiled(admit_graph(network, key.shape)));
+  for (const uint32_t rows : encode_rows(key)) {
+    LAPILLI_TRY(auto encode, compiled(encode_graph(network, key, rows)));
+    p.encode.push_back(std::move(encode));
+  }
+  LAPILLI_TRY(p.start, compiled(start_graph(network, key.shape)));
+  if (key.given_rows) {
+    LAPILLI_TRY(p.given, compiled(given_graph(network, key)));
+  }
   StepGraph step = step_graph(network, key);
   p.logits = step.logits;
   p.scores = step.scores;
-  LAPILLI_TRY(p.step, compile_tested(device, step.graph));
-  for (const uint32_t rows : narrow_rows(key)) {
-    LAPILLI_TRY(auto narrow, compile_tested(device, step_graph(network, key, rows).graph));
+  LAPILLI_TRY(p.step, compiled(step.graph));
+  for (const uint32_t sentences : narrow_sentences(key)) {
+    LAPILLI_TRY(auto narrow, compiled(step_graph(network, key, sentences * key.shape.beams).graph));
     p.narrow_steps.push_back(std::move(narrow));
   }
   std::lock_guard lock(mutex_);
@@ -88,18 +156,26 @@ std::vector<std::shared_ptr<const Plan>> Model::Impl::probe_plans(const Workspac
   std::vector<std::shared_ptr<const Plan>> plans;
   CompileOptions options;
   options.verdicts = &verdicts;
+  options.deterministic = key.deterministic;
   const auto probe = [&](graph::Graph g) {
     auto plan = compile(std::move(g), device->caps(), options);
     // One that is too large for this device is no job's either; if the job at hand is, plans() says so.
     if (plan) plans.push_back(std::move(plan).value());
   };
   for (const ProbeSize& size : kProbes) {
-    WorkspaceKey k = key;
-    k.shape.sentences = size.sentences;
+    WorkspaceKey k = kind_of(key);
+    k.steps_per_submit = 1;
+    k.shape.target_positions = k.shape.list_words = 256;
+    k.shape.running = size.sentences;
     k.shape.source_positions = size.source;
-    if (k.shape.slots() > kMaxRows) continue;
-    probe(encode_graph(network, k.shape));
-    probe(init_graph(network, k.shape));
+    if (k.shape.rows() > kMaxRows) continue;
+    k.given_rows = k.given_rows ? k.shape.rows() : 0;
+    complete_key(k, 0);
+    probe(admit_graph(network, k.shape));
+    k.encode_rows = size.sentences * size.source;
+    probe(encode_graph(network, k));
+    probe(start_graph(network, k.shape));
+    if (k.given_rows) probe(given_graph(network, k));
     probe(step_graph(network, k).graph);
   }
   return plans;
@@ -124,23 +200,36 @@ Status Model::Impl::prepare_pipelines(const WorkspaceKey& key) {
 }
 
 namespace {
-std::vector<std::shared_ptr<const Plan>> all_plans(const WorkspacePlans& p) {
-  std::vector<std::shared_ptr<const Plan>> all{p.encode, p.init, p.step};
-  all.insert(all.end(), p.narrow_steps.begin(), p.narrow_steps.end());
+struct PlanOf {
+  std::shared_ptr<const Plan> plan;
+  ArenaOf arena;
+};
+std::vector<PlanOf> all_plans(const WorkspacePlans& p) {
+  std::vector<PlanOf> all{{p.admit, ArenaOf::admission}, {p.start, ArenaOf::admission}};
+  for (const auto& encode : p.encode) all.push_back({encode, ArenaOf::admission});
+  if (p.given) all.push_back({p.given, ArenaOf::admission});
+  all.push_back({p.step, ArenaOf::steps});
+  for (const auto& narrow : p.narrow_steps) all.push_back({narrow, ArenaOf::steps});
   return all;
+}
+
+void require_all(Session& session, const WorkspacePlans& p) {
+  for (const auto& [plan, arena] : all_plans(p)) session.require(*plan, arena);
 }
 
 // Device memory that a session of these plans takes.
 uint64_t session_bytes(const WorkspacePlans& p) {
   std::map<uint32_t, uint64_t> states;
-  uint64_t arena = 0, total = 0;
-  for (const auto& plan : all_plans(p)) {
-    arena = std::max(arena, plan->arena_bytes());
+  std::map<ArenaOf, uint64_t> arenas;
+  uint64_t total = 0;
+  for (const auto& [plan, arena] : all_plans(p)) {
+    arenas[arena] = std::max(arenas[arena], plan->arena_bytes());
     for (const auto& t : plan->graph.tensors())
       if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
   }
   for (const auto& [id, bytes] : states) total += bytes;
-  return total + arena;
+  for (const auto& [arena, bytes] : arenas) total += bytes;
+  return total;
 }
 
 // A submission is bounded, so a recording is.
@@ -170,23 +259,97 @@ Result<MemoryShare> Model::Impl::reserve(uint64_t bytes) {
   }
 }
 
-Result<std::unique_ptr<Workspace>> Model::Impl::take_workspace(const WorkspaceKey& key) {
+const BoundPlan& Workspace::step_for(uint32_t sentences) const {
+  const BoundPlan* chosen = step.get();
+  for (const NarrowStep& n : narrow_steps)
+    if (n.sentences >= sentences) chosen = n.plan.get();
+  return *chosen;
+}
+
+const BoundPlan& Workspace::encode_for(uint32_t rows) const {
+  const auto rows_of = encode_rows(key);
+  size_t chosen = 0;
+  for (size_t i = 0; i < encode.size(); ++i)
+    if (rows_of[i] >= rows) chosen = i;
+  return *encode[chosen];
+}
+
+namespace {
+
+// Who finds others of its kind at work gets a session with room for more of them.
+constexpr uint32_t kSharedSentences = 32;
+WorkspaceKey wider(WorkspaceKey key, uint32_t others) {
+  model::SessionShape& s = key.shape;
+  const uint32_t waiting = s.places - s.running;
+  const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, kMaxRows));
+  s.running = std::max(s.running, std::min({wanted, kSharedSentences, kMaxRows / s.beams}));
+  key.encode_rows = encode_room(s.running, s.source_positions, uint64_t{s.running} * s.source_positions);
+  complete_key(key, waiting);
+  return key;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<SearchEngine>> Model::Impl::take_engine(const WorkspaceKey& key, uint32_t sentences) {
+  uint32_t others = 0;
   {
     std::lock_guard lock(mutex_);
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-      if (!((*it)->key == key)) continue;
-      auto w = std::move(*it);
-      free_.erase(it);
-      return w;
+    for (auto it = engines_.begin(); it != engines_.end(); ++it) {
+      if ((*it)->serves(key, sentences)) {
+        engines_.splice(engines_.begin(), engines_, it);
+        return engines_.front();
+      }
+      if (!key.capture) others += (*it)->busy_with(key);
     }
   }
-  auto made = make_workspace(key);
+  if (others > 0) {
+    auto shared = make_engine(wider(key, others));
+    if (shared || shared.error().code != ErrorCode::out_of_memory) return shared;
+  }
+  auto made = make_engine(key);
   if (made || made.error().code != ErrorCode::out_of_memory) return made;
-  // Sessions of other shapes may be in the way; their memory comes back once what was submitted before is done, also of
+  // Engines that nobody uses may be in the way; their memory comes back once what was submitted before is done, also of
   // other jobs.
   drop_free();
   device->settle();
-  return make_workspace(key);
+  return make_engine(key);
+}
+
+Result<std::shared_ptr<SearchEngine>> Model::Impl::make_engine(const WorkspaceKey& key) {
+  LAPILLI_TRY(auto workspace, make_workspace(key));
+  auto engine = std::make_shared<SearchEngine>(*this, std::move(workspace));
+  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
+  std::lock_guard lock(mutex_);
+  engines_.push_front(engine);
+  size_t kept = 0;
+  for (auto it = engines_.begin(); it != engines_.end();) {
+    const auto next = std::next(it);
+    if (it->use_count() == 1 && ++kept > kFreeEngines) dropped.splice(dropped.end(), engines_, it);
+    it = next;
+  }
+  return engine;
+}
+
+void Model::Impl::drop_free() {
+  std::list<std::shared_ptr<SearchEngine>> dropped;
+  std::lock_guard lock(mutex_);
+  for (auto it = engines_.begin(); it != engines_.end();) {
+    const auto next = std::next(it);
+    if (it->use_count() == 1) dropped.splice(dropped.end(), engines_, it);
+    it = next;
+  }
+}
+
+uint32_t Model::Impl::known_positions(uint32_t source_bucket) {
+  std::lock_guard lock(mutex_);
+  const auto it = positions_.find(source_bucket);
+  return it == positions_.end() ? 0 : it->second;
+}
+
+void Model::Impl::remember_positions(uint32_t source_bucket, uint32_t positions) {
+  std::lock_guard lock(mutex_);
+  uint32_t& known = positions_[source_bucket];
+  known = std::max(known, positions);
 }
 
 Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKey& key) {
@@ -194,25 +357,96 @@ Result<std::unique_ptr<Workspace>> Model::Impl::make_workspace(const WorkspaceKe
   w->key = key;
   LAPILLI_CHECK(prepare_pipelines(key));
   LAPILLI_TRY(w->plans, plans(key));
-  LAPILLI_TRY(w->share, reserve(session_bytes(w->plans)));
-  LAPILLI_TRY(w->session, Session::create(device));
-  for (const auto& plan : all_plans(w->plans)) w->session->require(*plan);
+  LAPILLI_TRY(auto share, reserve(session_bytes(w->plans)));
+  LAPILLI_TRY(w->session, Session::create(device, std::make_shared<MemoryShare>(std::move(share))));
+  require_all(*w->session, w->plans);
   LAPILLI_CHECK(w->session->allocate());
   LAPILLI_CHECK(bind(*w));
+  for (const StateKind kind : {StateKind::step, StateKind::search}) {
+    const auto words = w->first->words(kind);
+    std::fill(words.begin(), words.end(), 0u);
+  }
+  const auto step = w->first->words(StateKind::step);
+  step[StepWords::tick] = step[StepWords::started] = step[StepWords::queued] = first_counter;
   return w;
 }
 
+namespace {
+
+// Copies the caches and the lineage, whose rows have become longer.
+Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
+                                                              const model::Config& config) {
+  LAPILLI_TRY(auto move, vulkan::CommandRecording::create(to.session->device()));
+  LAPILLI_CHECK(move.begin());
+  const auto copy = [&](StateKind kind, uint32_t layer, uint64_t count, uint64_t words) {
+    const BufferRef a = from.session->state(kind, layer), b = to.session->state(kind, layer);
+    const uint64_t old_bytes = words * from.key.shape.target_positions * 4;
+    move.copy(*a.buffer, *b.buffer, {count, old_bytes, old_bytes, words * to.key.shape.target_positions * 4});
+  };
+  const uint64_t slots = from.key.shape.slots();
+  copy(StateKind::lineage, 0, 4 * slots, 1);
+  for (uint32_t i = 0; i < config.decoder.layers; ++i)
+    copy(StateKind::self_kv, i, config.decoder.heads * slots, 2 * uint64_t{config.decoder.head_dim});
+  LAPILLI_CHECK(move.end());
+  return std::make_unique<vulkan::CommandRecording>(std::move(move));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workspace>> Model::Impl::grow_workspace(std::unique_ptr<Workspace>& old,
+                                                               const WorkspaceKey& key) {
+  auto w = std::make_unique<Workspace>();
+  w->key = key;
+  LAPILLI_TRY(w->plans, plans(key));
+  LAPILLI_TRY(auto share, reserve(session_bytes(w->plans)));
+  LAPILLI_TRY(w->session, Session::create(device, std::make_shared<MemoryShare>(std::move(share))));
+  require_all(*w->session, w->plans);
+  LAPILLI_CHECK(w->session->allocate(old->session.get()));
+  w->moved_from = std::move(old);
+  LAPILLI_CHECK(bind(*w));
+  // The sentences' words are there already, and only the grids may be others.
+  w->first.reset();
+  LAPILLI_TRY(w->first, UploadArea::create(*w->session, std::array{StateKind::grids}));
+  LAPILLI_CHECK(write_step_grids(*w));
+  LAPILLI_TRY(w->move, record_move(*w->moved_from, *w, network.config));
+  return w;
+}
+
+namespace {
+
+std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
+  std::vector<std::shared_ptr<const Plan>> steps{p.step};
+  steps.insert(steps.end(), p.narrow_steps.begin(), p.narrow_steps.end());
+  return steps;
+}
+
+}  // namespace
+
+// The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
+Status Model::Impl::write_step_grids(Workspace& w) {
+  const auto steps = step_plans(w.plans);
+  const auto words = grid_words(share_grids(steps).specs, w.plans.step->max_group_x);
+  const auto to = w.first->words(StateKind::grids);
+  if (to.size() < words.size()) return fail(ErrorCode::internal, "the grids buffer is too small");
+  std::copy(words.begin(), words.end(), to.begin());
+  return {};
+}
+
 Status Model::Impl::bind(Workspace& w) {
-  const MemoryMap memory = w.session->memory(weight_map());
-  LAPILLI_TRY(auto encode, BoundPlan::bind(device, w.plans.encode, memory));
-  LAPILLI_TRY(auto init, BoundPlan::bind(device, w.plans.init, memory));
-  w.encode = std::make_unique<BoundPlan>(std::move(encode));
-  w.init = std::make_unique<BoundPlan>(std::move(init));
-  // The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
-  std::vector<std::shared_ptr<const Plan>> steps{w.plans.step};
-  steps.insert(steps.end(), w.plans.narrow_steps.begin(), w.plans.narrow_steps.end());
+  const MemoryMap ahead = w.session->memory(weight_map(), ArenaOf::admission);
+  const MemoryMap memory = w.session->memory(weight_map(), ArenaOf::steps);
+  const auto bind_ahead = [&](const std::shared_ptr<const Plan>& plan, std::unique_ptr<BoundPlan>& to) -> Status {
+    LAPILLI_TRY(auto bound, BoundPlan::bind(device, plan, ahead));
+    to = std::make_unique<BoundPlan>(std::move(bound));
+    return {};
+  };
+  LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit));
+  for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back()));
+  LAPILLI_CHECK(bind_ahead(w.plans.start, w.start));
+  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given));
+  const auto steps = step_plans(w.plans);
   const SharedGrids grids = share_grids(steps);
-  const auto rows = narrow_rows(w.key);
+  const auto sentences = narrow_sentences(w.key);
   for (size_t i = 0; i < grids.of_plan.size(); ++i) {
     BindOptions options;
     options.repeats = steps_in_one_recording(*steps[i], w.key.steps_per_submit, device->caps());
@@ -222,34 +456,22 @@ Status Model::Impl::bind(Workspace& w) {
     if (i == 0)
       w.step = std::move(kept);
     else
-      w.narrow_steps.emplace_back(std::move(kept), rows[i - 1]);
+      w.narrow_steps.push_back({std::move(kept), sentences[i - 1]});
   }
-  LAPILLI_CHECK(write_grids(*device, grids.specs, w.plans.step->max_group_x, w.session->state(StateKind::grids)));
-  const BufferRef search = w.session->state(StateKind::search);
-  if (search.buffer->mapped()) return {};
-  LAPILLI_TRY(w.found, device->make_buffer(search.size, vulkan::MemoryUse::readback, "search result"));
-  LAPILLI_TRY(auto fetch, vulkan::CommandRecording::create(device));
-  LAPILLI_CHECK(fetch.begin());
-  fetch.copy(*search.buffer, search.offset, w.found, 0, search.size);
-  LAPILLI_CHECK(fetch.end());
-  w.fetch = std::make_unique<vulkan::CommandRecording>(std::move(fetch));
+  LAPILLI_TRY(w.first,
+              UploadArea::create(*w.session, std::array{StateKind::step, StateKind::search, StateKind::grids}));
+  LAPILLI_CHECK(write_step_grids(w));
+  for (uint32_t i = 0; i < kAdmissionAreas; ++i) {
+    constexpr std::array kinds{StateKind::inbox, StateKind::source_ids, StateKind::spans, StateKind::globals,
+                               StateKind::encode_grids};
+    LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
+    w.admissions.push_back(std::move(area));
+  }
+  for (uint32_t i = 0; w.given && i < w.key.given_passes + 1; ++i) {
+    LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::given, StateKind::given_grids}));
+    w.given_passes.push_back(std::move(area));
+  }
   return {};
-}
-
-void Model::Impl::give_back(std::unique_ptr<Workspace> workspace) {
-  std::unique_ptr<Workspace> dropped;  // destroyed outside the lock
-  std::lock_guard lock(mutex_);
-  free_.push_front(std::move(workspace));
-  if (free_.size() > kFreeSessions) {
-    dropped = std::move(free_.back());
-    free_.pop_back();
-  }
-}
-
-void Model::Impl::drop_free() {
-  std::list<std::unique_ptr<Workspace>> dropped;
-  std::lock_guard lock(mutex_);
-  dropped.swap(free_);
 }
 
 MemoryMap Model::Impl::weight_map() const {

@@ -12,18 +12,26 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   const Config& c = b.config();
   const StackConfig& s = c.encoder;
   const StackWeights& w = b.network().encoder;
-  const auto ids = b.state(state_id(StateKind::source_ids), "source_ids", run.batch, run.length);
-  const auto lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
-
-  EmbedAttributes e = embed_attributes(s, c.source_vocabulary);
-  e.rows_per_slot = run.length;
-  auto x = embed_rows(b, "encoder", {ids, graph::kNone, uint64_t{run.batch} * run.length}, e);
-  if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
+  const bool packed = run.rows != 0;
+  const uint64_t rows = packed ? run.rows : uint64_t{run.batch} * run.length;
+  const auto ids =
+      b.state(state_id(StateKind::source_ids), "source_ids", packed ? 1 : run.batch, packed ? run.rows : run.length);
 
   SequenceAttention how;
   how.batch = run.batch;
-  how.queries = how.keys = run.length;
-  how.lengths = lengths;
+  how.queries = packed ? run.rows : run.length;
+  how.keys = run.length;
+  if (packed)
+    how.spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
+  else
+    how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
+
+  EmbedAttributes e = embed_attributes(s, c.source_vocabulary);
+  e.rows_per_slot = run.length;
+  if (packed) e.place = Place::spans;
+  auto x = embed_rows(b, "encoder", {ids, how.spans, rows}, e);
+  if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
+
   if (!s.windows.empty())
     how.globals = b.state(state_id(StateKind::globals), "globals", run.batch, uint64_t{run.length} + 1);
   for (uint32_t i = 0; i < s.layers; ++i) {
@@ -31,22 +39,23 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     const std::string label = format("encoder.%u", i);
     how.keep_weights = run.keep_attentions && s.windows.empty() ? format("encoder_attentions.%u", i) : "";
     if (!s.windows.empty()) how.window = s.windows[i];
-    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
-    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
-    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
-    x = feed_forward(b, label, s, layer, {h, x});
-    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
-    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
+    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, packed);
+    x = self_attention(b, label + ".self", {s, layer.self}, {h, x, packed}, how);
+    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, packed);
+    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x, packed);
+    x = feed_forward(b, label, s, layer, {h, x, packed});
+    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x, packed);
+    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "encoder.norm", {s, w.final_norm}, x, packed);
     if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);
   }
   return x;
 }
 
-graph::TensorId project_memory(Builder& b, graph::TensorId memory) {
+graph::TensorId project_memory(Builder& b, graph::TensorId memory, bool live_rows) {
   const Network& n = b.network();
   if (!n.config.memory_projection) return memory;
-  return ops::linear(b.g(), "memory_projection", memory, b.weight(n.memory_projection), n.config.decoder.d_model);
+  return ops::linear(b.g(), "memory_projection", memory, b.weight(n.memory_projection), n.config.decoder.d_model,
+                     {Activation::none, live_rows});
 }
 
 }  // namespace lapilli::model

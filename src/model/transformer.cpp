@@ -22,7 +22,7 @@ KvShape self_kv_shape(const Config& config, const SessionShape& session) {
 
 KvShape cross_kv_shape(const Config& config, const SessionShape& session) {
   KvShape kv = self_kv_shape(config, session);
-  kv.slots = session.sentences;
+  kv.slots = session.places;
   kv.positions = session.source_positions;
   kv.place = Place::batch;
   return kv;
@@ -70,24 +70,31 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
 }
 
 void build_encode(Builder& b, const EncodeShape& shape) {
-  const auto memory = project_memory(b, build_encoder(b, {shape.batch, shape.length, false, false}));
+  EncoderRun run;
+  run.batch = shape.session.places;
+  run.length = shape.session.source_positions;
+  run.rows = shape.rows;
+  const auto memory = project_memory(b, build_encoder(b, run), true);
   KvShape kv = cross_kv_shape(b.config(), shape.session);
-  kv.rows_per_slot = shape.length;
+  kv.place = Place::spans;
+  const auto spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
+  b.state(state_id(StateKind::encode_grids), "encode_grids", kMaxGrids, GridWords::stride);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
     cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
-                      kv_state(b, StateKind::cross_kv, i, kv), kv);
+                      kv_state(b, StateKind::cross_kv, i, kv), kv, spans);
 }
 
 ops::SearchTensors search_tensors(Builder& b, const SessionShape& session) {
   ops::SearchTensors s;
   s.step = b.state(state_id(StateKind::step), "step", 1, StepWords::words);
-  s.params = b.state(state_id(StateKind::params), "params", 1, ParamWords::words);
   s.lineage =
       b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(session.slots(), session.target_positions));
-  s.search = b.state(state_id(StateKind::search), "search", session.sentences, SearchLayout::stride(session.beams));
-  s.log = b.state(state_id(StateKind::log), "log", session.target_positions, LogLayout::stride(session.slots()));
+  s.search = b.state(state_id(StateKind::search), "search", session.places, SearchLayout::stride(session.beams));
+  s.log = b.state(state_id(StateKind::log), "log", session.log_ticks, LogLayout::stride(session.rows()));
   s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
   s.grids = b.state(state_id(StateKind::grids), "grids", kMaxGrids, GridWords::stride);
+  s.inbox = b.state(state_id(StateKind::inbox), "inbox", 1, session.inbox_words);
+  s.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
   return s;
 }
 
@@ -96,43 +103,63 @@ SearchShape search_shape(const SessionShape& session) {
   s.slots = session.slots();
   s.positions = session.target_positions;
   s.beams = session.beams;
-  s.sentences = session.sentences;
+  s.places = session.places;
+  s.rows = session.rows();
+  s.ticks = session.log_ticks;
   return s;
 }
 
-graph::TensorId build_step(Builder& b, const StepShape& shape) {
+namespace {
+
+// The decoder over rows whose slots and positions `step` says, up to what leaves its last layer.
+graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const SessionShape& session) {
   const Config& c = b.config();
-  const auto s = search_tensors(b, shape.session);
+  const auto s = search_tensors(b, session);
   DecoderRun run;
   run.step = true;
-  run.in_step.state = {s.step, s.params, s.lineage, b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows)};
-  run.in_step.beams = shape.session.beams;
-  run.in_step.self = self_kv_shape(c, shape.session);
-  run.in_step.cross = cross_kv_shape(c, shape.session);
-  run.in_step.lineage_slots = shape.session.slots();
-  run.in_step.lineage_positions = shape.session.target_positions;
+  run.in_step.state = {step, s.lineage, s.lengths};
+  run.in_step.beams = session.beams;
+  run.in_step.self = self_kv_shape(c, session);
+  run.in_step.cross = cross_kv_shape(c, session);
+  run.in_step.lineage_slots = session.slots();
+  run.in_step.lineage_positions = session.target_positions;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
     run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
     run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.place = Place::step;
-  e.lineage_slots = shape.session.slots();
-  e.lineage_positions = shape.session.target_positions;
-  const IdRows rows{s.lineage, s.step, shape.rows};
-  if (c.decoder.streams) return output_logits(b, stream_decoder(b, rows, e, 1, run).front(), true);
-  return output_logits(b, decoder_layers(b, embed_rows(b, "decoder", rows, e), run), true);
+  e.lineage_slots = session.slots();
+  e.lineage_positions = session.target_positions;
+  const IdRows ids{s.lineage, step, rows};
+  if (c.decoder.streams) return stream_decoder(b, ids, e, 1, run).front();
+  return decoder_layers(b, embed_rows(b, "decoder", ids, e), run);
 }
 
-void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options) {
+}  // namespace
+
+graph::TensorId build_step(Builder& b, const StepShape& shape) {
+  const auto step = search_tensors(b, shape.session).step;
+  return output_logits(b, decoder_rows(b, step, shape.rows, shape.session), true);
+}
+
+void build_given(Builder& b, const GivenShape& shape) {
+  const auto given = b.state(state_id(StateKind::given), "given", 1, StepWords::given_words);
+  b.state(state_id(StateKind::given_grids), "given_grids", kMaxGrids, GridWords::stride);
+  const auto x = decoder_rows(b, given, shape.rows, shape.session);
+  if (shape.logits) b.keep("logits", output_logits(b, x, true));
+}
+
+void build_tail(Builder& b, graph::TensorId logits, const StepShape& step, const TailOptions& options) {
+  const SessionShape& session = step.session;
   const auto s = search_tensors(b, session);
   const auto shape = search_shape(session);
   if (options.keep_scores) b.keep_copy("logits", logits);
   auto scores = logits;
-  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, s.params, {1, 0});
+  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, {1});
   scores = ops::processors(b.g(), "processors", scores, s, shape);
-  if (options.sample) scores = ops::warp(b.g(), "warp", scores, s);
-  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, s.params, {1, 0});
+  if (options.sample) scores = ops::warp(b.g(), "warp", scores, s, {session.beams});
+  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, {1});
   if (options.keep_scores) b.keep_copy("scores", scores);
   if (session.beams > 1) {
     const auto candidates = options.sample
@@ -144,18 +171,22 @@ void build_tail(Builder& b, graph::TensorId logits, const SessionShape& session,
         options.sample ? ops::draw_one(b.g(), "draw_one", scores, s) : ops::argmax(b.g(), "argmax", scores, s.step);
     ops::greedy_step(b.g(), "greedy_step", best, s, {shape, 1, 1, options.sample ? 1u : 0u});
   }
-  ops::advance(b.g(), s, shape);
+  ops::advance(b.g(), s, {shape, step.rows, 1});
 }
 
-void build_init(Builder& b, const SessionShape& session) {
-  ops::search_init(b.g(), search_tensors(b, session), search_shape(session));
+void build_admit(Builder& b, const SessionShape& session, uint32_t sentences) {
+  ops::admit(b.g(), search_tensors(b, session), {search_shape(session), sentences});
+}
+
+void build_start(Builder& b, const SessionShape& session) {
+  ops::advance(b.g(), search_tensors(b, session), {search_shape(session), session.rows(), 0});
 }
 
 void build_forward(Builder& b, const ForwardShape& shape) {
   const Config& c = b.config();
-  auto memory = build_encoder(b, {shape.batch, shape.source_length, shape.hidden_states, shape.attentions});
+  auto memory = build_encoder(b, {shape.batch, shape.source_length, 0, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
-  memory = project_memory(b, memory);
+  memory = project_memory(b, memory, false);
 
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;

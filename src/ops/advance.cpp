@@ -7,79 +7,137 @@
 namespace lapilli {
 namespace {
 
-using P = ParamWords;
-
 struct Push {
-  uint32_t groups, slots, positions, beams, sentences;
+  uint32_t groups, positions, beams, places, rows, log_rows, ticks, counts;
 };
 
-enum Input : size_t { kStep, kParams, kSearch, kLog, kGrids, kInputs };
+enum Input : size_t { kStep, kSearch, kLog, kGrids, kInputs };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  if (node.inputs.size() != kInputs || node.outputs.size() != 3) return node_error(node, "operands are missing");
+  const auto a = node.attributes.as<AdvanceAttributes>();
+  if (node.inputs.size() != kInputs || node.outputs.size() != kInputs) return node_error(node, "operands are missing");
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
-  state.params = node.inputs[kParams];
   state.search = node.inputs[kSearch];
   state.log = node.inputs[kLog];
   state.grids = node.inputs[kGrids];
-  return search::expect_state(g, node, state, node.attributes.as<SearchShape>());
+  if (a.rows < a.shape.beams || a.rows > a.shape.rows)
+    return node_error(node, "%u rows of %u beams; the log has %u", a.rows, a.shape.beams, a.shape.rows);
+  return search::expect_state(g, node, state, a.shape);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "floor"}}; }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  const auto s = node.attributes.as<SearchShape>();
+  const auto a = node.attributes.as<AdvanceAttributes>();
+  const SearchShape& s = a.shape;
   using graph::Access;
   LAPILLI_TRY(const auto step, bind_whole(context, 0, node.inputs[kStep], Access::read_write));
-  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 2, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(s.slots) * 4;
+  log.step_stride = LogLayout::stride(s.rows) * 4;
   LAPILLI_TRY(const auto grids, bind_whole(context, 3, node.inputs[kGrids], Access::read_write));
-  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;
   d.shader = ShaderId::advance;
-  d.operands = {step, search, log, grids, params};
-  d.set_push(Push{1, s.slots, s.positions, s.beams, s.sentences});
+  d.operands = {step, search, log, grids};
+  d.set_push(Push{1, s.positions, s.beams, s.places, a.rows, s.rows, s.ticks, a.counts});
   d.cost = s.slots + 64.0;
   out.push_back(std::move(d));
   return {};
 }
 
-void reference(const graph::Graph&, const graph::Node& node, HostTensors& values) {
-  const auto shape = node.attributes.as<SearchShape>();
-  const search::ParamView p(values.at(node.inputs[kParams]));
-  const auto& found = values.at(node.inputs[kSearch]).u;
-  auto& step = values.at(node.inputs[kStep]).u;
-  if (step[StepWords::done] != 0) return;
-  const uint32_t t = step[StepWords::step];
-  std::vector<uint32_t> slots;
-  for (uint32_t s = 0; s < std::min(p[P::sentences], shape.sentences); ++s)
-    if (found[s * SearchLayout::stride(shape.beams) + SearchLayout::done] == 0)
-      for (uint32_t b = 0; b < shape.beams; ++b) slots.push_back(s * shape.beams + b);
-  const bool done = slots.empty() || t + 2 >= p.limit(shape);
-  if (done) slots.clear();
-  const auto live = static_cast<uint32_t>(slots.size());
-  step[StepWords::step] = t + 1;
-  step[StepWords::live] = live;
-  step[StepWords::done] = done ? 1 : 0;
-  std::copy(slots.begin(), slots.end(), step.begin() + StepWords::row_slot);
-  if (t + 1 < shape.positions) {
-    const uint32_t header[] = {live, done ? 1u : 0u, p[P::log_mark], 0};
-    std::copy(std::begin(header), std::end(header),
-              values.at(node.inputs[kLog]).u.begin() + static_cast<std::ptrdiff_t>(t * LogLayout::stride(shape.slots)));
-  }
-  auto& grids = values.at(node.inputs[kGrids]).u;
-  for (uint32_t i = 0; i < kMaxGrids; ++i) search::write_grid(grids, uint64_t{i} * GridWords::stride, live);
-}
+class Advance {
+ public:
+  Advance(const graph::Node& node, HostTensors& values)
+      : a_(node.attributes.as<AdvanceAttributes>()),
+        step_(values.at(node.inputs[kStep]).u),
+        search_(values.at(node.inputs[kSearch]).u),
+        log_(values.at(node.inputs[kLog]).u),
+        grids_(values.at(node.inputs[kGrids]).u) {}
 
-OpCase make_case(const std::string& name, const SearchShape& shape, uint32_t t, uint32_t sentences,
-                 const std::vector<uint32_t>& ended) {
-  search::StateCase c(name, shape, 100);
-  c.params[P::sentences] = sentences;
-  c.params[P::log_mark] = 0xa1b2c3d4u;
-  c.set_step(t, sentences * shape.beams);
-  for (const uint32_t s : ended) c.search[c.search_word(s, SearchLayout::done)] = 1;
+  void run() {
+    const uint32_t ran = step_[StepWords::live];
+    std::vector<uint32_t> places;
+    uint32_t held = 0;
+    for (uint32_t p = 0; p < a_.shape.places; ++p) {
+      if (status(p) != SentenceStatus::running && status(p) != SentenceStatus::full) continue;
+      if (status(p) == SentenceStatus::running) word(p, SearchLayout::position) += a_.counts;
+      if (go_on(p))
+        places.push_back(p);
+      else
+        ++held;
+    }
+    const uint32_t queued = step_[StepWords::queued] + step_[StepWords::admitted];
+    uint32_t& started = step_[StepWords::started];
+    for (; started != queued && places.size() + held < a_.rows / a_.shape.beams; ++started) {
+      const uint32_t p = step_[StepWords::queue + started % kMaxRows];
+      if (p >= a_.shape.places || status(p) != SentenceStatus::waiting) continue;
+      if (go_on(p))
+        places.push_back(p);
+      else
+        ++held;
+    }
+    step_[StepWords::queued] = queued;
+    step_[StepWords::admitted] = 0;
+    pack(places);
+    if (a_.counts != 0) count(ran);
+  }
+
+ private:
+  uint32_t& word(uint32_t place, uint32_t i) {
+    return search_[uint64_t{place} * SearchLayout::stride(a_.shape.beams) + i];
+  }
+  SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, SearchLayout::status)); }
+  bool go_on(uint32_t place) {
+    const bool room = word(place, SearchLayout::position) + 1 < a_.shape.positions;
+    word(place, SearchLayout::status) = static_cast<uint32_t>(room ? SentenceStatus::running : SentenceStatus::full);
+    return room;
+  }
+  void pack(const std::vector<uint32_t>& places) {
+    uint32_t row = 0;
+    for (const uint32_t p : places)
+      for (uint32_t b = 0; b < a_.shape.beams; ++b)
+        step_[StepWords::rows + row++] = RowWord::of(p * a_.shape.beams + b, word(p, SearchLayout::position));
+    step_[StepWords::live] = row;
+    for (uint32_t i = 0; i < kMaxGrids; ++i) search::write_grid(grids_, uint64_t{i} * GridWords::stride, row);
+  }
+  void count(uint32_t ran) {
+    const uint32_t tick = step_[StepWords::tick]++;
+    const uint32_t header[] = {step_[StepWords::live], ran, tick, step_[StepWords::mark]};
+    std::copy(std::begin(header), std::end(header),
+              log_.begin() + static_cast<std::ptrdiff_t>(search::log_entry(a_.shape, tick, 0) - LogLayout::header));
+  }
+
+  AdvanceAttributes a_;
+  std::vector<uint32_t>&step_, &search_, &log_, &grids_;
+};
+
+void reference(const graph::Graph&, const graph::Node& node, HostTensors& values) { Advance(node, values).run(); }
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+struct Build {
+  SearchShape shape;
+  std::vector<std::pair<SentenceStatus, uint32_t>> places = {};  // status and position of the first places
+  std::vector<uint32_t> queue = {};                              // places
+  uint32_t rows = 0;                                             // of the plan; 0: the log's
+  uint32_t counts = 1;
+  uint32_t before = 40;  // places that left the queue already
+  uint32_t admitted = 0;
+};
+
+OpCase make_case(const std::string& name, const Build& b) {
+  search::StateCase c(name, b.shape);
+  c.set_step(3, 5);
+  for (uint32_t p = 0; p < b.shape.places; ++p) {
+    const auto [status, position] = p < b.places.size() ? b.places[p] : std::pair{SentenceStatus::none, 0u};
+    c.param(p, SearchLayout::status) = static_cast<uint32_t>(status);
+    c.param(p, SearchLayout::position) = position;
+  }
+  c.step[StepWords::started] = b.before;
+  c.step[StepWords::queued] = b.before + static_cast<uint32_t>(b.queue.size()) - b.admitted;
+  c.step[StepWords::admitted] = b.admitted;
+  for (uint32_t i = 0; i < b.queue.size(); ++i) c.step[StepWords::queue + (b.before + i) % kMaxRows] = b.queue[i];
   for (uint32_t i = 0; i < kMaxGrids; ++i) {
     const uint32_t tiles[] = {1, 16, 0, 509, 70000}, rows[] = {1, 8, 4, 3}, most[] = {65535, 7, 0};
     c.grids[i * GridWords::stride + GridWords::groups_per_tile] = tiles[i % 5];
@@ -87,29 +145,51 @@ OpCase make_case(const std::string& name, const SearchShape& shape, uint32_t t, 
     c.grids[i * GridWords::stride + GridWords::max_x] = most[i % 3];
     c.grids[i * GridWords::stride + GridWords::arguments] = 999;
   }
-  ops::advance(c.op_case.graph, c.tensors, c.shape);
+  ops::advance(c.op_case.graph, c.tensors, {b.shape, b.rows ? b.rows : b.shape.rows, b.counts});
   return c.finish();
 }
 
 std::vector<OpCase> cases() {
+  using enum SentenceStatus;
   std::vector<OpCase> all;
-  all.push_back(make_case("one greedy", {1, 16, 1, 1}, 0, 1, {}));
-  all.push_back(make_case("some have ended", {28, 16, 4, 7}, 3, 7, {0, 3, 4}));
-  all.push_back(make_case("fewer sentences than room", {28, 16, 4, 7}, 3, 5, {1}));
-  all.push_back(make_case("all have ended", {12, 16, 4, 3}, 5, 3, {0, 1, 2}));
-  all.push_back(make_case("longest", {12, 16, 4, 3}, 14, 3, {1}));
-  all.push_back(make_case("before the longest", {12, 16, 4, 3}, 13, 3, {1}));
-  all.push_back(make_case("most beams", {96, 8, kMaxBeams, 3}, 1, 3, {1}));
+  all.push_back(make_case("one greedy", {{1, 16, 1, 1, 1, 8}, {{running, 0}}}));
+  all.push_back(make_case("some have ended", {{28, 16, 4, 7, 28, 8},
+                                              {{ended, 3}, {running, 3}, {running, 9}, {ended, 1}, {none, 0}, {running, 0}}}));
+  all.push_back(make_case("all have ended", {{12, 16, 4, 3, 12, 8}, {{ended, 5}, {ended, 6}, {ended, 7}}}));
+  all.push_back(make_case("full", {{12, 16, 4, 3, 12, 8}, {{running, 14}, {running, 13}, {full, 15}}}));
+  all.push_back(make_case("room for those that were full",
+                          {{12, 32, 4, 3, 12, 8}, {{full, 15}, {running, 13}, {ended, 3}}, {}, 0, 0}));
+  all.push_back(make_case("others start", {{32, 16, 4, 8, 16, 8},
+                                           {{ended, 3}, {running, 3}, {waiting, 2}, {ended, 4}, {waiting, 0}, {waiting, 1},
+                                            {running, 9}, {waiting, 0}},
+                                           {7, 2, 5, 4}}));
+  all.push_back(make_case("fewer start than wait, in a narrow plan",
+                          {{32, 16, 4, 8, 32, 8},
+                           {{running, 3}, {waiting, 2}, {full, 15}, {waiting, 0}, {waiting, 1}},
+                           {4, 3, 1}, 12}));
+  all.push_back(make_case("left and taken again while queued",
+                          {{8, 16, 1, 8, 8, 8}, {{waiting, 2}, {none, 0}, {running, 4}, {waiting, 0}}, {1, 0, 2, 0, 3}}));
+  all.push_back(make_case("admitted", {{8, 16, 2, 4, 4, 8}, {{waiting, 0}, {waiting, 5}, {waiting, 0}}, {0, 1, 2}, 0, 0, 40, 3}));
+  all.push_back(make_case("starts without room", {{4, 16, 2, 2, 4, 8}, {{waiting, 15}, {waiting, 3}}, {0, 1}}));
+  all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{running, 1}, {ended, 1}, {running, 2}}}));
+  // Counters that wrap in the middle.
+  all.push_back(make_case("counters wrap", {{8, 16, 1, 8, 8, 8},
+                                            {{waiting, 2}, {waiting, 0}, {running, 4}, {waiting, 0}},
+                                            {1, 0, 3}, 0, 1, ~uint32_t{0} - 1, 1}));
   {
-    std::vector<uint32_t> ended;
-    for (uint32_t s = 0; s < kMaxRows; ++s)
-      if (s % 3 == 1 || s > 1000) ended.push_back(s);
-    all.push_back(make_case("most rows", {kMaxRows, 8, 1, kMaxRows}, 2, kMaxRows, ended));
+    Build b{{kMaxRows, 8, 1, kMaxRows, kMaxRows, 8}};
+    for (uint32_t s = 0; s < kMaxRows; ++s) b.places.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);
+    all.push_back(make_case("most rows", b));
+    for (uint32_t s = 0; s < kMaxRows; ++s) {
+      b.places[s] = {waiting, s % 4};
+      b.queue.push_back((s * 7) % kMaxRows);
+    }
+    all.push_back(make_case("most start", b));
   }
   {
-    auto c = make_case("nothing changes after the end", {12, 16, 4, 3}, 5, 3, {0});
+    auto c = make_case("the tick wraps", {{2, 16, 1, 2, 2, 8}, {{running, 0}, {running, 7}}});
     for (auto& [id, value] : c.inputs)
-      if (c.graph.tensor(id).name == "step") value = step_values(6, 0);
+      if (c.graph.tensor(id).name == "step") value.u[StepWords::tick] = ~uint32_t{0};
     all.push_back(std::move(c));
   }
   return all;
@@ -119,12 +199,12 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef advance_op{"advance", infer, variants, lower, reference, cases};
 
-void ops::advance(graph::Graph& g, const SearchTensors& state, const SearchShape& shape) {
+void ops::advance(graph::Graph& g, const SearchTensors& state, const AdvanceAttributes& attributes) {
   g.add_node({&advance_op,
-              "advance",
-              {state.step, state.params, state.search, state.log, state.grids},
-              {state.step, state.log, state.grids},
-              graph::Attributes(shape)});
+              attributes.counts ? "advance" : "start",
+              {state.step, state.search, state.log, state.grids},
+              {state.step, state.search, state.log, state.grids},
+              graph::Attributes(attributes)});
 }
 
 }  // namespace lapilli

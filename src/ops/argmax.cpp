@@ -20,11 +20,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
   LAPILLI_CHECK(
       expect_output(g, node, 0, {"partials", x.rows, 4 * div_up<uint64_t>(x.cols, a.slice), graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
+  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
   if (a.draw_beams == 0) return {};
   if (!a.live_rows || a.draw_beams != 1) return node_error(node, "one id is drawn for the live rows of one beam");
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
-  return expect_words(g, node, operand(node.inputs, 3), "lists", x.rows);
+  return expect_words(g, node, operand(node.inputs, 2), "search", x.rows * SearchLayout::stride(1));
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -52,10 +51,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       d.operands.push_back(step);
     }
     if (a.draw_beams) {
-      LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
-      LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[3], graph::Access::read));
-      d.operands.push_back(params);
-      d.operands.push_back(lists);
+      LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[2], graph::Access::read));
+      d.operands.push_back(search);
     }
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / 4, static_cast<uint32_t>(u.ld / 4),
@@ -97,7 +94,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const double* row = x.data() + r * t.ld;
       const uint64_t begin = s * a.slice, end = std::min<uint64_t>(begin + a.slice, t.cols);
       if (a.draw_beams) {
-        const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), values.at(node.inputs[3]), 1);
+        const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), 1);
         const auto number = [&](uint32_t id) { return draws.number(static_cast<uint32_t>(r), id); };
         draw_from(row, begin, end, number, out.data() + r * u.ld + 4 * s);
         continue;
@@ -122,7 +119,7 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
   const auto partials = ops::argmax(c.graph, name, x, step);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
   if (live) {
-    c.inputs.emplace_back(step, step_values(3, live));
+    c.inputs.emplace_back(step, step_values({3}, live));
     c.live_rows = live;
   }
   c.float_word = [partials](graph::TensorId id, uint64_t word) { return id == partials && word % 4 == 3; };
@@ -130,12 +127,13 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
 }
 
 OpCase make_draw(const std::string& name, uint64_t columns, uint32_t t) {
-  search::StateCase s(name, {5, 30, 1, 5}, static_cast<uint32_t>(columns), 40);
-  s.set_step(t, 3, {4, 1, 2});
-  s.params[ParamWords::seed] = 0x89abcdef;
-  s.params[ParamWords::seed + 1] = t * 77;
-  s.params[ParamWords::sequence_offset] = 9;
-  for (uint32_t i = 0; i < 5; ++i) s.lists[9 + i] = 1000 - 3 * i;
+  search::StateCase s(name, {5, 30, 1, 5}, 40);
+  s.step = step_values({t, t + 3, t / 2}, 3, {4, 1, 2}).u;
+  for (uint32_t i = 0; i < 5; ++i) {
+    s.param(i, ParamWords::seed) = 0x89abcdef;
+    s.param(i, ParamWords::seed + 1) = (t + i) * 77;
+    s.param(i, ParamWords::sequence) = 1000 - 3 * i;
+  }
   auto& g = s.op_case.graph;
   const auto x = g.activation("scores", 5, columns);
   const auto partials = ops::draw_one(g, name, x, s.tensors);
@@ -192,7 +190,7 @@ graph::TensorId ops::draw_one(graph::Graph& g, const std::string& label, graph::
   const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
   const SelectAttributes a{1, search::slice_columns(columns), 1, 1};
   const auto y = g.activation(label, rows, 4 * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
-  g.add_node({&argmax_op, label, {scores, state.step, state.params, state.lists}, {y}, graph::Attributes(a)});
+  g.add_node({&argmax_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(a)});
   return y;
 }
 

@@ -5,6 +5,8 @@
 #include "ops/attention_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/spans.hpp"
+#include "ops/state.hpp"
 
 namespace lapilli {
 namespace {
@@ -20,7 +22,7 @@ struct Push {
 };
 // Inputs behind q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
-constexpr uint64_t kQueriesPerGroup = 4;
+constexpr uint64_t kQueriesPerGroup = kTileRows;
 
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.window == kNoWindow)
@@ -28,7 +30,7 @@ Status infer_window(const graph::Graph& g, const graph::Node& node, const Attent
   if (a.window >= 1u << 30) return node_error(node, "a window of %u positions", a.window);
   if (a.causal || a.bias.form != BiasForm::none || operand(node.outputs, 1) != graph::kNone)
     return node_error(node, "attention with a window has no causal mask, relative positions or weights");
-  if (a.globals_stride == 0 || a.queries != a.keys)
+  if (a.globals_stride == 0 || (a.queries != a.keys && !a.spans))
     return node_error(node, "a window asks for a list of global positions, and for as many queries as keys");
   LAPILLI_CHECK(expect_input(g, node, kGlobals, {"globals", 0, 0, graph::DType::u32}));
   LAPILLI_CHECK(expect_words(g, node, node.inputs[kGlobals], "globals", uint64_t{a.batch} * a.globals_stride));
@@ -38,9 +40,22 @@ Status infer_window(const graph::Graph& g, const graph::Node& node, const Attent
   return {};
 }
 
+Status infer_spans(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (a.batch == 0 || a.batch > kMaxRows || a.queries == 0 || a.kv.slots != 1 || a.queries > a.kv.positions)
+    return node_error(node, "%u rows of %u sentences do not fit %u slots of %u positions", a.queries, a.batch,
+                      a.kv.slots, a.kv.positions);
+  if (a.causal || a.bias.form == BiasForm::rows || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "the rows of a pass have no causal mask, bias in rows or weights");
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", a.queries}));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", SpanWords::words));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  return infer_window(g, node, a);
+}
+
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
+  if (a.spans) return infer_spans(g, node, a);
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
     return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
                       a.kv.slots, a.kv.positions);
@@ -71,6 +86,7 @@ class Lowering {
   }
 
   Status run() {
+    if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
     uint64_t queries = a_.queries;
@@ -85,8 +101,36 @@ class Lowering {
   }
 
  private:
+  // The rows of a pass: by heads, then by rows. Each part runs all tiles and takes those that begin within its rows, so
+  // rows of the last one may lie behind them.
+  Status run_spans() {
+    LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 0));
+    uint64_t rows = a_.queries;
+    const auto rows_fit = [&] {
+      return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + kQueriesPerGroup - 1) * ld_ * 4 <= room_;
+    };
+    const auto work_fits = [&] { return cost(block.heads * rows) <= static_cast<double>(context_.caps.work_limit); };
+    while (!rows_fit() || (!work_fits() && block.heads * rows > 1)) {
+      if (!work_fits() && block.heads > 1)
+        block.heads = div_up<uint64_t>(block.heads, 2);
+      else if (rows > 1)
+        rows = div_up<uint64_t>(rows, 2);
+      else
+        return node_error(node_, "one query exceeds this device's binding limit of %llu bytes", ull{limit_});
+    }
+    for (uint64_t h = 0; h < a_.kv.heads; h += block.heads)
+      for (uint64_t i = 0; i < a_.queries; i += rows)
+        LAPILLI_CHECK(emit({h, std::min<uint64_t>(a_.kv.heads, h + block.heads), 0, 1}, i,
+                           std::min<uint64_t>(a_.queries, i + rows)));
+    return {};
+  }
+
   // The listed queries may be any of a sentence.
   [[nodiscard]] bool whole_sentences() const { return a_.global_queries != 0; }
+  // The most tiles that a pass has: sentences end with one that need not be full.
+  [[nodiscard]] uint64_t span_tiles() const {
+    return std::min<uint64_t>(a_.queries, (a_.queries + (kQueriesPerGroup - 1) * a_.batch) / kQueriesPerGroup);
+  }
   // Rows of q from the first to the last one; and bytes of the weights.
   [[nodiscard]] uint64_t q_rows(uint64_t sentences, uint64_t queries) const {
     return (sentences - 1) * a_.queries + (whole_sentences() ? a_.queries : queries);
@@ -138,11 +182,17 @@ class Lowering {
     d.constants = {attention_local(context_.caps, a_.kv), a_.kv.head_dim};
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
-    const uint64_t tiles = div_up(queries, kQueriesPerGroup);
+    const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
     d.groups = tiles * sentences * heads;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
-    const uint64_t begin = part.s0 * a_.queries + query_begin, end = begin + q_rows(sentences, queries);
+    if (a_.spans) {
+      follow_live_rows(d, static_cast<uint32_t>(heads), 1);
+      d.follows = Follows::tiles;
+    }
+    const uint64_t begin = part.s0 * a_.queries + query_begin;
+    const uint64_t end = a_.spans ? std::min<uint64_t>(a_.queries, query_end + kQueriesPerGroup - 1)
+                                  : begin + q_rows(sentences, queries);
     uint32_t delta = 0;
     d.operands.push_back(
         bind_range(context_, 0, node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read, delta));
@@ -152,7 +202,7 @@ class Lowering {
         bind_range(context_, 2, node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write, delta));
     p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
     if (a_.window != kNoWindow) {
-      const uint64_t first = part.s0 * a_.globals_stride, last = part.s1 * a_.globals_stride;
+      const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
       d.operands.push_back(
           bind_range(context_, 3, node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read, delta));
       p.globals_begin = static_cast<uint32_t>(delta - first);
@@ -169,7 +219,7 @@ class Lowering {
       p.weights_begin = static_cast<uint32_t>(delta - first);
       p.weights_ld = static_cast<uint32_t>(ld);
     }
-    LAPILLI_TRY(const auto lengths, bind_whole(context_, 6, node_.inputs[2], graph::Access::read));
+    LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p.common));
     p.common.groups = static_cast<uint32_t>(d.groups);
@@ -180,7 +230,7 @@ class Lowering {
     p.query_begin = static_cast<uint32_t>(query_begin);
     p.query_end = static_cast<uint32_t>(query_end);
     p.tiles = static_cast<uint32_t>(tiles);
-    p.keys = a_.keys;
+    p.keys = a_.spans ? a_.queries : a_.keys;
     p.causal = a_.causal;
     d.set_push(p);
     d.cost = cost(sentences * heads * queries);
@@ -190,6 +240,7 @@ class Lowering {
 
   [[nodiscard]] ShaderId shader() const {
     const bool vec = heads_are_vec4(a_.kv), weights = weights_ != graph::kNone;
+    if (a_.spans) return span_shader(vec);
     if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
     switch (a_.bias.form) {
       case BiasForm::table:
@@ -205,6 +256,14 @@ class Lowering {
     return vec ? ShaderId::attention_vec : ShaderId::attention_any;
   }
 
+  [[nodiscard]] ShaderId span_shader(bool vec) const {
+    if (a_.window != kNoWindow)
+      return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
+    if (a_.bias.form == BiasForm::table)
+      return vec ? ShaderId::attention_vec_bias_spans : ShaderId::attention_any_bias_spans;
+    return vec ? ShaderId::attention_vec_spans : ShaderId::attention_any_spans;
+  }
+
   const LowerContext& context_;
   const graph::Node& node_;
   std::vector<Dispatch>& out_;
@@ -218,7 +277,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   return Lowering(context, node, out).run();
 }
 
-// The listed positions of a sentence.
+// What is listed for a sentence.
 std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
                                        uint64_t sentence) {
   if (a.window == kNoWindow) return {};
@@ -226,35 +285,52 @@ std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph
   return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
 }
 
+// Queries [first, first + count) and keys [begin, end) of one sentence, all counted alike; `row` is that of query 0.
+struct HostSentence {
+  uint64_t number = 0, slot = 0, row = 0;
+  uint64_t first = 0, count = 0, begin = 0, end = 0;
+};
+
+std::vector<HostSentence> host_sentences(const AttentionAttributes& a, const std::vector<uint32_t>& words) {
+  std::vector<HostSentence> all;
+  if (a.spans) {
+    for (const Span& s : spans_of(words))
+      all.push_back({all.size(), 0, 0, s.row, s.ids, s.row, uint64_t{s.row} + s.ids});
+    return all;
+  }
+  for (uint64_t b = 0; b < a.batch; ++b)
+    all.push_back(
+        {b, b, b * a.queries, 0, a.queries, std::min(words[2 * b], a.keys), std::min(words[2 * b + 1], a.keys)});
+  return all;
+}
+
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
   const auto &t = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
   const auto &q = values.at(node.inputs[0]).f, &kv = values.at(node.inputs[1]).f;
-  const auto& lengths = values.at(node.inputs[2]).u;
   auto& out = values.at(node.outputs[0]).f;
   const auto weights = operand(node.outputs, 1);
   const HostBias bias(node, a.kv, a.bias, kDistances, values);
   if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
   if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
-  for (uint64_t b = 0; b < a.batch; ++b) {
-    const auto listed = listed_positions(a, node, values, b);
+  for (const HostSentence& s : host_sentences(a, values.at(node.inputs[2]).u)) {
+    const auto listed = listed_positions(a, node, values, s.number);
     const auto is_listed = [&](uint64_t j) { return std::find(listed.begin(), listed.end(), j) != listed.end(); };
-    const uint64_t begin = std::min(lengths[2 * b], a.keys), end = std::min(lengths[2 * b + 1], a.keys);
     for (uint64_t h = 0; h < a.kv.heads; ++h)
-      for (uint64_t i = 0; i < a.queries; ++i) {
+      for (uint64_t i = s.first; i < s.first + s.count; ++i) {
         if (a.global_queries && !is_listed(i)) continue;
-        const uint64_t at = b * a.queries + i;
+        const uint64_t at = s.row + i;
         double* row = nullptr;
         if (weights != graph::kNone)
-          row = values.at(weights).f.data() + ((b * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
+          row = values.at(weights).f.data() + ((s.number * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
         const auto seen = [&](uint64_t j) {
           if (a.causal && j > i) return false;
           if (a.window == kNoWindow || a.global_queries) return true;
           return (j > i ? j - i : i - j) <= a.window || is_listed(j);
         };
         attend(
-            a.kv, kv, q.data() + at * t.ld + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale),
-            [b](uint64_t) { return b; }, seen, [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); },
+            a.kv, kv, q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
+            [&](uint64_t) { return s.slot; }, seen, [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); },
             out.data() + at * y.ld + h * a.kv.head_dim, row);
       }
   }

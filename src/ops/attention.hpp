@@ -30,9 +30,12 @@ struct RelativeBias {
 // inputs: q, kv (arena or state; slot = sentence), lengths (uniform), distances and bias (table) or kNone, globals or
 // kNone
 //   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone.
+// With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
+// slot of so many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the most sentences and
+// ids of one. Lengths are then the spans (uniform), and what is listed are rows of the pass, by the sentence's number in
+// it. No causal mask, no weights, no bias in rows. Rows behind the last sentence are not written.
 // outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
-// a
-//   window).
+// a window).
 constexpr uint32_t kNoWindow = 0xffffffffu;
 struct AttentionAttributes {
   uint32_t batch = 0, queries = 0, keys = 0;  // keys: the most that any sentence has (columns of the weights)
@@ -43,20 +46,21 @@ struct AttentionAttributes {
   uint32_t window = kNoWindow;  // keys on either side
   uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set and does not matter
   uint32_t globals_stride = 0;
+  uint32_t spans = 0;  // 1: the rows of an encode pass
 };
 
-// "attention_step": row r is slot row_slot[r]. Self attention sees positions 0..step, each in the cache of the slot
-// that lineage (parity step & 1) names for it, except position `step` itself, which is in the row's own slot. Cross
-// attention sees the keys [begin, end) of sentence slot / beams. Rows at or beyond `live` write nothing. inputs: q, kv,
-// lineage or kNone (cross), step, params, lengths or kNone (self), distances and bias (table) or kNone (self attention
-// only). outputs: context.
+// "attention_step": a row's word says its slot and position. Self attention sees the positions up to the row's own, each
+// in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in the row's
+// own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write nothing.
+// inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self
+// attention only). outputs: context.
 struct AttentionStepAttributes {
   KvShape kv;                                         // slots: of the session (self) or sentences (cross)
   uint32_t self = 1;                                  // 0: cross
   uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
-  // Slots of a sentence, where the plan knows them: self attention can then be cut by sentences if a head of the cache
-  // exceeds a binding. 0: unknown.
+  // Slots of a place. Where self attention knows them, it can be cut by places if a head of the cache exceeds a binding;
+  // 0: unknown. Cross attention must.
   uint32_t beams = 0;
   RelativeBias bias;
 };
@@ -76,7 +80,7 @@ AttentionResult attention(graph::Graph& g, const std::string& label, graph::Tens
                           const AttentionOperands& more = {});
 // The state tensors that steps read.
 struct StepTensors {
-  graph::TensorId step = graph::kNone, params = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
+  graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;
   graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
 };
 graph::TensorId attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,

@@ -1,5 +1,8 @@
 #include "ops/attention_cases.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace lapilli {
 
 RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv) {
@@ -46,9 +49,19 @@ struct CaseShape {
   bool global_queries = false;
   bool slow = false;
   double shift = 0;  // of all values
+  // Not empty: an encode pass of these sentences; `queries` are its rows, and may be more than theirs.
+  std::vector<uint32_t> pass;
 };
 
+std::string pass_name(const CaseShape& s) {
+  std::string name = format("pass of %zu rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
+  if (s.bias != BiasForm::none) name += " bias";
+  if (s.window != kNoWindow) name += format(" window %u%s", s.window, s.global_queries ? " global queries" : "");
+  return name;
+}
+
 std::string case_name(const CaseShape& s) {
+  if (!s.pass.empty()) return pass_name(s);
   std::string name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads,
                             s.head_dim, s.causal ? " causal" : "", s.weights ? " weights" : "");
   if (s.bias != BiasForm::none) name += s.bias == BiasForm::table ? " bias" : " bias in rows";
@@ -78,15 +91,21 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   a.causal = s.causal;
   a.scale = 0.25f;
   a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
+  const bool pass = !s.pass.empty();
+  if (pass) {
+    a.spans = 1;
+    a.kv.slots = 1;
+    a.kv.positions = s.queries;
+  }
   CaseRandom random(s.batch * 3 + s.queries * 5 + s.keys * 7 + s.head_dim);
   if (s.bias != BiasForm::none) {
     const auto reach = static_cast<int32_t>(s.keys) / 2;
     a.bias = bias_case(s.bias, -reach, s.causal ? 0 : reach, a.kv);
   }
-  const uint64_t rows = uint64_t{s.batch} * s.queries, columns = uint64_t{s.heads} * s.head_dim;
+  const uint64_t rows = (pass ? 1 : uint64_t{s.batch}) * s.queries, columns = uint64_t{s.heads} * s.head_dim;
   const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
   const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
-  const auto l = add_lengths(c.graph);
+  const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
   ops::AttentionOperands more;
   add_bias_inputs(c, a.bias, a.kv, random, more.distances, more.bias);
   if (s.window != kNoWindow) {
@@ -102,7 +121,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
     c.inputs.emplace_back(more.context, random_values(c.graph.tensor(more.context), random, 1));
   }
   ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
-  c.inputs.emplace_back(l, length_values(lengths));
+  if (!pass) c.inputs.emplace_back(l, length_values(lengths));
   c.prepare = [q, kv, random, shift = s.shift, width = s.head_dim](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
     auto cache = random_values(into.graph.tensor(kv), random, 2);
@@ -152,6 +171,56 @@ void add_windows(std::vector<OpCase>& all) {
   add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
 }
 
+// Sentences of an encode pass, one after another. `slack`: rows behind the last one.
+OpCase make_pass(CaseShape s, std::vector<uint32_t> lengths, uint32_t slack = 0) {
+  s.batch = static_cast<uint32_t>(lengths.size());
+  s.keys = *std::max_element(lengths.begin(), lengths.end());
+  s.queries = std::accumulate(lengths.begin(), lengths.end(), slack);
+  s.pass = std::move(lengths);
+  return make_case(s, {});
+}
+
+void add_passes(std::vector<OpCase>& all) {
+  const auto shape = [](uint32_t heads, uint32_t head_dim) {
+    CaseShape s{};
+    s.heads = heads;
+    s.head_dim = head_dim;
+    return s;
+  };
+  const std::vector<uint32_t> mixed{5, 1, 33, 4, 3, 130, 1};
+  all.push_back(make_pass(shape(1, 8), {1}));
+  all.push_back(make_pass(shape(2, 16), {3}, 5));
+  all.push_back(make_pass(shape(3, 12), {4, 1, 3, 5}, 3));
+  all.push_back(make_pass(shape(4, 32), {5, 4, 1}, 6));
+  all.push_back(make_pass(shape(2, 64), mixed, 11));
+  all.push_back(make_pass(shape(16, 16), mixed, 0));  // q in slices where bindings are small, whose edges cut tiles
+  all.push_back(make_pass(shape(3, 5), {5, 1, 6, 2}, 2));
+  all.push_back(make_pass(shape(1, 256), {9, 2}));
+  all.push_back(make_pass(shape(1, 8), std::vector<uint32_t>(kMaxRows, 1), 9));  // no entry behind the last sentence
+  for (const uint32_t head_dim : {12u, 5u, 64u}) {
+    CaseShape s = shape(3, head_dim);
+    s.bias = BiasForm::table;
+    all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
+  }
+  const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
+                          const std::vector<uint32_t>& lengths) {
+    s.window = width;
+    uint32_t first = 0;  // listed are rows of the pass
+    for (size_t i = 0; i < globals.size(); first += lengths[i++])
+      for (uint32_t& g : globals[i]) g += first;
+    s.globals = std::move(globals);
+    all.push_back(make_pass(s, lengths, 4));
+    s.global_queries = true;
+    all.push_back(make_pass(s, lengths, 4));
+  };
+  window(shape(1, 8), 1, {{}}, {1});
+  window(shape(3, 12), 2, {{0, 5, 6, 7, 12}, {}, {2}}, {13, 5, 3});
+  window(shape(2, 64), 5, {{0}, {39}, {2, 30}, {}}, {40, 40, 31, 1});
+  window(shape(2, 16), 70, {{4}, {0, 1, 150, 299}}, {5, 300});  // more than a chunk of keys
+  window(shape(2, 5), 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {11, 6});
+  window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // in slices where bindings are small
+}
+
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
@@ -180,6 +249,7 @@ std::vector<OpCase> attention_cases() {
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);
+  add_passes(all);
   return all;
 }
 

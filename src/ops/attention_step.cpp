@@ -14,25 +14,25 @@ using ull = unsigned long long;
 
 struct Push {
   AttentionPush common;
-  uint32_t lineage_slots, lineage_positions;
+  uint32_t lineage_slots, lineage_positions, beams;
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
   if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::words));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
-  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 6));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
   if (a.self) {
     if (a.lineage_slots < a.kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
     return expect_words(g, node, operand(node.inputs, 2), "lineage",
                         lineage_words(a.lineage_slots, a.lineage_positions));
   }
-  if (a.kv.slots > kMaxRows) return node_error(node, "at most %u sentences", kMaxRows);
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 4), "params", ParamWords::words));
-  return expect_words(g, node, operand(node.inputs, 5), "lengths", 2 * uint64_t{a.kv.slots});
+  if (a.kv.slots > kMaxRows || a.beams == 0)
+    return node_error(node, "%u places of %u slots; at most %u places", a.kv.slots, a.beams, kMaxRows);
+  return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -44,9 +44,7 @@ Status bind_state(const LowerContext& context, const graph::Node& node, const At
     LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[2], graph::Access::read));
     d.operands.push_back(lineage);
   } else {
-    LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[4], graph::Access::read));
-    LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[5], graph::Access::read));
-    d.operands.push_back(params);
+    LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[4], graph::Access::read));
     d.operands.push_back(lengths);
   }
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[3], graph::Access::read));
@@ -84,7 +82,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       LAPILLI_TRY(const auto out_operand, bind_whole(context, 3, node.outputs[0], graph::Access::write));
       d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common), out_operand};
       LAPILLI_CHECK(bind_state(context, node, a, d));
-      LAPILLI_CHECK(bind_bias(context, node, a.bias, 6, d, p.common));
+      LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
       d.groups = q.rows * (part.h1 - part.h0);
       if (d.groups > max_groups(context.caps))
         return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
@@ -95,6 +93,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       p.common.scale = a.scale;
       p.lineage_slots = a.lineage_slots;
       p.lineage_positions = a.lineage_positions;
+      p.beams = a.beams;
       d.set_push(p);
       d.cost = 4.0 * static_cast<double>(d.groups) * a.kv.positions * a.kv.head_dim;
       out.push_back(std::move(d));
@@ -108,17 +107,18 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto& words = values.at(node.inputs[3]).u;
   auto& out = values.at(node.outputs[0]).f;
   std::fill(out.begin(), out.end(), 0.0);
-  const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]), step = words[StepWords::step];
+  const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]);
   const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
-  const HostBias bias(node, a.kv, a.bias, 6, values);
+  const HostBias bias(node, a.kv, a.bias, 5, values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
-      const uint64_t own = words[StepWords::row_slot + r];
+      const uint64_t own = RowWord::slot(words[StepWords::rows + r]);
+      const uint64_t step = RowWord::position(words[StepWords::rows + r]);
       const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
       uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
       if (!a.self) {
-        sentence = own / values.at(node.inputs[4]).u[ParamWords::beams];
-        const auto& lengths = values.at(node.inputs[5]).u;
+        sentence = own / a.beams;
+        const auto& lengths = values.at(node.inputs[4]).u;
         begin = lengths[2 * sentence];
         end = std::min(lengths[2 * sentence + 1], a.kv.positions);
       }
@@ -168,22 +168,19 @@ OpCase make_case(const CaseShape& s) {
   };
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
-  c.inputs.emplace_back(state.step, step_values(s.step, s.live, row_slots));
+  c.inputs.emplace_back(state.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
   if (s.self) {
     state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
                               lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
     std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
     for (uint32_t slot = 0; slot < slots; ++slot)
       for (uint32_t j = 0; j < s.step; ++j)
-        words[lineage_word(s.step & 1, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
-            slot / s.beams * s.beams + random.below(s.beams);
+        for (const uint32_t parity : {0u, 1u})
+          words[lineage_word(parity, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
+              slot / s.beams * s.beams + random.below(s.beams);
     c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {
-    state.params = add_params(c.graph);
     state.lengths = add_lengths(c.graph);
-    std::vector<uint32_t> params(ParamWords::words, 0);
-    params[ParamWords::beams] = s.beams;
-    c.inputs.emplace_back(state.params, words_of(std::move(params)));
     std::vector<std::pair<uint32_t, uint32_t>> lengths;
     for (uint32_t i = 0; i < s.sentences; ++i)
       lengths.emplace_back(i % 3 == 2 ? 1 : 0, i % 4 == 3 ? 1 : s.positions - i % s.positions);  // one of them is empty
@@ -231,7 +228,7 @@ graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, g
   const auto context = g.activation(label, g.tensor(q).rows, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
   g.add_node({&attention_step_op,
               label,
-              {q, kv, state.lineage, state.step, state.params, state.lengths, state.distances, state.bias},
+              {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},
               {context},
               graph::Attributes(attributes)});
   return context;

@@ -21,16 +21,17 @@ struct LayerNormAttributes {
 // "embed": x[r] = scale * table[id] + position_table[position + position_offset]. The table is packed like a matrix
 // with vocabulary columns (so that it also serves as output projection). Ids outside the vocabulary give zeros. inputs:
 // ids (source_ids/target_ids [batch, rows_per_slot], or lineage), table, position table [positions, d] or kNone,
-//   step or kNone. outputs: x [rows, d].
+//   step, spans or kNone (by `place`). outputs: x [rows, d].
 // Place::batch: id = ids[r], position = r % rows_per_slot. Place::step: slot = row_slot[r], position = step,
-//   id = token plane of lineage (parity step & 1) at that position.
-// uncounted_id: has the row before position_offset, wherever it stands; Place::batch: the position of another id counts
-//   only ids before it that are not this one.
+//   id = token plane of lineage (parity step & 1) at that position. Place::spans: id = ids[r], position = r - first row
+//   of the sentence; rows behind the last sentence are not written.
+// uncounted_id: has the row before position_offset, wherever it stands. Except in a step, the position of another id
+//   counts only ids of its sentence before it that are not this one.
 struct EmbedAttributes {
   uint32_t vocabulary = 0, d = 0;
   float scale = 1;
   Place place = Place::batch;
-  uint32_t rows_per_slot = 1;
+  uint32_t rows_per_slot = 1;  // Place::spans: the most ids of a sentence
   uint32_t position_offset = 0;
   uint32_t uncounted_id = ~0u;  // none
   uint32_t lineage_slots = 0, lineage_positions = 0;
@@ -81,7 +82,7 @@ namespace ops {
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            const LayerNormAttributes& attributes);
 graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                      graph::TensorId positions, graph::TensorId step, uint64_t rows,
+                      graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
                       const EmbedAttributes& attributes);
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
                     bool live_rows = false);

@@ -1,6 +1,7 @@
 // "beam_step": see search.hpp.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
@@ -13,10 +14,10 @@ using P = ParamWords;
 uint32_t words_each(const StepAttributes& a) { return a.drawn ? 4 : 2; }
 
 struct Push {
-  uint32_t groups, slots, positions, beams, k, slices, ld;
+  uint32_t groups, slots, positions, beams, k, slices, ld, log_rows, ticks;
 };
 
-enum Input : size_t { kCandidates, kStep, kParams, kSearch, kLineage, kLog, kInputs };
+enum Input : size_t { kCandidates, kStep, kSearch, kLineage, kLog, kInputs };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StepAttributes>();
@@ -28,15 +29,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
                              {"candidates", 0, uint64_t{words_each(a)} * a.candidates * a.slices, graph::DType::u32}));
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
-  state.params = node.inputs[kParams];
   state.search = node.inputs[kSearch];
   state.lineage = node.inputs[kLineage];
   state.log = node.inputs[kLog];
   LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
   const auto& t = g.tensor(node.inputs[kCandidates]);
-  if (t.rows > a.shape.slots || t.rows % a.shape.beams != 0 || t.ld % 4 != 0)
-    return node_error(node, "%llu rows for %u slots of %u beams", static_cast<unsigned long long>(t.rows),
-                      a.shape.slots, a.shape.beams);
+  if (t.rows > a.shape.rows || t.rows % a.shape.beams != 0 || t.ld % 4 != 0)
+    return node_error(node, "%llu rows of %u beams; the log has %u", static_cast<unsigned long long>(t.rows),
+                      a.shape.beams, a.shape.rows);
   return {};
 }
 
@@ -52,16 +52,15 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(a.shape.slots) * 4;
+  log.step_stride = LogLayout::stride(a.shape.rows) * 4;
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
-  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;
   d.shader = a.drawn ? ShaderId::beam_step_draw : ShaderId::beam_step;
-  d.operands = {candidates, search, lineage, log, step, params};
+  d.operands = {candidates, search, lineage, log, step};
   d.groups = t.rows / a.shape.beams;
   follow_live_rows(d, 1, a.shape.beams);
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.shape.beams, a.candidates,
-                  a.slices, static_cast<uint32_t>(t.ld / words_each(a))});
+                  a.slices, static_cast<uint32_t>(t.ld / words_each(a)), a.shape.rows, a.shape.ticks});
   d.cost = static_cast<double>(t.rows) * (2.0 * static_cast<double>(t.ld) + 4.0 * a.shape.positions);
   out.push_back(std::move(d));
   return {};
@@ -70,23 +69,26 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 // One sentence's step; the rules are those of docs/decoding.md. Scores are float as in the reference implementation.
 class Sentence {
  public:
-  Sentence(const graph::Node& node, HostTensors& values, uint32_t first_slot)
+  Sentence(const graph::Node& node, HostTensors& values, uint64_t first_row)
       : a_(node.attributes.as<StepAttributes>()),
-        p_(values.at(node.inputs[kParams])),
-        t_(search::StepView(values.at(node.inputs[kStep])).step()),
+        step_(values.at(node.inputs[kStep])),
         beams_(a_.shape.beams),
-        first_slot_(first_slot),
-        state_(values.at(node.inputs[kSearch]).u.data() + first_slot / beams_ * SearchLayout::stride(beams_)),
+        first_row_(first_row),
+        first_slot_(step_.slot(first_row)),
+        t_(step_.position(first_row)),
+        p_(values.at(node.inputs[kSearch]), first_slot_, beams_),
+        state_(values.at(node.inputs[kSearch]).u.data() +
+               uint64_t{first_slot_ / beams_} * SearchLayout::stride(beams_)),
         lineage_(values.at(node.inputs[kLineage]).u),
         log_(values.at(node.inputs[kLog]).u) {}
 
   void run(const uint32_t* rows, uint64_t ld) {
-    if (t_ + 1 < p_[P::prefix]) {  // the next id is given, and written by search_init
-      for (uint32_t b = 0; b < beams_; ++b) write_log(b, word(t_ & 1, 1, first_slot_ + b, t_ + 1), b);
-      return;
-    }
+    if (t_ + 1 >= a_.shape.positions) return;
     pick(rows, ld);
-    decide();
+    if (fails(rows, ld))
+      give_up();
+    else
+      decide();
     move_on();
   }
 
@@ -102,7 +104,23 @@ class Sentence {
   }
   uint32_t& running(uint32_t beam) { return state_[SearchLayout::running(beams_) + beam]; }
   uint32_t* entry(uint32_t i) { return state_ + SearchLayout::finished_list(beams_) + 4 * i; }
-  bool limit() const { return t_ + 2 >= p_.limit(a_.shape); }
+  bool limit() const { return t_ + 2 >= p_[P::max_length]; }
+  void end() { state_[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::ended); }
+  bool has_ended() const { return state_[SearchLayout::status] == static_cast<uint32_t>(SentenceStatus::ended); }
+
+  // The first candidate of a list is no number.
+  bool fails(const uint32_t* rows, uint64_t ld) const {
+    for (uint32_t b = 0; b < beams_; ++b)
+      for (uint32_t s = 0; s < a_.slices; ++s)
+        if (!std::isfinite(search::as_float(rows[b * ld + uint64_t{words_each(a_)} * s * a_.candidates]))) return true;
+    return false;
+  }
+  void give_up() {
+    picks_.assign(a_.candidates, {});
+    next_ = picks_;
+    failed_ = true;
+    end();
+  }
   bool ended(const Pick& pick) const { return limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
 
   void pick(const uint32_t* rows, uint64_t ld) {
@@ -140,7 +158,7 @@ class Sentence {
     while (at < beams_ && search::as_float(entry(at)[0]) >= score) ++at;
     if (at == beams_) return;
     std::copy_backward(entry(at), entry(beams_ - 1), entry(beams_));
-    const uint32_t words[] = {search::as_word(score), t_, first_slot_ + pick.beam, pick.id};
+    const uint32_t words[] = {search::as_word(score), t_, pick.beam, pick.id};
     std::copy(std::begin(words), std::end(words), entry(at));
     auto& count = state_[SearchLayout::finished];
     count = std::min(count + 1, beams_);
@@ -165,7 +183,7 @@ class Sentence {
     settled = settled || search::forbidden(best) || !(best / length > worst);
     const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
     state_[SearchLayout::settled] = settled ? 1 : 0;
-    state_[SearchLayout::done] = settled || limit() || all_ended || (early == StopRule::yes && full()) ? 1 : 0;
+    if (settled || limit() || all_ended || (early == StopRule::yes && full())) end();
   }
 
   void move_on() {
@@ -182,21 +200,29 @@ class Sentence {
   }
 
   void write_log(uint32_t beam, uint32_t token, uint32_t parent) {
-    const uint64_t at = t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header + 4 * (first_slot_ + beam);
-    const uint32_t words[] = {token, first_slot_ + parent, running(beam), note(beam)};
-    std::copy(std::begin(words), std::end(words), log_.begin() + static_cast<std::ptrdiff_t>(at));
+    uint32_t* to = log_.data() + search::log_entry(a_.shape, step_.tick(), first_row_ + beam);
+    const uint32_t score = search::as_word(next_[beam].score);
+    const uint32_t words[] = {token, step_.row(first_row_ + beam), parent, score, note(beam), p_[P::mark]};
+    std::copy(std::begin(words), std::end(words), to);
+    if (has_ended()) std::copy_n(entry(beam), SearchLayout::finished_words, to + LogLayout::finished);
   }
 
   uint32_t note(uint32_t beam) {
-    if (beam == 0) return state_[SearchLayout::done] != 0 ? LogLayout::note_done : 0;
-    if (beam != 1 || state_[SearchLayout::finished] == 0) return 0;
-    return LogLayout::note(entry(0)[1], entry(0)[2]);
+    const uint32_t finished = state_[SearchLayout::finished];
+    if (beam == 0 && failed_) return LogLayout::note_ended | LogLayout::note_failed;
+    if (beam == 0) return has_ended() ? LogLayout::note_ended | finished << LogLayout::note_count_shift : 0;
+    if (beam != 1 || finished == 0 || failed_) return 0;
+    return 1 + RowWord::of(entry(0)[2], entry(0)[1]);
   }
 
   StepAttributes a_;
+  search::StepView step_;
+  uint32_t beams_;
+  uint64_t first_row_;
+  uint32_t first_slot_, t_;
   search::ParamView p_;
-  uint32_t t_, beams_, first_slot_;
   uint32_t* state_;
+  bool failed_ = false;
   std::vector<uint32_t>&lineage_, &log_;
   std::vector<Pick> picks_, next_;
 };
@@ -205,9 +231,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto a = node.attributes.as<StepAttributes>();
   const auto& t = g.tensor(node.inputs[kCandidates]);
   const search::StepView step(values.at(node.inputs[kStep]));
-  if (step.step() + 1 >= a.shape.positions) return;
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); r += a.shape.beams)
-    Sentence(node, values, step.slot(r)).run(values.at(node.inputs[kCandidates]).u.data() + r * t.ld, t.ld);
+    Sentence(node, values, r).run(values.at(node.inputs[kCandidates]).u.data() + r * t.ld, t.ld);
 }
 
 // ---- cases --------------------------------------------------------------------------------------------------------
@@ -222,7 +247,7 @@ struct Build {
 
 struct BeamCase {
   BeamCase(const std::string& name, const Build& b)
-      : build(b), state(name, {b.sentences * b.beams, 24, b.beams, b.sentences}, b.vocabulary), random(b.seed * 31) {
+      : build(b), state(name, {b.sentences * b.beams, 24, b.beams, b.sentences, b.sentences * b.beams, 8}), random(b.seed * 31) {
     std::vector<uint32_t> slots, ends;
     for (uint32_t s = 0; s < b.sentences; ++s) {
       const bool on = b.going_on.empty() || std::find(b.going_on.begin(), b.going_on.end(), s) != b.going_on.end();
@@ -230,7 +255,6 @@ struct BeamCase {
     }
     for (uint32_t e = 0; e < b.ends; ++e) ends.push_back(2 + e);
     k = std::max(2u, 1 + b.ends) * b.beams;
-    state.params[P::candidates] = k;
     state.set_ends(ends);
     state.random_lineage(b.t + 1, b.vocabulary, random);
     state.set_step(b.t, static_cast<uint32_t>(slots.size()), slots);
@@ -252,7 +276,7 @@ struct BeamCase {
       const uint32_t at = state.search_word(sentence, SearchLayout::finished_list(build.beams) + 4 * i);
       state.search[at] = search::as_word(first - step * static_cast<float>(i));
       state.search[at + 1] = i;
-      state.search[at + 2] = sentence * build.beams;
+      state.search[at + 2] = 0;
       state.search[at + 3] = 2;
     }
   }
@@ -319,9 +343,26 @@ void add_shape_cases(std::vector<OpCase>& all) {
   all.push_back(BeamCase("no end token", {2, 2, 4, 0}).finish());
   all.push_back(BeamCase("fewer ids than candidates", {2, 2, 4, 1, 7, 7}).finish());
   all.push_back(BeamCase("fewer continuations than candidates", {2, 1, 2, 1, 1, 4}).finish());
-  for (const uint32_t prefix : {4u, 5u}) {
-    BeamCase c(format("step 3 of %u given ids", prefix), {3, 3, 4, 1, 50, 50, {0, 2}});
-    c.state.params[P::prefix] = prefix;
+  {
+    BeamCase c("positions and options of their own", {7, 5, 3, 2, 150, 64});
+    c.state.step = step_values({7, 7, 7, 2, 2, 2, 5, 5, 5, 6, 6, 6, 4}, 15).u;
+    for (uint32_t s = 0; s < 5; ++s) {
+      c.state.param(s, P::mark) = 9 + s;
+      c.state.param(s, P::prefix) = 1 + s % 3;
+      c.state.param(s, P::max_length) = s == 3 ? 8 : 20;
+      c.state.param(s, P::end_ids) = 2 + 5 * s;
+      c.state.param(s, P::length_penalty) = search::as_word(0.5f * static_cast<float>(s));
+      c.state.param(s, P::early_stopping) = s % 3;
+    }
+    c.put_finished(4, 2, -1, 0.25f);
+    all.push_back(c.finish());
+  }
+  {
+    BeamCase c("no numbers", {4, 4, 3, 1, 60, 32});
+    const double infinite = std::numeric_limits<double>::infinity();
+    for (uint32_t id = 0; id < 60; ++id) c.score(4, id) = infinite;  // in one beam of the second sentence
+    for (uint32_t row = 9; row < 12; ++row)
+      for (uint32_t id = 0; id < 60; ++id) c.score(row, id) = infinite;
     all.push_back(c.finish());
   }
   {
@@ -338,7 +379,7 @@ void add_rule_cases(std::vector<OpCase>& all) {
     for (const float penalty : {-1.0f, 0.0f, 0.6f, 1.0f, 2.0f}) {
       BeamCase c(format("stopping %u, penalty %.1f", static_cast<uint32_t>(early), static_cast<double>(penalty)),
                  {7, 6, 3, 2, 150, 64});
-      c.state.params[P::early_stopping] = static_cast<uint32_t>(early);
+      c.state.set_param(P::early_stopping, static_cast<uint32_t>(early));
       c.state.set_param(P::length_penalty, penalty);
       c.favour_ends(5);
       const float typical = -12 / search::length_divisor(8, penalty);
@@ -352,7 +393,7 @@ void add_rule_cases(std::vector<OpCase>& all) {
     }
   for (const uint32_t longest : {9u, 10u}) {
     BeamCase c(format("step 7 of at most %u ids", longest), {7, 2, 4, 1, 150, 150});
-    c.state.params[P::max_length] = longest;
+    c.state.set_param(P::max_length, longest);
     c.put_finished(1, 4, -1, 0.5f);
     all.push_back(c.finish());
   }
@@ -435,7 +476,7 @@ void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId c
   a.slices = words == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / words);
   g.add_node({&beam_step_op,
               label,
-              {candidates, state.step, state.params, state.search, state.lineage, state.log},
+              {candidates, state.step, state.search, state.lineage, state.log},
               {state.search, state.lineage, state.log},
               graph::Attributes(a)});
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/spans.hpp"
+
 namespace lapilli {
 
 uint32_t CaseRandom::word() {
@@ -49,20 +51,25 @@ graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t wo
   return add_line(g, name, words, dtype, graph::Space::weight);
 }
 
-HostTensor step_values(uint32_t step, uint32_t live, const std::vector<uint32_t>& slots) {
+HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots) {
   std::vector<uint32_t> words(StepWords::words, 0);
-  words[StepWords::step] = step;
+  words[StepWords::tick] = positions.back() + 1021;
   words[StepWords::live] = live;
-  words[StepWords::done] = live == 0 ? 1 : 0;
-  for (uint32_t r = 0; r < kMaxRows; ++r) words[StepWords::row_slot + r] = r < slots.size() ? slots[r] : r;
+  words[StepWords::mark] = 0xa1b2c3d4u;
+  for (uint32_t r = 0; r < kMaxRows; ++r)
+    words[StepWords::rows + r] =
+        RowWord::of(r < slots.size() ? slots[r] : r, r < positions.size() ? positions[r] : positions.back());
   return words_of(std::move(words));
+}
+
+std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows) {
+  std::vector<uint32_t> positions{largest};
+  for (uint32_t r = 1; r < rows; ++r) positions.push_back(largest - r / 2 % 3 % (largest + 1));
+  return positions;
 }
 
 graph::TensorId add_step(graph::Graph& g) {
   return add_state(g, "step", StateKind::step, StepWords::words, graph::DType::u32);
-}
-graph::TensorId add_params(graph::Graph& g) {
-  return add_state(g, "params", StateKind::params, ParamWords::words, graph::DType::u32);
 }
 graph::TensorId add_lengths(graph::Graph& g) {
   return add_state(g, "lengths", StateKind::lengths, 2 * kMaxRows, graph::DType::u32);
@@ -75,6 +82,18 @@ HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& range
     words[2 * i + 1] = ranges[i].second;
   }
   return words_of(std::move(words));
+}
+
+graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths) {
+  const auto id = add_state(c.graph, "spans", StateKind::spans, SpanWords::words, graph::DType::u32);
+  std::vector<Span> sentences;
+  const auto n = static_cast<uint32_t>(lengths.size());
+  for (uint32_t i = 0; i < n; ++i) sentences.push_back({0, 0, lengths[i], span_place(i, n)});
+  const auto packed = packed_spans(sentences);
+  c.live_rows = span_totals(packed).rows;
+  c.live_tiles = span_totals(packed).tiles;
+  c.inputs.emplace_back(id, words_of(span_words(packed)));
+  return id;
 }
 
 bool is_read(const graph::Graph& g, const graph::Node& node, graph::TensorId root) {

@@ -32,13 +32,21 @@ graph::TensorId add_state(graph::Graph& g, const std::string& name, StateKind ki
 graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t words,
                            graph::DType dtype = graph::DType::f32);
 
-// The step state: step, live rows and the slots of the rows (row r is slot slots[r]; identity where it is short).
-HostTensor step_values(uint32_t step, uint32_t live, const std::vector<uint32_t>& slots = {});
-graph::TensorId add_step(graph::Graph& g);    // StateKind::step
-graph::TensorId add_params(graph::Graph& g);  // StateKind::params
+// The step state: live rows and their row words: row r is slot slots[r] (itself where that is short) at positions[r] (the
+// last of them where that is short). The tick is another number than the positions.
+HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots = {});
+// Positions of so many rows, the largest first, some of them equal.
+std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows);
+graph::TensorId add_step(graph::Graph& g);  // StateKind::step
 // [begin, end) per sentence; the tensor has room for kMaxRows sentences.
 graph::TensorId add_lengths(graph::Graph& g);
 HostTensor length_values(const std::vector<std::pair<uint32_t, uint32_t>>& ranges);
+
+// A pass of sentences with so many ids; their places are others than their numbers. Sets the case's live rows and
+// tiles.
+graph::TensorId add_spans(OpCase& c, const std::vector<uint32_t>& lengths);
+// The place of the i-th of n sentences in those.
+constexpr uint32_t span_place(uint32_t i, uint32_t n) { return n - 1 - i; }
 
 // All tensors of a case with their inputs; roots that are only written hold NaN (f32) or 0xdeadbeef (u32), so that
 // values which nothing wrote are noticed.

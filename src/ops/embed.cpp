@@ -5,6 +5,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/spans.hpp"
 
 namespace lapilli {
 namespace {
@@ -17,8 +18,8 @@ struct Push {
 
 constexpr uint32_t kNoId = ~0u;
 
-// inputs: ids or lineage, table, position table, step
-enum Input : size_t { kIds, kTable, kPositions, kStep };
+// inputs: ids or lineage, table, position table, step or spans
+enum Input : size_t { kIds, kTable, kPositions, kRowState };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<EmbedAttributes>();
@@ -28,10 +29,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.place == Place::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
                                lineage_words(a.lineage_slots, a.lineage_positions)));
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::words));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "step", StepWords::given_words));
   } else {
     if (a.rows_per_slot == 0) return node_error(node, "rows_per_slot is 0");
-    if (a.uncounted_id != kNoId && x.rows % a.rows_per_slot != 0)
+    if (a.place == Place::spans)
+      LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kRowState), "spans", SpanWords::words));
+    else if (a.uncounted_id != kNoId && x.rows % a.rows_per_slot != 0)
       return node_error(node, "rows are not whole sentences");
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "ids", x.rows));
   }
@@ -68,7 +71,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& g = context.graph;
   const auto& x = g.tensor(node.outputs[0]);
-  const bool step = a.place == Place::step;
+  const bool step = a.place == Place::step, spans = a.place == Place::spans;
   const auto positions = operand(node.inputs, kPositions);
   // The table may be longer than sequences of this plan can be: what they cannot reach is not bound.
   uint64_t places_reached = 0, places_ld = 0;
@@ -79,17 +82,18 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
         std::min<uint64_t>(table.rows, uint64_t{a.position_offset} + (step ? a.lineage_positions : a.rows_per_slot));
   }
   Dispatch d;
-  d.shader = step ? ShaderId::embed_step : ShaderId::embed;
+  d.shader = step ? ShaderId::embed_step : spans ? ShaderId::embed_spans : ShaderId::embed;
   d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
   d.groups = rows.end - rows.begin;
-  if (step) follow_live_rows(d, 1, 1);
+  if (step || (spans && d.groups == x.rows)) follow_live_rows(d, 1, 1);
   uint32_t di = 0, dt = 0, dx = 0;
   if (step) {
     LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
     d.operands.push_back(lineage);
   } else {
     // Counting looks at a sentence's ids from its first one on.
-    const uint64_t first = a.uncounted_id == kNoId ? rows.begin : rows.begin / a.rows_per_slot * a.rows_per_slot;
+    uint64_t first = rows.begin;
+    if (a.uncounted_id != kNoId) first = spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
     d.operands.push_back(bind_range(context, 0, node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read, di));
     di += static_cast<uint32_t>(rows.begin - first);
   }
@@ -105,8 +109,8 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
                   ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
                   : bind_first(context, 3, positions, places_reached * places_ld * 4, graph::Access::read));
   d.operands.push_back(places);
-  if (step) {
-    LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+  if (step || spans) {
+    LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
   }
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
@@ -139,12 +143,17 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   auto& x = values.at(node.outputs[0]).f;
   const auto& t = g.tensor(node.outputs[0]);
   const bool step = a.place == Place::step;
-  const auto* state = step ? values.at(node.inputs[kStep]).u.data() : nullptr;
-  const uint64_t rows = step ? state[StepWords::live] : t.rows;
+  const auto* state = step ? values.at(node.inputs[kRowState]).u.data() : nullptr;
+  std::vector<uint64_t> places;  // position of each row of a pass
+  if (a.place == Place::spans)
+    for (const Span& s : spans_of(values.at(node.inputs[kRowState]).u))
+      for (uint32_t i = 0; i < s.ids; ++i) places.push_back(i);
+  const uint64_t rows = step ? state[StepWords::live] : a.place == Place::spans ? places.size() : t.rows;
   for (uint64_t r = 0; r < rows; ++r) {
-    const uint64_t position = step ? state[StepWords::step] : r % a.rows_per_slot;
-    const uint64_t id = step ? ids[lineage_word(position & 1, 1, state[StepWords::row_slot + r], position,
-                                                a.lineage_slots, a.lineage_positions)]
+    const uint32_t row = step ? state[StepWords::rows + r] : 0;
+    const uint64_t position = step ? RowWord::position(row) : places.empty() ? r % a.rows_per_slot : places[r];
+    const uint64_t id = step ? ids[lineage_word(position & 1, 1, RowWord::slot(row), position, a.lineage_slots,
+                                                a.lineage_positions)]
                              : ids[r];
     uint64_t counted = position;
     if (!step && a.uncounted_id != kNoId)
@@ -165,6 +174,7 @@ struct CaseShape {
   uint32_t offset = 0;
   bool slow = false;
   bool uncounted = false;
+  std::vector<uint32_t> lengths = {};  // of a pass; rows may be more than their sum
 };
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
@@ -189,8 +199,12 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   if (s.positions) positions = c.graph.activation("positions", 32, s.d);
   if (s.step) {
     step = add_step(c.graph);
-    c.inputs.emplace_back(step, step_values(7, s.rows - 1, {2, 1, 4}));
+    c.inputs.emplace_back(step, step_values({7, 3, 0, 8}, s.rows - 1, {2, 1, 4}));
     c.live_rows = s.rows - 1;
+  }
+  if (!s.lengths.empty()) {
+    a.place = Place::spans;
+    step = add_spans(c, s.lengths);
   }
   ops::embed(c.graph, name, ids, table, positions, step, s.rows, a);
   c.prepare = [s, ids, ids_words, table, positions](OpCase& into) {
@@ -218,6 +232,18 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("an id that is not counted, step", {64, 12, 7, 1, true, true, 2, false, true}));
   // Sentences across the slices of rows where bindings are small.
   all.push_back(make_case("an id that is not counted, 50 sentences", {64, 32, 700, 14, true, false, 2, false, true}));
+  const auto pass = [&](const std::string& name, CaseShape shape, std::vector<uint32_t> lengths) {
+    shape.lengths = std::move(lengths);
+    all.push_back(make_case(name, shape));
+  };
+  pass("pass of one", {257, 32, 3, 3}, {3});
+  pass("pass of six", {257, 32, 56, 33}, {1, 3, 4, 5, 33, 1});
+  pass("pass of five, width 7, no positions", {33, 7, 56, 33, false}, {5, 1, 33, 3, 4});
+  pass("pass of four, an id that is not counted", {64, 12, 45, 30, true, false, 2, false, true}, {9, 1, 20, 5});
+  // Sentences across the slices of rows where bindings are small.
+  pass("pass of nine, an id that is not counted", {64, 32, 700, 300, true, false, 2, false, true},
+       {30, 1, 30, 29, 30, 3, 30, 300, 30});
+  pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(kMaxRows, 1));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
   all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));
@@ -229,10 +255,10 @@ std::vector<OpCase> cases() {
 constinit const OpDef embed_op{"embed", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                           graph::TensorId positions, graph::TensorId step, uint64_t rows,
+                           graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
                            const EmbedAttributes& attributes) {
   const auto x = g.activation(label, rows, attributes.d);
-  g.add_node({&embed_op, label, {ids, table, positions, step}, {x}, graph::Attributes(attributes)});
+  g.add_node({&embed_op, label, {ids, table, positions, step_or_spans}, {x}, graph::Attributes(attributes)});
   return x;
 }
 

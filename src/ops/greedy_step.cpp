@@ -13,10 +13,10 @@ using P = ParamWords;
 constexpr uint32_t kLocal = 64;  // rows a workgroup
 
 struct Push {
-  uint32_t groups, slots, positions, slices, ld4;
+  uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;
 };
 
-enum Input : size_t { kPartials, kStep, kParams, kSearch, kLineage, kLog, kInputs };
+enum Input : size_t { kPartials, kStep, kSearch, kLineage, kLog, kInputs };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StepAttributes>();
@@ -24,13 +24,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, kPartials, {"partials", 0, 4ull * a.slices, graph::DType::u32}));
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
-  state.params = node.inputs[kParams];
   state.search = node.inputs[kSearch];
   state.lineage = node.inputs[kLineage];
   state.log = node.inputs[kLog];
   LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
   if (a.shape.beams != 1) return node_error(node, "%u beams; greedy search has one", a.shape.beams);
-  if (g.tensor(node.inputs[kPartials]).rows > a.shape.slots) return node_error(node, "more rows than slots");
+  if (g.tensor(node.inputs[kPartials]).rows > a.shape.rows) return node_error(node, "more rows than the log has");
   return {};
 }
 
@@ -46,16 +45,15 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(a.shape.slots) * 4;
+  log.step_stride = LogLayout::stride(a.shape.rows) * 4;
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
-  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], Access::read));
   Dispatch d;
   d.shader = a.drawn ? ShaderId::greedy_step_draw : ShaderId::greedy_step;
-  d.operands = {partials, search, lineage, log, step, params};
+  d.operands = {partials, search, lineage, log, step};
   d.groups = div_up<uint64_t>(t.rows, kLocal);
   follow_live_rows(d, 1, kLocal);
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.slices,
-                  static_cast<uint32_t>(t.ld / 4)});
+                  static_cast<uint32_t>(t.ld / 4), a.shape.rows, a.shape.ticks});
   d.cost = static_cast<double>(t.rows) * (8.0 * a.slices + 32);
   out.push_back(std::move(d));
   return {};
@@ -100,67 +98,79 @@ Chosen choose_drawn(const uint32_t* partials, uint32_t slices, uint32_t pad) {
           search::forbidden(score) ? kMasked : static_cast<float>(log_probability)};
 }
 
-class Step {
- public:
-  Step(const graph::Node& node, HostTensors& values)
-      : a_(node.attributes.as<StepAttributes>()),
-        p_(values.at(node.inputs[kParams])),
-        t_(search::StepView(values.at(node.inputs[kStep])).step()),
-        search_(values.at(node.inputs[kSearch]).u),
-        lineage_(values.at(node.inputs[kLineage]).u),
-        log_(values.at(node.inputs[kLog]).u) {}
+// A score among these is no number.
+bool fails(const uint32_t* partials, uint32_t slices) {
+  for (uint32_t s = 0; s < slices; ++s)
+    if (!std::isfinite(search::as_float(partials[4 * s])) || !std::isfinite(search::as_float(partials[4 * s + 3])))
+      return true;
+  return false;
+}
 
-  void run(uint32_t slot, const uint32_t* partials) {
-    const uint32_t base = slot * SearchLayout::stride(1);
-    float running = search::as_float(search_[base + SearchLayout::running(1)]);
-    uint32_t token = word(t_ & 1, 1, slot, t_ + 1);
-    if (t_ + 1 >= p_[P::prefix]) {
-      const auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
-      token = chosen.id;
-      running = search::forbidden(running) || search::forbidden(chosen.log_probability)
-                    ? kMasked
-                    : running + chosen.log_probability;
-      search_[base + SearchLayout::running(1)] = search::as_word(running);
-      if (t_ + 2 >= p_.limit(a_.shape) || p_.is_end(token)) finish(base, slot, token, running);
+class Row {
+ public:
+  Row(const graph::Node& node, HostTensors& values, uint64_t row)
+      : a_(node.attributes.as<StepAttributes>()),
+        step_(values.at(node.inputs[kStep])),
+        row_(row),
+        slot_(step_.slot(row)),
+        t_(step_.position(row)),
+        p_(values.at(node.inputs[kSearch]), slot_, 1),
+        record_(values.at(node.inputs[kSearch]).u.data() + uint64_t{slot_} * SearchLayout::stride(1)),
+        lineage_(values.at(node.inputs[kLineage]).u),
+        entry_(values.at(node.inputs[kLog]).u.data() + search::log_entry(a_.shape, step_.tick(), row)) {}
+
+  void run(const uint32_t* partials) {
+    if (t_ + 1 >= a_.shape.positions) return;
+    const auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
+    const float before = search::as_float(record_[SearchLayout::running(1)]);
+    const bool no = search::forbidden(before) || search::forbidden(chosen.log_probability);
+    float running = no ? kMasked : before + chosen.log_probability;
+    uint32_t note = 0;
+    if (fails(partials, a_.slices)) {
+      running = kMasked;
+      note = LogLayout::note_ended | LogLayout::note_failed;
+    } else if (t_ + 2 >= p_[P::max_length] || p_.is_end(chosen.id)) {
+      finish(chosen.id, running);
+      note = LogLayout::note_ended | 1u << LogLayout::note_count_shift;
     }
-    for (const uint32_t plane : {0u, 1u}) {
-      word(~t_ & 1, plane, slot, t_) = word(t_ & 1, plane, slot, t_);
-      word(~t_ & 1, plane, slot, t_ + 1) = plane == 0 ? slot : token;
-    }
-    const uint32_t entry[] = {token, slot, search::as_word(running), 0};
-    std::copy(std::begin(entry), std::end(entry),
-              log_.begin() +
-                  static_cast<std::ptrdiff_t>(t_ * LogLayout::stride(a_.shape.slots) + LogLayout::header + 4 * slot));
+    if (note != 0) record_[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::ended);
+    record_[SearchLayout::running(1)] = search::as_word(running);
+    move_on(chosen.id);
+    const uint32_t entry[] = {chosen.id, step_.row(row_), 0, search::as_word(running), note, p_[P::mark]};
+    std::copy(std::begin(entry), std::end(entry), entry_);
   }
 
  private:
-  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t slot, uint32_t position) {
-    return lineage_[lineage_word(parity, plane, slot, position, a_.shape.slots, a_.shape.positions)];
+  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t position) {
+    return lineage_[lineage_word(parity, plane, slot_, position, a_.shape.slots, a_.shape.positions)];
   }
-  void finish(uint32_t base, uint32_t slot, uint32_t token, float running) {
+  void move_on(uint32_t token) {
+    for (const uint32_t plane : {0u, 1u}) {
+      word(~t_ & 1, plane, t_) = word(t_ & 1, plane, t_);
+      word(~t_ & 1, plane, t_ + 1) = plane == 0 ? slot_ : token;
+    }
+  }
+  void finish(uint32_t token, float running) {
     const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], p_.real(P::length_penalty));
-    search_[base + SearchLayout::done] = search_[base + SearchLayout::settled] = 1;
-    search_[base + SearchLayout::finished] = 1;
-    const uint32_t entry[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, slot,
-                              token};
-    std::copy(std::begin(entry), std::end(entry),
-              search_.begin() + static_cast<std::ptrdiff_t>(base + SearchLayout::finished_list(1)));
+    const uint32_t found[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, 0, token};
+    std::copy(std::begin(found), std::end(found), entry_ + LogLayout::finished);
   }
 
   StepAttributes a_;
+  search::StepView step_;
+  uint64_t row_;
+  uint32_t slot_, t_;
   search::ParamView p_;
-  uint32_t t_;
-  std::vector<uint32_t>&search_, &lineage_, &log_;
+  uint32_t* record_;
+  std::vector<uint32_t>& lineage_;
+  uint32_t* entry_;
 };
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto a = node.attributes.as<StepAttributes>();
   const auto& t = g.tensor(node.inputs[kPartials]);
   const search::StepView step(values.at(node.inputs[kStep]));
-  if (step.step() + 1 >= a.shape.positions) return;
-  Step one(node, values);
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r)
-    one.run(step.slot(r), values.at(node.inputs[kPartials]).u.data() + r * t.ld);
+    Row(node, values, r).run(values.at(node.inputs[kPartials]).u.data() + r * t.ld);
 }
 
 // ---- cases --------------------------------------------------------------------------------------------------------
@@ -191,12 +201,12 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
 }
 
 search::StateCase make_state(const std::string& name, uint32_t t, uint32_t slots, uint32_t live) {
-  search::StateCase c(name, {slots, 14, 1, slots}, 1000);
+  search::StateCase c(name, {slots, 14, 1, slots, slots, 8});
   CaseRandom random(t + slots);
   c.random_lineage(t + 1, 1000, random);
   std::vector<uint32_t> rows;
   for (uint32_t r = 0; r < live; ++r) rows.push_back(slots - live + r);
-  c.set_step(t, live, rows);
+  c.step = step_values(mixed_positions(t, live), live, rows).u;
   c.set_param(P::length_penalty, 0.75f);
   return c;
 }
@@ -209,15 +219,31 @@ std::vector<OpCase> cases() {
   all.push_back(make_case(make_state("longest", 12, 5, 5), 5, 2, 4));
   all.push_back(make_case(make_state("beyond the capacity", 13, 5, 5), 5, 2, 4));
   all.push_back(make_case(make_state("done", 7, 5, 0), 5, 2, 5));
-  for (const uint32_t prefix : {4u, 5u}) {
-    auto c = make_state(format("step 3 of %u given ids", prefix), 3, 5, 3);
-    c.params[P::prefix] = prefix;
-    all.push_back(make_case(std::move(c), 5, 2, 6));
+  {
+    auto c = make_state("behind given ids, options of their own", 6, 9, 9);
+    for (uint32_t s = 0; s < 9; ++s) {
+      c.param(s, P::prefix) = 1 + s % 4;
+      c.param(s, P::max_length) = 7 + s % 3;
+      c.param(s, P::mark) = 70 + s;
+      c.param(s, P::end_ids) = 2 + s;
+    }
+    all.push_back(make_case(std::move(c), 9, 2, 6));
+  }
+  for (const uint32_t drawn : {0u, 1u}) {
+    auto c = make_case(make_state(drawn ? "drawn, no numbers" : "no numbers", 5, 8, 8), 8, 3, 9, drawn);
+    for (auto& [id, value] : c.inputs)
+      if (c.graph.tensor(id).name == "partials") {
+        const uint64_t ld = c.graph.tensor(id).ld;
+        value.u[ld + 4] = 0x7fc00000u;          // not a number
+        value.u[3 * ld + 3] = 0x7f800000u;      // infinite
+        value.u[6 * ld + 8 + 3] = 0xff800000u;  // minus infinity
+      }
+    all.push_back(std::move(c));
   }
   {
     auto c = make_state("three ends, at most 9 ids", 6, 40, 40);
     c.set_ends({2, 117, 202});
-    c.params[P::max_length] = 9;
+    c.set_param(P::max_length, 9);
     c.set_param(P::length_penalty, -1.0f);
     all.push_back(make_case(std::move(c), 40, 3, 7));
   }
@@ -236,7 +262,7 @@ void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId
   a.slices = static_cast<uint32_t>(g.tensor(partials).cols / 4);
   g.add_node({&greedy_step_op,
               label,
-              {partials, state.step, state.params, state.search, state.lineage, state.log},
+              {partials, state.step, state.search, state.lineage, state.log},
               {state.search, state.lineage, state.log},
               graph::Attributes(a)});
 }

@@ -21,11 +21,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   const uint64_t slices = div_up<uint64_t>(x.cols, search::slice_columns(x.cols));
   LAPILLI_CHECK(expect_output(g, node, 1, {"parts", x.rows, 2 * slices}));
-  if (attributes.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
-  if (attributes.only_if_renormalize) {
-    if (!attributes.live_rows) return node_error(node, "renormalizing is a matter of live rows");
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
-  }
+  if (attributes.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
   return {};
 }
 
@@ -34,7 +30,6 @@ std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const gr
 }
 
 ShaderId shader_of(const LogSoftmaxAttributes& a, bool apply) {
-  if (a.only_if_renormalize) return apply ? ShaderId::log_softmax_apply_again : ShaderId::log_softmax_parts_again;
   if (a.live_rows) return apply ? ShaderId::log_softmax_apply_live : ShaderId::log_softmax_parts_live;
   return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
 }
@@ -61,10 +56,6 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
         LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
         d.operands.push_back(step);
       }
-      if (a.only_if_renormalize) {
-        LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
-        d.operands.push_back(params);
-      }
       d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                       static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
                       static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
@@ -82,7 +73,6 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   uint64_t rows = t.rows;
   if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
   std::fill_n(parts.begin(), rows * u.ld, 0.0);
-  if (a.only_if_renormalize && values.at(node.inputs[2]).u[ParamWords::renormalize] == 0) return;
   for (uint64_t r = 0; r < rows; ++r) {
     double* row = x.data() + r * t.ld;
     double maximum = static_cast<double>(kMasked), sum = 0;
@@ -112,14 +102,12 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, const
   CaseRandom random(rows * 131 + columns);
   const auto x = c.graph.activation("logits", rows, columns);
   const auto step = a.live_rows ? add_step(c.graph) : graph::kNone;
-  const auto params = a.only_if_renormalize ? add_params(c.graph) : graph::kNone;
-  ops::log_softmax(c.graph, name, x, step, params, a);
+  ops::log_softmax(c.graph, name, x, step, a);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 12));
   if (a.live_rows) {
-    c.inputs.emplace_back(step, step_values(3, live));
+    c.inputs.emplace_back(step, step_values({3}, live));
     c.live_rows = live;
   }
-  if (a.only_if_renormalize) c.inputs.emplace_back(params, words_of(std::vector<uint32_t>(ParamWords::words, 0)));
   return c;
 }
 
@@ -129,7 +117,7 @@ std::vector<OpCase> cases() {
     const std::string text = format("3x%llu", static_cast<unsigned long long>(columns));
     all.push_back(make_case(text, 3, columns, {}));
   }
-  all.push_back(make_case("live 2 of 5", 5, 4099, {1, 0}, 2));
+  all.push_back(make_case("live 2 of 5", 5, 4099, {1}, 2));
   {
     auto c = make_case("forbidden columns, and a row of nothing else", 3, 8193, {});
     auto& v = c.inputs[0].second.f;
@@ -139,18 +127,7 @@ std::vector<OpCase> cases() {
     for (uint64_t i = 0; i < 5000; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
     all.push_back(std::move(c));
   }
-  {
-    auto c = make_case("renormalizing", 4, 301, {1, 1}, 4);
-    c.inputs[2].second.u[ParamWords::renormalize] = 1;
-    all.push_back(std::move(c));
-    all.push_back(make_case("nothing to renormalize", 4, 301, {1, 1}, 4));
-  }
-  {
-    auto c = make_case("renormalizing, slices", 4, 9001, {1, 1}, 3);
-    c.inputs[2].second.u[ParamWords::renormalize] = 1;
-    all.push_back(std::move(c));
-    all.push_back(make_case("nothing to renormalize, slices", 4, 9001, {1, 1}, 3));
-  }
+  all.push_back(make_case("live, slices", 4, 9001, {1}, 3));
   all.push_back(make_case("large vocabulary", 2, 65001, {}));
   return all;
 }
@@ -160,12 +137,12 @@ std::vector<OpCase> cases() {
 constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
-                                 graph::TensorId params, const LogSoftmaxAttributes& attributes) {
+                                 const LogSoftmaxAttributes& attributes) {
   const uint64_t rows = g.tensor(x).rows, columns = g.tensor(x).cols;
   const auto parts =
       g.activation(label + ".parts", rows, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
   const auto y = g.updated(label, x);
-  g.add_node({&log_softmax_op, label, {x, step, params}, {y, parts}, graph::Attributes(attributes)});
+  g.add_node({&log_softmax_op, label, {x, step}, {y, parts}, graph::Attributes(attributes)});
   return y;
 }
 

@@ -6,6 +6,7 @@
 #include "ops/matmul_cases.hpp"
 #include "ops/matmul_lower.hpp"
 #include "ops/registry.hpp"
+#include "ops/spans.hpp"
 #include "ops/state.hpp"
 
 namespace lapilli {
@@ -13,22 +14,23 @@ namespace {
 
 // matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
 // first of them is the floor.
-#define ROWS_KERNEL(rm)                                                                                 \
-  {                                                                                                     \
-    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm, \
-        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, rm, 0, 0                             \
+#define ROWS_KERNEL(rm)                                                                                      \
+  {                                                                                                          \
+    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,      \
+        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0, 0 \
   }
 // The same with a workgroup of one subgroup whose lanes share their loads of x.
-#define LANES_KERNEL(rm)                                                                                             \
-  {                                                                                                                  \
-    "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm, \
-        ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, rm, 0, kSubgroup                          \
+#define LANES_KERNEL(rm)                                                                                               \
+  {                                                                                                                    \
+    "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm,   \
+        ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, ShaderId::matmul_kv_spans_lanes##rm, rm, 0, \
+        kSubgroup                                                                                                      \
   }
 // For few rows: the depth is split among the invocations.
 #define SPLIT_KERNEL(rm)                                                                              \
   {                                                                                                   \
     "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent, \
-        ShaderId::matmul_kv_step_split##rm, rm, 8, 64                                                 \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, 64                                        \
   }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr uint32_t kSubgroup = MatmulKernel::kSubgroup;
@@ -43,7 +45,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      SPLIT_KERNEL(1),
                                      SPLIT_KERNEL(4),
                                      {"tiled", ShaderId::matmul_tiled, ShaderId::matmul_q_kv_tiled, kAbsent,
-                                      ShaderId::matmul_kv_tiled, kAbsent, 32, 16, 64}};
+                                      ShaderId::matmul_kv_tiled, kAbsent, ShaderId::matmul_kv_spans_tiled, 32, 16, 64}};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
@@ -77,9 +79,13 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
   LAPILLI_CHECK(expect_words(g, node, operand(node.outputs, 1), "kv", kv.words()));
   if (kv.words() > 0xffffffffu) return node_error(node, "kv has more than 2^32 words");
   if (kv.place == Place::step) {
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::words));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
     if (x.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
     return {};
+  }
+  if (kv.place == Place::spans) {
+    if (a.q_columns > 0) return node_error(node, "the rows of a pass give keys and values alone");
+    return expect_words(g, node, operand(node.inputs, 3), "spans", SpanWords::words);
   }
   if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
     return node_error(node, "%llu rows, %u a slot, do not fit %u slots of %u positions",
@@ -105,9 +111,17 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
+// GPUs whose rows kernels are the better ones. On Arm's a thread has 64 registers: parts of x, sums and columns need 80 and
+// more, so that the lanes kernels spill by the hundred and take most of a first job's compiling. AMD's compilers load x,
+// the same for all, into scalar registers; handed from lane to lane it fills vector registers, and fewer waves fit.
+bool rows_beat_lanes(const Capabilities& caps) {
+  constexpr uint32_t kArm = 0x13b5, kAmd = 0x1002;
+  return caps.vendor_id == kArm || caps.vendor_id == kAmd;
+}
+
 // Workgroups of exactly one subgroup are certain only where there is one size.
 bool has_lanes(const Capabilities& caps) {
-  return caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
+  return !rows_beat_lanes(caps) && caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
          caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
 }
 
@@ -116,7 +130,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
   const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step, gpu = caps.type != DeviceType::cpu;
   std::vector<Variant> list;
-  const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name}); };
+  // The split ones sum parts of the depth; all others go through it from its first to its last four.
+  const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name, id != kSplit1 && id != kSplit4}); };
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
   const bool small = gpu && caps.type != DeviceType::discrete;
@@ -161,12 +176,46 @@ void product_row(const MatmulAttributes& a, const double* x, const std::vector<d
   for (uint64_t n = 0; n < a.n; ++n) y[n] += w[packed::bias_word(n, a.n, a.k)];
 }
 
+// Where the rows of the split form go: slot and position of row r; false: it writes nothing.
+class HostPlaces {
+ public:
+  HostPlaces(const graph::Node& node, const KvShape& kv, HostTensors& values) : kv_(kv) {
+    if (kv.place != Place::batch) words_ = &values.at(node.inputs[3]).u;
+    if (kv.place != Place::spans) return;
+    for (const Span& s : spans_of(*words_))
+      for (uint32_t i = 0; i < s.ids; ++i) rows_.emplace_back(s.place, i);
+  }
+  bool find(uint64_t r, uint64_t& slot, uint64_t& position) const {
+    switch (kv_.place) {
+      case Place::step:
+        if (r >= (*words_)[StepWords::live]) return false;
+        slot = RowWord::slot((*words_)[StepWords::rows + r]);
+        position = RowWord::position((*words_)[StepWords::rows + r]);
+        return true;
+      case Place::spans:
+        if (r >= rows_.size()) return false;
+        slot = rows_[r].first;
+        position = rows_[r].second;
+        return true;
+      case Place::batch:
+        break;
+    }
+    slot = r / kv_.rows_per_slot;
+    position = r % kv_.rows_per_slot;
+    return true;
+  }
+
+ private:
+  KvShape kv_;
+  const std::vector<uint32_t>* words_ = nullptr;
+  std::vector<std::pair<uint32_t, uint32_t>> rows_;  // of a pass: slot and position
+};
+
 void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const auto& x = g.tensor(node.inputs[0]);
   auto& kv = values.at(node.outputs[1]).f;
-  const bool step = a.kv.place == Place::step;
-  const std::vector<uint32_t>* words = step ? &values.at(node.inputs[3]).u : nullptr;
+  const HostPlaces places(node, a.kv, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
     product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, values.at(node.inputs[1]).f, y);
@@ -175,9 +224,8 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
       auto& out = values.at(node.outputs[0]).f;
       for (uint64_t c = 0; c < q.ld; ++c) out[r * q.ld + c] = c < a.q_columns ? y[c] : 0.0;
     }
-    if (step && r >= (*words)[StepWords::live]) continue;
-    const uint64_t slot = step ? (*words)[StepWords::row_slot + r] : r / a.kv.rows_per_slot;
-    const uint64_t position = step ? (*words)[StepWords::step] : r % a.kv.rows_per_slot;
+    uint64_t slot = 0, position = 0;
+    if (!places.find(r, slot, position)) continue;
     for (uint64_t h = 0; h < a.kv.heads; ++h)
       for (uint64_t i = 0; i < 2 * a.kv.head_dim; ++i)
         kv[a.kv.word(h, slot, position) + i] = y[a.q_columns + h * 2 * a.kv.head_dim + i];
@@ -228,16 +276,17 @@ graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph
 }
 
 graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                               uint32_t q_columns, graph::TensorId kv, const KvShape& shape, graph::TensorId step) {
+                               uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
+                               graph::TensorId step_or_spans, bool live_rows) {
   MatmulAttributes a;
   a.n = q_columns + shape.heads * 2 * shape.head_dim;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
   a.split = 1;
   a.q_columns = q_columns;
   a.kv = shape;
-  a.live_rows = shape.place == Place::step;
+  a.live_rows = live_rows || shape.place != Place::batch;
   const auto q = q_columns > 0 ? g.activation(label, g.tensor(x).rows, q_columns) : graph::kNone;
-  g.add_node({&matmul_op, label, {x, weight, graph::kNone, step}, {q, kv}, graph::Attributes(a)});
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, step_or_spans}, {q, kv}, graph::Attributes(a)});
   return q;
 }
 

@@ -48,6 +48,8 @@ constexpr uint64_t bias_word(uint64_t column, uint64_t n, uint64_t k) { return b
 enum class Place : uint32_t {
   batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
   step,   // slot = row_slot[r], position = step (StepWords); rows at or beyond `live` write nothing
+  spans,  // slot = place of the sentence whose row r is, position = r - its first row (SpanWords); rows behind the last
+          // sentence write nothing
 };
 struct KvShape {
   uint32_t heads = 0, head_dim = 0;
@@ -60,7 +62,7 @@ struct KvShape {
   }
 };
 
-// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state or kNone.
+// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state, spans or kNone (by `kv.place`).
 // outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor.
 // In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values.
 struct MatmulAttributes {
@@ -69,7 +71,7 @@ struct MatmulAttributes {
   uint32_t split = 0;  // 1: the split form
   uint32_t q_columns = 0;
   KvShape kv;
-  uint32_t live_rows = 0;  // 1: the rows are those of a step (grid follows the live rows)
+  uint32_t live_rows = 0;  // 1: the rows are those of a step or of an encode pass (grid follows the live rows)
 };
 
 namespace ops {
@@ -83,10 +85,11 @@ graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorI
 // residual + x W + b, in place of the residual.
 graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            graph::TensorId residual, bool live_rows = false);
-// The split form: returns q (kNone if q_columns is 0); kv is updated in place. `step` is needed for Place::step.
+// The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and
+// Place::spans (without q) the spans; their rows are live rows in any case.
 graph::TensorId linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                           uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                          graph::TensorId step = graph::kNone);
+                          graph::TensorId step_or_spans = graph::kNone, bool live_rows = false);
 }  // namespace ops
 
 }  // namespace lapilli

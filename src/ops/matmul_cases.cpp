@@ -1,5 +1,6 @@
 #include "ops/matmul_cases.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lapilli {
@@ -69,10 +70,50 @@ OpCase kv_case(const KvCase& s) {
   if (step) {
     std::vector<uint32_t> slots;  // rows in another order than slots
     for (uint32_t r = 0; r < s.rows; ++r) slots.push_back((r * 3 + 1) % s.kv.slots);
-    c.inputs.emplace_back(state, step_values(s.step, s.live, slots));
+    c.inputs.emplace_back(state, step_values(mixed_positions(s.step, static_cast<uint32_t>(s.rows)), s.live, slots));
     c.live_rows = s.live;
   }
   return c;
+}
+
+// Rows of an encode pass; `slack` rows behind the last sentence write nothing.
+struct PassCase {
+  std::vector<uint32_t> lengths;
+  uint64_t k = 64;
+  uint32_t heads = 1, head_dim = 8, slack = 0;
+};
+
+OpCase pass_case(const PassCase& s) {
+  OpCase c;
+  const auto n = static_cast<uint32_t>(s.lengths.size()),
+             longest = *std::max_element(s.lengths.begin(), s.lengths.end());
+  KvShape kv{s.heads, s.head_dim, n + 1, longest + 2, Place::spans, 1};
+  const auto spans = add_spans(c, s.lengths);
+  const uint64_t rows = c.live_rows + s.slack, columns = uint64_t{s.heads} * 2 * s.head_dim;
+  c.name = format("pass of %u, %llu of %llu rows k %llu heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
+                  s.head_dim);
+  const auto x = c.graph.activation("x", rows, s.k);
+  const auto w = add_weight(c.graph, "weight", packed::words(columns, s.k));
+  const auto to = add_state(c.graph, "kv", StateKind::cross_kv, kv.words(), graph::DType::f32);
+  ops::linear_kv(c.graph, "kv", x, w, 0, to, kv, spans);
+  c.prepare = [x, w, to, columns, k = s.k](OpCase& into) {
+    CaseRandom random(columns * 41 + k);
+    into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
+    into.inputs.emplace_back(w, packed_values(columns, k, random, 2 / std::sqrt(static_cast<double>(k))));
+    into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
+  };
+  return c;
+}
+
+void add_pass_cases(std::vector<OpCase>& all) {
+  all.push_back(pass_case({{1}, 20, 2, 8}));
+  all.push_back(pass_case({{3}, 24, 2, 8}));
+  all.push_back(pass_case({{5, 1}, 36, 3, 12, 2}));
+  all.push_back(pass_case({{4, 1, 3, 5}, 24, 2, 16, 3}));
+  all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 3, 5, 21}));  // heads that are no vec4; whole tiles of nothing
+  all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7}));  // in slices by heads and slots where bindings are small
+  all.push_back(pass_case({{3, 2}, 600, 2, 8, 1}));           // deeper than a small binding
+  all.push_back(pass_case({std::vector<uint32_t>(kMaxRows, 1), 16, 1, 8, 5}));  // no entry behind the last sentence
 }
 
 void add_kv_cases(std::vector<OpCase>& all) {
@@ -140,6 +181,7 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding
   all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
   add_kv_cases(all);
+  add_pass_cases(all);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;
   all.push_back(linear_case({2, 65601, 512}));  // a table above 128 MiB

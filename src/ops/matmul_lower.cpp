@@ -48,7 +48,7 @@ class Lowering {
     x_ = node.inputs[0];
     w_ = node.inputs[1];
     residual_ = operand(node.inputs, 2) != graph::kNone;
-    step_ = operand(node.inputs, 3);
+    row_state_ = operand(node.inputs, 3);
     y_ = node.outputs[0];
     if (a_.split) kv_ = node.outputs[1];
     limit_ = context.caps.max_storage_range;
@@ -71,6 +71,7 @@ class Lowering {
  private:
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
   [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
+  [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.place == Place::spans; }
 
   // Bytes of y from the first column of the first row to the last of the last.
   static uint64_t span_bytes(const graph::Tensor& t, uint64_t rows, uint64_t columns) {
@@ -90,13 +91,18 @@ class Lowering {
   }
 
   // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
-  // together.
+  // together as long as a panel alone is not too much.
   void limit_work(uint64_t& rows, uint64_t& panels) const {
     const auto& caps = context_.caps;
-    const uint64_t tile = kernel_.rows, columns = panels * packed::kPanel;
-    if (a_.live_rows == 0 && rows > tile)
-      rows = std::min(rows, tile * parts_within_work(caps, div_up(rows, tile), operations(tile, columns)));
+    const uint64_t tile = kernel_.rows;
+    const auto limit_rows = [&] {
+      if (rows <= tile) return;
+      const double each = operations(tile, panels * packed::kPanel);
+      rows = std::min(rows, tile * parts_within_work(caps, div_up(rows, tile), each));
+    };
+    if (a_.live_rows == 0) limit_rows();
     panels = parts_within_work(caps, panels, operations(rows, packed::kPanel));
+    if (a_.live_rows != 0) limit_rows();
   }
 
   Status lower_plain(Range64 columns) {
@@ -207,7 +213,7 @@ class Lowering {
   [[nodiscard]] ShaderId shader(Form form) const {
     if (form == Form::plain) return kernel_.plain;
     if (form == Form::q_kv) return is_step() ? kernel_.q_kv_step : kernel_.q_kv;
-    return is_step() ? kernel_.kv_step : kernel_.kv;
+    return is_step() ? kernel_.kv_step : is_spans() ? kernel_.kv_spans : kernel_.kv;
   }
 
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
@@ -304,8 +310,7 @@ class Lowering {
     p.plain.rows = static_cast<uint32_t>(s.rows.size());
     p.plain.tiles = static_cast<uint32_t>(tiles);
     p.plain.blocks = static_cast<uint32_t>(blocks);
-    // Where the grid follows the live rows the groups of the first rows come first.
-    p.plain.columns_outer = !follows && tiles > 1 ? 1 : 0;
+    p.plain.columns_outer = tiles > 1 ? 1 : 0;
     p.plain.c_begin = static_cast<uint32_t>(c_begin);
     p.plain.c_end = static_cast<uint32_t>(c_end);
     p.plain.k4 = static_cast<uint32_t>(s.depth.size() / 4);
@@ -314,7 +319,7 @@ class Lowering {
     bind_weight(s, d, p);
     if (s.form != Form::kv) bind_y(s, d, p);
     if (s.form != Form::plain) bind_kv(s, d, p);
-    if (s.form != Form::plain && is_step()) LAPILLI_CHECK(bind_step(d));
+    if (s.form != Form::plain && (is_step() || is_spans())) LAPILLI_CHECK(bind_rows(d));
     if (s.form == Form::plain)
       d.set_push(p.plain);
     else
@@ -324,9 +329,10 @@ class Lowering {
     return {};
   }
 
-  Status bind_step(Dispatch& d) const {
-    LAPILLI_TRY(const auto step, bind_whole(context_, 4, step_, graph::Access::read));
-    d.operands.push_back(step);
+  // What says where rows go.
+  Status bind_rows(Dispatch& d) const {
+    LAPILLI_TRY(const auto words, bind_whole(context_, 4, row_state_, graph::Access::read));
+    d.operands.push_back(words);
     return {};
   }
 
@@ -335,7 +341,8 @@ class Lowering {
   const MatmulKernel& kernel_;
   std::vector<Dispatch>& out_;
   const MatmulAttributes a_;
-  graph::TensorId x_ = graph::kNone, w_ = graph::kNone, step_ = graph::kNone, y_ = graph::kNone, kv_ = graph::kNone;
+  graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
+                  kv_ = graph::kNone;
   bool residual_ = false;
   uint64_t limit_ = 0, room_ = 0, depth_ = 0, depth_slice_ = 0, rows_ = 0;
   Range64 all_depth_;

@@ -15,7 +15,7 @@ struct MatmulKernel {
   static constexpr uint32_t kSubgroup = 0xffffffffu;    // as many invocations as a subgroup has
 
   const char* name = "";
-  ShaderId plain{}, q_kv{}, q_kv_step{}, kv{}, kv_step{};
+  ShaderId plain{}, q_kv{}, q_kv_step{}, kv{}, kv_step{}, kv_spans{};
   uint32_t rows = 1;           // rows a workgroup computes
   uint32_t column_groups = 0;  // groups of four columns a workgroup computes; 0: as many as it has invocations
   uint32_t local = 0;          // invocations; 0: chosen by the device

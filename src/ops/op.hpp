@@ -28,6 +28,9 @@ struct Operand {
   uint64_t step_stride = 0;
 };
 
+// What a grid goes by: rows, or the tiles of an encode pass (see ops/state.hpp).
+enum class Follows : uint32_t { rows, tiles };
+
 // One vkCmdDispatch. Everything in it is fixed when the plan is made.
 struct Dispatch {
   ShaderId shader{};
@@ -36,9 +39,10 @@ struct Dispatch {
   uint32_t push_bytes = 0;
   std::vector<Operand> operands;
   uint64_t groups = 1;  // linear; the planner folds it into three dimensions
-  // If not 0, the grid follows the live rows of a step: groups = groups_per_tile * ceil(live / rows_per_tile).
-  // `groups` is then its value for all rows.
+  // If not 0, the grid follows the live rows of a step or an encode pass: groups = groups_per_tile * ceil(live /
+  // rows_per_tile). `groups` is then its value for all rows. `follows` says what is counted.
   uint32_t groups_per_tile = 0, rows_per_tile = 0;
+  Follows follows = Follows::rows;
   double cost = 0;  // about floating-point operations, for segments
 
   template <class P>
@@ -58,6 +62,7 @@ struct LowerContext {
 struct Variant {
   uint32_t id = 0;
   const char* name = "floor";
+  bool sums_in_order = true;  // every sum in the floor's order; the floor does
 };
 
 // Values of a tensor on the host: f32 as doubles, u32 as words; rows * ld elements.
@@ -81,6 +86,7 @@ struct OpCase {
   bool slow = false;        // large
   // Rows of the arena outputs that count: those at or beyond are not computed where the grid follows the live rows.
   uint64_t live_rows = ~uint64_t{0};
+  uint64_t live_tiles = ~uint64_t{0};  // likewise, of grids that follow tiles
   // Makes inputs that are large, so that listing cases costs little; called (once) before `inputs` is used. Empty:
   // nothing to do.
   std::function<void(OpCase&)> prepare;

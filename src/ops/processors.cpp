@@ -15,7 +15,7 @@ struct Push {
   uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;
 };
 
-enum Input : size_t { kLogits, kStep, kParams, kLineage, kLists };
+enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto shape = node.attributes.as<SearchShape>();
@@ -23,10 +23,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto& x = g.tensor(node.inputs[kLogits]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"logits", x.rows, x.cols}));
   if (g.root(node.outputs[0]) != g.root(node.inputs[kLogits])) return node_error(node, "works in place only");
-  if (node.inputs.size() != 5) return node_error(node, "needs logits, step, params, lineage and lists");
+  if (node.inputs.size() != 5) return node_error(node, "needs logits, step, search, lineage and lists");
   ops::SearchTensors state;
   state.step = node.inputs[kStep];
-  state.params = node.inputs[kParams];
+  state.search = node.inputs[kSearch];
   state.lineage = node.inputs[kLineage];
   state.lists = node.inputs[kLists];
   LAPILLI_CHECK(search::expect_state(g, node, state, shape));
@@ -46,7 +46,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto lineage, bind_whole(context, 1, node.inputs[kLineage], graph::Access::read));
   LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[kLists], graph::Access::read));
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
-  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], graph::Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 3, node.inputs[kSearch], graph::Access::read));
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
   for (const auto& r : ranges) {
     Dispatch d;
@@ -56,7 +56,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;
     d.operands = {bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write, delta),
-                  lineage, lists, step, params};
+                  lineage, lists, search, step};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld), delta,
                     static_cast<uint32_t>(r.begin), shape.slots, shape.positions, shape.beams});
     // Only a few scores are touched in most steps; the history is read by all.
@@ -69,7 +69,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 // One row, in the order of the reference implementation and with nothing shared with the kernel but the rules.
 class Row {
  public:
-  Row(double* scores, uint64_t columns, const HostTensor& params) : scores_(scores), columns_(columns), p_(params) {}
+  Row(double* scores, uint64_t columns, const search::ParamView& p) : scores_(scores), columns_(columns), p_(p) {}
   std::vector<uint32_t> history, source;
 
   void process(const std::vector<uint32_t>& lists) {
@@ -188,19 +188,15 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto shape = node.attributes.as<SearchShape>();
   const auto& t = g.tensor(node.inputs[kLogits]);
   const search::StepView step(values.at(node.inputs[kStep]));
-  const auto& params = values.at(node.inputs[kParams]);
   const auto &lineage = values.at(node.inputs[kLineage]).u, &lists = values.at(node.inputs[kLists]).u;
-  const uint32_t count = step.step() + 1;
-  if (count < params.u[P::prefix]) return;  // the next id is given
   auto& x = values.at(node.inputs[kLogits]).f;
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
-    Row row(x.data() + r * t.ld, t.cols, params);
-    const uint32_t slot = step.slot(r);
-    for (uint32_t i = 0; i < count; ++i)
-      row.history.push_back(lineage[lineage_word(step.step() & 1, 1, slot, i, shape.slots, shape.positions)]);
-    const uint32_t stride = params.u[P::source_stride];
-    for (uint32_t i = 0; i < stride; ++i)
-      row.source.push_back(lists[params.u[P::source_offset] + slot / shape.beams * stride + i]);
+    const uint32_t slot = step.slot(r), position = step.position(r);
+    const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
+    Row row(x.data() + r * t.ld, t.cols, p);
+    for (uint32_t i = 0; i <= position; ++i)
+      row.history.push_back(lineage[lineage_word(position & 1, 1, slot, i, shape.slots, shape.positions)]);
+    for (uint32_t i = 0; i < p[P::source_count]; ++i) row.source.push_back(lists[p[P::source_offset] + i]);
     row.process(lists);
   }
 }
@@ -210,8 +206,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 constexpr uint32_t kVocabulary = 53;
 
 // Two sentences of three beams, the first of which has ended; 9 ids are there.
-search::StateCase make_state(const std::string& name, uint32_t t = 8, uint32_t vocabulary = kVocabulary) {
-  search::StateCase c(name, {6, 40, 3, 2}, vocabulary, 256);
+search::StateCase make_state(const std::string& name, uint32_t t = 8) {
+  search::StateCase c(name, {6, 40, 3, 2}, 256);
   CaseRandom random(t + 17);
   c.set_step(t, 3, {3, 4, 5});
   // Few ids, so that there is much to repeat.
@@ -230,14 +226,14 @@ OpCase make_case(search::StateCase c, uint64_t columns = kVocabulary) {
 }
 
 void put(search::StateCase& c, uint32_t offset_word, uint32_t at, uint32_t count, std::vector<uint32_t> words) {
-  c.params[offset_word] = at;
-  c.params[offset_word + 1] = count;
+  c.set_param(offset_word, at);
+  c.set_param(offset_word + 1, count);
   std::copy(words.begin(), words.end(), c.lists.begin() + at);
 }
 
 void put_source(search::StateCase& c) {
-  c.params[P::source_offset] = 100;
-  c.params[P::source_stride] = 7;
+  for (uint32_t s = 0; s < c.shape.places; ++s) c.param(s, P::source_offset) = 100 + 7 * s;
+  c.set_param(P::source_count, 7);
   CaseRandom random(3);
   for (uint32_t i = 0; i < 14; ++i) c.lists[100 + i] = random.below(6);
 }
@@ -246,10 +242,10 @@ void put_all(search::StateCase& c) {
   put_source(c);
   c.set_param(P::encoder_repetition_penalty, 0.625f);
   c.set_param(P::repetition_penalty, 1.5f);
-  c.params[P::no_repeat_ngram] = 3;
-  c.params[P::encoder_no_repeat_ngram] = 2;
-  c.params[P::min_length] = 12;
-  c.params[P::decay_start] = 3;
+  c.set_param(P::no_repeat_ngram, 3);
+  c.set_param(P::encoder_no_repeat_ngram, 2);
+  c.set_param(P::min_length, 12);
+  c.set_param(P::decay_start, 3);
   c.set_param(P::decay_factor, 1.25f);
   const auto f = [](float v) { return search::as_word(v); };
   put(c, P::suppress_offset, 1, 2, {13, 52});
@@ -260,13 +256,13 @@ void put_all(search::StateCase& c) {
 void add_ngram_cases(std::vector<OpCase>& all) {
   for (const uint32_t n : {1u, 2u, 3u, 9u, 10u, 11u}) {
     auto c = make_state(format("no repeated %u-grams", n));
-    c.params[P::no_repeat_ngram] = n;
+    c.set_param(P::no_repeat_ngram, n);
     all.push_back(make_case(std::move(c)));
   }
   for (const uint32_t n : {1u, 2u, 3u, 11u}) {
     auto c = make_state(format("no %u-grams of the source", n));
     put_source(c);
-    c.params[P::encoder_no_repeat_ngram] = n;
+    c.set_param(P::encoder_no_repeat_ngram, n);
     all.push_back(make_case(std::move(c)));
   }
 }
@@ -274,34 +270,34 @@ void add_ngram_cases(std::vector<OpCase>& all) {
 void add_length_cases(std::vector<OpCase>& all) {
   for (const uint32_t least : {9u, 10u}) {
     auto c = make_state(format("at least %u ids", least));
-    c.params[P::min_length] = least;
+    c.set_param(P::min_length, least);
     all.push_back(make_case(std::move(c)));
     auto d = make_state(format("at least %u ids, two ends, by new ids", least));
     d.set_ends({2, 7});
-    d.params[P::min_new_length] = least;
+    d.set_param(P::min_new_length, least);
     all.push_back(make_case(std::move(d)));
   }
   for (const uint32_t t : {0u, 1u}) {
     auto c = make_state(format("forced first, step %u", t), t);
-    c.params[P::forced_bos] = 10;
+    c.set_param(P::forced_bos, 10);
     all.push_back(make_case(std::move(c)));
     auto d = make_state(format("suppressed at the beginning, step %u", t), t);
     put(d, P::begin_suppress_offset, 5, 2, {2, 11});
-    d.params[P::begin_suppress_length] = 1;
+    d.set_param(P::begin_suppress_length, 1);
     all.push_back(make_case(std::move(d)));
   }
   for (const uint32_t longest : {10u, 11u}) {
     auto c = make_state(format("forced end, at most %u ids", longest));
-    c.params[P::max_length] = longest;
-    c.params[P::forced_eos_count] = 2;
-    c.params[P::forced_eos_ids] = 2;
-    c.params[P::forced_eos_ids + 1] = 6;
+    c.set_param(P::max_length, longest);
+    c.set_param(P::forced_eos_count, 2);
+    c.set_param(P::forced_eos_ids, 2);
+    c.set_param(P::forced_eos_ids + 1, 6);
     all.push_back(make_case(std::move(c)));
   }
   for (const uint32_t start : {5u, 9u}) {
     auto c = make_state(format("decay after %u ids", start));
     c.set_ends({2, 9, 2});
-    c.params[P::decay_start] = start;
+    c.set_param(P::decay_start, start);
     c.set_param(P::decay_factor, 1.4f);
     all.push_back(make_case(std::move(c)));
   }
@@ -310,14 +306,13 @@ void add_length_cases(std::vector<OpCase>& all) {
 // Powers far beyond what a float holds, and far below.
 void add_decay_cases(std::vector<OpCase>& all) {
   for (const float factor : {0.5f, 1.03125f, 1.4f, 1e30f}) {
-    search::StateCase c(format("decay by %g after 300 ids more", static_cast<double>(factor)), {2, 320, 1, 2},
-                        kVocabulary, 16);
+    search::StateCase c(format("decay by %g after 300 ids more", static_cast<double>(factor)), {2, 320, 1, 2}, 16);
     CaseRandom random(300);
     c.set_step(304, 2);
     c.random_lineage(304, 5, random);
     c.set_ends({2, 9});
-    c.params[P::max_length] = 320;
-    c.params[P::decay_start] = 5;
+    c.set_param(P::max_length, 320);
+    c.set_param(P::decay_start, 5);
     c.set_param(P::decay_factor, factor);
     all.push_back(make_case(std::move(c)));
   }
@@ -333,16 +328,16 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
                                                                      {"text after a pair", {31, 4, 35, 35, 7, 8}}};
   for (const auto& [name, ids] : histories)
     for (const double favour : {0.0, 4.0}) {
-      search::StateCase c(format("timestamps, %s, by %g", name, favour), {2, 40, 1, 2}, kVocabulary, 16);
+      search::StateCase c(format("timestamps, %s, by %g", name, favour), {2, 40, 1, 2}, 16);
       const auto t = static_cast<uint32_t>(ids.size()) + 1;
       CaseRandom random(t);
       c.random_lineage(t, 5, random);
       for (size_t i = 0; i < ids.size(); ++i)
         for (const uint32_t slot : {0u, 1u}) c.lineage[lineage_word(t & 1, 1, slot, 2 + i, 2, 40)] = ids[i];
       c.set_step(t, 2);
-      c.params[P::timestamp_begin] = 30;
-      c.params[P::timestamp_after] = 2;
-      c.params[P::timestamp_latest] = 35;
+      c.set_param(P::timestamp_begin, 30);
+      c.set_param(P::timestamp_after, 2);
+      c.set_param(P::timestamp_latest, 35);
       auto made = make_case(std::move(c));
       for (auto& [id, value] : made.inputs)
         for (size_t i = 0; i < value.f.size(); ++i)
@@ -372,9 +367,13 @@ std::vector<OpCase> cases() {
     auto d = make_state("everything, ids beyond the vocabulary");
     put_all(d);
     all.push_back(make_case(std::move(d), 11));
-    auto e = make_state("given ids go untouched");
+    auto e = make_state("sentences at positions and with options of their own");
     put_all(e);
-    e.params[P::prefix] = 10;
+    e.step = step_values({8, 8, 8, 3}, 6, {3, 4, 5, 0, 1, 2}).u;
+    e.param(0, P::min_length) = 4;
+    e.param(0, P::no_repeat_ngram) = 1;
+    e.param(0, P::repetition_penalty) = search::as_word(0.5f);
+    e.param(0, P::source_count) = 3;
     all.push_back(make_case(std::move(e)));
     auto f = make_state("first step", 0);
     put_all(f);
@@ -395,7 +394,7 @@ std::vector<OpCase> cases() {
     all.push_back(std::move(made));
   }
   {  // rows in several slices where bindings are small
-    search::StateCase c("eight rows", {8, 40, 2, 4}, 4001, 256);
+    search::StateCase c("eight rows", {8, 40, 2, 4}, 256);
     CaseRandom random(8);
     c.set_step(11, 7, {6, 7, 0, 1, 4, 5, 2, 3});
     c.random_lineage(11, 9, random);
@@ -404,7 +403,7 @@ std::vector<OpCase> cases() {
     all.push_back(make_case(std::move(c), 4001));
   }
   {  // more ids than the bits of one pass
-    search::StateCase c("large vocabulary", {2, 80, 2, 1}, 140003, 256);
+    search::StateCase c("large vocabulary", {2, 80, 2, 1}, 256);
     CaseRandom random(6);
     c.set_step(70, 2);
     c.random_lineage(70, 140003, random);
@@ -415,17 +414,17 @@ std::vector<OpCase> cases() {
         ids[i + 2] = ids[i];
       }
     c.set_param(P::repetition_penalty, 1.25f);
-    c.params[P::forced_eos_count] = 1;
+    c.set_param(P::forced_eos_count, 1);
     all.push_back(make_case(std::move(c), 140003));
   }
   {  // longer than what a workgroup keeps of the history
-    search::StateCase c("long history", {2, 1300, 1, 2}, 4001, 64);
+    search::StateCase c("long history", {2, 1300, 1, 2}, 64);
     CaseRandom random(5);
     c.set_step(1288, 2);
     c.random_lineage(1288, 4001, random);
     c.set_param(P::repetition_penalty, 1.25f);
-    c.params[P::no_repeat_ngram] = 1;
-    c.params[P::bad_words_count] = 1;
+    c.set_param(P::no_repeat_ngram, 1);
+    c.set_param(P::bad_words_count, 1);
     c.lists[0] = 1;
     c.lists[1] = 77;
     all.push_back(make_case(std::move(c), 4001));
@@ -442,7 +441,7 @@ graph::TensorId ops::processors(graph::Graph& g, const std::string& label, graph
   const auto y = g.updated(label, logits);
   g.add_node({&processors_op,
               label,
-              {logits, state.step, state.params, state.lineage, state.lists},
+              {logits, state.step, state.search, state.lineage, state.lists},
               {y},
               graph::Attributes(shape)});
   return y;

@@ -1,6 +1,7 @@
 #include "ops/search_util.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace lapilli::search {
@@ -31,9 +32,9 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
 
 double Draws::number(uint32_t row, uint32_t id) const {
   const uint32_t slot = step_.slot(row);
-  const auto& p = params_.u;
-  const draw::Place place{(uint64_t{p[ParamWords::seed + 1]} << 32) | p[ParamWords::seed], step_.step(),
-                          lists_.u[p[ParamWords::sequence_offset] + slot / beams_], slot % beams_};
+  const ParamView p(search_, slot, beams_);
+  const draw::Place place{(uint64_t{p[ParamWords::seed + 1]} << 32) | p[ParamWords::seed], step_.position(row),
+                          p[ParamWords::sequence], slot % beams_};
   return draw::gumbel_at(place, id);
 }
 
@@ -43,11 +44,11 @@ bool ParamView::is_end(uint32_t id) const {
   return false;
 }
 
-uint32_t ParamView::limit(const SearchShape& shape) const {
-  return std::min(words_[ParamWords::max_length], shape.positions);
+uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row) {
+  return (tick & (shape.ticks - 1)) * LogLayout::stride(shape.rows) + LogLayout::header + LogLayout::entry * row;
 }
 
-void write_grid(std::vector<uint32_t>& words, uint64_t at, uint32_t live) {
+void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live) {
   const uint64_t per_tile = words[at + GridWords::groups_per_tile];
   if (per_tile == 0) return;  // unused
   const uint64_t total = per_tile * div_up<uint64_t>(live, std::max(words[at + GridWords::rows_per_tile], 1u));
@@ -65,17 +66,21 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
                     const SearchShape& shape) {
   if (shape.beams == 0 || shape.beams > kMaxBeams)
     return node_error(node, "%u beams; 1 to %u are supported", shape.beams, kMaxBeams);
-  if (shape.sentences == 0 || shape.positions < 2 || shape.slots != uint64_t{shape.sentences} * shape.beams ||
+  if (shape.places == 0 || shape.positions < 2 || shape.slots != uint64_t{shape.places} * shape.beams ||
       shape.slots > kMaxRows)
-    return node_error(node, "%u sentences of %u beams in %u slots with %u positions; at most %u slots are supported",
-                      shape.sentences, shape.beams, shape.slots, shape.positions, kMaxRows);
+    return node_error(node, "%u places of %u beams in %u slots with %u positions; at most %u slots are supported",
+                      shape.places, shape.beams, shape.slots, shape.positions, kMaxRows);
+  if (shape.rows == 0 || shape.rows > shape.slots || !std::has_single_bit(shape.ticks))
+    return node_error(node, "%u rows in %u slots, and a log of %u ticks, which is no power of two", shape.rows,
+                      shape.slots, shape.ticks);
   const std::tuple<graph::TensorId, const char*, uint64_t> wanted[] = {
       {state.step, "step", StepWords::words},
-      {state.params, "params", ParamWords::words},
       {state.lineage, "lineage", lineage_words(shape.slots, shape.positions)},
-      {state.search, "search", uint64_t{shape.sentences} * SearchLayout::stride(shape.beams)},
-      {state.log, "log", (shape.positions - 1) * LogLayout::stride(shape.slots)},
+      {state.search, "search", uint64_t{shape.places} * SearchLayout::stride(shape.beams)},
+      {state.log, "log", shape.ticks * LogLayout::stride(shape.rows)},
       {state.lists, "lists", 1},
+      {state.inbox, "inbox", InboxLayout::header},
+      {state.lengths, "lengths", 2 * uint64_t{shape.places}},
       {state.grids, "grids", uint64_t{kMaxGrids} * GridWords::stride}};
   for (const auto& [id, role, words] : wanted)
     if (id != graph::kNone) LAPILLI_CHECK(expect_words(g, node, id, role, words));
@@ -84,7 +89,7 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vocabulary, uint32_t list_words)
+StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t list_words)
     : shape(of) {
   op_case.name = name;
   auto& g = op_case.graph;
@@ -92,14 +97,19 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vo
     return add_state(g, what, kind, n, graph::DType::u32);
   };
   tensors.step = add_step(g);
-  tensors.params = add_params(g);
-  const uint64_t searches = uint64_t{shape.sentences} * SearchLayout::stride(shape.beams);
-  const uint64_t logs = (shape.positions - 1) * LogLayout::stride(shape.slots);
+  if (shape.rows == 0) shape.rows = shape.slots;
+  if (shape.ticks == 0) shape.ticks = 8;
+  const uint64_t searches = uint64_t{shape.places} * SearchLayout::stride(shape.beams);
+  const uint64_t logs = shape.ticks * LogLayout::stride(shape.rows);
   tensors.lineage = words("lineage", StateKind::lineage, lineage_words(shape.slots, shape.positions));
   tensors.search = words("search", StateKind::search, searches);
   tensors.log = words("log", StateKind::log, logs);
   tensors.lists = words("lists", StateKind::lists, list_words);
   tensors.grids = words("grids", StateKind::grids, uint64_t{kMaxGrids} * GridWords::stride);
+  tensors.inbox = words("inbox", StateKind::inbox, list_words);
+  tensors.lengths = add_lengths(g);
+  inbox.assign(list_words, 0);
+  lengths.assign(2 * kMaxRows, 0);
   lineage.assign(lineage_words(shape.slots, shape.positions), 7);
   search.assign(searches, 0);
   log.assign(logs, 11);
@@ -107,29 +117,25 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t vo
   grids.assign(uint64_t{kMaxGrids} * GridWords::stride, 0);
   set_step(0, shape.slots);
 
-  params.assign(ParamWords::words, 0);
-  params[ParamWords::sentences] = shape.sentences;
-  params[ParamWords::beams] = shape.beams;
-  params[ParamWords::candidates] = 2 * shape.beams;
-  params[ParamWords::vocabulary] = vocabulary;
-  params[ParamWords::max_length] = shape.positions;
-  params[ParamWords::prefix] = 1;
+  fresh_search();
+  set_param(ParamWords::mark, 0x5151u);
+  set_param(ParamWords::max_length, shape.positions);
+  set_param(ParamWords::prefix, 1);
   for (const uint32_t w :
        {ParamWords::length_penalty, ParamWords::repetition_penalty, ParamWords::encoder_repetition_penalty,
         ParamWords::decay_factor, ParamWords::temperature, ParamWords::top_p, ParamWords::typical_p})
     set_param(w, 1.0f);
-  params[ParamWords::pad] = 1;
+  set_param(ParamWords::pad, 1);
   set_ends({2});
-  fresh_search();
 }
 
 void StateCase::set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots) {
-  step = step_values(t, live, slots).u;
+  step = step_values({t}, live, slots).u;
 }
 
 void StateCase::set_ends(const std::vector<uint32_t>& ids) {
-  params[ParamWords::end_count] = static_cast<uint32_t>(ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) params[ParamWords::end_ids + i] = ids[i];
+  set_param(ParamWords::end_count, static_cast<uint32_t>(ids.size()));
+  for (uint32_t i = 0; i < ids.size(); ++i) set_param(ParamWords::end_ids + i, ids[i]);
 }
 
 void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random) {
@@ -146,8 +152,9 @@ void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& rand
 }
 
 void StateCase::fresh_search() {
-  for (uint32_t s = 0; s < shape.sentences; ++s) {
-    for (uint32_t w = 0; w < SearchLayout::stride(shape.beams); ++w) search[search_word(s, w)] = 0;
+  for (uint32_t s = 0; s < shape.places; ++s) {
+    for (uint32_t w = ParamWords::words; w < SearchLayout::stride(shape.beams); ++w) search[search_word(s, w)] = 0;
+    param(s, SearchLayout::status) = static_cast<uint32_t>(SentenceStatus::running);
     for (uint32_t b = 0; b < shape.beams; ++b) {
       search[search_word(s, SearchLayout::header + b)] = as_word(b == 0 ? 0.0f : kNoScore);
       search[search_word(s, SearchLayout::finished_list(shape.beams) + 4 * b)] = as_word(kNoScore);
@@ -157,15 +164,20 @@ void StateCase::fresh_search() {
 
 OpCase StateCase::finish() {
   const std::pair<graph::TensorId, const std::vector<uint32_t>*> all[] = {
-      {tensors.step, &step}, {tensors.params, &params}, {tensors.lineage, &lineage}, {tensors.search, &search},
-      {tensors.log, &log},   {tensors.lists, &lists},   {tensors.grids, &grids}};
+      {tensors.step, &step},   {tensors.lineage, &lineage}, {tensors.search, &search}, {tensors.log, &log},
+      {tensors.lists, &lists}, {tensors.grids, &grids},     {tensors.inbox, &inbox},   {tensors.lengths, &lengths}};
   for (const auto& [id, words] : all)
     if (is_read(op_case.graph, op_case.graph.node(0), id)) op_case.inputs.emplace_back(id, words_of(*words));
   const uint32_t beams = shape.beams;
-  const uint64_t log_stride = LogLayout::stride(shape.slots);
+  const uint64_t log_stride = LogLayout::stride(shape.rows);
   op_case.float_word = [search_id = tensors.search, log_id = tensors.log, beams, log_stride](graph::TensorId id,
                                                                                              uint64_t word) {
-    if (id == log_id) return word % log_stride >= LogLayout::header && (word % log_stride - LogLayout::header) % 4 == 2;
+    if (id == log_id) {
+      const uint64_t in_row = word % log_stride;
+      if (in_row < LogLayout::header) return false;
+      const uint64_t in_entry = (in_row - LogLayout::header) % LogLayout::entry;
+      return in_entry == LogLayout::running || in_entry == LogLayout::finished;
+    }
     if (id != search_id) return false;
     const uint64_t w = word % SearchLayout::stride(beams);
     if (w < SearchLayout::header) return false;

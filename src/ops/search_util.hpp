@@ -3,7 +3,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ops/case_util.hpp"
@@ -43,42 +45,47 @@ std::vector<Candidate> best_columns(const double* row, uint64_t begin, uint64_t 
 class StepView {
  public:
   explicit StepView(const HostTensor& step) : words_(step.u) {}
-  [[nodiscard]] uint32_t step() const { return words_[StepWords::step]; }
+  [[nodiscard]] uint32_t tick() const { return words_[StepWords::tick]; }
   [[nodiscard]] uint32_t live() const { return words_[StepWords::live]; }
-  [[nodiscard]] uint32_t slot(uint64_t row) const { return words_[StepWords::row_slot + row]; }
+  [[nodiscard]] uint32_t row(uint64_t row) const { return words_[StepWords::rows + row]; }
+  [[nodiscard]] uint32_t slot(uint64_t row) const { return RowWord::slot(this->row(row)); }
+  [[nodiscard]] uint32_t position(uint64_t row) const { return RowWord::position(this->row(row)); }
 
  private:
   const std::vector<uint32_t>& words_;
 };
 
+// The options of the sentence that a slot belongs to.
 class ParamView {
  public:
-  explicit ParamView(const HostTensor& params) : words_(params.u) {}
+  ParamView(const HostTensor& search, uint32_t slot, uint32_t beams)
+      : words_(search.u.data() + uint64_t{slot / beams} * SearchLayout::stride(beams)) {}
   uint32_t operator[](uint32_t word) const { return words_[word]; }
   [[nodiscard]] float real(uint32_t word) const { return as_float(words_[word]); }
   [[nodiscard]] bool is_end(uint32_t id) const;
-  // Ids in total at which hypotheses end: the host keeps max_length within the capacity.
-  [[nodiscard]] uint32_t limit(const SearchShape& shape) const;
 
  private:
-  const std::vector<uint32_t>& words_;
+  const uint32_t* words_;
 };
 
 // The random numbers that a step adds to the scores of its rows.
 class Draws {
  public:
-  Draws(const HostTensor& step, const HostTensor& params, const HostTensor& lists, uint32_t beams)
-      : step_(step), params_(params), lists_(lists), beams_(beams) {}
+  Draws(const HostTensor& step, const HostTensor& search, uint32_t beams)
+      : step_(step), search_(search), beams_(beams) {}
   [[nodiscard]] double number(uint32_t row, uint32_t id) const;
 
  private:
   StepView step_;
-  const HostTensor &params_, &lists_;
+  const HostTensor& search_;
   uint32_t beams_;
 };
 
+// Where the log's entry of a row begins that ran in a tick.
+uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row);
+
 // Arguments of an indirect dispatch for so many live rows, into `words` from `at` on (see GridWords).
-void write_grid(std::vector<uint32_t>& words, uint64_t at, uint32_t live);
+void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live);
 
 // ---- shapes -------------------------------------------------------------------------------------------------------
 
@@ -91,19 +98,29 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
 // A graph under construction with the state of a search in it. Fill `values` by StateKind, then `give` what the node
 // reads.
 struct StateCase {
-  explicit StateCase(const std::string& name, const SearchShape& shape, uint32_t vocabulary, uint32_t list_words = 64);
+  explicit StateCase(const std::string& name, const SearchShape& shape, uint32_t list_words = 64);
   OpCase op_case;
   SearchShape shape;
   ops::SearchTensors tensors;
-  std::vector<uint32_t> step, params, lineage, search, log, lists, grids;
+  std::vector<uint32_t> step, lineage, search, log, lists, grids, inbox, lengths;
 
+  // All rows at position t.
   void set_step(uint32_t t, uint32_t live, const std::vector<uint32_t>& slots = {});
-  void set_param(uint32_t word, uint32_t value) { params[word] = value; }
-  void set_param(uint32_t word, float value) { params[word] = as_word(value); }
+  // Of all sentences, or of one.
+  template <class Value>
+  void set_param(uint32_t word, Value value) {
+    for (uint32_t s = 0; s < shape.places; ++s) {
+      if constexpr (std::is_floating_point_v<Value>)
+        param(s, word) = as_word(value);
+      else
+        param(s, word) = static_cast<uint32_t>(value);
+    }
+  }
+  uint32_t& param(uint32_t sentence, uint32_t word) { return search[search_word(sentence, word)]; }
   void set_ends(const std::vector<uint32_t>& ids);
   // Random ids below `vocabulary` and ancestry within the sentence, at positions 0..t of both parities.
   void random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& random);
-  // The search state as search_init leaves it.
+  // The search state as admit leaves it, but for the options; running.
   void fresh_search();
   [[nodiscard]] uint32_t search_word(uint32_t sentence, uint32_t word) const {
     return sentence * SearchLayout::stride(shape.beams) + word;

@@ -1,10 +1,13 @@
 // The search state that lives in GPU memory between steps: what each buffer holds, word by word. The GLSL counterpart
 // is shaders/lib/state.glsl; a test compares the two.
 //
-// Terms. A *sentence* is one input of the job. A *slot* is a place for one running hypothesis: slot = sentence * beams
-// + beam; caches, lineage and log are addressed by slot with strides that the session fixes. A *row* is a line of the
-// activations of a step: rows 0..live-1 are the slots that still run, packed; row_slot says which. A *position* counts
-// decoder ids from 0 (the decoder start). At step t the token at position t goes in and the token at t + 1 comes out.
+// Terms. A *sentence* is one input; while it is worked on it has a *place* of the session. A *slot* is a place for one
+// running hypothesis: slot = place * beams + beam; caches and lineage are addressed by slot with strides that the session
+// fixes. A *position* counts decoder ids from 0 (the decoder start): with the token at position t in, the token at t + 1
+// comes out. A *row* is a line of the activations of a step; its row word says which slot it is and at which position.
+// Rows 0..live-1 run, packed. A *tick* is one run of the session's step, whatever the positions of its rows. An encode
+// *pass* runs the rows of its sentences one after another, without padding; a *tile* is up to four rows of one sentence, and
+// the tiles of a pass are counted through its sentences.
 #pragma once
 
 #include <cstdint>
@@ -15,138 +18,190 @@ namespace lapilli {
 
 // Names of the state tensors (graph::Tensor::id = state_id(kind, layer)).
 enum class StateKind : uint16_t {
-  step,            // StepWords, uniform; written as storage by search_init and advance only
-  params,          // ParamWords, uniform, written by the host before a job
-  lengths,         // source [begin, end) per sentence: two words each, uniform
-  source_ids,      // token ids of the sources [sentences, source bucket]
+  step,            // StepWords, uniform; written as storage by admit and advance only
+  inbox,           // InboxLayout: what the host sends with new sentences
+  lengths,         // source [begin, end) per place: two words each, uniform
+  source_ids,      // token ids of the sources: [rows] of an encode pass; [batch, length] in teacher forcing
   target_ids,      // token ids of whole targets (teacher forcing)
   target_lengths,  // [begin, end) per sentence for whole targets, uniform
   lineage,         // ancestry and token history, see lineage_word()
-  search,          // running scores and finished hypotheses, see SearchLayout
+  search,          // per place: options, running scores and finished hypotheses, see ParamWords and SearchLayout
   log,             // what every step chose, see LogLayout; host-readable
-  lists,           // prefix ids, suppressed ids, bad words: written by the host before a job
-  grids,           // indirect dispatch arguments, see GridWords
+  lists,           // suppressed ids, bad words, source ids: what options point to
+  grids,           // indirect dispatch arguments of the steps, see GridWords
   self_kv,         // per layer: [heads][slots][positions][2 * head_dim], keys before values
-  cross_kv,        // per layer: [heads][sentences][source positions][2 * head_dim]
-  globals,         // source positions that see everything (windows), per sentence: count, then as many positions
+  cross_kv,        // per layer: [heads][places][source positions][2 * head_dim]
+  globals,         // what sees everything (windows), per sentence: count, rows of the pass (teacher forcing: positions)
+  spans,           // where the sentences of an encode pass lie, see SpanWords; uniform, written by the host
+  encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass
+  given,           // StepWords up to the queue: rows of given ids that are run at once; written by the host
+  given_grids,     // as grids, for these
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }
 constexpr uint32_t state_layer(uint32_t id) { return id & 0xffffu; }
 
 // Limits of one session; larger requests are refused by name.
-constexpr uint32_t kMaxRows = 1024;  // rows of a step; also sentences
+constexpr uint32_t kMaxRows = 1024;  // rows of a step; also places and slots
 constexpr uint32_t kMaxBeams = 32;
 constexpr uint32_t kMaxEndTokens = 8;
 constexpr uint32_t kMaxCandidates = 288;  // (1 + end tokens) * beams
 constexpr uint32_t kMaxGrids = 64;
 
-// step: words 0..15, then row_slot[kMaxRows].
+// A row word: the slot in the lower bits, the position above.
+struct RowWord {
+  static constexpr uint32_t slot_bits = 10;
+  static constexpr uint32_t of(uint32_t slot, uint32_t position) { return position << slot_bits | slot; }
+  static constexpr uint32_t slot(uint32_t word) { return word & ((1u << slot_bits) - 1); }
+  static constexpr uint32_t position(uint32_t word) { return word >> slot_bits; }
+};
+static_assert(kMaxRows == 1u << RowWord::slot_bits);
+
+// step: words 0..15, then the row words, then a ring of the places whose sentences wait to be started. Counters wrap.
 struct StepWords {
-  static constexpr uint32_t step = 0;       // t
-  static constexpr uint32_t live = 1;       // rows that run
-  static constexpr uint32_t done = 2;       // 1: nothing runs any more, every grid is 0
-  static constexpr uint32_t row_slot = 16;  // first of kMaxRows words
-  static constexpr uint32_t words = row_slot + kMaxRows;
+  static constexpr uint32_t tick = 0;      // steps that ran
+  static constexpr uint32_t live = 1;      // rows that run
+  static constexpr uint32_t started = 2;   // places that left the queue
+  static constexpr uint32_t queued = 3;    // places that entered it
+  static constexpr uint32_t admitted = 4;  // of these, ones that advance has not counted yet
+  static constexpr uint32_t mark = 5;      // of the session; the log's headers repeat it
+  static constexpr uint32_t rows = 16;     // first of kMaxRows row words
+  static constexpr uint32_t given_words = rows + kMaxRows;
+  static constexpr uint32_t queue = given_words;  // first of kMaxRows words
+  static constexpr uint32_t words = queue + kMaxRows;
 };
 
-// params: fixed for a job.
+// The options of a sentence: the first words of its record in the search state, so that inputs with other options share
+// a session.
 enum class StopRule : uint32_t { no = 0, yes = 1, never = 2 };
 struct ParamWords {
-  static constexpr uint32_t sentences = 0;
-  static constexpr uint32_t beams = 1;
-  static constexpr uint32_t candidates = 2;  // K = max(2, 1 + end tokens) * beams; greedy: 1
-  static constexpr uint32_t vocabulary = 3;
-  static constexpr uint32_t max_length = 4;          // ids in total, decoder start included
-  static constexpr uint32_t prefix = 5;              // given decoder ids per sentence, at least 1 (the decoder start)
-  static constexpr uint32_t min_length = 6;          // ids in total before which end tokens are forbidden; 0: none
-  static constexpr uint32_t early_stopping = 7;      // StopRule
-  static constexpr uint32_t length_penalty = 8;      // float
-  static constexpr uint32_t repetition_penalty = 9;  // float; 1: off
-  static constexpr uint32_t no_repeat_ngram = 10;    // 0: off
-  static constexpr uint32_t forced_bos = 11;         // id + 1; 0: off
-  static constexpr uint32_t forced_eos_count = 12;   // up to kMaxEndTokens
-  static constexpr uint32_t end_count = 13;
-  static constexpr uint32_t pad = 14;
-  static constexpr uint32_t renormalize = 15;    // 1: log-softmax again after the processors
-  static constexpr uint32_t prefix_offset = 16;  // into lists: ids [sentences][prefix]
-  static constexpr uint32_t suppress_offset = 17, suppress_count = 18;
-  static constexpr uint32_t begin_suppress_offset = 19, begin_suppress_count = 20;
-  static constexpr uint32_t begin_suppress_length = 21;  // applies when exactly this many ids are there
-  static constexpr uint32_t bad_words_offset = 22, bad_words_count = 23;  // entries: length, ids...
-  static constexpr uint32_t bias_offset = 24, bias_count = 25;            // sequence bias: length, bias (float), ids...
-  static constexpr uint32_t decay_start = 26;   // exponential decay: ids in total after which it works; 0: off
-  static constexpr uint32_t decay_factor = 27;  // float
-  static constexpr uint32_t source_offset =
-      28;  // into lists: source ids [sentences][source_stride], for the encoder_* processors
-  static constexpr uint32_t source_stride = 29;
-  static constexpr uint32_t encoder_no_repeat_ngram = 30;
-  static constexpr uint32_t encoder_repetition_penalty = 31;  // float, already inverted; 1: off
-  static constexpr uint32_t end_ids = 32;                     // kMaxEndTokens words
-  static constexpr uint32_t forced_eos_ids = 40;              // kMaxEndTokens words
-  static constexpr uint32_t min_new_length =
-      48;  // ids in total before which end tokens are forbidden, by min_new_tokens
+  static constexpr uint32_t mark = 0;                // of the place's occupant; its log entries repeat it
+  static constexpr uint32_t max_length = 1;          // ids in total, decoder start included
+  static constexpr uint32_t prefix = 2;              // given decoder ids, at least 1 (the decoder start)
+  static constexpr uint32_t min_length = 3;          // ids in total before which end tokens are forbidden; 0: none
+  static constexpr uint32_t min_new_length = 4;      // likewise, by min_new_tokens
+  static constexpr uint32_t early_stopping = 5;      // StopRule
+  static constexpr uint32_t length_penalty = 6;      // float
+  static constexpr uint32_t repetition_penalty = 7;  // float; 1: off
+  static constexpr uint32_t no_repeat_ngram = 8;     // 0: off
+  static constexpr uint32_t forced_bos = 9;          // id + 1; 0: off
+  static constexpr uint32_t forced_eos_count = 10;   // up to kMaxEndTokens
+  static constexpr uint32_t end_count = 11;
+  static constexpr uint32_t pad = 12;
+  // Into lists.
+  static constexpr uint32_t suppress_offset = 13, suppress_count = 14;
+  static constexpr uint32_t begin_suppress_offset = 15, begin_suppress_count = 16;
+  static constexpr uint32_t begin_suppress_length = 17;  // applies when exactly this many ids are there
+  static constexpr uint32_t bad_words_offset = 18, bad_words_count = 19;  // entries: length, ids...
+  static constexpr uint32_t bias_offset = 20, bias_count = 21;            // sequence bias: length, bias (float), ids...
+  static constexpr uint32_t source_offset = 22, source_count = 23;        // source ids, for the encoder_* processors
+  static constexpr uint32_t decay_start = 24;   // exponential decay: ids in total after which it works; 0: off
+  static constexpr uint32_t decay_factor = 25;  // float
+  static constexpr uint32_t encoder_no_repeat_ngram = 26;
+  static constexpr uint32_t encoder_repetition_penalty = 27;  // float, already inverted; 1: off
+  static constexpr uint32_t end_ids = 28;                     // kMaxEndTokens words
+  static constexpr uint32_t forced_eos_ids = 36;              // kMaxEndTokens words
   // Sampling. What is off has the value in brackets.
-  static constexpr uint32_t seed = 50;             // two words, the lower one first
-  static constexpr uint32_t sequence_offset = 52;  // into lists: per sentence the number that its draws go by
-  static constexpr uint32_t min_keep = 53;         // ids that top_k and the filters after it leave at least
-  static constexpr uint32_t temperature = 54;      // float [1]
-  static constexpr uint32_t top_h = 55;            // float [0]
-  static constexpr uint32_t top_k = 56;            // [0]
-  static constexpr uint32_t top_p = 57;            // float [1]
-  static constexpr uint32_t min_p = 58;            // float [0]
-  static constexpr uint32_t typical_p = 59;        // float [1]
-  static constexpr uint32_t epsilon = 60;          // float [0]
-  static constexpr uint32_t eta = 61;              // float [0]
+  static constexpr uint32_t seed = 44;         // two words, the lower one first
+  static constexpr uint32_t sequence = 46;     // the number that the sentence's draws go by
+  static constexpr uint32_t min_keep = 47;     // ids that top_k and the filters after it leave at least
+  static constexpr uint32_t temperature = 48;  // float [1]
+  static constexpr uint32_t top_h = 49;        // float [0]
+  static constexpr uint32_t top_k = 50;        // [0]
+  static constexpr uint32_t top_p = 51;        // float [1]
+  static constexpr uint32_t min_p = 52;        // float [0]
+  static constexpr uint32_t typical_p = 53;    // float [1]
+  static constexpr uint32_t epsilon = 54;      // float [0]
+  static constexpr uint32_t eta = 55;          // float [0]
   // Whisper's timestamps.
   static constexpr uint32_t timestamp_begin =
-      62;  // the first one's id; the id before it says that there are none; 0: off
-  static constexpr uint32_t timestamp_latest = 63;  // the latest id that the first generated token may be; 0: any
-  static constexpr uint32_t timestamp_after = 64;   // ids in total before the first generated one
-  static constexpr uint32_t log_mark = 65;          // any word; the log's rows repeat it, so that no older row passes
-  static constexpr uint32_t words = 80;
+      56;  // the first one's id; the id before it says that there are none; 0: off
+  static constexpr uint32_t timestamp_latest = 57;  // the latest id that the first generated token may be; 0: any
+  static constexpr uint32_t timestamp_after = 58;   // ids in total before the first generated one
+  static constexpr uint32_t words = 60;
 };
 
+// spans: an entry of 4 words for each sentence of an encode pass, in the order of their rows; behind the last sentence
+// entries {rows, tiles, 0, 0} of the whole pass. The sentence of a row (or of a tile) is the last entry that begins at
+// or before it.
+struct SpanWords {
+  static constexpr uint32_t row = 0;    // the sentence's first row
+  static constexpr uint32_t tile = 1;   // its first tile
+  static constexpr uint32_t ids = 2;    // how many it has: as many rows
+  static constexpr uint32_t place = 3;  // its number in cross_kv and lengths
+  static constexpr uint32_t stride = 4;
+  static constexpr uint32_t words = kMaxRows * stride;  // 16 KiB: what every device binds as uniform buffer
+};
+constexpr uint32_t kTileRows = 4;  // rows of one sentence that a workgroup of attention takes
+
 // lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
-// plane 1: the token id. Step t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1 (positions 0..t + 1).
-// search_init writes the given ids into both parities: while ids are given every slot continues itself, and a slot that
-// continues itself (greedy search) writes positions t and t + 1 only, the others being there already.
+// plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1 (positions
+// 0..t + 1). admit writes the given ids into both parities; before the last of them all slots of a place share the cache
+// of its first one. A slot that continues itself (greedy search) writes positions t and t + 1 only, the others being there
+// already.
 constexpr uint64_t lineage_word(uint64_t parity, uint64_t plane, uint64_t slot, uint64_t position, uint64_t slots,
                                 uint64_t positions) {
   return ((parity * 2 + plane) * slots + slot) * positions + position;
 }
 constexpr uint64_t lineage_words(uint64_t slots, uint64_t positions) { return 4 * slots * positions; }
 
-// search: per sentence `stride(beams)` words.
+// What has become of a place's sentence.
+enum class SentenceStatus : uint32_t {
+  none = 0,     // nobody is there
+  waiting = 1,  // in the queue
+  running = 2,
+  ended = 3,
+  full = 4,  // goes on when the session has more positions
+};
+
+// search: per place `stride(beams)` words: the options, then how far the search has come.
 struct SearchLayout {
-  static constexpr uint32_t done = 0;      // the sentence's search has ended
-  static constexpr uint32_t settled = 1;   // no improvement possible any more (sticky)
-  static constexpr uint32_t finished = 2;  // entries in the finished list
-  static constexpr uint32_t header = 4;    // words before running scores
+  static constexpr uint32_t status = ParamWords::words;        // SentenceStatus
+  static constexpr uint32_t position = ParamWords::words + 1;  // of its rows: the token there goes in
+  static constexpr uint32_t settled = ParamWords::words + 2;   // no improvement possible any more (sticky)
+  static constexpr uint32_t finished = ParamWords::words + 3;  // entries in the finished list
+  static constexpr uint32_t header = ParamWords::words + 4;    // words before running scores
   // running[beams] (float: sum of log-probabilities), then finished[beams] of 4 words, best first:
-  // score (float, length penalty applied), step t at which it ended, slot it ended in (parent), last token
+  // score (float, length penalty applied), position at which it ended, beam it ended in (parent), last token
+  static constexpr uint32_t finished_words = 4;
   static constexpr uint32_t running(uint32_t) { return header; }
   static constexpr uint32_t finished_list(uint32_t beams) { return header + beams; }
   static constexpr uint32_t stride(uint32_t beams) { return header + 5 * beams; }
 };
 
-// log: per step `stride(slots)` words: a header of 4 words {live rows after the step, done after the step, the job's
-// log_mark, 0}, then per slot 4 words: token at position t + 1, parent slot, running score (float), note. Only live slots are written.
-// Notes of beam search, for who follows it from the host: a sentence's first slot has note_done if its search ended with
-// this step; its second one has the best hypothesis that has finished so far, as the step and the slot it ended in (0:
-// none). All other notes are 0.
+// log: a ring of `ticks` rows of stride(rows) words; the row of tick t is t modulo ticks, which the host copies out before
+// it is written again. A header of 4 words {live rows after the step, rows that ran, tick, the session's mark}, then an
+// entry for each row that ran: token at the row's position + 1, row word, parent beam, running score (float), note, the
+// occupant's mark; where the sentence has ended with this step also finished hypothesis number `beam` of its list (row b of
+// a sentence has number b). Notes: the first row of a sentence says whether and how it has ended; in beam search the second
+// one has the best hypothesis that has finished so far, as 1 + RowWord (beam, position) of where it ended (0: none).
 struct LogLayout {
   static constexpr uint32_t header = 4;
-  static constexpr uint32_t mark = 2;  // word of the header
-  static constexpr uint32_t note_done = 1;
-  static constexpr uint32_t note(uint32_t step, uint32_t slot) { return 1 + step * kMaxRows + slot; }
-  static constexpr uint32_t note_step(uint32_t note) { return (note - 1) / kMaxRows; }
-  static constexpr uint32_t note_slot(uint32_t note) { return (note - 1) % kMaxRows; }
-  static constexpr uint64_t stride(uint64_t slots) { return header + 4 * slots; }
+  static constexpr uint32_t live = 0, ran = 1, tick = 2, mark = 3;  // words of the header
+  static constexpr uint32_t token = 0, row = 1, parent = 2, running = 3, note = 4, occupant = 5, finished = 6;
+  static constexpr uint32_t entry = finished + SearchLayout::finished_words;
+  static constexpr uint32_t note_ended = 1;         // the search has ended
+  static constexpr uint32_t note_count_shift = 8;   // with so many finished hypotheses
+  static constexpr uint32_t note_failed = 2;        // a score is no number: it has ended without a result
+  static constexpr uint64_t stride(uint64_t rows) { return header + entry * rows; }
+};
+
+// inbox: words 0..3, then an entry for each new sentence, then data that entries and blocks point to by word of the inbox.
+struct InboxLayout {
+  static constexpr uint32_t sentences = 0;  // new ones
+  static constexpr uint32_t cancelled = 1;  // places whose sentences end at once, before the new ones are there
+  static constexpr uint32_t cancelled_offset = 2;
+  static constexpr uint32_t blocks = 3;  // of lists
+  static constexpr uint32_t blocks_offset = 4;  // three words each: where in lists, words, where in the inbox
+  static constexpr uint32_t mark = 5;  // of the session
+  static constexpr uint32_t header = 8;
+  // An entry: place, source [begin, end), where its given ids are in the inbox, then ParamWords.
+  static constexpr uint32_t place = 0, source_begin = 1, source_end = 2, given_offset = 3, params = 4;
+  static constexpr uint32_t entry = params + ParamWords::words;
 };
 
 // grids: kMaxGrids entries of 8 words: groups per tile, rows per tile, largest x, 0 (written once by the host); then
-// x, y, z for vkCmdDispatchIndirect and 0 (written by search_init and advance from the live rows).
+// x, y, z for vkCmdDispatchIndirect and 0 (written by advance from the live rows).
 struct GridWords {
   static constexpr uint32_t groups_per_tile = 0, rows_per_tile = 1, max_x = 2, arguments = 4, stride = 8;
 };

@@ -42,7 +42,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     if (q.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
     if (a.lineage_slots < kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, kv.slots);
-    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::words));
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
     return expect_words(g, node, operand(node.inputs, kLineage), "lineage",
                         lineage_words(a.lineage_slots, a.lineage_positions));
   }
@@ -221,8 +221,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const uint32_t* step = a.step ? values.at(node.inputs[kStep]).u.data() : nullptr;
   const uint64_t rows = step ? std::min<uint64_t>(x.rows, step[StepWords::live]) : x.rows;
   for (uint64_t r = 0; r < rows; ++r) {
-    const uint64_t slot = step ? step[StepWords::row_slot + r] : r / a.queries;
-    const uint64_t query = step ? step[StepWords::step] : r % a.queries;
+    const uint32_t word = step ? step[StepWords::rows + r] : 0;
+    const uint64_t slot = step ? RowWord::slot(word) : r / a.queries;
+    const uint64_t query = step ? RowWord::position(word) : r % a.queries;
     const uint64_t length =
         std::min(step ? a.kv.positions : values.at(node.inputs[kLengths]).u[2 * slot + 1], a.kv.positions);
     const double* row = values.at(node.inputs[kQ]).f.data() + r * x.ld;
@@ -260,14 +261,15 @@ void step_inputs(OpCase& c, const CaseShape& s, StreamAttentionAttributes& a, op
   t.step = add_step(c.graph);
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(a.kv.slots - 1 - r % a.kv.slots);
-  c.inputs.emplace_back(t.step, step_values(s.step, s.live, row_slots));
+  c.inputs.emplace_back(t.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
   t.lineage = add_state(c.graph, "lineage", StateKind::lineage, lineage_words(a.lineage_slots, a.lineage_positions),
                         graph::DType::u32);
   std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
   for (uint32_t slot = 0; slot < a.kv.slots; ++slot)
     for (uint32_t j = 0; j < s.step; ++j)
-      words[lineage_word(s.step & 1, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
-          slot / s.beams * s.beams + random.below(s.beams);
+      for (const uint32_t parity : {0u, 1u})
+        words[lineage_word(parity, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
+            slot / s.beams * s.beams + random.below(s.beams);
   c.inputs.emplace_back(t.lineage, words_of(std::move(words)));
 }
 

@@ -24,12 +24,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const uint64_t slices = div_up<uint64_t>(x.cols, a.slice);
   LAPILLI_CHECK(
       expect_output(g, node, 0, {"candidates", x.rows, words_each(a) * a.candidates * slices, graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::words));
+  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
   if (a.draw_beams == 0) return {};
   if (!a.live_rows || x.rows % a.draw_beams != 0)
     return node_error(node, "ids are drawn for the live rows of all beams");
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "params", ParamWords::words));
-  return expect_words(g, node, operand(node.inputs, 3), "lists", x.rows / a.draw_beams);
+  return expect_words(g, node, operand(node.inputs, 2), "search",
+                      x.rows / a.draw_beams * SearchLayout::stride(a.draw_beams));
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -57,10 +57,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
       d.operands.push_back(step);
     }
     if (a.draw_beams) {
-      LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[2], graph::Access::read));
-      LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[3], graph::Access::read));
-      d.operands.push_back(params);
-      d.operands.push_back(lists);
+      LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[2], graph::Access::read));
+      d.operands.push_back(search);
     }
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / words_each(a),
@@ -85,8 +83,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     uint64_t at = r * u.ld;
     const double* row = x.data() + r * t.ld;
     if (a.draw_beams) {
-      const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), values.at(node.inputs[3]),
-                                a.draw_beams);
+      const search::Draws draws(values.at(node.inputs[1]), values.at(node.inputs[2]), a.draw_beams);
       for (uint32_t c = 0; c < t.cols; ++c)
         keys[c] = search::forbidden(row[c]) ? row[c] : row[c] + draws.number(static_cast<uint32_t>(r), c);
     }
@@ -114,19 +111,20 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
   ops::top_k(c.graph, name, x, step, k);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
   if (live) {
-    c.inputs.emplace_back(step, step_values(3, live));
+    c.inputs.emplace_back(step, step_values({3}, live));
     c.live_rows = live;
   }
   return c;
 }
 
 OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k) {
-  search::StateCase s(name, {9, 30, 3, 3}, static_cast<uint32_t>(columns), 40);
-  s.set_step(7, 6, {6, 7, 8, 0, 1, 2});
-  s.params[ParamWords::seed] = 12345;
-  s.params[ParamWords::seed + 1] = 9;
-  s.params[ParamWords::sequence_offset] = 5;
-  for (uint32_t i = 0; i < 3; ++i) s.lists[5 + i] = 70 + i * i;
+  search::StateCase s(name, {9, 30, 3, 3}, 40);
+  s.step = step_values({7, 7, 7, 2}, 6, {6, 7, 8, 0, 1, 2}).u;
+  for (uint32_t i = 0; i < 3; ++i) {
+    s.param(i, ParamWords::seed) = 12345 + i;
+    s.param(i, ParamWords::seed + 1) = 9;
+    s.param(i, ParamWords::sequence) = 70 + i * i;
+  }
   auto& g = s.op_case.graph;
   const auto x = g.activation("scores", 9, columns);
   SelectAttributes a;
@@ -196,7 +194,7 @@ graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::Te
   a.slice = search::slice_columns(columns);
   a.live_rows = 1;
   const auto y = g.activation(label, rows, 4 * a.candidates * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
-  g.add_node({&top_k_op, label, {scores, state.step, state.params, state.lists}, {y}, graph::Attributes(a)});
+  g.add_node({&top_k_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(a)});
   return y;
 }
 

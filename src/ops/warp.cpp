@@ -11,20 +11,22 @@ namespace {
 using P = ParamWords;
 
 struct Push {
-  uint32_t groups, columns, ld4, begin4, first_row;
+  uint32_t groups, columns, ld4, begin4, first_row, beams;
 };
 
-enum Input : size_t { kScores, kStep, kParams, kInputs };
+enum Input : size_t { kScores, kStep, kSearch, kInputs };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, kScores, {"scores"}));
   const auto& x = g.tensor(node.inputs[kScores]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"scores", x.rows, x.cols}));
   if (g.root(node.outputs[0]) != g.root(node.inputs[kScores])) return node_error(node, "works in place only");
-  if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and params");
+  if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and search");
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
-  LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::words));
-  return expect_words(g, node, node.inputs[kParams], "params", ParamWords::words);
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::given_words));
+  const uint64_t beams = std::max(1u, node.attributes.as<WarpAttributes>().beams);
+  return expect_words(g, node, node.inputs[kSearch], "search",
+                      x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -35,7 +37,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   const auto x = node.outputs[0];
   const auto& t = context.graph.tensor(x);
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
-  LAPILLI_TRY(const auto params, bind_whole(context, 5, node.inputs[kParams], graph::Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], graph::Access::read));
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
   for (const auto& r : ranges) {
     Dispatch d;
@@ -44,9 +46,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;
     d.operands = {bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write, delta),
-                  step, params};
+                  step, search};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    delta / 4, static_cast<uint32_t>(r.begin)});
+                    delta / 4, static_cast<uint32_t>(r.begin), node.attributes.as<WarpAttributes>().beams});
     // Which filters are on is not known here: as if it were all, about 60 passes, by one workgroup a row.
     d.cost = static_cast<double>(d.groups) * 1000.0 * static_cast<double>(t.ld);
     out.push_back(std::move(d));
@@ -57,7 +59,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 // One row of scores. Filters go by what is left, best first; equal ones stay or go together.
 class Row {
  public:
-  Row(double* scores, uint64_t columns, const HostTensor& params) : scores_(scores), columns_(columns), p_(params) {}
+  Row(double* scores, uint64_t columns, const search::ParamView& p) : scores_(scores), columns_(columns), p_(p) {}
 
   void warp() {
     temperature();
@@ -172,13 +174,12 @@ class Row {
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto& t = g.tensor(node.inputs[kScores]);
   const search::StepView step(values.at(node.inputs[kStep]));
-  const auto& params = values.at(node.inputs[kParams]);
-  if (step.step() + 1 < params.u[P::prefix]) return;  // the next id is given
+  const uint32_t beams = node.attributes.as<WarpAttributes>().beams;
   auto& x = values.at(node.inputs[kScores]).f;
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
     double* row = x.data() + r * t.ld;
     for (uint64_t c = 0; c < t.cols; ++c) row[c] = search::unless_forbidden(row[c]);
-    Row(row, t.cols, params).warp();
+    Row(row, t.cols, {values.at(node.inputs[kSearch]), step.slot(r), beams}).warp();
   }
 }
 
@@ -191,17 +192,19 @@ struct Build {
   uint32_t top_k = 0, min_keep = 1;
   double scale = 4;
   bool ties = false;
+  bool others = false;  // the first sentence has an option of its own
 };
 
 OpCase make_case(const Build& b) {
-  search::StateCase c(b.name, {4, 9, 1, 4}, static_cast<uint32_t>(b.columns), 16);
+  search::StateCase c(b.name, {4, 9, 1, 4}, 16);
   c.set_step(2, 3);  // of four rows
-  c.params[P::top_k] = b.top_k;
-  c.params[P::min_keep] = b.min_keep;
+  c.set_param(P::top_k, b.top_k);
+  c.set_param(P::min_keep, b.min_keep);
   for (const auto& [word, value] : b.settings) c.set_param(word, value);
+  if (b.others) c.param(0, P::temperature) = search::as_word(0.5f);
   auto& g = c.op_case.graph;
   const auto x = g.activation("scores", 4, b.columns);
-  ops::warp(g, b.name, x, c.tensors);
+  ops::warp(g, b.name, x, c.tensors, {1});
   c.op_case.prepare = [b, x](OpCase& into) {
     CaseRandom random(b.columns * 7 + b.top_k);
     auto values = random_values(into.graph.tensor(x), random, b.scale);
@@ -256,12 +259,7 @@ std::vector<OpCase> cases() {
   add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});
   add({"the largest vocabulary, everything", 256206, many, 5000, 2, 9});
   all.back().slow = true;
-  {
-    auto c = make_case({"given ids go untouched", 101, {{P::temperature, 2.0f}}, 7});
-    for (auto& [id, value] : c.inputs)
-      if (value.u.size() == ParamWords::words) value.u[P::prefix] = 4;
-    all.push_back(std::move(c));
-  }
+  add({"options of their own", 101, {{P::top_p, 0.8f}}, 20, 1, 4, false, true});
   return all;
 }
 
@@ -270,9 +268,9 @@ std::vector<OpCase> cases() {
 constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores,
-                          const SearchTensors& state) {
+                          const SearchTensors& state, const WarpAttributes& attributes) {
   const auto y = g.updated(label, scores);
-  g.add_node({&warp_op, label, {scores, state.step, state.params}, {y}, {}});
+  g.add_node({&warp_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(attributes)});
   return y;
 }
 

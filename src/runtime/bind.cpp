@@ -30,6 +30,21 @@ Result<vulkan::BufferBinding> resolve(const MemoryMap& memory, const PlannedDisp
   return vulkan::BufferBinding{b.binding, ref.buffer, ref.offset + b.offset, b.size};
 }
 
+bool dispatches_indirectly(const Plan& plan, const graph::Level& level) {
+  const auto order = std::span(plan.schedule.order).subspan(level.begin, level.end - level.begin);
+  return std::any_of(order.begin(), order.end(), [&](uint32_t i) { return plan.dispatches[i].grid >= 0; });
+}
+
+bool writes_grids(const Plan& plan, const graph::Level& level) {
+  const auto order = std::span(plan.schedule.order).subspan(level.begin, level.end - level.begin);
+  return std::any_of(order.begin(), order.end(), [&](uint32_t i) {
+    const auto& ranges = plan.commands[i].ranges;
+    return std::any_of(ranges.begin(), ranges.end(), [](const graph::Range& r) {
+      return r.space == graph::Space::state && r.id == state_id(StateKind::grids) && r.access != graph::Access::read;
+    });
+  });
+}
+
 }  // namespace
 
 Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
@@ -40,6 +55,8 @@ Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::s
   bound.options_ = options;
   if (options.repeats > 1 && bound.plan_->schedule.segments.size() > 1)
     return fail(ErrorCode::internal, "only a plan of one segment can be repeated within a recording");
+  if (options.repeats > 1 && options.timestamps)
+    return fail(ErrorCode::internal, "a recording with timestamps runs its plan once");
   LAPILLI_TRY(bound.pipelines_, bound.device_->pipelines(pipeline_requests(bound.plan_->pipelines)));
   LAPILLI_CHECK(bound.record(memory));
   return bound;
@@ -65,19 +82,28 @@ Status BoundPlan::record(const MemoryMap& memory) {
   }
   arena_.push_back(std::move(arena));
 
-  const BufferRef grids = plan_->grids.empty() ? BufferRef{} : memory(graph::Space::state, state_id(StateKind::grids));
+  const BufferRef grids = plan_->grids.empty() ? BufferRef{} : memory(graph::Space::state, plan_->grids_state);
   const auto& s = plan_->schedule;
   for (size_t i = 0; i < s.segments.size(); ++i) {
     const uint32_t first = s.segments[i];
     const uint32_t last = i + 1 < s.segments.size() ? s.segments[i + 1] : static_cast<uint32_t>(s.levels.size());
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
-    LAPILLI_CHECK(recording.begin());
+    if (options_.timestamps) LAPILLI_CHECK(recording.enable_timestamps(last - first + 1));
+    LAPILLI_CHECK(recording.begin(options_.use));
+    recording.timestamp(0);
+    bool new_grids = false;  // written since the last barrier that indirect reads waited for
     for (uint32_t r = 0; r < options_.repeats; ++r) {
       for (uint32_t level = first; level < last; ++level) {
         const auto& out = options_.left_out_barriers;
         const bool left_out = std::find(out.begin(), out.end(), level) != out.end();
-        if ((level != first || r != 0) && !left_out) recording.barrier();
+        if ((level != first || r != 0) && !left_out) {
+          const bool indirect = new_grids && dispatches_indirectly(*plan_, s.levels[level]);
+          recording.barrier({.indirect = indirect});
+          if (indirect) new_grids = false;
+        }
         LAPILLI_CHECK(record_level(recording, s.levels[level], grids));
+        recording.timestamp(level - first + 1);
+        new_grids = new_grids || writes_grids(*plan_, s.levels[level]);
       }
     }
     LAPILLI_CHECK(recording.end());
@@ -141,17 +167,9 @@ Status BoundPlan::run() const {
   return batches.empty() ? Status{} : device_->wait(last);
 }
 
-Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans) {
-  std::vector<PlannedPipeline> all;
-  for (const auto& plan : plans)
-    for (const auto& p : plan->pipelines)
-      if (std::find(all.begin(), all.end(), p) == all.end()) all.push_back(p);
-  LAPILLI_TRY(const auto made, device.pipelines(pipeline_requests(all)));
+Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines) {
+  LAPILLI_TRY(const auto made, device.pipelines(pipeline_requests(pipelines)));
   return {};
-}
-
-Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids) {
-  return write_grids(device, plan.grids, plan.max_group_x, grids);
 }
 
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
@@ -171,18 +189,15 @@ SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
   return shared;
 }
 
-Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x,
-                   const BufferRef& grids) {
+std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x) {
   std::vector<uint32_t> words(uint64_t{kMaxGrids} * GridWords::stride, 0);
-  if (specs.size() > kMaxGrids) return fail(ErrorCode::internal, "%zu grids; at most %u fit", specs.size(), kMaxGrids);
-  for (size_t i = 0; i < specs.size(); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(specs.size(), kMaxGrids); ++i) {
     uint32_t* w = &words[i * GridWords::stride];
     w[GridWords::groups_per_tile] = specs[i].groups_per_tile;
     w[GridWords::rows_per_tile] = specs[i].rows_per_tile;
     w[GridWords::max_x] = max_group_x;
   }
-  if (grids.size < words.size() * 4) return fail(ErrorCode::internal, "the grids buffer is too small");
-  return device.write(*grids.buffer, grids.offset, std::as_bytes(std::span(words)), 0);
+  return words;
 }
 
 }  // namespace lapilli

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/state.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
 
@@ -29,10 +30,14 @@ struct BindOptions {
   // Entries of the grids buffer that stand for the plan's grids, where several plans share the buffer (share_grids);
   // empty: the same. What writes grids writes all of them, so hazards do not depend on it.
   std::vector<uint32_t> grids;
+  // single: for plans that run once, or again only when they are done.
+  vulkan::RecordingUse use = vulkan::RecordingUse::replayed;
+  // Every recording writes a timestamp at its start and one behind each level (runtime/profile.hpp); runs once.
+  bool timestamps = false;
 };
 
 // The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
-// pending several times. Must not be destroyed while pending.
+// pending several times unless BindOptions::use says otherwise. Destroyed while pending, it is freed afterwards.
 class BoundPlan {
  public:
   static Result<BoundPlan> bind(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Plan> plan,
@@ -68,11 +73,12 @@ struct Batch {
 // The recordings of the plan, `times` over, appended to submissions of at most `limit` (one recording at least).
 void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::vector<Batch>& batches);
 
-// Makes the pipelines of all these plans that are not there yet, in one batch; binding them then makes none.
-Status create_pipelines(vulkan::Device& device, std::span<const std::shared_ptr<const Plan>> plans);
+// Makes those that are not there yet, in one batch; binding plans of them then makes none.
+Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);
 
-// Writes a plan's grid specifications into a grids buffer (StateKind::grids) that nothing in flight uses; blocking.
-Status write_grids(vulkan::Device& device, const Plan& plan, const BufferRef& grids);
+// The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and without
+// arguments.
+std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x);
 
 // Plans that share one grids buffer: the grids of all, each once, and for every plan which of them are its own.
 struct SharedGrids {
@@ -81,7 +87,5 @@ struct SharedGrids {
 };
 // Takes the plans in order as long as their grids fit the buffer; of_plan is as long as the plans that do.
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans);
-Status write_grids(vulkan::Device& device, std::span<const GridSpec> specs, uint32_t max_group_x,
-                   const BufferRef& grids);
 
 }  // namespace lapilli

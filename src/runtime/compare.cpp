@@ -80,7 +80,7 @@ Result<std::vector<NodeDeviation>> run_compared(const std::shared_ptr<vulkan::De
   const auto& s = plan->schedule;
   if (s.segments.size() != s.levels.size())
     return fail(ErrorCode::invalid_argument, "the plan was not compiled with a segment per level");
-  LAPILLI_TRY(const auto bound, BoundPlan::bind(device, plan, memory));
+  LAPILLI_TRY(const auto bound, BoundPlan::bind(device, plan, memory, {.use = vulkan::RecordingUse::single}));
   std::vector<uint32_t> left(plan->graph.nodes().size(), 0);
   for (const auto& d : plan->dispatches) ++left[d.node];
   interpreter.begin(plan->graph);

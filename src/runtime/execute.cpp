@@ -11,9 +11,10 @@
 namespace lapilli::runtime {
 namespace {
 
-uint64_t groups_now(const Dispatch& d, const Capabilities& caps, uint64_t live_rows) {
-  if (d.groups_per_tile == 0 || live_rows == ~uint64_t{0} || !caps.indirect_dispatch) return d.groups;
-  return std::min<uint64_t>(d.groups, uint64_t{d.groups_per_tile} * div_up<uint64_t>(live_rows, d.rows_per_tile));
+uint64_t groups_now(const Dispatch& d, const Capabilities& caps, const ExecuteOptions& options) {
+  const uint64_t live = d.follows == Follows::tiles ? options.live_tiles : options.live_rows;
+  if (d.groups_per_tile == 0 || live == ~uint64_t{0} || !caps.indirect_dispatch) return d.groups;
+  return std::min<uint64_t>(d.groups, uint64_t{d.groups_per_tile} * div_up<uint64_t>(live, d.rows_per_tile));
 }
 
 Result<const vulkan::DescriptorSet*> write_set(vulkan::DescriptorArena& arena, const Dispatch& d,
@@ -45,11 +46,11 @@ Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities
     const size_t count = std::min<size_t>(options.dispatches_per_submit, dispatches.size() - first);
     LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device, static_cast<uint32_t>(count)));
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device));
-    LAPILLI_CHECK(recording.begin());
+    LAPILLI_CHECK(recording.begin(vulkan::RecordingUse::single));
     bool open = false;
     for (size_t i = first; i < first + count; ++i) {
       const auto& d = dispatches[i];
-      const uint64_t groups = groups_now(d, caps, options.live_rows);
+      const uint64_t groups = groups_now(d, caps, options);
       if (groups == 0) continue;
       LAPILLI_TRY(const auto grid, fold_groups(caps, groups));
       LAPILLI_TRY(const auto* set, write_set(arena, d, places));

@@ -23,6 +23,7 @@ struct ExecuteOptions {
   // Grids that follow the live rows run for so many rows; by default, and where `caps.indirect_dispatch` is off, for
   // all.
   uint64_t live_rows = ~uint64_t{0};
+  uint64_t live_tiles = ~uint64_t{0};  // the same for grids that follow tiles
   uint32_t dispatches_per_submit = 512;
 };
 

@@ -15,8 +15,10 @@ Variant choose_variant(const Capabilities& caps, const graph::Graph& graph, cons
                        const CompileOptions& options) {
   const auto variants = node.op->variants(caps, graph, node);
   if (options.floor_only) return variants.back();
-  for (const Variant& v : variants)
+  for (const Variant& v : variants) {
+    if (options.deterministic && !v.sums_in_order) continue;
     if (!options.verdicts || !options.verdicts->refused(node.op->name, v.name)) return v;
+  }
   return variants.back();
 }
 
@@ -53,6 +55,13 @@ Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const gra
   return {};
 }
 
+uint32_t grids_state(const graph::Graph& g) {
+  for (const auto& t : g.tensors())
+    for (const StateKind kind : {StateKind::encode_grids, StateKind::given_grids})
+      if (t.space == graph::Space::state && t.id == state_id(kind)) return t.id;
+  return state_id(StateKind::grids);
+}
+
 class Compiler {
  public:
   Compiler(Plan& plan, const Capabilities& caps, const CompileOptions& options)
@@ -66,6 +75,7 @@ class Compiler {
     placement.alignment = std::max<uint64_t>(256, std::max(caps_.storage_alignment, caps_.uniform_alignment));
     placement.reuse = options_.reuse_memory;
     LAPILLI_TRY(plan_.placement, graph::place(plan_.graph, placement));
+    plan_.grids_state = grids_state(plan_.graph);
     for (graph::NodeId id = 0; id < plan_.graph.nodes().size(); ++id)
       if (auto s = lower(id); !s) return std::move(s).error().in(plan_.graph.node(id).label);
     graph::ScheduleOptions schedule;
@@ -90,6 +100,16 @@ class Compiler {
     return {};
   }
 
+  // The entry of the grids buffer that a dispatch follows. None for what does not fit the buffer: like everything on a
+  // device that cannot dispatch indirectly, it has its full grid, and the kernels keep from the state of rows that ended.
+  int grid_of(const Dispatch& d) {
+    if (d.groups_per_tile == 0 || !caps_.indirect_dispatch) return -1;
+    const GridSpec spec{d.groups_per_tile, d.rows_per_tile, d.follows};
+    const bool known = std::find(plan_.grids.begin(), plan_.grids.end(), spec) != plan_.grids.end();
+    if (!known && plan_.grids.size() == kMaxGrids) return -1;
+    return static_cast<int>(intern(plan_.grids, spec));
+  }
+
   Status add(graph::NodeId id, const Dispatch& d) {
     PlannedDispatch out;
     out.node = id;
@@ -108,13 +128,10 @@ class Compiler {
       const uint64_t end = o.step_stride ? std::min(o.end, o.begin + o.step_stride) : o.end;
       command.ranges.push_back({t.space, t.id, base + o.begin, base + end, o.access, o.step_stride});
     }
-    if (d.groups_per_tile != 0 && caps_.indirect_dispatch) {
-      out.grid = static_cast<int>(intern(plan_.grids, GridSpec{d.groups_per_tile, d.rows_per_tile}));
-      if (plan_.grids.size() > kMaxGrids)
-        return fail(ErrorCode::internal, "more than %u different grids in one plan", kMaxGrids);
+    out.grid = grid_of(d);
+    if (out.grid >= 0) {
       const uint64_t begin = (uint64_t{static_cast<uint32_t>(out.grid)} * GridWords::stride + GridWords::arguments) * 4;
-      command.ranges.push_back(
-          {graph::Space::state, state_id(StateKind::grids), begin, begin + 12, graph::Access::read, 0});
+      command.ranges.push_back({graph::Space::state, plan_.grids_state, begin, begin + 12, graph::Access::read, 0});
     }
     plan_.dispatches.push_back(std::move(out));
     plan_.commands.push_back(std::move(command));

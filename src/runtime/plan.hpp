@@ -32,6 +32,8 @@ class Verdicts {
 struct CompileOptions {
   const Verdicts* verdicts = nullptr;
   bool floor_only = false;   // every op by its floor
+  // Only variants that sum in one order, so that a value does not depend on which of them a plan of another size has.
+  bool deterministic = false;
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
   double segment_cost = 0;  // 0: the device's work_limit
@@ -63,6 +65,7 @@ struct PlannedPipeline {
 
 struct GridSpec {
   uint32_t groups_per_tile = 0, rows_per_tile = 0;
+  Follows follows = Follows::rows;
   friend bool operator==(const GridSpec&, const GridSpec&) = default;
 };
 
@@ -75,6 +78,8 @@ struct Plan {
   std::vector<graph::Command> commands;  // the same dispatches, as byte ranges
   graph::Schedule schedule;
   std::vector<GridSpec> grids;  // distinct grids that follow the live rows; at most kMaxGrids
+  // Which state holds their arguments: encode_grids or given_grids if the graph has it, else grids.
+  uint32_t grids_state = 0;
   uint32_t max_group_x = 65535;
 
   [[nodiscard]] uint64_t arena_bytes() const { return placement.arena_bytes; }

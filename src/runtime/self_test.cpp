@@ -13,18 +13,18 @@
 
 namespace lapilli {
 
-namespace {
-
-constexpr size_t kCasesPerKernel = 2;
-constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
-
-// A kernel that was not tested yet, as a plan uses it.
-struct Kernel {
+// A kernel that was not tested yet, as a plan uses it. Not of the unnamed namespace, since SelfTest::Claim holds some.
+struct KernelInTest {
   const OpDef* op = nullptr;
   Variant variant;
   bool floor = false;
   PlannedPipeline pipeline;
 };
+
+namespace {
+
+constexpr size_t kCasesPerKernel = 2;
+constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
 
 // A case to run, by one variant of its op.
 struct Trial {
@@ -35,13 +35,17 @@ struct Trial {
   uint64_t words = 0;
 };
 
-std::vector<Kernel> untested(std::span<const std::shared_ptr<const Plan>> plans,
+// Kernels of the plans that are not among the tested ones, each once.
+std::vector<KernelInTest> untested(std::span<const std::shared_ptr<const Plan>> plans,
                              const std::vector<PlannedPipeline>& tested, const Capabilities& caps) {
-  std::vector<Kernel> kernels;
-  for (const auto& plan : plans)
+  std::vector<KernelInTest> kernels;
+  for (const auto& plan : plans) {
+    std::vector<bool> seen(plan->pipelines.size());
     for (const PlannedDispatch& d : plan->dispatches) {
+      if (seen[d.pipeline]) continue;
+      seen[d.pipeline] = true;
       const PlannedPipeline& p = plan->pipelines[d.pipeline];
-      const auto same = [&](const Kernel& k) { return k.pipeline == p; };
+      const auto same = [&](const KernelInTest& k) { return k.pipeline == p; };
       if (std::find(tested.begin(), tested.end(), p) != tested.end() ||
           std::any_of(kernels.begin(), kernels.end(), same))
         continue;
@@ -49,6 +53,7 @@ std::vector<Kernel> untested(std::span<const std::shared_ptr<const Plan>> plans,
       const Variant v = plan->variants[d.node];
       kernels.push_back({node.op, v, node.op->variants(caps, plan->graph, node).back().id == v.id, p});
     }
+  }
   return kernels;
 }
 
@@ -60,7 +65,7 @@ uint64_t case_words(const OpCase& c) {
 }
 
 // Every way in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
-std::vector<Trial> trials_of(const OpDef& op, std::span<const Kernel> kernels, const Capabilities& caps) {
+std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kernels, const Capabilities& caps) {
   std::vector<Trial> trials;
   for (OpCase& made : op.cases()) {
     const uint64_t words = case_words(made);
@@ -70,7 +75,7 @@ std::vector<Trial> trials_of(const OpDef& op, std::span<const Kernel> kernels, c
     const auto variants = op.variants(caps, c->graph, node);
     for (const Variant& v : variants) {
       const bool used = std::any_of(kernels.begin(), kernels.end(),
-                                    [&](const Kernel& k) { return k.op == &op && k.variant.id == v.id; });
+                                    [&](const KernelInTest& k) { return k.op == &op && k.variant.id == v.id; });
       Trial t{c, v, v.id == variants.back().id, {}, words};
       // What this device's limits do not allow is not a case for it.
       if (used && op.infer(c->graph, node) && op.lower({c->graph, caps}, node, v, t.dispatches))
@@ -86,7 +91,7 @@ bool runs(const Trial& t, const PlannedPipeline& p) {
 }
 
 // The largest cases that run the very kernel; if there are none (a head size that no case has), those of its variant.
-std::vector<size_t> choose_for(const Kernel& k, std::span<const Trial> trials) {
+std::vector<size_t> choose_for(const KernelInTest& k, std::span<const Trial> trials) {
   std::vector<size_t> exact, others;
   for (size_t i = 0; i < trials.size(); ++i)
     if (trials[i].variant.id == k.variant.id) (runs(trials[i], k.pipeline) ? exact : others).push_back(i);
@@ -96,15 +101,15 @@ std::vector<size_t> choose_for(const Kernel& k, std::span<const Trial> trials) {
   return std::move(chosen);
 }
 
-std::vector<Trial> choose_trials(std::span<const Kernel> kernels, const Capabilities& caps) {
+std::vector<Trial> choose_trials(std::span<const KernelInTest> kernels, const Capabilities& caps) {
   std::vector<Trial> chosen;
   std::vector<const OpDef*> ops;
-  for (const Kernel& k : kernels)
+  for (const KernelInTest& k : kernels)
     if (std::find(ops.begin(), ops.end(), k.op) == ops.end()) ops.push_back(k.op);
   for (const OpDef* op : ops) {
     std::vector<Trial> trials = trials_of(*op, kernels, caps);
     std::vector<bool> taken(trials.size());
-    for (const Kernel& k : kernels)
+    for (const KernelInTest& k : kernels)
       if (k.op == op)
         for (const size_t i : choose_for(k, trials)) taken[i] = true;
     for (size_t i = 0; i < trials.size(); ++i) {
@@ -135,7 +140,8 @@ class Bench {
 
   Status run(const std::shared_ptr<vulkan::Device>& device, std::span<const Trial> trials) {
     LAPILLI_TRY(const auto buffer, device->make_buffer(words_.size() * 4, vulkan::MemoryUse::device, "self-test"));
-    LAPILLI_CHECK(device->write(buffer, 0, std::as_bytes(std::span(words_))));
+    // Nothing else uses the buffer: other work of the device is not waited for.
+    LAPILLI_CHECK(device->write(buffer, 0, std::as_bytes(std::span(words_)), vulkan::Ticket{0}));
     std::vector<runtime::TensorPlace> places;
     for (const uint64_t offset : offsets_) places.push_back({&buffer, offset});
     std::vector<Dispatch> all;
@@ -145,7 +151,7 @@ class Bench {
         all.push_back(std::move(d));
       }
     LAPILLI_CHECK(runtime::execute(device, device->caps(), all, places));
-    LAPILLI_CHECK(device->read(buffer, 0, std::as_writable_bytes(std::span(words_))));
+    LAPILLI_CHECK(device->read(buffer, 0, std::as_writable_bytes(std::span(words_)), vulkan::Ticket{0}));
     for (size_t i = 0; i < trials.size(); ++i) {
       const graph::Graph& g = trials[i].c->graph;
       for (graph::TensorId id = 0; id < g.tensors().size(); ++id)
@@ -177,18 +183,32 @@ std::string describe(const PlannedPipeline& p) {
   return text;
 }
 
-Disagreement disagreement(const Kernel& k, std::string problem) {
+Disagreement disagreement(const KernelInTest& k, std::string problem) {
   return {k.op->name, k.variant.name, std::move(problem), k.floor};
 }
 
+void warn(const Capabilities& caps, const Disagreement& found) {
+  log(LogLevel::warning,
+      format("%s (%s) computes %s/%s wrongly: %s; %s", caps.device_name.c_str(), caps.driver_info.c_str(),
+             found.op.c_str(), found.variant.c_str(), found.problem.c_str(),
+             found.floor
+                 ? "there is no simpler way to compute it, so results may be wrong: try another driver or device"
+                 : "another way is used"));
+}
+
+// What testing some kernels brought to light.
+struct Findings {
+  std::vector<PlannedPipeline> tested;  // none if a pipeline was refused: the plans are compiled anew
+  std::vector<std::string> unproven;
+  std::vector<Disagreement> disagreements;
+};
+
 // Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
 // errors.
-Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const Kernel> kernels) {
+Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const KernelInTest> kernels) {
   std::vector<Disagreement> refused;
-  for (const Kernel& k : kernels) {
-    const ShaderCode& code = shader_code(k.pipeline.shader);
-    const vulkan::PipelineRequest request{code.words, code.word_count, code.name, k.pipeline.constants};
-    const auto made = device.pipelines({&request, 1});
+  for (const KernelInTest& k : kernels) {
+    const auto made = create_pipelines(device, {&k.pipeline, 1});
     if (made) continue;
     LAPILLI_CHECK(device.health());
     if (k.floor || made.error().code == ErrorCode::out_of_memory) return made.error();
@@ -197,68 +217,124 @@ Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std:
   return refused;
 }
 
+Result<std::vector<Disagreement>> run_trials(const std::shared_ptr<vulkan::Device>& device,
+                                             std::span<const Trial> trials) {
+  std::vector<Disagreement> wrong;
+  if (trials.empty()) return wrong;
+  Bench bench(trials);
+  LAPILLI_CHECK(bench.run(device, trials));
+  for (size_t i = 0; i < trials.size(); ++i) {
+    const Trial& t = trials[i];
+    const graph::Node& node = t.c->graph.node(0);
+    HostTensors want = host_tensors(*t.c);
+    node.op->reference(t.c->graph, node, want);
+    const CaseComparison compared = compare_case(*t.c, bench.got(i), want);
+    if (!compared.problem.empty())
+      wrong.push_back({node.op->name, t.variant.name, "case " + t.c->name + ": " + compared.problem, t.floor});
+  }
+  return wrong;
+}
+
+// Makes the kernels' pipelines and tests them.
+Result<Findings> examine(const std::shared_ptr<vulkan::Device>& device, std::span<const KernelInTest> kernels) {
+  const auto begin = Clock::now();
+  Findings found;
+  std::vector<PlannedPipeline> pipelines;
+  for (const KernelInTest& k : kernels) pipelines.push_back(k.pipeline);
+  if (auto made = create_pipelines(*device, pipelines); !made) {
+    LAPILLI_TRY(found.disagreements, refused_pipelines(*device, kernels));
+    if (!found.disagreements.empty()) return found;
+    return std::move(made).error();
+  }
+  const std::vector<Trial> trials = choose_trials(kernels, device->caps());
+  LAPILLI_TRY(found.disagreements, run_trials(device, trials));
+  for (const PlannedPipeline& p : pipelines)
+    if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, p); }))
+      found.unproven.push_back(describe(p));
+  found.tested = std::move(pipelines);
+  log(LogLevel::verbose,
+      format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), ms_since(begin)));
+  return found;
+}
+
 }  // namespace
+
+// Kernels that one thread tests; others that need them wait until this is gone, whatever became of the test.
+class SelfTest::Claim {
+ public:
+  // Takes those that were not tested yet and that nobody tests now. Waits only if others test all that are missing, so
+  // that nobody waits who is waited for. None: nothing is missing.
+  Claim(SelfTest& all, std::span<const std::shared_ptr<const Plan>> plans, const Capabilities& caps) : all_(all) {
+    std::unique_lock lock(all_.mutex_);
+    for (;;) {
+      const std::vector<KernelInTest> missing = untested(plans, all_.tested_, caps);
+      for (const KernelInTest& k : missing)
+        if (std::none_of(all_.claims_.begin(), all_.claims_.end(), [&](const Claim* c) { return c->holds(k); }))
+          kernels_.push_back(k);
+      if (missing.empty() || !kernels_.empty()) break;
+      all_.released_.wait(lock);
+    }
+    all_.claims_.push_back(this);
+  }
+  ~Claim() {
+    const std::lock_guard lock(all_.mutex_);
+    std::erase(all_.claims_, this);
+    all_.released_.notify_all();
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  [[nodiscard]] std::span<const KernelInTest> kernels() const { return kernels_; }
+
+  // What was found is known to all from now on; warns of what is new.
+  void publish(const Capabilities& caps, const Findings& found) const {
+    std::vector<const Disagreement*> fresh;
+    {
+      const std::lock_guard lock(all_.mutex_);
+      for (const Disagreement& d : found.disagreements) {
+        if (all_.verdicts_.refused(d.op.c_str(), d.variant.c_str())) continue;
+        all_.verdicts_.refuse(d.op, d.variant);
+        all_.disagreements_.push_back(d);
+        fresh.push_back(&d);
+      }
+      all_.unproven_.insert(all_.unproven_.end(), found.unproven.begin(), found.unproven.end());
+      all_.tested_.insert(all_.tested_.end(), found.tested.begin(), found.tested.end());
+    }
+    for (const Disagreement* d : fresh) warn(caps, *d);
+  }
+
+ private:
+  [[nodiscard]] bool holds(const KernelInTest& k) const {
+    return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& own) { return own.pipeline == k.pipeline; });
+  }
+
+  SelfTest& all_;
+  std::vector<KernelInTest> kernels_;
+};
 
 std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
   return std::static_pointer_cast<SelfTest>(device.companion([] { return std::make_shared<SelfTest>(); }));
 }
 
-void SelfTest::refuse(const vulkan::Device& device, Disagreement found) {
-  if (verdicts_.refused(found.op.c_str(), found.variant.c_str())) return;
-  const Capabilities& caps = device.caps();
-  log(LogLevel::warning,
-      format("%s (%s) computes %s/%s wrongly: %s; %s", caps.device_name.c_str(), caps.driver_info.c_str(),
-             found.op.c_str(), found.variant.c_str(), found.problem.c_str(),
-             found.floor
-                 ? "there is no simpler way to compute it, so results may be wrong: try another driver or device"
-                 : "another way is used"));
-  verdicts_.refuse(found.op, found.variant);
-  disagreements_.push_back(std::move(found));
-}
-
 Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
                       std::span<const std::shared_ptr<const Plan>> plans) {
-  const auto begin = Clock::now();
-  const std::vector<Kernel> kernels = untested(plans, tested_, device->caps());
-  if (auto made = create_pipelines(*device, plans); !made) {
-    LAPILLI_TRY(auto refused, refused_pipelines(*device, kernels));
-    for (Disagreement& r : refused) refuse(*device, std::move(r));
-    if (!refused.empty()) return {};  // the plans are compiled anew
-    return made;
+  for (;;) {
+    const Claim claim(*this, plans, device->caps());
+    if (claim.kernels().empty()) return {};
+    LAPILLI_TRY(const Findings found, examine(device, claim.kernels()));
+    claim.publish(device->caps(), found);
+    if (found.tested.empty()) return {};
   }
-  std::vector<Trial> trials = choose_trials(kernels, device->caps());
-  if (!trials.empty()) {
-    Bench bench(trials);
-    LAPILLI_CHECK(bench.run(device, trials));
-    for (size_t i = 0; i < trials.size(); ++i) {
-      const Trial& t = trials[i];
-      const graph::Node& node = t.c->graph.node(0);
-      HostTensors want = host_tensors(*t.c);
-      node.op->reference(t.c->graph, node, want);
-      const CaseComparison compared = compare_case(*t.c, bench.got(i), want);
-      if (!compared.problem.empty())
-        refuse(*device, {node.op->name, t.variant.name, "case " + t.c->name + ": " + compared.problem, t.floor});
-    }
-  }
-  for (const Kernel& k : kernels) {
-    tested_.push_back(k.pipeline);
-    if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, k.pipeline); }))
-      unproven_.push_back(describe(k.pipeline));
-  }
-  if (!kernels.empty())
-    log(LogLevel::verbose,
-        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), ms_since(begin)));
-  return {};
 }
 
 Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,
                              std::span<const std::shared_ptr<const Plan>> plans) {
-  std::lock_guard lock(mutex_);
   LAPILLI_CHECK(test(device, plans));
+  const Verdicts known = verdicts();
   for (const auto& plan : plans)
     for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
       const graph::Node& node = plan->graph.node(id);
-      if (verdicts_.refused(node.op->name, plan->variants[id].name) &&
+      if (known.refused(node.op->name, plan->variants[id].name) &&
           node.op->variants(device->caps(), plan->graph, node).back().id != plan->variants[id].id)
         return false;
     }
@@ -286,12 +362,13 @@ std::vector<std::string> SelfTest::unproven() const {
 }
 
 Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
-                                                   const graph::Graph& graph) {
+                                                   const graph::Graph& graph, bool deterministic) {
   const auto self_test = SelfTest::of(*device);
   for (;;) {
     const Verdicts verdicts = self_test->verdicts();
     CompileOptions options;
     options.verdicts = &verdicts;
+    options.deterministic = deterministic;
     LAPILLI_TRY(auto plan, compile(graph, device->caps(), options));
     LAPILLI_TRY(const bool good, self_test->check(device, {&plan, 1}));
     if (good) return plan;

@@ -1,6 +1,7 @@
 #include "runtime/session.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace lapilli {
 
@@ -9,8 +10,12 @@ const char* state_name(StateKind kind) {
   switch (kind) {
     case StateKind::step:
       return "step state";
-    case StateKind::params:
-      return "search parameters";
+    case StateKind::inbox:
+      return "inbox";
+    case StateKind::given:
+      return "rows of given ids";
+    case StateKind::given_grids:
+      return "grids of given ids";
     case StateKind::lengths:
       return "source lengths";
     case StateKind::source_ids:
@@ -35,19 +40,25 @@ const char* state_name(StateKind kind) {
       return "cross-attention keys and values";
     case StateKind::globals:
       return "global positions";
+    case StateKind::spans:
+      return "spans of an encode pass";
+    case StateKind::encode_grids:
+      return "encode grids";
   }
   return "state";
 }
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<vulkan::Device> device) {
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<vulkan::Device> device,
+                                                 std::shared_ptr<void> with) {
   auto session = std::make_unique<Session>();
   session->device_ = std::move(device);
+  session->with_ = std::move(with);
   return session;
 }
 
-void Session::require(const Plan& plan) {
-  require_arena(plan.arena_bytes());
+void Session::require(const Plan& plan, ArenaOf arena) {
+  require_arena(plan.arena_bytes(), arena);
   for (const auto& t : plan.graph.tensors())
     if (t.space == graph::Space::state) require_state(t.id, t.bytes());
 }
@@ -57,23 +68,48 @@ void Session::require_state(uint32_t id, uint64_t bytes) {
   wanted = std::max(wanted, bytes);
 }
 
-void Session::require_arena(uint64_t bytes) { arena_wanted_ = std::max(arena_wanted_, bytes); }
+void Session::require_arena(uint64_t bytes, ArenaOf arena) {
+  uint64_t& wanted = arenas_wanted_[arena];
+  wanted = std::max({wanted, bytes, uint64_t{256}});
+}
 
-Status Session::allocate() {
-  LAPILLI_TRY(arena_, device_->make_buffer(std::max<uint64_t>(arena_wanted_, 256), vulkan::MemoryUse::device, "arena"));
-  bytes_ = arena_.size();
+// What is new comes first, so that `from` keeps everything if there is no memory for it.
+Status Session::allocate(Session* from) {
+  std::vector<std::pair<vulkan::Buffer*, vulkan::Buffer*>> taken;
+  const auto make = [&](vulkan::Buffer& buffer, uint64_t bytes, vulkan::MemoryUse use, const char* label,
+                        vulkan::Buffer* old) -> Status {
+    bytes_ += bytes;
+    if (old && old->size() == bytes) {
+      taken.emplace_back(&buffer, old);
+      return {};
+    }
+    LAPILLI_TRY(buffer, device_->make_buffer(bytes, use, label));
+    buffer.keep(with_);
+    return {};
+  };
+  const auto find = [](auto& map, auto key) {
+    const auto it = map.find(key);
+    return it == map.end() ? nullptr : &it->second;
+  };
+  for (const auto& [arena, bytes] : arenas_wanted_)
+    LAPILLI_CHECK(make(arenas_[arena], bytes, vulkan::MemoryUse::device, "arena",
+                       from ? find(from->arenas_, arena) : nullptr));
   for (const auto& [id, bytes] : wanted_) {
     // The log is what the host reads while steps are in flight.
     const auto use = state_kind(id) == StateKind::log ? vulkan::MemoryUse::readback : vulkan::MemoryUse::device;
-    LAPILLI_TRY(states_[id], device_->make_buffer(bytes, use, state_name(state_kind(id))));
-    bytes_ += bytes;
+    LAPILLI_CHECK(
+        make(states_[id], bytes, use, state_name(state_kind(id)), from ? find(from->states_, id) : nullptr));
+  }
+  for (const auto& [to, old] : taken) {
+    *to = std::move(*old);
+    to->keep(with_);
   }
   return {};
 }
 
-MemoryMap Session::memory(MemoryMap weights) const {
-  return [this, weights = std::move(weights)](graph::Space space, uint32_t id) -> BufferRef {
-    if (space == graph::Space::arena) return arena();
+MemoryMap Session::memory(MemoryMap weights, ArenaOf arena_of) const {
+  return [this, weights = std::move(weights), arena_of](graph::Space space, uint32_t id) -> BufferRef {
+    if (space == graph::Space::arena) return arena(arena_of);
     if (space == graph::Space::weight) return weights ? weights(space, id) : BufferRef{};
     return state(state_kind(id), state_layer(id));
   };
@@ -85,7 +121,11 @@ BufferRef Session::state(StateKind kind, uint32_t layer) const {
   return {&it->second, 0, it->second.size()};
 }
 
-BufferRef Session::arena() const { return {&arena_, 0, arena_.size()}; }
+BufferRef Session::arena(ArenaOf arena) const {
+  const auto it = arenas_.find(arena);
+  if (it == arenas_.end()) return {};
+  return {&it->second, 0, it->second.size()};
+}
 
 Status Session::write(StateKind kind, std::span<const uint32_t> words, uint64_t first_word) const {
   const BufferRef ref = state(kind);

@@ -13,6 +13,10 @@ Buffer::Impl::~Impl() {
   context->retire(std::move(retired));
 }
 
+void Buffer::keep(std::shared_ptr<void> with) const {
+  if (impl_) impl_->retired->with = std::move(with);
+}
+
 std::byte* Buffer::Impl::mapped() const {
   return range.block && range.block->mapped ? range.block->mapped + range.offset : nullptr;
 }

@@ -29,6 +29,7 @@ struct Retired {
   VkDescriptorPool descriptors = VK_NULL_HANDLE;
   VkQueryPool queries = VK_NULL_HANDLE;
   VkCommandPool commands = VK_NULL_HANDLE;
+  std::shared_ptr<void> with;  // goes when all of this is freed
   std::unique_ptr<Retired> next;
 };
 
@@ -50,7 +51,8 @@ struct Context {
   std::atomic<uint64_t> submitted{0}, completed{0};  // tickets
 
   // Counters of DeviceCounters
-  std::atomic<uint64_t> pipelines_created{0}, submissions{0}, waits{0}, buffers{0}, allocations{0}, staged_bytes{0};
+  std::atomic<uint64_t> pipelines_created{0}, submissions{0}, waits{0}, buffers{0}, allocations{0}, staged_bytes{0},
+      filled_bytes{0};
 
   // An error for a failed call; remembers a lost device.
   Error error(VkResult result, const std::string& what);

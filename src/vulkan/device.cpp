@@ -332,12 +332,24 @@ Status Device::zero(const Buffer& buffer) {
   if (!buffer.mapped()) return impl_->staging->zero(*buffer.impl());
   LAPILLI_CHECK(impl_->queue->wait(impl_->queue->last()));
   std::memset(buffer.mapped(), 0, buffer.size());
+  impl_->context.filled_bytes += buffer.size();
   return buffer.flush(0, buffer.size());
 }
 
 Result<std::vector<const Pipeline*>> Device::pipelines(std::span<const PipelineRequest> requests) {
   return impl_->pipelines->get(requests);
 }
+
+namespace {
+
+// Vulkan leaves it undefined what a recording for single use does that is submitted while it is pending.
+Status check_idle(Submitter& queue, const CommandRecording::Impl& recording, std::span<const VkCommandBuffer> before) {
+  LAPILLI_TRY(const bool idle, queue.done(recording.ticket.load(std::memory_order_relaxed)));
+  if (idle && std::find(before.begin(), before.end(), recording.commands) == before.end()) return {};
+  return fail(ErrorCode::internal, "submit: a recording for single use is still in flight: wait for its ticket");
+}
+
+}  // namespace
 
 Result<Ticket> Device::submit(std::span<const CommandRecording* const> recordings) {
   std::vector<VkCommandBuffer> buffers;
@@ -346,6 +358,7 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
     if (!r || !r->impl() || !r->impl()->complete || r->impl()->context != &impl_->context) {
       return fail(ErrorCode::invalid_argument, "submit: a recording of this device that was ended is needed");
     }
+    if (!r->impl()->replayed) LAPILLI_CHECK(check_idle(*impl_->queue, *r->impl(), buffers));
     buffers.push_back(r->impl()->commands);
   }
   LAPILLI_TRY(const Ticket ticket, impl_->queue->submit(buffers));
@@ -376,6 +389,7 @@ DeviceCounters Device::counters() const {
   n.device_bytes = impl_->memory->bytes();
   n.device_bytes_peak = impl_->memory->peak();
   n.staged_bytes = c.staged_bytes;
+  n.filled_bytes = c.filled_bytes;
   return n;
 }
 

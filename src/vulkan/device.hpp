@@ -77,6 +77,8 @@ class Buffer {
   // (both do nothing on coherent memory, and round to nonCoherentAtomSize).
   [[nodiscard]] std::byte* mapped() const;
   Status flush(uint64_t offset, uint64_t bytes) const;
+  // Lives as long as the buffer's memory is taken: until what was submitted before its destruction is done.
+  void keep(std::shared_ptr<void> with) const;
   Status invalidate(uint64_t offset, uint64_t bytes) const;
 
   struct Impl;
@@ -121,7 +123,19 @@ class DescriptorArena {
   std::unique_ptr<Impl> impl_;
 };
 
-// One command buffer: recorded once, submitted as often as wanted (also while it is pending).
+// What a barrier orders besides the reads and writes of shaders.
+struct BarrierScope {
+  bool indirect = false;  // shaders' writes before the indirect arguments of later dispatches
+  bool transfer = false;  // copies and fills on either side
+};
+
+// When a recording may be submitted again.
+enum class RecordingUse : uint8_t {
+  replayed,  // also while it is pending, several times in one submission too
+  single,    // once it is done: drivers keep less for it, and submit() refuses it while it is pending
+};
+
+// One command buffer: recorded once, submitted as often as wanted.
 class CommandRecording {
  public:
   static Result<CommandRecording> create(std::shared_ptr<Device> device);
@@ -131,14 +145,21 @@ class CommandRecording {
 
   // Opens with a full barrier (everything earlier on the queue, transfers and host writes, before compute, transfer and
   // indirect reads) and end() closes with shader and transfer writes to host reads.
-  Status begin();
+  Status begin(RecordingUse use = RecordingUse::replayed);
   Status end();
   void bind(const Pipeline* pipeline, const DescriptorSet* set, std::span<const std::byte> push);
   void dispatch(uint32_t x, uint32_t y, uint32_t z);
   void dispatch_indirect(const Buffer& arguments, uint64_t offset);
-  // Shader and transfer writes before shader (storage, uniform), indirect and transfer reads and writes.
-  void barrier();
+  // Writes of shaders before reads (storage, uniform) and writes of shaders, and what else there is on either side: a
+  // barrier names no stage in vain, as every one that it names is waited for. Later writes come after indirect reads in
+  // any case.
+  void barrier(BarrierScope also = {});
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
+  // `count` pieces of so many bytes, each a stride behind the one before, from the start of both buffers.
+  struct Pieces {
+    uint64_t count = 0, bytes = 0, from_stride = 0, to_stride = 0;
+  };
+  void copy(const Buffer& from, const Buffer& to, const Pieces& pieces);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
   // Timestamps, where the device has them: `index` below the count given to enable_timestamps before begin().
   Status enable_timestamps(uint32_t count);
@@ -162,6 +183,7 @@ struct DeviceCounters {
   uint64_t pipelines_created = 0, submissions = 0, waits = 0, buffers = 0, allocations = 0;
   uint64_t device_bytes = 0, device_bytes_peak = 0;  // held in blocks
   uint64_t staged_bytes = 0;
+  uint64_t filled_bytes = 0;  // by recorded fills and by zero()
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -187,7 +209,7 @@ class Device : public std::enable_shared_from_this<Device> {
   // refuses is ErrorCode::no_device, by name; the driver is not asked for it again.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
 
-  // Submits in order, in one vkQueueSubmit. Recordings, buffers and sets that are destroyed before the ticket is done are
+  // Submits in order, in one vkQueueSubmit. A recording for single use that is pending is an internal error. Recordings, buffers and sets that are destroyed before the ticket is done are
   // freed after it, so that an error may unwind at any point.
   Result<Ticket> submit(std::span<const CommandRecording* const> recordings);
   Result<bool> done(Ticket ticket);  // never blocks

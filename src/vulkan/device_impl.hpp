@@ -59,6 +59,7 @@ struct CommandRecording::Impl {
   VkQueryPool queries = VK_NULL_HANDLE;
   uint32_t query_count = 0;
   bool open = false, complete = false;
+  bool replayed = false;                    // may be pending several times
   mutable std::atomic<uint64_t> ticket{0};  // of the last submission
   Status status;                            // the first mistake since begin()
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
@@ -67,7 +68,7 @@ struct CommandRecording::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
-  Status begin(bool once);
+  Status begin(VkCommandBufferUsageFlags usage);
   Status end();
   void copy(const Buffer::Impl& from, uint64_t from_offset, const Buffer::Impl& to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer::Impl& buffer, uint64_t offset, uint64_t bytes, uint32_t word);

@@ -43,14 +43,15 @@ Result<std::unique_ptr<CommandRecording::Impl>> make_recording_impl(Context& con
   return impl;
 }
 
-Status CommandRecording::Impl::begin(bool once) {
+Status CommandRecording::Impl::begin(VkCommandBufferUsageFlags usage) {
   LAPILLI_CHECK(context->health());
   complete = false;
+  replayed = usage & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
   status = {};
   VkResult r = context->vk.ResetCommandPool(context->device, pool, 0);
   if (r != VK_SUCCESS) return context->error(r, "resetting a command pool");
   VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-  info.flags = once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
+  info.flags = usage;
   r = context->vk.BeginCommandBuffer(commands, &info);
   if (r != VK_SUCCESS) return context->error(r, "opening a command buffer");
   open = true;
@@ -95,6 +96,7 @@ void CommandRecording::Impl::fill(const Buffer::Impl& buffer, uint64_t offset, u
     return;
   }
   context->vk.CmdFillBuffer(commands, buffer.handle, offset, bytes, word);
+  context->filled_bytes += bytes;
 }
 
 CommandRecording::CommandRecording(CommandRecording&&) noexcept = default;
@@ -109,11 +111,11 @@ Result<CommandRecording> CommandRecording::create(std::shared_ptr<Device> device
   return recording;
 }
 
-Status CommandRecording::begin() {
+Status CommandRecording::begin(RecordingUse use) {
   if (impl_->open) return fail(ErrorCode::internal, "begin() of a recording that is open");
   LAPILLI_TRY(const bool idle, impl_->keep->done(impl_->ticket));
   if (!idle) return fail(ErrorCode::internal, "begin() of a recording that is still in flight: wait for its ticket");
-  return impl_->begin(false);
+  return impl_->begin(use == RecordingUse::replayed ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0);
 }
 
 Status CommandRecording::end() { return impl_->end(); }
@@ -160,17 +162,46 @@ void CommandRecording::dispatch_indirect(const Buffer& arguments, uint64_t offse
   i.context->vk.CmdDispatchIndirect(i.commands, arguments.impl()->handle, offset);
 }
 
-void CommandRecording::barrier() {
+void CommandRecording::barrier(BarrierScope also) {
   Impl& i = *impl_;
   if (!i.open || !i.status) return;
-  constexpr auto stages = kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
-  global_barrier(*i.context, i.commands, stages, stages, {.srcAccessMask = kWrites, .dstAccessMask = kReads | kWrites});
+  // As a source the compute stage includes the reading of indirect arguments, which stands before it in the pipeline.
+  VkPipelineStageFlags from = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, to = from;
+  VkMemoryBarrier barrier{};
+  barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+  barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+  if (also.indirect) {
+    to |= VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+    barrier.dstAccessMask |= VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+  }
+  if (also.transfer) {
+    from |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+    to |= VK_PIPELINE_STAGE_TRANSFER_BIT;
+    barrier.srcAccessMask |= VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask |= VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+  }
+  global_barrier(*i.context, i.commands, from, to, barrier);
 }
 
 void CommandRecording::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
                             uint64_t bytes) {
   if (from && to) return impl_->copy(*from.impl(), from_offset, *to.impl(), to_offset, bytes);
   if (impl_->status) impl_->status = fail(ErrorCode::internal, "a recorded copy has no buffer");
+}
+
+void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& p) {
+  Impl& i = *impl_;
+  if (!i.open || !i.status || p.count == 0 || p.bytes == 0) return;
+  if (!from || !to || (p.count - 1) * p.from_stride + p.bytes > from.size() ||
+      (p.count - 1) * p.to_stride + p.bytes > to.size()) {
+    i.status = fail(ErrorCode::internal, "a recorded copy of %llu pieces leaves its buffers",
+                    static_cast<unsigned long long>(p.count));
+    return;
+  }
+  std::vector<VkBufferCopy> regions;
+  for (uint64_t k = 0; k < p.count; ++k) regions.push_back({k * p.from_stride, k * p.to_stride, p.bytes});
+  i.context->vk.CmdCopyBuffer(i.commands, from.impl()->handle, to.impl()->handle,
+                              static_cast<uint32_t>(regions.size()), regions.data());
 }
 
 void CommandRecording::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word) {

@@ -211,7 +211,7 @@ void copy_memory(const Instance& instance, Snapshot& s) {
   if (!host_visible && s.refusal.empty()) s.refusal = "it has no memory that the host can map";
 }
 
-// A family with compute alone leaves the graphics queue to others, but shared queues are as good.
+// A family that does not draw first: the desktop and the host's own frames are not waited for. Else any with compute.
 void choose_queue(const Instance& instance, std::optional<uint32_t> wanted, Snapshot& s) {
   uint32_t n = 0;
   instance.vk.GetPhysicalDeviceQueueFamilyProperties(s.handle, &n, nullptr);
@@ -223,8 +223,8 @@ void choose_queue(const Instance& instance, std::optional<uint32_t> wanted, Snap
     if (wanted && i != *wanted) continue;
     const auto& f = families[i];
     if (!(f.queueFlags & VK_QUEUE_COMPUTE_BIT) || f.queueCount == 0) continue;
-    // Every queue with compute can copy. The graphics family first: it is the one that every driver tests most.
-    const int score = 1 + ((f.queueFlags & VK_QUEUE_GRAPHICS_BIT) ? 2 : 0) + (f.timestampValidBits ? 1 : 0);
+    // Every queue with compute can copy. Of families that are alike the first with timestamps.
+    const int score = ((f.queueFlags & VK_QUEUE_GRAPHICS_BIT) ? 0 : 2) + (f.timestampValidBits ? 1 : 0);
     if (score <= best) continue;
     best = score;
     s.queue_family = i;

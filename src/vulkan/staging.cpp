@@ -76,7 +76,7 @@ Status Staging::write(const Buffer::Impl& buffer, uint64_t offset, std::span<con
     const uint64_t n = std::min<uint64_t>(lane.half_bytes, bytes.size() - at);
     std::memcpy(lane.buffer->mapped() + half.offset, bytes.data() + at, n);
     LAPILLI_CHECK(lane.buffer->sync(half.offset, n, true));
-    LAPILLI_CHECK(half.commands->begin(true));
+    LAPILLI_CHECK(half.commands->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT));
     half.commands->copy(*lane.buffer, half.offset, buffer, offset + at, n);
     LAPILLI_CHECK(submit(half));
     context_.staged_bytes += n;
@@ -96,7 +96,7 @@ Status Staging::read(const Buffer::Impl& buffer, uint64_t offset, std::span<std:
     LAPILLI_CHECK(finish(half, lane, bytes.data()));
     half.at = at;
     half.bytes = std::min<uint64_t>(lane.half_bytes, bytes.size() - at);
-    LAPILLI_CHECK(half.commands->begin(true));
+    LAPILLI_CHECK(half.commands->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT));
     half.commands->copy(buffer, offset + at, *lane.buffer, half.offset, half.bytes);
     LAPILLI_CHECK(submit(half));
     context_.staged_bytes += half.bytes;
@@ -113,7 +113,7 @@ Status Staging::zero(const Buffer::Impl& buffer) {
     LAPILLI_TRY(half.commands, make_recording_impl(context_, VK_NULL_HANDLE));
   }
   LAPILLI_CHECK(finish(half, *up_, nullptr));
-  LAPILLI_CHECK(half.commands->begin(true));
+  LAPILLI_CHECK(half.commands->begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT));
   half.commands->fill(buffer, 0, buffer.whole, 0);
   LAPILLI_CHECK(submit(half));
   return finish(half, *up_, nullptr);

@@ -16,7 +16,7 @@ TEST(ApiAttention, NullPointers) {
   auto* attention = reinterpret_cast<lapilli_attention*>(16);
   const char* json = "x";
   const uint8_t* png = nullptr;
-  const lapilli_word_link* links = nullptr;
+  lapilli_word_link link{};
   lapilli_attention_map map{};
   lapilli_attention_token token{};
   EXPECT_EQ(lapilli_result_pieces(nullptr, 0, 0, &pieces), LAPILLI_INVALID_ARGUMENT);
@@ -30,7 +30,10 @@ TEST(ApiAttention, NullPointers) {
   EXPECT_EQ(json, nullptr);
   EXPECT_EQ(lapilli_attention_png(nullptr, nullptr, &png, &count), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(count, 0u);
-  EXPECT_EQ(lapilli_attention_align(nullptr, LAPILLI_ATTENTION_MEAN, &links, &count), LAPILLI_INVALID_ARGUMENT);
+  count = 7;
+  EXPECT_EQ(lapilli_attention_align(nullptr, LAPILLI_ATTENTION_MEAN, &count), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(lapilli_attention_get_link(nullptr, 0, &link), LAPILLI_INVALID_ARGUMENT);
   lapilli_attention_free(nullptr);
 }
 
@@ -83,6 +86,10 @@ TEST(ApiDeviceAttention, OfAResult) {
   const std::unique_ptr<lapilli_attention, void (*)(lapilli_attention*)> owned(raw, &lapilli_attention_free);
   EXPECT_EQ(lapilli_attention_json(raw, &choice, &json), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("struct_size")) << lapilli_last_error();
+  lapilli_word_link link{};
+  link.struct_size = sizeof link;
+  EXPECT_EQ(lapilli_attention_get_link(raw, 0, &link), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("lapilli_attention_align finds them")) << lapilli_last_error();
   EXPECT_EQ(lapilli_attention_run(model->handle(), results->handle(), 0, 0, 1, &raw), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(says("piece 1 of 1")) << lapilli_last_error();
   EXPECT_EQ(lapilli_attention_run(model->handle(), results->handle(), 5, 0, 0, &raw), LAPILLI_INVALID_ARGUMENT);

@@ -9,11 +9,13 @@ target_link_libraries(test_cli PRIVATE util)  # openpty
 target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp)
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-set(without)
+# Measuring a device's limits takes some seconds a time.
+set(without -*BenchPerOp*)
 if(NOT LAPILLI_BUILD_SAMPLES)
-  set(without -CliDevice.Sample)
+  string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS fast)
+lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
 lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
   FAIL_REGULAR_EXPRESSION "Running 0 tests")

@@ -25,7 +25,7 @@ Spawn plan(std::vector<std::string> arguments) {
 
 TEST(CliPlan, EachGraphAsJson) {
   std::vector<std::string> labels;
-  for (const char* graph : {"encode", "init", "step"}) {
+  for (const char* graph : {"encode", "admit", "step", "given"}) {
     const json p = parsed(run(plan({"--graph", graph, "--json"})));
     ASSERT_TRUE(p.is_object()) << graph;
     EXPECT_TRUE(contains(p["title"], graph)) << p["title"];
@@ -40,13 +40,13 @@ TEST(CliPlan, EachGraphAsJson) {
 }
 
 TEST(CliPlan, EachGraphAsAPicture) {
-  for (const char* graph : {"encode", "init", "step"}) {
+  for (const char* graph : {"encode", "admit", "step", "given"}) {
     const Outcome picture = run(plan({"--graph", graph, "--dot"}));
     EXPECT_EQ(picture.code, 0) << picture.err;
     EXPECT_EQ(picture.out.rfind("digraph ", 0), 0u) << picture.out.substr(0, 100);
     EXPECT_EQ(std::count(picture.out.begin(), picture.out.end(), '{'),
               std::count(picture.out.begin(), picture.out.end(), '}'));
-    EXPECT_TRUE(contains(picture.out, "->") || std::string(graph) == "init");
+    EXPECT_TRUE(contains(picture.out, "->") || std::string(graph) == "admit");
     EXPECT_EQ(run(plan({"--graph", graph})).out, picture.out) << "the default";
   }
 }
@@ -106,6 +106,94 @@ TEST(CliDeviceBench, OneRunOfASmallShape) {
   const Outcome tsv = with("--tsv");
   EXPECT_EQ(tsv.code, 0) << tsv.err;
   EXPECT_EQ(lines_of(tsv.out).size(), 1u) << tsv.out;
+}
+
+// What `lapilli plan` says of the same search: label and shader of each dispatch, in program order.
+std::vector<std::string> planned(const char* graph) {
+  const json p = parsed(
+      run(lapilli({"plan", "--shape", "tiny", "--graph", graph, "--batch", "2", "--beam", "2", "--json"})));
+  std::vector<std::string> dispatches;
+  for (const json& c : p["commands"])
+    dispatches.push_back(p["nodes"][c["node"].get<size_t>()]["label"].get<std::string>() + " " +
+                         c["name"].get<std::string>());
+  return dispatches;
+}
+
+class CliDeviceBenchPerOp : public testing::Test {
+ protected:
+  static Outcome bench(std::vector<std::string> more) {
+    std::vector<std::string> all = {"bench", "--shape", "tiny", "--per-op", "--batch",  "2", "--beam",
+                                    "2",     "--runs",  "2",    "--source", "32", "--target", "8"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(lapilli(all));
+  }
+  // Every dispatch of the plan has its figures, and the sums are theirs.
+  static void check(const json& plan) {
+    const auto want = planned(plan["plan"].get<std::string>().c_str());
+    std::vector<std::string> got;
+    double us = 0;
+    for (const json& d : plan["dispatches"]) {
+      got.push_back(d["label"].get<std::string>() + " " + d["shader"].get<std::string>());
+      for (const char* name : {"us", "bytes", "operations", "groups", "gb_per_s", "gop_per_s", "percent_of_limit"})
+        EXPECT_GT(d[name], 0) << name << " of " << d;
+      us += d["us"].get<double>();
+    }
+    EXPECT_EQ(got, want);
+    double by_op = 0;
+    size_t counted = 0;
+    for (const json& o : plan["ops"]) {
+      by_op += o["us"].get<double>();
+      counted += o["dispatches"].get<size_t>();
+    }
+    EXPECT_EQ(counted, want.size());
+    EXPECT_NEAR(by_op, us, 1e-6 * us);
+    EXPECT_NEAR(plan["us"].get<double>(), us, 1e-6 * us);
+  }
+};
+
+TEST_F(CliDeviceBenchPerOp, EveryDispatchOfBothPlans) {
+  const json b = parsed(bench({"--json"}));
+  ASSERT_EQ(b["profiles"].size(), 1u) << b;
+  const json& plans = b["profiles"][0]["plans"];
+  ASSERT_EQ(plans.size(), 2u);
+  EXPECT_EQ(plans[0]["plan"], "encode");
+  EXPECT_EQ(plans[0]["rows"], 2 * 32);
+  EXPECT_EQ(plans[1]["plan"], "step");
+  EXPECT_EQ(plans[1]["rows"], 2 * 2);
+  for (const json& plan : plans) check(plan);
+  EXPECT_GT(b["limits"]["bytes"]["bytes_per_s"], 0);
+  EXPECT_GT(b["limits"]["operations"]["operations_per_s"], 0);
+  EXPECT_GT(b["least_us"], 0);
+}
+
+TEST_F(CliDeviceBenchPerOp, ALineForEach) {
+  const Outcome table = bench({});
+  ASSERT_EQ(table.code, 0) << table.err;
+  for (const char* graph : {"encode", "step"}) {
+    auto labels = planned(graph);
+    for (std::string& l : labels) l = l.substr(0, l.find(' ')) + " ";
+    size_t next = 0;  // the labels in order, other lines between them
+    for (const std::string& line : lines_of(table.out))
+      if (next < labels.size() && line.rfind(labels[next], 0) == 0) ++next;
+    EXPECT_EQ(next, labels.size()) << table.out;
+  }
+}
+
+TEST_F(CliDeviceBenchPerOp, WithoutTimestampsTheHostsClockAndSaysSo) {
+  const json b = parsed(bench({"--json", "--caps", "floor"}));
+  EXPECT_TRUE(contains(b["timed_by"], "host")) << b["timed_by"];
+  for (const json& plan : b["profiles"][0]["plans"]) {
+    ASSERT_FALSE(plan["dispatches"].empty());
+    for (const json& d : plan["dispatches"]) EXPECT_GT(d["us"], 0) << d;
+  }
+}
+
+TEST(CliBench, PerOpHasNoUseForOptionsOfWholeJobs) {
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"--tsv"}, {"--steps-in-flight", "2"}}) {
+    std::vector<std::string> all = {"bench", "--shape", "tiny", "--per-op"};
+    all.insert(all.end(), other.begin(), other.end());
+    EXPECT_EQ(run(lapilli(all)).code, 2) << other.front();
+  }
 }
 
 }  // namespace

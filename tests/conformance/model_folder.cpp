@@ -112,6 +112,7 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
 
 Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
   GenerateRequest request;
+  request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
     if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "global_attention_mask")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());

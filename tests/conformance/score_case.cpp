@@ -76,6 +76,7 @@ Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& rec
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const Json& c) {
   GenerateRequest request;
+  request.deterministic = true;
   LAPILLI_TRY(request.sources, masked_rows(record, c.at("inputs"), "input_ids", "attention_mask"));
   if (request.sources.size() != 1) return Outcome::unsupported("the text of several sources");
   // The lists that these records come from were made with four beams.

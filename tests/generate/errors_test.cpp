@@ -53,10 +53,21 @@ TEST_F(DeviceRequests, SourcesThatMakeNoSense) {
   refused(r, AllOf(HasSubstr("65"), HasSubstr("64")));
   r.sources = {};
   refused(r, HasSubstr("no sources"));
+}
+
+// More than there are rows, in one job: as many run at a time as there is room for.
+TEST_F(DeviceRequests, AnyNumberOfSources) {
+  GenerateRequest r;
   r.sources.assign(kMaxRows + 1, {1, 2});
-  const auto job = Job::start(model_, r);
-  ASSERT_FALSE(job.ok());
-  EXPECT_THAT(job.error().message, AllOf(HasSubstr("1025"), HasSubstr("1024")));
+  r.sources.back() = {3, 1, 4};
+  r.options.max_new_tokens = 2;
+  LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, r));
+  ASSERT_EQ(out.hypotheses.size(), kMaxRows + 1);
+  GenerateRequest two = r;
+  two.sources = {r.sources.front(), r.sources.back()};
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, two));
+  for (uint32_t i = 0; i < kMaxRows; ++i) ASSERT_EQ(out.hypotheses[i][0].ids, want.hypotheses[0][0].ids) << i;
+  EXPECT_EQ(out.hypotheses.back()[0].ids, want.hypotheses[1][0].ids);
 }
 
 TEST_F(DeviceRequests, OptionsOutOfRange) {
@@ -89,11 +100,12 @@ TEST_F(DeviceRequests, DecoderIdsThatDoNotFit) {
   GenerateRequest r = request_of({4, 4}, 1, 0);
   r.decoder_ids = {{256, 3}};
   refused(r, HasSubstr("1 of 2"));
-  r.decoder_ids = {{256, 3}, {256}};
-  refused(r, HasSubstr("one length"));
+  r.decoder_ids = {{256, 3}, {}};
+  refused(r, AllOf(HasSubstr("source 1"), HasSubstr("empty")));
   r.decoder_ids = {{256, 3}, {256, 257}};
   refused(r, HasSubstr("257"));
-  r.decoder_ids.assign(2, std::vector<int32_t>(64, 3));
+  // Too many for one of them.
+  r.decoder_ids = {{256, 3}, std::vector<int32_t>(64, 3)};
   refused(r, HasSubstr("max_length"));
 }
 

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <set>
 #include <string>
 
 #include "generate/generate.hpp"
@@ -51,6 +53,30 @@ inline Result<GenerateOutput> run_job(const std::shared_ptr<Model>& model, const
   LAPILLI_TRY(auto job, Job::start(model, request));
   LAPILLI_CHECK(job->wait(go_on));
   return job->take();
+}
+
+// Sources of these lengths that end one after the other: the end token is the id that they say at the most different
+// times.
+inline Result<GenerateRequest> ending_apart(const std::shared_ptr<Model>& model, const std::vector<uint32_t>& lengths,
+                                            uint32_t beams) {
+  GenerateRequest r = request_of(lengths, beams, 0);
+  r.options.num_return_sequences = 1;
+  r.options.max_new_tokens = 40;
+  r.options.no_repeat_ngram_size = 1;  // a random network would say the same all the time
+  r.options.eos_token_id = std::vector<int32_t>{};
+  LAPILLI_TRY(const auto free, run_job(model, r));
+  size_t most = 0;
+  for (int32_t id = 0; id < 256; ++id) {
+    std::set<size_t> times;
+    for (const auto& h : free.hypotheses) {
+      const auto at = std::find(h[0].ids.begin() + 1, h[0].ids.end(), id);
+      times.insert(static_cast<size_t>(at - h[0].ids.begin()));
+    }
+    if (times.size() <= most || *times.rbegin() < 30) continue;
+    most = times.size();
+    r.options.eos_token_id = std::vector<int32_t>{id};
+  }
+  return r;
 }
 
 }  // namespace lapilli::testing_support

@@ -118,7 +118,7 @@ TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
     EXPECT_EQ(bits_of(out), bits_of(want));
     EXPECT_FALSE(job->take().ok());  // once
   }
-  // The workspaces that the cancelled ones left behind are as good as new.
+  // The sessions that the cancelled ones left behind are as good as new.
   LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, request));
   EXPECT_EQ(bits_of(again), bits_of(want));
 }
@@ -199,8 +199,8 @@ TEST_F(DeviceJobs, EveryNumberOfStepsInFlightGivesTheSameResult) {
   }
 }
 
-// A search that outgrows the room that is usual for its source is run again with more.
-TEST_F(DeviceJobs, LongerThanUsualIsRunAgain) {
+// A search that outgrows the room that is usual for its source gets more and goes on.
+TEST_F(DeviceJobs, LongerThanUsualGoesOn) {
   GenerateRequest request = request_of({1}, 2, 55);  // 2 + 32 + 1 positions are usual
   request.steps_in_flight = 4;
   LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));

@@ -166,9 +166,7 @@ TEST(Limits, CachesLargerThanABinding) {
   const auto network = model::random_network(*config, 1);
   const auto small = apply_mask(Capabilities{}, "small-bindings");
   ASSERT_TRUE(small.ok());
-  WorkspaceKey key;
-  key.shape = {4, 4, 32, 128, 256};
-  key.candidates = 8;
+  const WorkspaceKey key = plain_key(4, 4, 32, 128);
   const auto kv = model::self_kv_shape(*config, key.shape);
   ASSERT_GT(kv.words() / kv.heads * 4, small->max_storage_range);
   const auto plan = compile(step_graph(network, key).graph, *small);

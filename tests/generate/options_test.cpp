@@ -122,7 +122,7 @@ TEST_F(Options, DecayThatNeverBegins) {
   asked_.exponential_decay_length_penalty = ExponentialDecay{0xffffffffu, 1.5};
   const auto options = resolve();
   ASSERT_TRUE(options.ok()) << options.error().message;
-  const auto words = encode_options(*options, config_, {{49}}, {{1, 0}});
+  const auto words = encode_options(*options, 1, {1, 0}, 0);
   EXPECT_GE(words.params[ParamWords::decay_start], options->max_length);
 }
 

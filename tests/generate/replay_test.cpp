@@ -69,34 +69,13 @@ TEST_P(DeviceReplay, MakesNothingAndSubmitsOncePerSSteps) {
   }
 }
 
-// Sixteen sources that end one after the other: the end token is the id that they say at the most different times.
-Result<GenerateRequest> ragged(const std::shared_ptr<Model>& model, uint32_t beams) {
-  GenerateRequest r = request_of({7, 12, 3, 5, 9, 4, 8, 6, 7, 2, 11, 3, 5, 10, 6, 12}, beams, 0);
-  r.options.num_return_sequences = 1;
-  r.options.max_new_tokens = 40;
-  r.options.no_repeat_ngram_size = 1;  // a random network would say the same all the time
-  r.options.eos_token_id = std::vector<int32_t>{};
-  LAPILLI_TRY(const auto free, run_job(model, r));
-  size_t most = 0;
-  for (int32_t id = 0; id < 256; ++id) {
-    std::set<size_t> times;
-    for (const auto& h : free.hypotheses) {
-      const auto at = std::find(h[0].ids.begin() + 1, h[0].ids.end(), id);
-      times.insert(static_cast<size_t>(at - h[0].ids.begin()));
-    }
-    if (times.size() <= most || *times.rbegin() < 30) continue;
-    most = times.size();
-    r.options.eos_token_id = std::vector<int32_t>{id};
-  }
-  return r;
-}
-
 // Narrower steps take over within the window, and are as cheap for the host: they were bound with the session.
 TEST_P(DeviceReplay, NarrowerStepsTakeOverWithoutMakingAnything) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device(GetParam()));
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
   for (const uint32_t beams : {1u, 2u}) {
-    LAPILLI_ASSERT_VALUE(auto request, ragged(model, beams));
+    LAPILLI_ASSERT_VALUE(auto request,
+                         ending_apart(model, {7, 12, 3, 5, 9, 4, 8, 6, 7, 2, 11, 3, 5, 10, 6, 12}, beams));
     request.steps_in_flight = 1;
     LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
     EXPECT_GT(w.output.stats.narrow_submissions, 4u) << beams;
@@ -104,7 +83,7 @@ TEST_P(DeviceReplay, NarrowerStepsTakeOverWithoutMakingAnything) {
     ASSERT_GE(w.steps, least_window(w.output.stats.steps, 1));
     const auto made = counting::setup_calls(w.calls);
     EXPECT_TRUE(made.empty()) << counting::to_string(made);
-    // Which plan ran a step depends on the log alone.
+    // Without other company, which plan ran a step depends on the log alone.
     LAPILLI_ASSERT_VALUE(const auto again, run_job(model, request));
     EXPECT_EQ(bits_of(again), bits_of(w.output));
     // Each source alone, with one plan, finds the same.
@@ -147,7 +126,7 @@ TEST(DeviceReplayNonCoherent, ReadsOnlyLogRowsAndFlushesWhatItWrites) {
       LAPILLI_ASSERT_VALUE(const auto w, watch(model, request));
       EXPECT_EQ(bits_of(w.output), bits_of(want)) << mask;
       ASSERT_GE(w.steps, 8u);
-      const uint64_t row = LogLayout::stride(4 * beams) * 4;  // three sentences have a bucket of four
+      const uint64_t row = LogLayout::stride(4 * beams) * 4;  // three sources have a bucket of four
       EXPECT_GT(w.invalidated, 0u) << mask;
       EXPECT_LE(w.invalidated, w.steps * (row + 2 * kAtom)) << mask;
     }

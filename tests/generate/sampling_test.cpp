@@ -67,12 +67,13 @@ Result<Bigram> make_draws(const Setting& setting, uint64_t seed) {
   return b;
 }
 
-// Of the first `rows` rows, step by step.
-std::vector<uint32_t> drawn_ids(const Bigram& b, const search_records::SearchEnd& end, uint32_t rows = kRows) {
+// Of the first `count` sentences, step by step.
+std::vector<uint32_t> drawn_ids(const Bigram& b, const search_records::SearchEnd& end, uint32_t count = kRows) {
+  const auto sentences = search_records::read_log(b, end);
+  EXPECT_TRUE(sentences.ok()) << sentences.error().message;
   std::vector<uint32_t> ids;
-  for (uint32_t t = 0; t < kSteps; ++t)
-    for (uint32_t row = 0; row < rows; ++row)
-      ids.push_back(end.log[t * LogLayout::stride(b.shape.slots) + LogLayout::header + 4 * row]);
+  for (uint32_t t = 0; sentences && t < kSteps; ++t)
+    for (uint32_t i = 0; i < count; ++i) ids.push_back(static_cast<uint32_t>(sentences->at(i).log.at(t, 0).token));
   return ids;
 }
 
@@ -130,17 +131,11 @@ TEST_P(DeviceSampling, DrawsFollowTheReferencesProbabilities) {
 // Beams: whole searches, in the interpreter and on the device.
 // Ids and beams of all hypotheses.
 std::vector<std::vector<int32_t>> found(const Bigram& b, const search_records::SearchEnd& end) {
-  SearchRecord record;
-  record.shape.sentences = b.shape.sentences;
-  record.shape.beams = b.shape.beams;
-  record.shape.target_positions = b.shape.positions;
-  record.prefix = b.prefix;
-  record.steps = end.step[StepWords::step];
-  record.log = end.log;
-  record.search = end.search;
+  const auto sentences = search_records::read_log(b, end);
+  EXPECT_TRUE(sentences.ok()) << sentences.error().message;
   std::vector<std::vector<int32_t>> all;
-  for (uint32_t s = 0; s < b.prompts.size(); ++s) {
-    const auto hypotheses = trace_back(record, s, b.prompts[s], b.shape.beams);
+  for (uint32_t s = 0; sentences && s < b.prompts.size(); ++s) {
+    const auto hypotheses = trace_back((*sentences)[s], s, b.shape.beams);
     EXPECT_TRUE(hypotheses.ok());
     for (size_t i = 0; hypotheses && i < hypotheses->size(); ++i) {
       all.push_back((*hypotheses)[i].ids);

@@ -2,10 +2,22 @@
 # to say); the others are pure.
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling*:*NonCoherent* VALIDATE
+# The engine and company of inputs have runs of their own.
+set(separate *Faults*:*Expected*:*DeviceSampling*:*Engine*:*Company*)
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS slow)
-lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-*Faults*:*Expected*:*DeviceSampling*:*SelfTest* LABELS fast
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
   sanitize threads)
+# Wherever counters begin; where they wrap in the middle of a search, with masks and validation too.
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b LABELS fast sanitize threads)
+lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine* LABELS slow)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b
+  MASKS staging floor no-indirect LABELS slow)
+# Where the lineage of several beams at many positions fits no binding, a job with them is refused: the others.
+set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*FromTwoThreads*)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
+  MASKS small-bindings LABELS slow)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
 lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
 # Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs
@@ -16,3 +28,15 @@ lapilli_gpu_test(generate.sampling COMMAND test_generate
   LABELS slow TIMEOUT 1800)
 lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS fast sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)
+# Inputs in random company: 40 orders of arrival, and 500, which take about two minutes on the CPU driver.
+lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS fast sanitize threads)
+lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS slow)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
+  DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1800)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* MASKS floor small-bindings
+  LABELS slow TIMEOUT 1800)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* VALIDATE LABELS slow TIMEOUT 1800)
+# The recorded sentences of the bundled model where a binding holds 64 KiB: four beams have room for 32 positions there, which
+# the longest need more of.
+lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected*-*FourBeams* MASKS small-bindings LABELS slow
+  TIMEOUT 1200)

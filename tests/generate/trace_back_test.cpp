@@ -1,10 +1,9 @@
-// The log comes from a device: slots that it names are checked before they are followed.
+// The log comes from a device: beams and steps that it names are checked before they are followed.
 #include "generate/trace_back.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/state.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {
@@ -13,55 +12,70 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class SlotHistory : public testing::Test {
+// Two beams, two given ids, three steps.
+class TraceBack : public testing::Test {
  protected:
-  SlotHistory() {
-    record_.shape.sentences = 4;  // two of them are padding
-    record_.shape.beams = 2;
-    record_.steps = 3;
-    log_.assign(3 * LogLayout::stride(record_.shape.slots()), 0xdeadbeef);  // what is not written
-    // Sentence 1 has the slots 2 and 3.
-    entry(0, 2, 10, 2), entry(0, 3, 11, 2);
-    entry(1, 2, 20, 3), entry(1, 3, 21, 2);
-    entry(2, 2, 30, 3), entry(2, 3, 31, 2);
+  TraceBack() {
+    sentence_.given = {5, 6};
+    sentence_.log.beams = 2;
+    sentence_.log.given = 2;
+    sentence_.log.entries = {{10, 0, -1}, {11, 0, -2}, {20, 1, -3}, {21, 0, -4}, {30, 1, -5}, {31, 0, -6}};
   }
-  void entry(uint32_t step, uint32_t slot, uint32_t token, uint32_t parent) {
-    uint32_t* e = log_.data() + step * LogLayout::stride(record_.shape.slots()) + LogLayout::header + 4 * slot;
-    e[0] = token;
-    e[1] = parent;
-  }
-  Result<std::vector<int32_t>> history(uint32_t slot) {
-    record_.log = log_;
-    return slot_history(record_, slot, prefixes_);
-  }
-  SearchRecord record_;
-  std::vector<uint32_t> log_;
-  std::vector<std::vector<int32_t>> prefixes_{{5}, {6}};
+  SentenceLog::Entry& entry(uint32_t step, uint32_t beam) { return sentence_.log.entries[2 * step + beam]; }
+  Result<std::vector<int32_t>> history(uint32_t steps, uint32_t beam) { return beam_history(sentence_, steps, beam); }
+  Sentence sentence_;
 };
 
-TEST_F(SlotHistory, FollowsTheParents) {
-  LAPILLI_ASSERT_VALUE(const auto a, history(2));
-  EXPECT_THAT(a, ElementsAre(6, 10, 21, 30));
-  LAPILLI_ASSERT_VALUE(const auto b, history(3));
-  EXPECT_THAT(b, ElementsAre(6, 11, 20, 31));
-  record_.steps = 0;
-  LAPILLI_ASSERT_VALUE(const auto none, history(1));
-  EXPECT_THAT(none, ElementsAre(5));
+TEST_F(TraceBack, HistoriesFollowTheParents) {
+  LAPILLI_ASSERT_VALUE(const auto a, history(3, 0));
+  EXPECT_THAT(a, ElementsAre(5, 6, 10, 21, 30));
+  LAPILLI_ASSERT_VALUE(const auto b, history(3, 1));
+  EXPECT_THAT(b, ElementsAre(5, 6, 11, 20, 31));
+  LAPILLI_ASSERT_VALUE(const auto earlier, history(1, 1));
+  EXPECT_THAT(earlier, ElementsAre(5, 6, 11));
+  LAPILLI_ASSERT_VALUE(const auto none, history(0, 1));
+  EXPECT_THAT(none, ElementsAre(5, 6));
 }
 
-TEST_F(SlotHistory, SlotsThatDoNotExistAreErrors) {
-  for (const uint32_t slot : {4u, 7u, 8u, 0xffffffffu}) {
-    const auto first = history(slot);
-    ASSERT_FALSE(first.ok()) << slot;
+TEST_F(TraceBack, BeamsAndStepsThatDoNotExistAreErrors) {
+  EXPECT_FALSE(history(4, 0).ok());
+  for (const uint32_t beam : {2u, 7u, 0xffffffffu}) {
+    const auto first = history(3, beam);
+    ASSERT_FALSE(first.ok()) << beam;
     EXPECT_EQ(first.error().code, ErrorCode::internal);
-    EXPECT_THAT(first.error().message, HasSubstr("slot " + std::to_string(slot) + " of 4"));
+    EXPECT_THAT(first.error().message, HasSubstr("beam " + std::to_string(beam) + " of 2"));
     for (uint32_t step = 0; step < 3; ++step) {
-      SlotHistory::entry(step, 2, 1, slot), SlotHistory::entry(step, 3, 1, slot);
-      EXPECT_FALSE(history(2).ok()) << slot << " at step " << step;
-      SlotHistory::entry(step, 2, 1, 2), SlotHistory::entry(step, 3, 1, 2);
+      const auto good = std::pair{entry(step, 0).parent, entry(step, 1).parent};
+      entry(step, 0).parent = entry(step, 1).parent = beam;
+      EXPECT_FALSE(history(3, 0).ok()) << beam << " at step " << step;
+      std::tie(entry(step, 0).parent, entry(step, 1).parent) = good;
     }
   }
-  EXPECT_FALSE(history(0).ok());  // was never written
+}
+
+// A hypothesis that ends at position p ends with the step that has its rows there.
+TEST_F(TraceBack, HypothesesEndWhereTheyFinished) {
+  sentence_.options.length_penalty = 2;
+  sentence_.finished = {{-2, 3, 1, 99}, {-7, 1, 0, 98}};
+  LAPILLI_ASSERT_VALUE(const auto all, trace_back(sentence_, 3, 5));
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_THAT(all[0].ids, ElementsAre(5, 6, 10, 21, 99));
+  EXPECT_THAT(all[0].beam_indices, ElementsAre(6, 6, 7));  // of the third sentence of a batch
+  EXPECT_THAT(all[0].token_scores, ElementsAre(-1, -3, -14));  // -2 * 3 ^ 2 in all
+  EXPECT_THAT(all[1].ids, ElementsAre(5, 6, 98));
+  EXPECT_THAT(all[1].beam_indices, ElementsAre(6));
+  LAPILLI_ASSERT_VALUE(const auto one, trace_back(sentence_, 0, 1));
+  EXPECT_EQ(one.size(), 1u);
+}
+
+TEST_F(TraceBack, EndsThatDoNotExistAreErrors) {
+  for (const auto& [position, beam] : std::vector<std::pair<uint32_t, uint32_t>>{
+           {0, 0}, {4, 0}, {0xffffffffu, 0}, {0xfffffffeu, 0}, {3, 2}, {1, 0xffffffffu}}) {
+    sentence_.finished = {{-2, position, beam, 99}};
+    const auto all = trace_back(sentence_, 0, 1);
+    ASSERT_FALSE(all.ok()) << position << " " << beam;
+    EXPECT_EQ(all.error().code, ErrorCode::internal);
+  }
 }
 
 }  // namespace

@@ -53,24 +53,25 @@ Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model
   LAPILLI_TRY(const auto sources, weight_sources(network));
   LAPILLI_TRY(const auto weights, Weights::load(device, sources));
   LAPILLI_TRY(const auto session, Session::create(device));
-  for (const auto& plan : {plans.encode, plans.init, plans.step}) session->require(*plan);
+  const auto in_order = testing_support::in_order(plans);
+  for (const auto& plan : in_order) session->require(*plan);
   LAPILLI_CHECK(session->allocate());
   // The interpreter's memory starts as zeros.
   const MemoryMap memory = session->memory([&](graph::Space, uint32_t id) { return weights->find(id); });
   LAPILLI_CHECK(device->zero(*session->arena().buffer));
-  for (const auto& plan : {plans.encode, plans.init, plans.step})
+  for (const auto& plan : in_order)
     for (const auto& t : plan->graph.tensors())
       if (t.space == graph::Space::state) LAPILLI_CHECK(device->zero(*memory(t.space, t.id).buffer));
   LAPILLI_TRY(auto interpreter, testing_support::make_interpreter(network, key, input));
-  for (const auto& [id, words] : testing_support::host_states(network, key, input, plans.step.get())) {
+  for (const auto& [id, words] : testing_support::host_states(network, key, input, &plans)) {
     LAPILLI_CHECK(session->write(state_kind(id), words));
     interpreter.states[id].u = words;
   }
-  for (uint32_t i = 0; i < 2 + steps; ++i) {
-    const auto& plan = i == 0 ? plans.encode : i == 1 ? plans.init : plans.step;
-    LAPILLI_TRY(const auto deviations, run_compared(device, plan, memory, interpreter));
-    accept(deviations, sum);
-  }
+  for (const auto& plan : in_order)
+    for (uint32_t i = 0; i < (plan == plans.step ? steps : 1); ++i) {
+      LAPILLI_TRY(const auto deviations, run_compared(device, plan, memory, interpreter));
+      accept(deviations, sum);
+    }
   return {};
 }
 
@@ -85,6 +86,8 @@ void compare_shape(const std::string& shape, const std::string& mask, SearchInpu
   input.options.end_ids = {0};
   input.options.forced_eos = {0};
   input.options.max_length = steps + 1;
+  for (const auto& given : input.given)
+    input.options.max_length = std::max(input.options.max_length, steps + 1 + static_cast<uint32_t>(given.size()));
   input.sources = testing_support::random_sources(lengths, vocabulary, 3);
   Compared sum;
   const auto begin = std::chrono::steady_clock::now();
@@ -115,6 +118,23 @@ TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(
 // Streams, with distances beyond the farthest bucket; a head with a transform and a bias.
 TEST_P(DeviceCompare, ProphetNet) { compare_shape("data/prophetnet", GetParam(), with_beams(3), {30, 4}, 30); }
 TEST_P(DeviceCompare, PairOfBerts) { compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 6); }
+
+// Given ids, which run as rows of a pass of their own: as many as they are, or none.
+TEST_P(DeviceCompare, TinyWithGivenIds) {
+  auto input = with_beams(3);
+  input.given = {{11, 12, 13, 14}, {}, {40}};
+  compare_shape("tiny", GetParam(), input, {9, 3, 5}, 5);
+}
+TEST_P(DeviceCompare, T5WithGivenIds) {
+  auto input = with_beams(1);
+  input.given = {{5}, {6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}};
+  compare_shape("data/t5-v1_1", GetParam(), input, {12, 4}, 4);
+}
+TEST_P(DeviceCompare, ProphetNetWithGivenIds) {
+  auto input = with_beams(2);
+  input.given = {{5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {20, 21}};
+  compare_shape("data/prophetnet", GetParam(), input, {12, 4}, 4);
+}
 
 // Windows, with global positions inside and outside of them, and a source without any.
 TEST_P(DeviceCompare, Led) {

@@ -7,6 +7,7 @@
 #include "support/fixtures.hpp"
 #include "support/golden.hpp"
 #include "support/network_rig.hpp"
+#include "support/search_records.hpp"
 
 namespace lapilli {
 namespace {
@@ -14,25 +15,27 @@ namespace {
 using testing_support::Golden;
 using testing_support::SearchInput;
 
-// Every step's log row and, at the end, the search state.
-struct Searched {
-  std::vector<uint32_t> log, search;
-  uint32_t steps = 0;
-};
-
-Result<Searched> search(const model::Network& network, const WorkspaceKey& key, const SearchInput& input) {
+// The sentences as the log of their search tells of them.
+Result<std::vector<Sentence>> search(const model::Network& network, const WorkspaceKey& key, const SearchInput& input) {
   LAPILLI_TRY(auto interpreter, testing_support::make_interpreter(network, key, input));
-  interpreter.run(encode_graph(network, key.shape));
-  interpreter.run(init_graph(network, key.shape));
+  interpreter.run(admit_graph(network, key.shape));
+  interpreter.run(encode_graph(network, key));
+  interpreter.run(start_graph(network, key.shape));
   const graph::Graph step = step_graph(network, key).graph;
-  Searched out;
-  for (; out.steps < input.options.max_length; ++out.steps) {
-    if (interpreter.states[state_id(StateKind::step)].u[StepWords::done]) break;
-    interpreter.run(step);
+  const auto& words = interpreter.states[state_id(StateKind::step)].u;
+  while (words[StepWords::live] != 0 && words[StepWords::tick] < input.options.max_length) interpreter.run(step);
+  std::vector<Sentence> sentences(input.sources.size());
+  for (uint32_t i = 0; i < sentences.size(); ++i) {
+    sentences[i].given = {input.options.decoder_start};
+    sentences[i].options = input.options;
+    sentences[i].mark = i + 1;
+    sentences[i].log.beams = key.shape.beams;
   }
-  out.log = interpreter.states[state_id(StateKind::log)].u;
-  out.search = interpreter.states[state_id(StateKind::search)].u;
-  return out;
+  LAPILLI_CHECK(search_records::read_log({interpreter.states[state_id(StateKind::log)].u,
+                                          model::search_shape(key.shape), testing_support::kSessionMark,
+                                          words[StepWords::tick]},
+                                         sentences));
+  return sentences;
 }
 
 void expect_golden(const std::string& name, const std::string& case_name) {
@@ -43,15 +46,17 @@ void expect_golden(const std::string& name, const std::string& case_name) {
   input.sources = c.sources;
   LAPILLI_ASSERT_VALUE(input.options, resolve_options(golden.generation(), c.arguments, 1, loaded.network.config));
   const WorkspaceKey key = testing_support::exact_key(input);
-  LAPILLI_ASSERT_VALUE(const auto searched, search(loaded.network, key, input));
-  const SearchRecord record{key.shape, 1, searched.steps, searched.log, searched.search};
-  const std::vector<int32_t> prefix{input.options.decoder_start};
+  LAPILLI_ASSERT_VALUE(const auto sentences, search(loaded.network, key, input));
   size_t row = 0;
   for (uint32_t i = 0; i < input.sources.size(); ++i) {
-    LAPILLI_ASSERT_VALUE(const auto found, trace_back(record, i, prefix, input.options.return_sequences));
+    ASSERT_TRUE(sentences[i].ended) << name << " " << case_name << " sentence " << i;
+    LAPILLI_ASSERT_VALUE(const auto found, trace_back(sentences[i], i, input.options.return_sequences));
     ASSERT_EQ(found.size(), input.options.return_sequences);
     for (const auto& h : found) {
-      EXPECT_EQ(h.ids, c.sequences[row]) << name << " " << case_name << " row " << row;
+      // The recorded rows of a batch are as long as the longest one.
+      auto ids = h.ids;
+      if (ids.size() < c.sequences[row].size()) ids.resize(c.sequences[row].size(), input.options.pad);
+      EXPECT_EQ(ids, c.sequences[row]) << name << " " << case_name << " row " << row;
       if (!c.scores.empty()) {
         EXPECT_NEAR(h.score, c.scores[row], c.scores_tolerance) << case_name << " row " << row;
       }

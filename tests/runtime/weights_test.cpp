@@ -62,11 +62,27 @@ WeightPiece piece(const Stored& s, WeightPiece::Kind kind, StoredFormat format, 
 class DeviceWeights : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    counting::reset();
     vulkan::DeviceOptions options;
     options.mask = GetParam();
     options.get_instance_proc_addr = counting::get_instance_proc_addr();
     LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create(options));
   }
+  // Into memory that holds no zeros.
+  Result<std::shared_ptr<const Weights>> load(std::span<const WeightSource> sources) {
+    LAPILLI_TRY(const auto all, device_->make_buffer(uint64_t{7} << 20, vulkan::MemoryUse::device, "garbage"));
+    LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
+    LAPILLI_CHECK(recording.begin());
+    recording.fill(all, 0, all.size(), 0x7fc0ffee);
+    LAPILLI_CHECK(recording.end());
+    const vulkan::CommandRecording* list[] = {&recording};
+    LAPILLI_TRY(const auto ticket, device_->submit(list));
+    LAPILLI_CHECK(device_->wait(ticket));
+    before_ = device_->counters();
+    return Weights::load(device_, sources);
+  }
+  uint64_t submissions() const { return device_->counters().submissions - before_.submissions; }
+  uint64_t waits() const { return device_->counters().waits - before_.waits; }
   void expect_words(const Weights& weights, uint32_t index, const std::vector<float>& want) {
     const BufferRef ref = weights.find(index);
     ASSERT_NE(ref.buffer, nullptr);
@@ -77,6 +93,7 @@ class DeviceWeights : public testing::TestWithParam<const char*> {
       ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want[i])) << "word " << i << " of " << index;
   }
   std::shared_ptr<vulkan::Device> device_;
+  vulkan::DeviceCounters before_;  // the last load
 };
 
 constexpr StoredFormat kFormats[] = {StoredFormat::f32, StoredFormat::f16, StoredFormat::bf16};
@@ -108,7 +125,7 @@ TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
         }
       }
     }
-    LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, {&source, 1}));
+    LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
     EXPECT_EQ(weights->bytes(), source.words * 4);
     expect_words(*weights, 0, want);
   }
@@ -125,7 +142,7 @@ TEST_P(DeviceWeights, LargerThanTheStagingBuffer) {
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
       for (uint32_t c = 0; c < k; ++c) want[packed::word(r, c, k)] = matrix.values[uint64_t{r} * k + c];
-    LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, {&source, 1}));
+    LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
     expect_words(*weights, 0, want);
   }
 }
@@ -141,7 +158,7 @@ TEST_P(DeviceWeights, VectorsTablesAndManySources) {
   sources[0].pieces[1].destination = 36;
   sources[1] = {"values", 5, 0, 0, {}, {1, 2, 3, 4, 5}};
   sources[2] = {"longer", 40964, 0, 0, {piece(longer, WeightPiece::Kind::plain, StoredFormat::bf16, {40961, 1})}, {}};
-  LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, sources));
+  LAPILLI_ASSERT_VALUE(const auto weights, load(sources));
   std::vector<float> norm(72, 0.0f), padded(40964, 0.0f);
   std::copy(w.values.begin(), w.values.end(), norm.begin());
   std::copy(b.values.begin(), b.values.end(), norm.begin() + 36);
@@ -158,7 +175,7 @@ TEST_P(DeviceWeights, OneSmallMatrixAlone) {
   source.pieces.push_back(piece(row, WeightPiece::Kind::matrix, StoredFormat::f32, {1, 64}));
   std::vector<float> want(source.words, 0.0f);
   for (uint32_t c = 0; c < 64; ++c) want[packed::word(0, c, 64)] = row.values[c];
-  LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, {&source, 1}));
+  LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
   expect_words(*weights, 0, want);
 }
 
@@ -166,12 +183,12 @@ TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   const Stored matrix = random_stored(StoredFormat::f16, 6 * 8, 1);
   WeightSource source{"decoder.fc1", packed::words(6, 8), 6, 8, {}, {}};
   source.pieces.push_back(piece(matrix, WeightPiece::Kind::matrix, StoredFormat::f32, {6, 8}));
-  auto wrong = Weights::load(device_, {&source, 1});
+  auto wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("decoder.fc1"));
   const auto before = counting::living();  // with what the device keeps for itself
   source.pieces[0].bytes = []() -> Result<std::span<const std::byte>> { return fail(ErrorCode::not_found, "gone"); };
-  wrong = Weights::load(device_, {&source, 1});
+  wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().code, ErrorCode::not_found);
   EXPECT_THAT(wrong.error().message, HasSubstr("gone"));
@@ -179,10 +196,107 @@ TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   const Stored wide = random_stored(StoredFormat::f16, uint64_t{9} << 20, 1);
   source = {"wide", 32, 1, 9 << 20, {}, {}};  // refused before anything is packed
   source.pieces.push_back(piece(wide, WeightPiece::Kind::matrix, StoredFormat::f16, {1, 9 << 20}));
-  wrong = Weights::load(device_, {&source, 1});
+  wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("wide"));
   EXPECT_EQ(counting::living(), before);
+}
+
+// Matrices of their own columns without a bias, as a stored model's.
+struct Matrices {
+  Matrices(size_t count, Shape shape, StoredFormat format) : stored(random_stored(format, shape.rows * shape.k, 3)) {
+    const auto n = static_cast<uint32_t>(shape.rows), k = static_cast<uint32_t>(shape.k);
+    WeightSource source{"matrix", packed::words(n, k), n, k, {}, {}};
+    source.pieces.push_back(piece(stored, WeightPiece::Kind::matrix, format, shape));
+    sources.assign(count, source);
+    want.assign(source.words, 0.0f);
+    for (uint32_t r = 0; r < n; ++r)
+      for (uint32_t c = 0; c < k; ++c) want[packed::word(r, c, k)] = stored.values[uint64_t{r} * k + c];
+  }
+  Matrices(const Matrices&) = delete;
+  Matrices& operator=(const Matrices&) = delete;
+
+  Stored stored;
+  std::vector<WeightSource> sources;
+  std::vector<float> want;
+};
+
+TEST_P(DeviceWeights, ManySmallOnesTakeFewSubmissions) {
+  Matrices matrices(1000, {17, 24}, StoredFormat::bf16);
+  LAPILLI_ASSERT_OK(load(matrices.sources));  // proves the kernels
+  for (uint32_t i = 0; i < 500; ++i)
+    matrices.sources.push_back({"values", 3, 0, 0, {}, {1.0f, 2.0f, static_cast<float>(i)}});
+  LAPILLI_ASSERT_VALUE(const auto weights, load(matrices.sources));
+  // 256 bytes for each row of three and 1 KiB for each matrix: 18 areas of 64 KiB and a remainder.
+  const uint64_t rounds = device_->caps().max_storage_range < 1 << 20 ? 26 : 3;
+  EXPECT_LE(submissions(), rounds);
+  EXPECT_LE(waits(), rounds);
+  EXPECT_LE(device_->counters().buffers - before_.buffers, matrices.sources.size() + 2);
+  for (const uint32_t i : {0u, 63u, 64u, 999u}) expect_words(*weights, i, matrices.want);
+  for (const uint32_t i : {0u, 499u}) expect_words(*weights, 1000 + i, {1.0f, 2.0f, static_cast<float>(i)});
+}
+
+TEST_P(DeviceWeights, TheHostReadsOnWhileTheDeviceUnpacks) {
+  Matrices matrices(40, {256, 256}, StoredFormat::f16);  // more than an area of any device holds
+  LAPILLI_ASSERT_OK(load(matrices.sources));  // proves the kernels
+  uint64_t waited = ~uint64_t{0};             // when the first piece was asked for behind a submission
+  for (WeightSource& source : matrices.sources)
+    source.pieces[0].bytes = [&]() -> Result<std::span<const std::byte>> {
+      if (submissions() > 0 && waited == ~uint64_t{0}) waited = waits();
+      return std::span<const std::byte>(matrices.stored.bytes);
+    };
+  LAPILLI_ASSERT_VALUE(const auto weights, load(matrices.sources));
+  EXPECT_EQ(waited, 0u);
+  for (uint32_t i = 0; i < 40; ++i) expect_words(*weights, i, matrices.want);
+}
+
+TEST_P(DeviceWeights, OnlyPaddingIsFilled) {
+  const auto filled = [&] { return device_->counters().filled_bytes - before_.filled_bytes; };
+  Matrices none(3, {64, 64}, StoredFormat::f16);
+  const Stored bias = random_stored(StoredFormat::f32, 64, 1);
+  for (WeightSource& s : none.sources)
+    s.pieces.push_back(piece(bias, WeightPiece::Kind::bias, StoredFormat::f32, {64, 1}));
+  LAPILLI_ASSERT_OK(load(none.sources));
+  EXPECT_EQ(filled(), 0u);
+  const Matrices some(2, {65, 40}, StoredFormat::f16);  // the last panel holds one column; no bias at all
+  LAPILLI_ASSERT_OK(load(some.sources));
+  EXPECT_EQ(filled(), 2 * 4 * (packed::panel_words(40) + 3 * packed::kPanel));
+}
+
+// Errors unwind whatever is in flight.
+TEST_P(DeviceWeights, AnyCallMayFail) {
+  const bool small = device_->caps().max_storage_range < 1 << 20;
+  const Matrices matrices(small ? 3 : 24, {210, 250}, StoredFormat::f32);  // more than an area holds
+  LAPILLI_ASSERT_OK(Weights::load(device_, matrices.sources));             // proves the kernels
+  ASSERT_TRUE(device_->settle());
+  const auto before = counting::living();
+  uint64_t errors = 0;
+  for (uint64_t nth = 1;; ++nth) {
+    counting::fail("", VK_ERROR_OUT_OF_DEVICE_MEMORY, nth);
+    const auto weights = Weights::load(device_, matrices.sources);
+    const bool failed = counting::failed();
+    counting::fail("", VK_SUCCESS, 0);
+    if (!weights.ok()) {
+      ++errors;
+      EXPECT_EQ(weights.error().code, ErrorCode::out_of_memory) << weights.error().message;
+      ASSERT_TRUE(device_->settle());
+      EXPECT_EQ(counting::living(), before) << "after call " << nth << " failed";
+    }
+    if (failed) continue;
+    ASSERT_TRUE(weights.ok()) << weights.error().message;
+    for (uint32_t i = 0; i < matrices.sources.size(); ++i) expect_words(**weights, i, matrices.want);
+    break;
+  }
+  EXPECT_GT(errors, 20u);
+}
+
+TEST_P(DeviceWeights, ADeviceMayBeLostInBetween) {
+  const Matrices matrices(24, {210, 250}, StoredFormat::f32);
+  LAPILLI_ASSERT_OK(Weights::load(device_, matrices.sources));
+  counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, 2);
+  const auto weights = Weights::load(device_, matrices.sources);
+  ASSERT_FALSE(weights.ok());
+  EXPECT_EQ(weights.error().code, ErrorCode::device_lost);
 }
 
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceWeights, testing::Values("full", "floor", "staging", "small-bindings"),

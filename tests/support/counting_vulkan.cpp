@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -21,13 +22,19 @@ struct Memory {
 struct State {
   std::mutex mutex;
   Calls calls;
+  std::vector<Barrier> barriers;
+  std::vector<VkCommandBufferUsageFlags> recordings;
   std::map<std::string, int64_t> living;
   std::string fail_name;
   VkResult fail_result = VK_SUCCESS;
   uint64_t fail_in = 0, fail_times = 0;  // fail_in 0: off
-  bool failed = false, frozen = false, hidden = false, lost = false;
+  bool failed = false, frozen = false, hidden = false, hollow = false, lost = false;
+  // While progress is hidden: what waits have told. Fences are numbered by their submissions.
+  uint64_t told_value = 0, told_fence = 0, last_fence = 0;
+  std::map<VkFence, uint64_t> fences;
   std::function<void(VkPhysicalDeviceProperties&)> properties;
   bool hide_extensions = false;
+  std::vector<VkQueueFamilyProperties> families;
   uint64_t atom = 0;  // pretend to be non-coherent
   uint64_t invalidated = 0;
   uint64_t limit = 0, held = 0;
@@ -277,6 +284,32 @@ struct Special<Tag_InvalidateMappedMemoryRanges> : Plain {
   }
 };
 
+template <>
+struct Special<Tag_CmdPipelineBarrier> : Plain {
+  static void run(PFN_vkCmdPipelineBarrier real, VkCommandBuffer c, VkPipelineStageFlags from, VkPipelineStageFlags to,
+                  VkDependencyFlags flags, uint32_t n, const VkMemoryBarrier* memory, uint32_t buffers,
+                  const VkBufferMemoryBarrier* of_buffers, uint32_t images, const VkImageMemoryBarrier* of_images) {
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      for (const auto& b : std::span(memory, n)) s.barriers.push_back({from, to, b.srcAccessMask, b.dstAccessMask});
+    }
+    real(c, from, to, flags, n, memory, buffers, of_buffers, images, of_images);
+  }
+};
+
+template <>
+struct Special<Tag_BeginCommandBuffer> : Plain {
+  static VkResult run(PFN_vkBeginCommandBuffer real, VkCommandBuffer c, const VkCommandBufferBeginInfo* info) {
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      s.recordings.push_back(info->flags);
+    }
+    return real(c, info);
+  }
+};
+
 void change_types(VkPhysicalDeviceMemoryProperties& p) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -306,6 +339,19 @@ struct Special<Tag_GetPhysicalDeviceProperties> : Plain {
 };
 
 template <>
+struct Special<Tag_GetPhysicalDeviceQueueFamilyProperties> : Plain {
+  static void run(PFN_vkGetPhysicalDeviceQueueFamilyProperties real, VkPhysicalDevice d, uint32_t* n,
+                  VkQueueFamilyProperties* out) {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.families.empty()) return real(d, n, out);
+    const auto all = static_cast<uint32_t>(s.families.size());
+    *n = out ? std::min(*n, all) : all;
+    if (out) std::copy_n(s.families.begin(), *n, out);
+  }
+};
+
+template <>
 struct Special<Tag_EnumerateDeviceExtensionProperties> : Plain {
   static VkResult run(PFN_vkEnumerateDeviceExtensionProperties real, VkPhysicalDevice d, const char* layer, uint32_t* n,
                       VkExtensionProperties* out) {
@@ -327,8 +373,29 @@ bool get(bool State::*flag) {
   return s.*flag;
 }
 bool frozen() { return get(&State::frozen); }
-bool hidden() { return get(&State::frozen) || get(&State::hidden); }
+bool hidden() { return get(&State::frozen) || get(&State::hidden) || get(&State::hollow); }
+bool hollow() { return get(&State::hollow); }
 bool lost() { return get(&State::lost); }
+
+uint64_t number_of(VkFence fence) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.fences[fence];
+}
+
+// A wait that succeeded tells of everything up to there.
+VkResult tell(VkResult r, uint64_t State::*told, uint64_t value) {
+  if (r != VK_SUCCESS) return r;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.*told = std::max(s.*told, value);
+  return r;
+}
+uint64_t told(uint64_t State::*what) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.frozen || s.hollow ? 0 : s.*what;
+}
 
 // A failure that is made up leaves the driver at work; wait for it, as a device that is really lost is not.
 VkInstance last_instance = VK_NULL_HANDLE;
@@ -347,11 +414,24 @@ VkResult waited(VkResult r) {
 }
 
 template <>
+struct Special<Tag_QueueSubmit> : Plain {
+  static VkResult run(PFN_vkQueueSubmit real, VkQueue q, uint32_t n, const VkSubmitInfo* info, VkFence f) {
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      s.fences[f] = ++s.last_fence;
+    }
+    return real(q, n, info, f);
+  }
+};
+
+template <>
 struct Special<Tag_WaitForFences> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, uint32_t, const VkFence*, VkBool32, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitForFences real, VkDevice d, uint32_t n, const VkFence* f, VkBool32 all, uint64_t t) {
     if (lost()) return quiet(d), VK_SUCCESS;
-    return waited(frozen() ? VK_TIMEOUT : real(d, n, f, all, t));
+    if (hollow()) return VK_SUCCESS;
+    return waited(frozen() ? VK_TIMEOUT : tell(real(d, n, f, all, t), &State::told_fence, number_of(*f)));
   }
 };
 
@@ -360,7 +440,7 @@ struct Special<Tag_GetFenceStatus> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, VkFence) { return quiet(d), r; }
   static VkResult run(PFN_vkGetFenceStatus real, VkDevice d, VkFence f) {
     if (lost()) return VK_ERROR_DEVICE_LOST;
-    return hidden() ? VK_NOT_READY : real(d, f);
+    return hidden() && number_of(f) > told(&State::told_fence) ? VK_NOT_READY : real(d, f);
   }
 };
 
@@ -369,7 +449,8 @@ struct Special<Tag_WaitSemaphores> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, const VkSemaphoreWaitInfo*, uint64_t) { return quiet(d), r; }
   static VkResult run(PFN_vkWaitSemaphores real, VkDevice d, const VkSemaphoreWaitInfo* info, uint64_t t) {
     if (lost()) return quiet(d), VK_SUCCESS;
-    return waited(frozen() ? VK_TIMEOUT : real(d, info, t));
+    if (hollow()) return VK_SUCCESS;
+    return waited(frozen() ? VK_TIMEOUT : tell(real(d, info, t), &State::told_value, *info->pValues));
   }
 };
 
@@ -378,7 +459,7 @@ struct Special<Tag_GetSemaphoreCounterValue> : Plain {
   static VkResult refuse(VkResult r, VkDevice d, VkSemaphore, uint64_t*) { return quiet(d), r; }
   static VkResult run(PFN_vkGetSemaphoreCounterValue real, VkDevice d, VkSemaphore s, uint64_t* value) {
     if (!hidden() && !lost()) return real(d, s, value);
-    *value = lost() ? ~uint64_t{0} : 0;
+    *value = lost() ? ~uint64_t{0} : told(&State::told_value);
     return VK_SUCCESS;
   }
 };
@@ -442,10 +523,15 @@ void reset() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.calls.clear();
+  s.barriers.clear();
+  s.recordings.clear();
   s.living.clear();
   s.fail_in = s.fail_times = 0;
-  s.failed = s.frozen = s.hidden = s.lost = s.hide_extensions = false;
+  s.failed = s.frozen = s.hidden = s.hollow = s.lost = s.hide_extensions = false;
+  s.told_value = s.told_fence = s.last_fence = 0;
+  s.fences.clear();
   s.properties = nullptr;
+  s.families.clear();
   s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
   s.bad_shaders.clear();
@@ -475,6 +561,18 @@ Calls setup_calls(const Calls& all) {
   Calls rest = all;
   for (const char* name : kReplayCalls) rest.erase(name);
   return rest;
+}
+
+std::vector<Barrier> barriers() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.barriers;
+}
+
+std::vector<VkCommandBufferUsageFlags> recordings() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.recordings;
 }
 
 namespace {
@@ -530,6 +628,13 @@ void hide_progress(bool value) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.hidden = value;
+  s.told_value = s.told_fence = 0;
+}
+
+void end_waits_early(bool value) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.hollow = value;
 }
 
 void lose_silently(bool value) {
@@ -543,6 +648,12 @@ void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change,
   const std::lock_guard lock(s.mutex);
   s.properties = std::move(change);
   s.hide_extensions = hide_extensions;
+}
+
+void pretend_queue_families(std::vector<VkQueueFamilyProperties> families) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.families = std::move(families);
 }
 
 bool inside() { return depth > 0; }

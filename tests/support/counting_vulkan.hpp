@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "vulkan/api.hpp"
 
@@ -30,6 +31,17 @@ uint64_t submits(const Calls& calls);
 uint64_t waits(const Calls& calls);  // calls that may block; one that timed out and the next are one
 std::string to_string(const Calls& calls);
 
+// The memory barriers that were recorded since reset().
+struct Barrier {
+  VkPipelineStageFlags from = 0, to = 0;
+  VkAccessFlags before = 0, after = 0;
+  friend bool operator==(const Barrier&, const Barrier&) = default;
+};
+std::vector<Barrier> barriers();
+
+// How the command buffers were begun since reset(), in order.
+std::vector<VkCommandBufferUsageFlags> recordings();
+
 // Living objects by kind ("Buffer", "Memory"...), only those that are not zero.
 std::map<std::string, int64_t> living();
 
@@ -41,13 +53,18 @@ bool failed();
 
 // Waits time out and nothing seems to complete, until set back.
 void freeze_progress(bool frozen);
-// Waits work, but asking without waiting learns nothing, until set back.
+// Waits work, but asking learns nothing besides what a wait has told since, until set back.
 void hide_progress(bool hidden);
+// Waits succeed at once, whatever was done, and nothing seems to complete, until set back.
+void end_waits_early(bool early);
 // As drivers may after the device was lost: waits succeed, whatever was done, and only asking for the progress tells.
 void lose_silently(bool lost);
 
 // Changes what the devices say about themselves, and hides their extensions. Set before the device is looked at.
 void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change, bool hide_extensions = false);
+
+// The queue families of the devices, for what only looks at them; empty: their own.
+void pretend_queue_families(std::vector<VkQueueFamilyProperties> families);
 
 // This thread is inside of a call through the table: what it allocates there is not Lapilli's.
 bool inside();

@@ -1,14 +1,18 @@
 #include "support/network_rig.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/half.hpp"
 #include "formats/hf_config.hpp"
+#include "generate/encode_pass.hpp"
+#include "generate/inbox.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
+#include "ops/search_util.hpp"
 
 namespace lapilli::testing_support {
 
@@ -46,15 +50,22 @@ std::vector<std::vector<int32_t>> random_sources(const std::vector<uint32_t>& le
 
 WorkspaceKey exact_key(const SearchInput& input) {
   size_t longest = 1;
-  for (const auto& s : input.sources) longest = std::max(longest, s.size());
   WorkspaceKey key;
-  key.shape.sentences = static_cast<uint32_t>(input.sources.size());
+  for (const auto& s : input.sources) {
+    longest = std::max(longest, s.size());
+    key.encode_rows += static_cast<uint32_t>(s.size());
+  }
+  for (const auto& given : input.given) key.given_rows += static_cast<uint32_t>(given.size());
+  key.given_passes = key.given_rows ? 1 : 0;
+  key.shape.running = static_cast<uint32_t>(input.sources.size());
   key.shape.beams = input.options.beams;
   key.shape.source_positions = static_cast<uint32_t>(longest);
   key.shape.target_positions = input.options.max_length + 1;
   key.shape.list_words = 256;
   key.candidates = input.options.candidates();
   key.renormalize = input.options.renormalize;
+  complete_key(key, 0);
+  key.shape.log_ticks = std::bit_ceil(input.options.max_length);  // a whole search without a second look
   return key;
 }
 
@@ -92,39 +103,54 @@ Result<std::vector<double>> host_weight(const WeightSource& source) {
 }
 
 std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& network, const WorkspaceKey& key,
-                                                      const SearchInput& input, const Plan* step) {
-  const std::vector<std::vector<int32_t>> prefix(input.sources.size(), {input.options.decoder_start});
-  auto words = encode_options(input.options, network.config, prefix, input.sources);
-  words.lists.resize(std::max<size_t>(words.lists.size(), key.shape.list_words));
+                                                      const SearchInput& input, const WorkspacePlans* plans) {
   std::map<uint32_t, std::vector<uint32_t>> states;
-  states[state_id(StateKind::params)] = std::move(words.params);
-  states[state_id(StateKind::lists)] = std::move(words.lists);
+  auto& inbox = states[state_id(StateKind::inbox)];
+  inbox.assign(key.shape.inbox_words, 0);
+  InboxWriter writer(inbox, key.shape.running);
+  std::vector<uint32_t> given_rows;
+  for (uint32_t i = 0; i < input.sources.size(); ++i) {
+    Sentence s;
+    s.source = input.sources[i];
+    s.given = {input.options.decoder_start};
+    if (i < input.given.size()) s.given.insert(s.given.end(), input.given[i].begin(), input.given[i].end());
+    for (uint32_t t = 0; t + 1 < s.given.size(); ++t) given_rows.push_back(RowWord::of(i * key.shape.beams, t));
+    s.words = encode_options(input.options, static_cast<uint32_t>(s.given.size()), s.source, i);
+    s.mark = i + 1;
+    writer.enter(s, i, 0, i == 0);
+  }
+  writer.finish(kSessionMark, {});
+  for (const auto& [kind, words] : {std::pair<StateKind, uint64_t>{StateKind::step, StepWords::words},
+                                    {StateKind::search, key.shape.places * SearchLayout::stride(key.shape.beams)},
+                                    {StateKind::lists, key.shape.list_words}})
+    states[state_id(kind)].assign(words, 0);
+  if (key.given_rows) {
+    auto& given = states[state_id(StateKind::given)];
+    given.assign(StepWords::given_words, 0);
+    given[StepWords::live] = static_cast<uint32_t>(given_rows.size());
+    std::copy(given_rows.begin(), given_rows.end(), given.begin() + StepWords::rows);
+  }
+  std::vector<PassSource> sources;
   auto& lengths = states[state_id(StateKind::lengths)];
-  auto& ids = states[state_id(StateKind::source_ids)];
   lengths.assign(2 * uint64_t{kMaxRows}, 0);
-  ids.assign(uint64_t{key.shape.sentences} * key.shape.source_positions, 0);
-  for (size_t i = 0; i < input.sources.size(); ++i) {
-    lengths[2 * i + 1] = static_cast<uint32_t>(input.sources[i].size());
-    for (size_t j = 0; j < input.sources[i].size(); ++j)
-      ids[i * key.shape.source_positions + j] = static_cast<uint32_t>(input.sources[i][j]);
+  for (uint32_t i = 0; i < input.sources.size(); ++i) {
+    lengths[2 * uint64_t{i} + 1] = static_cast<uint32_t>(input.sources[i].size());
+    sources.push_back({input.sources[i], i});
+    if (i < input.global_positions.size()) sources.back().globals = input.global_positions[i];
   }
-  if (!network.config.encoder.windows.empty()) {
-    auto& globals = states[state_id(StateKind::globals)];
-    const uint64_t stride = uint64_t{key.shape.source_positions} + 1;
-    globals.assign(key.shape.sentences * stride, 0);
-    for (size_t i = 0; i < input.global_positions.size(); ++i) {
-      const auto& list = input.global_positions[i];
-      globals[i * stride] = static_cast<uint32_t>(list.size());
-      std::copy(list.begin(), list.end(), globals.begin() + static_cast<ptrdiff_t>(i * stride + 1));
-    }
-  }
-  auto& grids = states[state_id(StateKind::grids)];
-  grids.assign(uint64_t{kMaxGrids} * GridWords::stride, 0);
-  for (size_t i = 0; step && i < step->grids.size(); ++i) {
-    grids[i * GridWords::stride + GridWords::groups_per_tile] = step->grids[i].groups_per_tile;
-    grids[i * GridWords::stride + GridWords::rows_per_tile] = step->grids[i].rows_per_tile;
-    grids[i * GridWords::stride + GridWords::max_x] = step->max_group_x;
-  }
+  const PassOptions windows{!network.config.encoder.windows.empty(), key.shape.source_positions};
+  const EncodePass pass = pack_pass(sources, windows);
+  states[state_id(StateKind::source_ids)] = pass.source_ids;
+  states[state_id(StateKind::spans)] = pass.spans;
+  if (windows.windows) states[state_id(StateKind::globals)] = pass.globals;
+  if (!plans) return states;
+  states[state_id(StateKind::encode_grids)] = encode_grid_words(*plans->encode.front(), pass);
+  states[state_id(StateKind::grids)] = grid_words(plans->step->grids, plans->step->max_group_x);
+  if (!plans->given) return states;
+  auto grids = grid_words(plans->given->grids, plans->given->max_group_x);
+  for (uint32_t i = 0; i < kMaxGrids; ++i)
+    search::write_grid(grids, uint64_t{i} * GridWords::stride, static_cast<uint32_t>(given_rows.size()));
+  states[state_id(StateKind::given_grids)] = std::move(grids);
   return states;
 }
 
@@ -141,16 +167,29 @@ Result<Interpreter> make_interpreter(const model::Network& network, const Worksp
 Result<WorkspacePlans> compile_plans(const model::Network& network, const WorkspaceKey& key, const Capabilities& caps,
                                      const CompileOptions& options) {
   WorkspacePlans plans;
-  LAPILLI_TRY(plans.encode, compile(encode_graph(network, key.shape), caps, options));
-  LAPILLI_TRY(plans.init, compile(init_graph(network, key.shape), caps, options));
+  LAPILLI_TRY(plans.admit, compile(admit_graph(network, key.shape), caps, options));
+  LAPILLI_TRY(auto encode, compile(encode_graph(network, key), caps, options));
+  plans.encode.push_back(std::move(encode));
+  if (key.given_rows) {
+    LAPILLI_TRY(plans.given, compile(given_graph(network, key), caps, options));
+  }
+  LAPILLI_TRY(plans.start, compile(start_graph(network, key.shape), caps, options));
   StepGraph step = step_graph(network, key);
   plans.logits = step.logits;
   plans.scores = step.scores;
   LAPILLI_TRY(plans.step, compile(std::move(step.graph), caps, options));
-  for (const uint32_t rows : narrow_rows(key)) {
-    LAPILLI_TRY(auto narrow, compile(step_graph(network, key, rows).graph, caps, options));
+  for (const uint32_t sentences : narrow_sentences(key)) {
+    LAPILLI_TRY(auto narrow, compile(step_graph(network, key, sentences * key.shape.beams).graph, caps, options));
     plans.narrow_steps.push_back(std::move(narrow));
   }
+  return plans;
+}
+
+std::vector<std::shared_ptr<const Plan>> in_order(const WorkspacePlans& p) {
+  std::vector<std::shared_ptr<const Plan>> plans{p.admit};
+  plans.insert(plans.end(), p.encode.begin(), p.encode.end());
+  if (p.given) plans.push_back(p.given);
+  plans.insert(plans.end(), {p.start, p.step});
   return plans;
 }
 

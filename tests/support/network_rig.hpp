@@ -20,10 +20,13 @@ Result<LoadedNetwork> load_network(const std::string& directory);
 // Of random weights; or "data/NAME": a model of the tests' data.
 Result<LoadedNetwork> make_network(const std::string& shape, uint64_t seed = 1);
 
+// Of all sessions that are put together here.
+constexpr uint32_t kSessionMark = 77;
 // What one search starts from.
 struct SearchInput {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::vector<uint32_t>> global_positions;  // of networks with windows
+  std::vector<std::vector<int32_t>> given;  // decoder ids behind the decoder start, of the first sentences
   SearchOptions options;
 };
 // `count` sources of the given lengths with ids below `vocabulary`, from a seeded generator.
@@ -36,12 +39,14 @@ WorkspaceKey exact_key(const SearchInput& input);
 Result<std::vector<double>> host_weight(const WeightSource& source);
 // Weights and the host-written states of a search.
 Result<Interpreter> make_interpreter(const model::Network& network, const WorkspaceKey& key, const SearchInput& input);
-// The states that the host writes before a job, by id; grids as `step` wants them.
+// The states that the host writes before a job, by id; grids as the plans want them, if there are any.
 std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& network, const WorkspaceKey& key,
-                                                      const SearchInput& input, const Plan* step);
+                                                      const SearchInput& input, const WorkspacePlans* plans);
 
 // The plans of a workspace for some capabilities.
 Result<WorkspacePlans> compile_plans(const model::Network& network, const WorkspaceKey& key, const Capabilities& caps,
                                      const CompileOptions& options = {});
+// Those that a search runs, in order; the narrower steps are left out.
+std::vector<std::shared_ptr<const Plan>> in_order(const WorkspacePlans& plans);
 
 }  // namespace lapilli::testing_support

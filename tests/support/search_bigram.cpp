@@ -1,6 +1,8 @@
 // Whole searches on scores from a table.
+#include <bit>
 #include <cmath>
 
+#include "generate/inbox.hpp"
 #include "generate/trace_back.hpp"
 #include "ops/basic.hpp"
 #include "ops/case_util.hpp"
@@ -15,16 +17,27 @@ namespace {
 using nlohmann::json;
 
 constexpr uint32_t kTable = 0, kSteps = 1;  // weights
+constexpr uint32_t kMark = 41;              // of the session
 
-graph::Graph init_graph(const Bigram& b) {
+ops::SearchTensors search_of(graph::Graph& g, const Bigram& b) {
+  return add_search(g, b.shape, b.list_words, b.inbox.size());
+}
+
+graph::Graph admit_graph(const Bigram& b) {
   graph::Graph g;
-  ops::search_init(g, add_search(g, b.shape, b.words.lists.size()), b.shape);
+  ops::admit(g, search_of(g, b), {b.shape, b.shape.places});
+  return g;
+}
+
+graph::Graph start_graph(const Bigram& b) {
+  graph::Graph g;
+  ops::advance(g, search_of(g, b), {b.shape, b.shape.rows, 0});
   return g;
 }
 
 graph::Graph step_graph(const Bigram& b) {
   graph::Graph g;
-  const auto s = add_search(g, b.shape, b.words.lists.size());
+  const auto s = search_of(g, b);
   const auto weight = [&](const char* name, uint32_t id, uint64_t rows, uint64_t columns) {
     graph::Tensor t;
     t.name = name;
@@ -41,12 +54,12 @@ graph::Graph step_graph(const Bigram& b) {
   e.lineage_slots = b.shape.slots;
   e.lineage_positions = b.shape.positions;
   auto x = ops::embed(g, "scores", s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
-                      weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.slots, e);
-  if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step, s.params, {1, 0});
+                      weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows, e);
+  if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step, {1});
   x = ops::processors(g, "processors", x, s, b.shape);
   const uint32_t drawn = b.options.sample ? 1 : 0, k = b.options.candidates();
-  if (drawn) x = ops::warp(g, "warp", x, s);
-  x = ops::log_softmax(g, "renormalize", x, s.step, s.params, {1, 1});
+  if (drawn) x = ops::warp(g, "warp", x, s, {b.shape.beams});
+  if (b.options.renormalize) x = ops::log_softmax(g, "renormalize", x, s.step, {1});
   if (b.shape.beams > 1) {
     const auto candidates =
         drawn ? ops::draw_k(g, "draw_k", x, s, {k, 0, 1, b.shape.beams}) : ops::top_k(g, "top_k", x, s.step, k);
@@ -55,7 +68,7 @@ graph::Graph step_graph(const Bigram& b) {
     const auto best = drawn ? ops::draw_one(g, "draw_one", x, s) : ops::argmax(g, "argmax", x, s.step);
     ops::greedy_step(g, "greedy_step", best, s, {b.shape, 1, 1, drawn});
   }
-  ops::advance(g, s, b.shape);
+  ops::advance(g, s, {b.shape, b.shape.rows, 1});
   return g;
 }
 
@@ -77,12 +90,35 @@ std::vector<float> padded_steps(const Bigram& b) {
 
 }  // namespace
 
+// The given ids' scores are what the table has for the last of them: nothing is computed for those before.
 void finish(Bigram& b) {
-  b.prefix = static_cast<uint32_t>(b.prompts.at(0).size());
-  b.words = encode_options(b.options, config_of(b.vocabulary), b.prompts, b.prompts);
   // Room for one sentence more than there are, and for some more ids.
-  const auto sentences = static_cast<uint32_t>(b.prompts.size()) + 1;
-  b.shape = {sentences * b.options.beams, b.options.max_length + 2, b.options.beams, sentences};
+  const auto sentences = static_cast<uint32_t>(b.prompts.size());
+  const uint32_t places = sentences + 1, positions = b.options.max_length + 2;
+  b.shape = {places * b.options.beams, positions, b.options.beams, places, sentences * b.options.beams,
+             std::bit_ceil(positions)};
+  b.sentences.clear();
+  InboxRoom room{places, 0, 0, 0};
+  for (uint32_t i = 0; i < sentences; ++i) {
+    Sentence& s = b.sentences.emplace_back();
+    s.source = s.given = b.prompts[i];
+    s.options = b.options;
+    s.words = encode_options(b.options, static_cast<uint32_t>(s.given.size()), s.source, i);
+    s.mark = i + 1;
+    s.log.beams = b.options.beams;
+    s.log.given = static_cast<uint32_t>(s.given.size());
+    room.given_ids += s.log.given;
+    room.list_words += static_cast<uint32_t>(s.words.lists.size());
+  }
+  b.list_words = room.list_words;
+  b.inbox.assign(inbox_words(room), 0);
+  InboxWriter inbox(b.inbox, places);
+  uint32_t lists = 0;
+  for (uint32_t i = 0; i < sentences; ++i) {
+    inbox.enter(b.sentences[i], i, lists, true);
+    lists += static_cast<uint32_t>(b.sentences[i].words.lists.size());
+  }
+  inbox.finish(kMark, {});
 }
 
 Result<Bigram> make_bigram(const Recorded& recorded, const json& c) {
@@ -107,21 +143,22 @@ SearchEnd interpret(const Bigram& b) {
   };
   run.weights[kTable] = widen(packed_table(b));
   run.weights[kSteps] = widen(padded_steps(b));
-  run.states[state_id(StateKind::params)] = words_of(b.words.params);
-  run.states[state_id(StateKind::lists)] = words_of(b.words.lists);
-  run.run(init_graph(b));
+  run.states[state_id(StateKind::inbox)] = words_of(b.inbox);
+  run.run(admit_graph(b));
+  run.run(start_graph(b));
   const auto graph = step_graph(b);
-  for (uint32_t t = 0; t < b.shape.positions + 2; ++t) run.run(graph);  // longer than needed: nothing changes any more
+  for (uint32_t t = 0; t < b.shape.ticks; ++t) run.run(graph);  // longer than needed
   return {run.states[state_id(StateKind::step)].u, run.states[state_id(StateKind::search)].u,
           run.states[state_id(StateKind::log)].u};
 }
 
 // Several steps a submission, also behind the end.
 Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bigram& b) {
-  LAPILLI_TRY(const auto init, compile(init_graph(b), device->caps()));
+  LAPILLI_TRY(const auto admit, compile(admit_graph(b), device->caps()));
+  LAPILLI_TRY(const auto start, compile(start_graph(b), device->caps()));
   LAPILLI_TRY(const auto step, compile(step_graph(b), device->caps()));
   LAPILLI_TRY(auto session, Session::create(device));
-  session->require(*init);
+  session->require(*admit);
   session->require(*step);
   LAPILLI_CHECK(session->allocate());
   std::vector<vulkan::Buffer> weights(2);
@@ -133,14 +170,17 @@ Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bi
   const auto memory = session->memory([&](graph::Space, uint32_t id) {
     return BufferRef{&weights[id], 0, weights[id].size()};
   });
-  LAPILLI_CHECK(write_grids(*device, *step, session->state(StateKind::grids)));
-  LAPILLI_CHECK(session->write(StateKind::params, b.words.params));
-  LAPILLI_CHECK(session->write(StateKind::lists, b.words.lists));
-  constexpr uint32_t at_once = 3;
-  LAPILLI_TRY(const auto first, BoundPlan::bind(device, init, memory));
+  LAPILLI_CHECK(session->write(StateKind::grids, grid_words(step->grids, step->max_group_x)));
+  LAPILLI_CHECK(session->write(StateKind::inbox, b.inbox));
+  for (const StateKind kind : {StateKind::step, StateKind::search})
+    LAPILLI_CHECK(device->zero(*session->state(kind).buffer));
+  constexpr uint32_t at_once = 4;
+  LAPILLI_TRY(const auto admission, BoundPlan::bind(device, admit, memory));
+  LAPILLI_TRY(const auto first, BoundPlan::bind(device, start, memory));
   LAPILLI_TRY(const auto steps, BoundPlan::bind(device, step, memory, {.repeats = at_once}));
+  LAPILLI_CHECK(admission.run());
   LAPILLI_CHECK(first.run());
-  for (uint32_t t = 0; t < b.shape.positions + at_once; t += at_once) LAPILLI_CHECK(steps.run());
+  for (uint32_t t = 0; t + at_once <= b.shape.ticks; t += at_once) LAPILLI_CHECK(steps.run());
   SearchEnd out;
   for (const auto& [kind, words] :
        {std::pair{StateKind::step, &out.step}, {StateKind::search, &out.search}, {StateKind::log, &out.log}}) {
@@ -151,31 +191,57 @@ Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bi
   return out;
 }
 
+namespace {
+
+Status read_row(const SearchShape& shape, const uint32_t* e, std::vector<Sentence>& sentences) {
+  const uint32_t beam = RowWord::slot(e[LogLayout::row]) % shape.beams;
+  Sentence& s = sentences.at(RowWord::slot(e[LogLayout::row]) / shape.beams);
+  if (s.ended || e[LogLayout::occupant] != s.mark) return fail(ErrorCode::internal, "a row of another sentence");
+  s.log.entries.push_back({static_cast<int32_t>(e[LogLayout::token]), e[LogLayout::parent],
+                           std::bit_cast<float>(e[LogLayout::running]), e[LogLayout::note]});
+  const uint32_t note = s.log.at(s.log.steps() - (beam + 1 == shape.beams ? 1 : 0), 0).note;
+  if ((note & LogLayout::note_ended) == 0) return {};
+  const uint32_t* f = e + LogLayout::finished;
+  if (beam < note >> LogLayout::note_count_shift)
+    s.finished.push_back({std::bit_cast<float>(f[0]), f[1], f[2], static_cast<int32_t>(f[3])});
+  s.ended = beam + 1 == shape.beams;
+  return {};
+}
+
+}  // namespace
+
+Status read_log(const LogRows& log, std::vector<Sentence>& sentences) {
+  const uint64_t stride = LogLayout::stride(log.shape.rows);
+  for (uint32_t t = 0; t < log.count; ++t) {
+    const uint32_t* row = log.words.data() + (t & (log.shape.ticks - 1)) * stride;
+    if (row[LogLayout::tick] != t || row[LogLayout::mark] != log.mark) return fail(ErrorCode::internal, "tick %u", t);
+    for (uint32_t r = 0; r < row[LogLayout::ran]; ++r)
+      if (auto s = read_row(log.shape, row + LogLayout::header + r * LogLayout::entry, sentences); !s)
+        return std::move(s).error().in("tick " + std::to_string(t));
+  }
+  return {};
+}
+
+Result<std::vector<Sentence>> read_log(const Bigram& b, const SearchEnd& end) {
+  auto sentences = b.sentences;
+  LAPILLI_CHECK(read_log({end.log, b.shape, kMark, end.step[StepWords::tick]}, sentences));
+  return sentences;
+}
+
 Comparison compare(const Bigram& b, const json& c, const SearchEnd& end) {
   Comparison result;
   const auto problem = [&](std::string what) { result.problems.push_back(std::move(what)); };
-  const uint32_t steps = end.step[StepWords::step];
-  if (end.step[StepWords::done] != 1 || end.step[StepWords::live] != 0) problem("the search has not ended");
-  if (steps + 1 > b.options.max_length) {
-    problem(format("%u steps for at most %u ids", steps, b.options.max_length));
+  if (end.step[StepWords::live] != 0) problem("the search has not ended");
+  const auto sentences = read_log(b, end);
+  if (!sentences) {
+    problem(sentences.error().message);
     return result;
   }
-  const uint64_t stride = LogLayout::stride(b.shape.slots);
-  for (uint32_t t = 0; t < steps; ++t)
-    if (end.log[t * stride + 1] != (t + 1 == steps ? 1u : 0u)) problem(format("the log is wrong at step %u", t));
-  SearchRecord record;
-  record.shape.sentences = b.shape.sentences;
-  record.shape.beams = b.shape.beams;
-  record.shape.target_positions = b.shape.positions;
-  record.prefix = b.prefix;
-  record.steps = steps;
-  record.log = end.log;
-  record.search = end.search;
   const auto& sequences = c.at("sequences");
   const uint32_t each = b.options.return_sequences;
   if (sequences.size() != b.prompts.size() * each) problem("another number of sequences");
   for (uint32_t i = 0; i < sequences.size() && result.problems.empty(); ++i) {
-    auto found = trace_back(record, i / each, b.prompts[i / each], each);
+    auto found = trace_back((*sentences)[i / each], i / each, each);
     if (!found || found->size() != each) {
       problem(found ? format("sentence %u has %zu hypotheses", i / each, found->size()) : found.error().message);
       break;

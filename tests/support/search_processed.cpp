@@ -52,24 +52,30 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
   const auto rows = static_cast<uint32_t>(g.history.size()), count = static_cast<uint32_t>(g.history[0].size());
   if (scores.rows != rows || want.rows != rows || scores.columns != vocabulary || want.columns != vocabulary)
     return fail(ErrorCode::invalid_data, "the scores are not [%u, %u]", rows, vocabulary);
-  Rows given;
-  for (const auto& ids : g.history) given.emplace_back(ids.begin(), ids.begin() + g.prefix);
   LAPILLI_TRY(const auto options, options_of(recorded, g.args, g.prefix));
-  const auto words = encode_options(options, config_of(vocabulary), given, g.sources);
   Processed p;
-  const SearchShape shape{rows, count + 2, 1, rows};
-  const auto s = add_search(p.graph, shape, words.lists.size());
+  const SearchShape shape{rows, count + 2, 1, rows, rows, 8};
+  std::vector<uint32_t> lists, search;
+  for (uint32_t r = 0; r < rows; ++r) {
+    auto words = encode_options(options, g.prefix, g.sources[r], r);
+    place_lists(words.params, static_cast<uint32_t>(lists.size()));
+    lists.insert(lists.end(), words.lists.begin(), words.lists.end());
+    words.params.resize(SearchLayout::stride(1), 0);
+    search.insert(search.end(), words.params.begin(), words.params.end());
+  }
+  lists.resize(std::max<size_t>(lists.size(), 1));
+  const auto s = add_search(p.graph, shape, lists.size());
   const auto x = p.graph.activation("scores", rows, vocabulary);
   // The scores come in as the session's, so that a plan has a writer for them.
   const uint64_t ld = p.graph.tensor(x).ld;
   p.graph.tensor(x).space = graph::Space::state;
   p.graph.tensor(x).id = state_id(StateKind::self_kv);
   auto y = ops::processors(p.graph, "processors", x, s, shape);
-  if (options.sample) y = ops::warp(p.graph, "warp", y, s);
-  ops::log_softmax(p.graph, "renormalize", y, s.step, s.params, {1, 1});
-  p.states[state_id(StateKind::params)] = words.params;
-  p.states[state_id(StateKind::lists)] = words.lists;
-  p.states[state_id(StateKind::step)] = step_values(count - 1, rows).u;
+  if (options.sample) y = ops::warp(p.graph, "warp", y, s, {1});
+  if (options.renormalize) ops::log_softmax(p.graph, "renormalize", y, s.step, {1});
+  p.states[state_id(StateKind::search)] = std::move(search);
+  p.states[state_id(StateKind::lists)] = std::move(lists);
+  p.states[state_id(StateKind::step)] = step_values({count - 1}, rows).u;
   std::vector<uint32_t> lineage(lineage_words(rows, shape.positions), 0);
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t i = 0; i < count; ++i)

@@ -12,7 +12,7 @@
 
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
-#include "generate/search_options.hpp"
+#include "generate/sentence.hpp"
 #include "ops/search.hpp"
 #include "vulkan/device.hpp"
 
@@ -48,12 +48,13 @@ struct Comparison {
 struct Bigram {
   SearchShape shape;
   SearchOptions options;
-  SearchWords words;
-  uint32_t vocabulary = 0, prefix = 1;
+  uint32_t vocabulary = 0, list_words = 0;
   Rows prompts;
   Matrix table, steps;
+  std::vector<Sentence> sentences;
+  std::vector<uint32_t> inbox;
 };
-// Shape, words and prefix from the rest.
+// Shape, sentences and inbox from the rest.
 void finish(Bigram& bigram);
 // A case of kind "generate".
 Result<Bigram> make_bigram(const Recorded& recorded, const nlohmann::json& c);
@@ -62,8 +63,19 @@ Result<Bigram> make_bigram(const Recorded& recorded, const nlohmann::json& c);
 struct SearchEnd {
   std::vector<uint32_t> step, search, log;
 };
+// The first `count` rows of a search's log that begins with tick 0 and that its ring still holds, as a search engine
+// reads them: sentence i has place i and mark i + 1.
+struct LogRows {
+  const std::vector<uint32_t>& words;
+  SearchShape shape;
+  uint32_t mark = 0;  // of the session
+  uint32_t count = 0;
+};
+Status read_log(const LogRows& log, std::vector<Sentence>& sentences);
 SearchEnd interpret(const Bigram& bigram);
 Result<SearchEnd> run_on(const std::shared_ptr<vulkan::Device>& device, const Bigram& bigram);
+// The sentences with what the log says of them, read as a search engine does.
+Result<std::vector<Sentence>> read_log(const Bigram& bigram, const SearchEnd& end);
 Comparison compare(const Bigram& bigram, const nlohmann::json& c, const SearchEnd& end);
 
 // Processors on given ids and scores. Rows are padded to whole vectors.

@@ -336,7 +336,7 @@ TEST_P(DeviceMasks, AShaderMayWriteTheArgumentsOfTheNextDispatch) {
         commands->dispatch_indirect(arguments, 0);
       else
         commands->dispatch(1, 1, 1);
-      commands->barrier();
+      commands->barrier({.indirect = mode == 1, .transfer = mode == 1 && i + 1 == rounds});
     }
   }
   commands->copy(count, 0, copy, 0, 4);

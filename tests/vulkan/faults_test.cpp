@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <limits>
+#include <thread>
 
 #include "support/counting_vulkan.hpp"
 #include "vulkan/affine.spv.h"
+#include "vulkan/snapshot.hpp"
 #include "vulkan/work.hpp"
 
 namespace lapilli::vulkan {
@@ -129,6 +131,50 @@ TEST_P(DeviceFaults, AWaitThatEndsBecauseTheDeviceIsLostIsAnError) {
   work = fail(ErrorCode::internal, "gone");
   device.reset();
   EXPECT_EQ(alive(), "");
+}
+
+// The counter and the fences say what is done; a wait that succeeds before is no progress, and does not spin.
+TEST_P(DeviceFaults, AWaitThatEndsEarlyCompletesNothing) {
+  options_.wait_timeout_s = kPatience;
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  const CommandRecording* list[] = {&*work->commands};
+  counting::end_waits_early(true);
+  const auto ticket = device->submit(list);
+  ASSERT_TRUE(ticket.ok());
+  const auto before = counting::calls();
+  const Status status = device->wait(*ticket);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::timeout) << status.error().message;
+  EXPECT_LE(counting::waits(counting::since(before)), kPatience / 200e-6);
+  EXPECT_FALSE(*device->done(*ticket));
+  EXPECT_TRUE(device->health().ok());
+  // Once the progress is there, a wait that is under way sees it.
+  std::thread later([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    counting::end_waits_early(false);
+  });
+  EXPECT_TRUE(device->wait(*ticket).ok());
+  later.join();
+  EXPECT_TRUE(work->check().ok());
+}
+
+TEST_P(DeviceFaults, ADeviceLostBehindAnEarlyWaitIsAnError) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  const CommandRecording* list[] = {&*work->commands};
+  const auto ticket = device->submit(list);
+  ASSERT_TRUE(ticket.ok());
+  counting::end_waits_early(true);
+  const bool timeline = device->caps().timeline_semaphore;
+  // The first answers still say that nothing is done.
+  counting::fail(timeline ? "vkGetSemaphoreCounterValue" : "vkGetFenceStatus", VK_ERROR_DEVICE_LOST, 4);
+  EXPECT_EQ(device->wait(*ticket).error().code, ErrorCode::device_lost);
+  EXPECT_EQ(device->wait(*ticket).error().code, ErrorCode::device_lost);
 }
 
 TEST_P(DeviceFaults, ATimeoutMayBeForEver) {
@@ -326,6 +372,41 @@ TEST_P(DeviceFaults, WithoutSizeControlAnySubgroupMayRun) {
   EXPECT_FALSE(device->caps().subgroup_size_control);
 }
 
+TEST_P(DeviceFaults, AQueueFamilyThatDoesNotDrawIsTakenFirst) {
+  InstanceOptions io;
+  io.get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(options_.get_instance_proc_addr);
+  const auto instance = create_instance(io);
+  ASSERT_TRUE(instance.ok()) << instance.error().message;
+  const auto devices = physical_devices(**instance);
+  ASSERT_TRUE(devices.ok()) << devices.error().message;
+  constexpr VkQueueFlags copies = VK_QUEUE_TRANSFER_BIT, computes = VK_QUEUE_COMPUTE_BIT,
+                         draws = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+  const auto family = [](VkQueueFlags flags, uint32_t timestamp_bits = 64, uint32_t queues = 1) {
+    return VkQueueFamilyProperties{flags, queues, timestamp_bits, {1, 1, 1}};
+  };
+  const struct {
+    std::vector<VkQueueFamilyProperties> families;
+    uint32_t taken;
+  } cases[] = {
+      {{family(draws)}, 0},
+      {{family(draws), family(copies), family(computes), family(computes)}, 2},
+      {{family(draws), family(computes, 0)}, 1},  // timestamps are worth less
+      {{family(draws), family(computes, 0), family(computes)}, 2},
+      {{family(draws), family(computes, 64, 0)}, 0},  // it has no queue
+      {{family(copies), family(draws), family(draws)}, 1},
+  };
+  for (const auto& c : cases) {
+    counting::pretend_queue_families(c.families);
+    const Snapshot s = take_snapshot(**instance, devices->at(0));
+    EXPECT_EQ(s.refusal, "");
+    EXPECT_EQ(s.queue_family, c.taken) << "case " << &c - cases;
+    EXPECT_EQ(s.timestamp_bits, c.families[c.taken].timestampValidBits);
+    EXPECT_EQ(take_snapshot(**instance, devices->at(0), 0).queue_family, 0u);  // the host's own, whatever else there is
+  }
+  counting::pretend_queue_families({family(copies)});
+  EXPECT_THAT(take_snapshot(**instance, devices->at(0)).refusal, HasSubstr("no queue with compute"));
+}
+
 TEST_P(DeviceFaults, MemoryThatIsNotCoherentIsFlushed) {
   for (const uint64_t atom : {64u, 256u}) {
     counting::reset();
@@ -405,6 +486,67 @@ TEST_P(DeviceFaults, AReplayOnlySubmitsAndWaits) {
   EXPECT_EQ(counting::to_string(counting::setup_calls(calls)), "");
   EXPECT_EQ(counting::submits(calls), 10u);
   EXPECT_LE(counting::waits(calls), 10u);
+}
+
+TEST_P(DeviceFaults, ARecordingForSingleUseIsRefusedWhileItIsPending) {
+  options_.wait_timeout_s = kPatience;
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto work = Work::make(device, 1000);
+  ASSERT_TRUE(work.ok()) << work.error().message;
+  EXPECT_EQ(counting::recordings().back(), VkCommandBufferUsageFlags(VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT));
+  auto once = CommandRecording::create(device);
+  ASSERT_TRUE(once.ok() && once->begin(RecordingUse::single).ok());
+  EXPECT_EQ(counting::recordings().back(), 0u);
+  once->fill(work->y, 0, 4000, 1);
+  ASSERT_TRUE(once->end().ok());
+  const CommandRecording *list[] = {&*once}, *twice[] = {&*once, &*once};
+  const CommandRecording* often[] = {&*work->commands, &*work->commands};
+  const auto refused = [&](std::span<const CommandRecording* const> recordings) {
+    const auto before = counting::calls();
+    const auto ticket = device->submit(recordings);
+    EXPECT_EQ(counting::submits(counting::since(before)), 0u);
+    return !ticket.ok() && ticket.error().code == ErrorCode::internal;
+  };
+  EXPECT_TRUE(refused(twice));
+  counting::freeze_progress(true);
+  EXPECT_TRUE(device->submit(list).ok());
+  EXPECT_TRUE(refused(list));
+  EXPECT_TRUE(device->submit(often).ok());
+  const auto last = device->submit(often);
+  ASSERT_TRUE(last.ok()) << last.error().message;
+  counting::freeze_progress(false);
+  ASSERT_TRUE(device->wait(*last).ok());
+  const auto again = device->submit(list);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE(device->wait(*again).ok());
+}
+
+TEST_P(DeviceFaults, ABarrierNamesWhatItIsFor) {
+  auto device = make();
+  ASSERT_TRUE(device);
+  auto commands = CommandRecording::create(device);
+  ASSERT_TRUE(commands.ok() && commands->begin().ok());
+  const size_t opening = counting::barriers().size();
+  commands->barrier();
+  commands->barrier({.indirect = true});
+  commands->barrier({.transfer = true});
+  commands->barrier({.indirect = true, .transfer = true});
+  auto made = counting::barriers();
+  ASSERT_EQ(made.size(), opening + 4);
+  made.erase(made.begin(), made.begin() + static_cast<ptrdiff_t>(opening));
+  constexpr VkPipelineStageFlags shader = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, copy = VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                 arguments = VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+  constexpr VkAccessFlags write = VK_ACCESS_SHADER_WRITE_BIT, copied = VK_ACCESS_TRANSFER_WRITE_BIT,
+                          use = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_UNIFORM_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT,
+                          by_copies = VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                          fetched = VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+  EXPECT_EQ(made[0], (counting::Barrier{shader, shader, write, use}));
+  EXPECT_EQ(made[1], (counting::Barrier{shader, shader | arguments, write, use | fetched}));
+  EXPECT_EQ(made[2], (counting::Barrier{shader | copy, shader | copy, write | copied, use | by_copies}));
+  EXPECT_EQ(made[3], (counting::Barrier{shader | copy, shader | copy | arguments, write | copied,
+                                        use | by_copies | fetched}));
+  EXPECT_TRUE(commands->end().ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(, DeviceFaults, testing::Values("full", "no-timeline", "staging"), [](const auto& test) {

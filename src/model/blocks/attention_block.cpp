@@ -20,19 +20,33 @@ RelativeBias relative_bias(const AttentionLayer& layer) {
   return bias;
 }
 
+bool is_pass(const SequenceAttention& how) { return how.spans != graph::kNone; }
+
 graph::TensorId weight_or_none(Builder& b, WeightIndex index) {
   return index == kNoWeight ? graph::kNone : b.weight(index);
 }
 
+// An encode pass is one slot of as many positions as it has rows.
 KvShape sequence_kv(const StackConfig& s, const SequenceAttention& how, uint32_t positions) {
   KvShape kv;
   kv.heads = s.heads;
   kv.head_dim = s.head_dim;
-  kv.slots = how.batch;
+  kv.slots = is_pass(how) ? 1 : how.batch;
   kv.positions = positions;
   kv.place = Place::batch;
   kv.rows_per_slot = positions;
   return kv;
+}
+
+AttentionAttributes sequence_attributes(const AttentionLayer& layer, const KvShape& kv, const SequenceAttention& how) {
+  AttentionAttributes a;
+  a.batch = how.batch;
+  a.queries = how.queries;
+  a.keys = how.keys;
+  a.kv = kv;
+  a.scale = attention_scale(layer.stack);
+  a.spans = is_pass(how) ? 1 : 0;
+  return a;
 }
 
 // Queries and where their keys and values are.
@@ -43,21 +57,16 @@ struct Projected {
 
 graph::TensorId attend(Builder& b, const std::string& label, const AttentionLayer& layer, graph::TensorId x,
                        const Projected& p, const SequenceAttention& how) {
-  AttentionAttributes a;
-  a.batch = how.batch;
-  a.queries = how.queries;
-  a.keys = how.keys;
-  a.kv = p.shape;
+  AttentionAttributes a = sequence_attributes(layer, p.shape, how);
   a.causal = how.causal ? 1 : 0;
-  a.scale = attention_scale(layer.stack);
   a.bias = relative_bias(layer);
   ops::AttentionOperands more;
   more.distances = weight_or_none(b, layer.w.distances);
   more.bias = weight_or_none(b, layer.w.relative_bias);
-  const auto r =
-      ops::attention(b.g(), label + ".attention", p.q, p.kv, how.lengths, a, !how.keep_weights.empty(), more);
+  const auto r = ops::attention(b.g(), label + ".attention", p.q, p.kv, is_pass(how) ? how.spans : how.lengths, a,
+                                !how.keep_weights.empty(), more);
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
-  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
+  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x, is_pass(how));
 }
 
 // Every query sees its window and the global keys; the global queries' rows of that are then replaced by what they see
@@ -65,24 +74,22 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
 graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                  const SequenceAttention& how) {
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
-  AttentionAttributes a;
-  a.batch = how.batch;
-  a.queries = a.keys = how.queries;
-  a.kv = shape;
-  a.scale = attention_scale(layer.stack);
+  AttentionAttributes a = sequence_attributes(layer, shape, how);
   a.window = how.window;
-  a.globals_stride = how.queries + 1;
+  a.globals_stride = how.keys + 1;
   ops::AttentionOperands more;
   more.globals = how.globals;
   for (const bool global : {false, true}) {
     const std::string name = label + (global ? ".global" : "");
     const auto kv = kv_activation(b, name + ".kv", shape);
     const auto weight = b.weight(global ? layer.w.global_qkv : layer.w.qkv);
-    const auto q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape);
+    const auto q =
+        ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape, graph::kNone, is_pass(how));
     a.global_queries = global ? 1 : 0;
-    more.context = ops::attention(b.g(), name + ".attention", q, kv, how.lengths, a, false, more).context;
+    const auto ends = is_pass(how) ? how.spans : how.lengths;
+    more.context = ops::attention(b.g(), name + ".attention", q, kv, ends, a, false, more).context;
   }
-  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x);
+  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x, is_pass(how));
 }
 
 }  // namespace
@@ -100,7 +107,8 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   if (how.window != kNoWindow) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape,
+                                graph::kNone, is_pass(how));
   return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
@@ -111,8 +119,8 @@ graph::TensorId cross_attention(Builder& b, const std::string& label, const Atte
 }
 
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
-                       graph::TensorId kv, const KvShape& shape) {
-  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), 0, kv, shape);
+                       graph::TensorId kv, const KvShape& shape, graph::TensorId spans) {
+  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), 0, kv, shape, spans);
 }
 
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
@@ -142,6 +150,7 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   AttentionStepAttributes a;
   a.kv = how.cross;
   a.self = 0;
+  a.beams = how.beams;
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
   a.scale = attention_scale(layer.stack);

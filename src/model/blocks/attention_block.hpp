@@ -16,6 +16,9 @@ struct SequenceAttention {
   uint32_t batch = 0, queries = 0, keys = 0;
   bool causal = false;
   graph::TensorId lengths = graph::kNone;  // of the keys
+  // Instead of lengths, for the rows of an encode pass: `queries` of them, at most `batch` sentences and `keys` ids of
+  // one.
+  graph::TensorId spans = graph::kNone;
   std::string keep_weights;                // name of the output that keeps the attention weights; empty: none
   // Window attention: keys on either side, and the list of global positions. Its weights are not kept.
   uint32_t window = kNoWindow;
@@ -28,9 +31,9 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
 // The same with keys and values that cross_keys_values() made.
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how);
-// Keys and values of an encoder's output for one decoder layer, into `kv`.
+// Keys and values of an encoder's output for one decoder layer, into `kv`; `spans` for Place::spans.
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
-                       graph::TensorId kv, const KvShape& shape);
+                       graph::TensorId kv, const KvShape& shape, graph::TensorId spans = graph::kNone);
 // A KV tensor in the arena.
 graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape);
 

@@ -5,9 +5,10 @@
 
 namespace lapilli::model {
 
-// Where the ids are: [rows] of them, or with `step` the lineage.
+// Where the ids are: [rows] of them, or in a step the lineage. What says which rows they are, by `place` of the
+// attributes.
 struct IdRows {
-  graph::TensorId ids = graph::kNone, step = graph::kNone;
+  graph::TensorId ids = graph::kNone, step_or_spans = graph::kNone;
   uint64_t rows = 0;
 };
 // What the stack's configuration says; the caller fills in where rows lie (place, rows_per_slot, lineage strides).

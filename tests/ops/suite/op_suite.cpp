@@ -163,6 +163,7 @@ void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, cons
   runtime::HostRunOptions run;
   run.runs = options_.repeat;
   run.execute.live_rows = c.live_rows;
+  run.execute.live_tiles = c.live_tiles;
   auto outcome = runtime::execute_on_host(device_, *caps, dispatches, got, run);
   if (!outcome.ok()) {
     ++failed_;

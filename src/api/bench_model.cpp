@@ -1,0 +1,67 @@
+#include "api/bench_model.hpp"
+
+#include <random>
+
+#include "api/locate.hpp"
+#include "base/clock.hpp"
+#include "generate/model_impl.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+Status check(const BenchRequest& r) {
+  if (r.runs == 0 || r.source == 0 || r.target == 0)
+    return fail(ErrorCode::invalid_argument, "runs, source and target must be at least 1");
+  constexpr unsigned kMost = 1u << 16;
+  if (r.runs > kMost || r.source > kMost || r.target > kMost)
+    return fail(ErrorCode::invalid_argument, "runs, source and target must be at most %u", kMost);
+  for (const unsigned batch : r.batches)
+    if (batch == 0 || batch > kMaxRows)
+      return fail(ErrorCode::invalid_argument, "batch %u is not between 1 and %u", batch, kMaxRows);
+  return {};
+}
+
+}  // namespace
+
+Result<BenchModel> load_bench_model(const BenchRequest& request) {
+  LAPILLI_CHECK(check(request));
+  BenchModel b;
+  vulkan::DeviceOptions options;
+  options.select = request.select;
+  options.mask = request.caps;
+  b.name = request.model;
+  if (b.name.empty()) {
+    LAPILLI_TRY(b.name, default_model_directory());
+  }
+  const auto start = Clock::now();
+  LAPILLI_TRY(b.device, vulkan::Device::create(options));
+  if (b.name.starts_with("shape:")) {
+    LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6)));
+  } else {
+    LAPILLI_TRY(b.model, Model::load(b.device, b.name));
+  }
+  b.load_ms = ms_since(start);
+  return b;
+}
+
+std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, const Model& model, unsigned count) {
+  std::mt19937 random(7);
+  const uint32_t vocabulary = model.info().source_vocabulary;
+  std::vector<std::vector<int32_t>> sources(count);
+  for (auto& source : sources)
+    for (unsigned k = 0; k < request.source; ++k)
+      source.push_back(static_cast<int32_t>(vocabulary > 1 ? 1 + random() % (vocabulary - 1) : 0));
+  return sources;
+}
+
+GenerationConfig exact_steps(unsigned beams, unsigned steps) {
+  GenerationConfig options;
+  options.num_beams = beams;
+  options.max_new_tokens = options.min_new_tokens = steps;
+  options.forced_eos_token_id = std::vector<int32_t>{};
+  options.num_return_sequences = 1;
+  return options;
+}
+
+}  // namespace lapilli::tools

@@ -1,0 +1,27 @@
+// What `lapilli bench` and its --per-op share: the request's limits, the model on its device, random sources.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/tools.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli::tools {
+
+struct BenchModel {
+  std::string name;
+  std::shared_ptr<vulkan::Device> device;
+  std::shared_ptr<Model> model;
+  double load_ms = 0;
+};
+// Refuses by name what is out of range, before anything is loaded.
+Result<BenchModel> load_bench_model(const BenchRequest& request);
+
+// One of `request.source` ids each; the same at every call.
+std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, const Model& model, unsigned count);
+// Exactly `steps` new ids for every source.
+GenerationConfig exact_steps(unsigned beams, unsigned steps);
+
+}  // namespace lapilli::tools

@@ -1,0 +1,164 @@
+#include "api/profile_session.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "generate/encode_pass.hpp"
+#include "generate/inbox.hpp"
+#include "generate/list_room.hpp"
+#include "generate/model_impl.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+constexpr uint32_t kMark = 1;  // of the session; no other has its memory
+
+class ProfileSession {
+ public:
+  ProfileSession(const BenchRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams)
+      : r_(request), loaded_(loaded), model_(*loaded.model->impl()), batch_(batch), beams_(beams) {}
+
+  Result<SearchProfile> run() {
+    LAPILLI_CHECK(check());
+    LAPILLI_CHECK(make_sentences());
+    LAPILLI_TRY(w_, model_.make_workspace(key()));
+    LAPILLI_CHECK(admit());
+    SearchProfile p;
+    p.batch = batch_;
+    p.beams = beams_;
+    LAPILLI_TRY(p.encode, profiled(w_->plans.encode.front(), ArenaOf::admission));
+    LAPILLI_CHECK(w_->start->run());
+    for (uint32_t i = 0; i < steps_before(); ++i) LAPILLI_CHECK(w_->step->run());
+    LAPILLI_TRY(p.step, profiled(w_->plans.step, ArenaOf::steps));
+    LAPILLI_CHECK(check_last_step());
+    p.encode_rows = w_->key.encode_rows;
+    p.step_rows = w_->key.shape.rows();
+    p.first_position = steps_before() + 1;  // the first run warms up
+    p.positions = w_->key.shape.target_positions;
+    return p;
+  }
+
+ private:
+  [[nodiscard]] uint32_t steps_before() const { return r_.target / 2; }
+  [[nodiscard]] uint32_t steps() const { return steps_before() + r_.runs + 1; }
+
+  Status check() const {
+    const model::Config& c = model_.network.config;
+    if (beams_ == 0 || beams_ > kMaxBeams || batch_ * beams_ > kMaxRows)
+      return fail(ErrorCode::invalid_argument,
+                  "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
+                  beams_, kMaxRows, kMaxBeams);
+    if (c.encoder.max_positions && r_.source > c.encoder.max_positions)
+      return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
+                  c.encoder.max_positions);
+    return {};
+  }
+
+  // None of them ends while it is timed: that is forbidden for more steps than are run.
+  Status make_sentences() {
+    const auto wanted = exact_steps(beams_, std::max(r_.target, steps() + 1));
+    LAPILLI_TRY(const auto options, resolve_options(model_.generation, wanted, 1, model_.network.config));
+    const auto sources = random_sources(r_, *loaded_.model, batch_);
+    for (uint32_t i = 0; i < batch_; ++i) {
+      Sentence s;
+      s.source = sources[i];
+      s.given = {options.decoder_start};
+      s.options = options;
+      s.words = encode_options(options, 1, s.source, i);
+      s.mark = i + 1;
+      sentences_.push_back(std::move(s));
+    }
+    return {};
+  }
+
+  [[nodiscard]] WorkspaceKey key() const {
+    const SearchOptions& options = sentences_.front().options;
+    WorkspaceKey key = plain_key(batch_, beams_, r_.source, length_bucket(options.max_length));
+    key.candidates = options.candidates();
+    key.sample = options.sample;
+    key.renormalize = options.renormalize;
+    uint64_t lists = 0;
+    for (const Sentence& s : sentences_) lists += s.words.lists.size();
+    key.shape.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists, key.shape.list_words)));
+    complete_key(key, 0);
+    return key;
+  }
+
+  Status admit() {
+    UploadArea& area = *w_->admissions.front();
+    LAPILLI_CHECK(put_inbox(area));
+    put_sources(area);
+    LAPILLI_CHECK(w_->first->flush());
+    LAPILLI_CHECK(area.flush());
+    const vulkan::CommandRecording* list[] = {&w_->first->copy(), &area.copy()};
+    LAPILLI_TRY(const auto ticket, loaded_.device->submit(list));
+    LAPILLI_CHECK(loaded_.device->wait(ticket));
+    return w_->admit->run();
+  }
+
+  Status put_inbox(UploadArea& area) const {
+    InboxWriter inbox(area.words(StateKind::inbox), w_->key.shape.running);
+    ListRoom lists(w_->key.shape.list_words);
+    for (uint32_t i = 0; i < batch_; ++i) {
+      const auto block = lists.hold(sentences_[i].words.lists);
+      if (!block) return fail(ErrorCode::internal, "there is no room for the lists of sentence %u", i);
+      inbox.enter(sentences_[i], i, block->offset, block->fresh);
+    }
+    inbox.finish(kMark, {});
+    return {};
+  }
+
+  void put_sources(UploadArea& area) const {
+    std::vector<PassSource> sources;
+    for (uint32_t i = 0; i < batch_; ++i) sources.push_back({sentences_[i].source, i});
+    PassOptions options;
+    options.windows = !area.words(StateKind::globals).empty();
+    options.source_positions = w_->key.shape.source_positions;
+    const EncodePass pass = pack_pass(sources, options);
+    const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
+      std::copy(words.begin(), words.end(), area.words(kind).begin());
+    };
+    put(StateKind::source_ids, pass.source_ids);
+    put(StateKind::spans, pass.spans);
+    put(StateKind::globals, pass.globals);
+    put(StateKind::encode_grids, encode_grid_words(*w_->plans.encode.front(), pass));
+  }
+
+  Result<ProfiledPlan> profiled(const std::shared_ptr<const Plan>& plan, ArenaOf arena) const {
+    ProfiledPlan p;
+    p.plan = plan;
+    const MemoryMap memory = w_->session->memory(model_.weight_map(), arena);
+    LAPILLI_TRY(p.times, profile(loaded_.device, *plan, memory, {.runs = r_.runs}));
+    return p;
+  }
+
+  // The log says whether the steps were what the table takes them for: as many as were run, and all rows live.
+  Status check_last_step() const {
+    const uint32_t tick = model_.first_counter + steps() - 1;
+    const uint64_t row = (tick & (w_->key.shape.log_ticks - 1)) * LogLayout::stride(w_->key.shape.rows());
+    std::vector<uint32_t> header(LogLayout::header);
+    LAPILLI_CHECK(w_->session->read(w_->session->state(StateKind::log), row * 4,
+                                    std::as_writable_bytes(std::span(header))));
+    if (header[LogLayout::tick] != tick || header[LogLayout::ran] != w_->key.shape.rows())
+      return fail(ErrorCode::internal, "the log has step %u with %u rows; step %u with %u were to be timed",
+                  header[LogLayout::tick], header[LogLayout::ran], tick, w_->key.shape.rows());
+    return {};
+  }
+
+  const BenchRequest& r_;
+  const BenchModel& loaded_;
+  Model::Impl& model_;
+  uint32_t batch_, beams_;
+  std::vector<Sentence> sentences_;
+  std::unique_ptr<Workspace> w_;
+};
+
+}  // namespace
+
+Result<SearchProfile> profile_search(const BenchRequest& request, const BenchModel& loaded, unsigned batch,
+                                     unsigned beams) {
+  return ProfileSession(request, loaded, batch, beams).run();
+}
+
+}  // namespace lapilli::tools

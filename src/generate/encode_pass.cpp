@@ -1,0 +1,43 @@
+#include "generate/encode_pass.hpp"
+
+#include <algorithm>
+
+#include "generate/globals.hpp"
+#include "ops/search_util.hpp"
+#include "ops/spans.hpp"
+
+namespace lapilli {
+
+EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options) {
+  EncodePass pass;
+  std::vector<Span> sentences;
+  for (const PassSource& s : sources) {
+    sentences.push_back({0, 0, static_cast<uint32_t>(s.ids.size()), s.place});
+    std::transform(s.ids.begin(), s.ids.end(), std::back_inserter(pass.source_ids),
+                   [](int32_t id) { return static_cast<uint32_t>(id); });
+  }
+  const auto packed = packed_spans(sentences);
+  pass.spans = span_words(packed);
+  pass.rows = span_totals(packed).rows;
+  pass.tiles = span_totals(packed).tiles;
+  if (!options.windows) return pass;
+  const uint64_t stride = uint64_t{options.source_positions} + 1;
+  pass.globals.resize(sources.size() * stride, 0);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto list = ordered_positions(sources[i].globals);
+    uint32_t* words = pass.globals.data() + i * stride;
+    words[0] = static_cast<uint32_t>(list.size());
+    std::transform(list.begin(), list.end(), words + 1, [&](uint32_t position) { return packed[i].row + position; });
+  }
+  return pass;
+}
+
+std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pass) {
+  auto words = grid_words(encode.grids, encode.max_group_x);
+  for (size_t i = 0; i < encode.grids.size(); ++i)
+    search::write_grid(words, i * GridWords::stride,
+                       encode.grids[i].follows == Follows::tiles ? pass.tiles : pass.rows);
+  return words;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,416 @@
+#include "generate/engine.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "generate/encode_pass.hpp"
+#include "generate/inbox.hpp"
+#include "generate/model_impl.hpp"
+#include "ops/search_util.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// Of no other session in memory that this one may get; not 0, as fresh memory is.
+uint32_t next_session_mark() {
+  static std::atomic<uint32_t> last{0};
+  const uint32_t mark = ++last;
+  return mark ? mark : ++last;
+}
+
+bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
+  return a.shape.beams == b.shape.beams && a.candidates == b.candidates && a.sample == b.sample &&
+         a.renormalize == b.renormalize && a.capture == b.capture && a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
+}
+
+// A sentence that the one is made for fits the other.
+bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
+  return large.shape.source_positions >= small.shape.source_positions &&
+         large.shape.list_words >= small.shape.list_words && large.encode_rows >= small.shape.source_positions &&
+         large.given_rows * large.given_passes >= small.given_rows * small.given_passes &&
+         // More positions can be had while a search goes on, but not for ids that are given.
+         (small.given_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
+}
+
+}  // namespace
+
+SearchEngine::SearchEngine(Model::Impl& model, std::unique_ptr<Workspace> workspace)
+    : model_(model),
+      w_(std::move(workspace)),
+      places_(w_->key.shape.places),
+      lists_(w_->key.shape.list_words),
+      session_mark_(next_session_mark()),
+      next_mark_(model.first_counter) {
+  for (uint32_t place = 0; place < w_->key.shape.places; ++place) free_places_.insert(place);
+  set_up_runner(model.first_counter);
+}
+
+void SearchEngine::set_up_runner(uint32_t tick) {
+  const WorkspaceKey& key = w_->key;
+  RunnerOptions o;
+  o.steps_per_submit = key.steps_per_submit;
+  o.submits_in_flight = key.capture ? 1 : 2;
+  o.log_stride = LogLayout::stride(key.shape.rows());
+  o.log_ticks = key.shape.log_ticks;
+  o.log_mark = session_mark_;
+  o.first_tick = tick;
+  o.work_limit = static_cast<double>(model_.device->caps().work_limit);
+  runner_ = std::make_unique<StepRunner>(*w_->session, o);
+  runner_->on_step = [this](std::span<const uint32_t> log) { return read_step(log); };
+  runner_->on_complete = [this](uint64_t) {
+    for (UploadArea* area : sent_.front()) area->busy = false;
+    sent_.pop_front();
+    w_->first.reset();
+    w_->move.reset();
+    w_->moved_from.reset();
+    return Status();
+  };
+}
+
+bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
+  const std::lock_guard lock(mutex_);
+  const auto there = static_cast<uint32_t>(unfinished() + pending_.size());
+  if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
+  if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
+  // More rows would be more than the job wants at a time, and fewer less.
+  return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;
+}
+
+uint32_t SearchEngine::busy_with(const WorkspaceKey& key) const {
+  const std::lock_guard lock(mutex_);
+  return w_ && same_kind(w_->key, key) ? static_cast<uint32_t>(unfinished() + pending_.size()) : 0;
+}
+
+void SearchEngine::add(std::span<const std::shared_ptr<Sentence>> sentences) {
+  const std::lock_guard lock(mutex_);
+  pending_.insert(pending_.end(), sentences.begin(), sentences.end());
+  if (!status_) end_all(status_);
+}
+
+void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& s : sentences) {
+    if (s->ended) continue;
+    s->ended = true;
+    s->status = fail(ErrorCode::cancelled, "cancelled");
+    std::erase(pending_, s);
+    if (s->admitted && s->log.entries.empty()) ghosts_.insert(s->serial);
+    for (uint32_t place = 0; place < places_.size() && s->admitted; ++place) {
+      if (places_[place].sentence != s) continue;
+      leave(place);
+      cancelled_.insert(place);
+    }
+  }
+}
+
+Status SearchEngine::pump() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return {};
+  if (!status_) return status_;
+  status_ = advance();
+  if (!status_) end_all(status_);
+  return status_;
+}
+
+Status SearchEngine::wait() {
+  std::optional<vulkan::Ticket> ticket;
+  {
+    const std::lock_guard lock(mutex_);
+    if (status_) ticket = runner_->oldest();
+  }
+  return ticket ? model_.device->wait(*ticket) : Status();
+}
+
+SearchEngine::Counts SearchEngine::counts() const {
+  const std::lock_guard lock(mutex_);
+  Counts counts = counts_;
+  counts.submissions += runner_->submissions();
+  return counts;
+}
+
+uint64_t SearchEngine::session_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return w_ ? w_->session->bytes() : 0;
+}
+
+Status SearchEngine::advance() {
+  LAPILLI_CHECK(runner_->poll());
+  // With more positions everybody goes on; until then nobody does.
+  if (full_ > 0 && runner_->idle()) LAPILLI_CHECK(grow());
+  Status status;
+  while (runner_->wants_more() && full_ == 0 && feed(status)) LAPILLI_CHECK(runner_->submit());
+  LAPILLI_CHECK(std::move(status));
+  return runner_->submit();
+}
+
+// Says what comes next; false if there is nothing to do.
+bool SearchEngine::feed(Status& status) {
+  bool fed = false;
+  if (can_admit()) {
+    const uint64_t before = counts_.admissions;
+    status = admit();
+    if (!status) return false;
+    fed = counts_.admissions != before;
+  }
+  const auto sentences = static_cast<uint32_t>(unfinished() + cancelled_.size());
+  if (unfinished() == 0) return fed;
+  const BoundPlan& step = w_->step_for(std::min(sentences, w_->key.shape.running));
+  runner_->append_steps(step);
+  if (&step != w_->step.get()) ++counts_.narrow_submissions;
+  return true;
+}
+
+uint32_t SearchEngine::unfinished() const { return static_cast<uint32_t>(places_.size() - free_places_.size()); }
+
+// ---- admission ----------------------------------------------------------------------------------------------------
+
+bool SearchEngine::can_admit() const {
+  const bool area = std::any_of(w_->admissions.begin(), w_->admissions.end(), [](const auto& a) { return !a->busy; });
+  const size_t given_areas = std::count_if(w_->given_passes.begin(), w_->given_passes.end(),
+                                           [](const auto& a) { return !a->busy; });
+  if (!area || given_areas < w_->key.given_passes) return false;
+  // An admission of nobody lets the device go through its queue.
+  if (queue_is_full()) return unfinished() == 0;
+  const size_t possible = std::min(pending_.size(), free_places_.size());
+  // Several at once, for an encoder that has more rows does more for its time.
+  const size_t wanted = std::min<size_t>(pending_.size(), std::max(1u, w_->key.shape.running / 8));
+  return possible > 0 ? possible >= wanted : !cancelled_.empty() && unfinished() > 0;
+}
+
+// One that is being put together.
+struct SearchEngine::Admission {
+  InboxWriter inbox;
+  uint32_t rows = 0;  // of the encode pass
+  std::vector<PassSource> sources;
+  std::vector<uint32_t> given;  // row words
+};
+
+UploadArea* SearchEngine::free_area(std::vector<std::unique_ptr<UploadArea>>& areas) {
+  const auto it = std::find_if(areas.begin(), areas.end(), [](const auto& a) { return !a->busy; });
+  return it == areas.end() ? nullptr : it->get();
+}
+
+Status SearchEngine::send(UploadArea& area) {
+  LAPILLI_CHECK(area.flush());
+  area.busy = true;
+  sent_.back().push_back(&area);
+  runner_->append(area.copy());
+  return {};
+}
+
+bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
+  const WorkspaceKey& key = w_->key;
+  if (a.given.size() + s->given.size() - 1 > uint64_t{key.given_rows} * key.given_passes) return false;
+  if (a.rows + s->source.size() > key.encode_rows) return false;
+  const auto block = lists_.hold(s->words.lists);
+  if (!block) return false;
+  const uint32_t place = *free_places_.begin();
+  free_places_.erase(place);
+  cancelled_.erase(place);
+  places_[place] = {s, false};
+  s->mark = ++next_mark_;
+  s->serial = ++serial_;
+  s->admitted = true;
+  s->log.beams = key.shape.beams;
+  s->log.given = static_cast<uint32_t>(s->given.size());
+  a.inbox.enter(*s, place, block->offset, block->fresh);
+  for (uint32_t i = 0; i + 1 < s->given.size(); ++i) a.given.push_back(RowWord::of(place * key.shape.beams, i));
+  a.rows += static_cast<uint32_t>(s->source.size());
+  a.sources.push_back({s->source, place, s->global_positions});
+  return true;
+}
+
+Status SearchEngine::admit() {
+  const WorkspaceKey& key = w_->key;
+  UploadArea& area = *free_area(w_->admissions);
+  Admission a{InboxWriter(area.words(StateKind::inbox), key.shape.running)};
+  sent_.emplace_back();
+  const bool nobody_is_there = unfinished() == 0;
+  while (!queue_is_full() && !pending_.empty() && !free_places_.empty() && a.inbox.sentences() < key.shape.running &&
+         enter(a, pending_.front()))
+    pending_.pop_front();
+  if (a.inbox.sentences() == 0 && cancelled_.empty() && !queue_is_full()) {
+    // The next one's lists have no room until another one ends.
+    sent_.pop_back();
+    if (!nobody_is_there) return {};
+    return fail(ErrorCode::internal, "a sentence does not fit the session that was made for it");
+  }
+  if (nobody_is_there) ghosts_.clear();  // "start" finds room for all that wait
+  a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
+  cancelled_.clear();
+  const BoundPlan& encode = w_->encode_for(a.rows);
+  put_sources(area, encode.plan(), a.sources);
+  if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
+  LAPILLI_CHECK(send(area));
+  runner_->append(*w_->admit);
+  if (a.inbox.sentences() > 0) runner_->append(encode);
+  LAPILLI_CHECK(run_given(a.given));
+  runner_->append(*w_->start);
+  runner_->name_last(0);
+  ++counts_.admissions;
+  return {};
+}
+
+// The encode pass of the new sources.
+void SearchEngine::put_sources(UploadArea& area, const Plan& encode, std::span<const PassSource> sources) {
+  PassOptions options;
+  options.windows = !area.words(StateKind::globals).empty();
+  options.source_positions = w_->key.shape.source_positions;
+  const EncodePass pass = pack_pass(sources, options);
+  const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
+    std::copy(words.begin(), words.end(), area.words(kind).begin());
+  };
+  put(StateKind::source_ids, pass.source_ids);
+  put(StateKind::spans, pass.spans);
+  put(StateKind::globals, pass.globals);
+  put(StateKind::encode_grids, encode_grid_words(encode, pass));
+}
+
+// Keys and values of given ids: one pass over their rows, or several where they are many.
+Status SearchEngine::run_given(std::span<const uint32_t> rows) {
+  const uint32_t most = w_->key.given_rows;
+  for (size_t begin = 0; begin < rows.size(); begin += most) {
+    const auto part = rows.subspan(begin, std::min<size_t>(most, rows.size() - begin));
+    UploadArea* area = free_area(w_->given_passes);
+    if (!area) return fail(ErrorCode::internal, "no area is free for %zu rows of given ids", rows.size());
+    const auto words = area->words(StateKind::given);
+    std::fill(words.begin(), words.end(), 0u);
+    words[StepWords::live] = static_cast<uint32_t>(part.size());
+    std::copy(part.begin(), part.end(), words.begin() + StepWords::rows);
+    auto grids = grid_words(w_->plans.given->grids, w_->plans.given->max_group_x);
+    for (uint32_t i = 0; i < kMaxGrids; ++i)
+      search::write_grid(grids, uint64_t{i} * GridWords::stride, static_cast<uint32_t>(part.size()));
+    std::copy(grids.begin(), grids.end(), area->words(StateKind::given_grids).begin());
+    LAPILLI_CHECK(send(*area));
+    runner_->append(*w_->given);
+  }
+  return {};
+}
+
+// ---- harvest ------------------------------------------------------------------------------------------------------
+
+Status SearchEngine::read_step(std::span<const uint32_t> log) {
+  const auto& shape = w_->key.shape;
+  const uint32_t ran = log[LogLayout::ran];
+  if (ran > shape.rows() || ran % shape.beams != 0)
+    return fail(ErrorCode::internal, "the step log has %u rows of %u", ran, shape.rows());
+  if (ran > 0) ++counts_.ticks;  // submissions run on behind the end
+  counts_.rows += ran;
+  // Steps without rows were submitted before those came that wait now.
+  if (ran > 0 && (!pending_.empty() || unfinished() > shape.running)) {
+    counts_.queued_rows += ran;
+    counts_.queued_room += shape.rows();
+  }
+  for (uint32_t r = 0; r < ran; r += shape.beams)
+    LAPILLI_CHECK(read_sentence(log.data() + LogLayout::header + uint64_t{r} * LogLayout::entry));
+  return on_captured_step ? on_captured_step(log, *w_) : Status{};
+}
+
+Status SearchEngine::read_sentence(const uint32_t* entries) {
+  const auto& shape = w_->key.shape;
+  const uint32_t slot = RowWord::slot(entries[LogLayout::row]), position = RowWord::position(entries[LogLayout::row]);
+  const uint32_t place = slot / shape.beams;
+  if (place >= places_.size() || slot % shape.beams != 0)
+    return fail(ErrorCode::internal, "the step log names slot %u of %u", slot, shape.slots());
+  const std::shared_ptr<Sentence> s = places_[place].sentence;
+  // Steps in flight may have worked for one that is not here any more.
+  if (!s || entries[LogLayout::occupant] != s->mark) return {};
+  if (position + 1 < s->log.given || s->log.step_at(position) != s->log.steps())
+    return fail(ErrorCode::internal, "the step log has position %u behind %u ids and %u steps", position, s->log.given,
+                s->log.steps());
+  // The queue is in order: what was before this one has left it.
+  if (s->log.entries.empty()) ghosts_.erase(ghosts_.begin(), ghosts_.lower_bound(s->serial));
+  for (uint32_t b = 0; b < shape.beams; ++b) {
+    const uint32_t* e = entries + uint64_t{b} * LogLayout::entry;
+    s->log.entries.push_back({static_cast<int32_t>(e[LogLayout::token]), e[LogLayout::parent],
+                              std::bit_cast<float>(e[LogLayout::running]), e[LogLayout::note]});
+  }
+  s->rows_run += shape.beams;
+  const uint32_t note = entries[LogLayout::note];
+  if (note & LogLayout::note_ended) {
+    read_result(*s, entries, note);
+    leave(place);
+  } else if (position + 2 >= shape.target_positions) {
+    places_[place].full = true;
+    ++full_;
+  }
+  return {};
+}
+
+void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t note) {
+  s.ended = true;
+  if (note & LogLayout::note_failed) {
+    s.status = fail(ErrorCode::invalid_data,
+                    "the model's scores behind %zu ids are no numbers: its weights, or this device, cannot compute this "
+                    "input",
+                    s.given.size() + s.log.steps() - 1);
+    return;
+  }
+  const uint32_t count = std::min(note >> LogLayout::note_count_shift, s.log.beams);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t* f = entries + uint64_t{i} * LogLayout::entry + LogLayout::finished;
+    s.finished.push_back({std::bit_cast<float>(f[0]), f[1], f[2], static_cast<int32_t>(f[3])});
+  }
+  if (count == 0) s.status = fail(ErrorCode::internal, "a search has ended without a hypothesis");
+}
+
+void SearchEngine::leave(uint32_t place) {
+  lists_.release(places_[place].sentence->words.lists);
+  if (places_[place].full) --full_;
+  places_[place] = {};
+  free_places_.insert(place);
+}
+
+void SearchEngine::end_all(const Status& status) {
+  const auto end = [&](Sentence& s) {
+    if (s.ended) return;
+    s.ended = true;
+    s.status = status;
+  };
+  for (const auto& s : pending_) end(*s);
+  for (const Occupant& o : places_)
+    if (o.sentence) end(*o.sentence);
+  pending_.clear();
+}
+
+// ---- more positions -----------------------------------------------------------------------------------------------
+
+Status SearchEngine::grow() {
+  WorkspaceKey key = w_->key;
+  uint32_t longest = 0;
+  for (const Occupant& o : places_)
+    if (o.full) longest = std::max(longest, o.sentence->options.max_length);
+  key.shape.target_positions = length_bucket(std::min(longest, 2 * key.shape.target_positions));
+  const uint32_t tick = runner_->tick();
+  auto grown = model_.grow_workspace(w_, key);
+  if (!grown) {
+    const ErrorCode code = grown.error().code;
+    const bool too_much = code == ErrorCode::out_of_memory || code == ErrorCode::unsupported;
+    if (!too_much || !w_) return std::move(grown).error();
+    // Those that need more end; the others go on.
+    for (uint32_t place = 0; place < places_.size(); ++place) {
+      if (!places_[place].full) continue;
+      const auto s = places_[place].sentence;
+      s->ended = true;
+      s->status = grown.error();
+      leave(place);
+      cancelled_.insert(place);
+    }
+    return {};
+  }
+  counts_.submissions += runner_->submissions();
+  w_ = std::move(grown).value();
+  model_.remember_positions(key.shape.source_positions, key.shape.target_positions);
+  set_up_runner(tick);
+  for (Occupant& o : places_) o.full = false;
+  full_ = 0;
+  sent_.emplace_back();
+  LAPILLI_CHECK(send(*w_->first));
+  runner_->append(*w_->move);
+  runner_->append(*w_->start);
+  runner_->name_last(0);
+  return {};
+}
+
+}  // namespace lapilli

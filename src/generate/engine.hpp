@@ -1,0 +1,110 @@
+// The search engine: sentences of any number of jobs go through one session, each at its own position and with options of
+// its own. Sources are encoded ahead into places that nobody holds, the device starts the next one when a sentence ends.
+//
+//   pending --admit--> waiting (on the device) --> running --> ended: its place is free for the next one
+//
+// Safe to use from several threads; nothing blocks. Jobs pump the engine that has their sentences, whoever's turn it is.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "generate/encode_pass.hpp"
+#include "generate/generate.hpp"
+#include "generate/list_room.hpp"
+#include "generate/sentence.hpp"
+#include "generate/workspace.hpp"
+#include "runtime/runner.hpp"
+
+namespace lapilli {
+
+class SearchEngine {
+ public:
+  // The model outlives the engine.
+  SearchEngine(Model::Impl& model, std::unique_ptr<Workspace> workspace);
+
+  // Whether so many more sentences of this kind may come: there is room for each, and rows for all of them.
+  [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
+  // Sentences of this kind that it is at work for.
+  [[nodiscard]] uint32_t busy_with(const WorkspaceKey& key) const;
+  // They wait for a place; first come, first served.
+  void add(std::span<const std::shared_ptr<Sentence>> sentences);
+  // They end as cancelled, if they have not ended. What steps in flight still do for them is lost.
+  void cancel(std::span<const std::shared_ptr<Sentence>> sentences);
+
+  // Submits what fits, polls, harvests. If another thread is at it, nothing is to be done. An error is the end of all
+  // sentences and of the engine.
+  Status pump();
+  // Waits, bounded, for the oldest submission that is in flight now, if there is one.
+  Status wait();
+
+  struct Counts {
+    uint64_t ticks = 0, rows = 0;                   // steps, and the rows that ran in them
+    uint64_t queued_rows = 0, queued_room = 0;      // of steps while others waited: rows that ran, and that could have
+    uint64_t submissions = 0, narrow_submissions = 0, admissions = 0;
+  };
+  [[nodiscard]] Counts counts() const;
+  [[nodiscard]] uint64_t session_bytes() const;
+  // Runs `look` under the engine's lock: for reading sentences.
+  template <class Look>
+  auto locked(Look&& look) const {
+    const std::lock_guard lock(mutex_);
+    return look();
+  }
+  // Capturing searches: called after every step, when nothing is in flight.
+  std::function<Status(std::span<const uint32_t> log, const Workspace& workspace)> on_captured_step;
+
+ private:
+  Status advance();
+  bool feed(Status& status);
+  void set_up_runner(uint32_t tick);
+  [[nodiscard]] bool can_admit() const;
+  [[nodiscard]] bool queue_is_full() const { return ghosts_.size() + places_.size() > kMaxRows; }
+  [[nodiscard]] uint32_t unfinished() const;
+
+  // Admission.
+  struct Admission;
+  Status admit();
+  bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
+  void put_sources(UploadArea& area, const Plan& encode, std::span<const PassSource> sources);
+  Status run_given(std::span<const uint32_t> rows);
+  static UploadArea* free_area(std::vector<std::unique_ptr<UploadArea>>& areas);
+  Status send(UploadArea& area);
+
+  // Harvest.
+  Status read_step(std::span<const uint32_t> log);
+  Status read_sentence(const uint32_t* entries);
+  static void read_result(Sentence& sentence, const uint32_t* entries, uint32_t note);
+  void leave(uint32_t place);
+  void end_all(const Status& status);
+  Status grow();
+
+  Model::Impl& model_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Workspace> w_;
+  std::unique_ptr<StepRunner> runner_;
+  Status status_;
+  std::deque<std::shared_ptr<Sentence>> pending_;
+  struct Occupant {
+    std::shared_ptr<Sentence> sentence;
+    bool full = false;
+  };
+  std::vector<Occupant> places_;
+  std::set<uint32_t> free_places_;  // the first one is taken, so that rows come in one order, whoever was here before
+  std::set<uint32_t> cancelled_;  // places that the device has not been told of
+  // Sentences that were cancelled before they were seen to run: the device's queue, a ring, may still name their places.
+  std::set<uint64_t> ghosts_;
+  uint64_t serial_ = 0;
+  ListRoom lists_;
+  uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
+  std::deque<std::vector<UploadArea*>> sent_;  // areas of each admission that is not complete, in order
+  Counts counts_;
+};
+
+}  // namespace lapilli

@@ -1,0 +1,57 @@
+// A sentence on its way through a search: what it asks for, and what the log said of it so far.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.hpp"
+#include "generate/search_options.hpp"
+
+namespace lapilli {
+
+// What every step chose for one sentence, from the one behind its given ids on.
+struct SentenceLog {
+  struct Entry {
+    int32_t token = 0;
+    uint32_t parent = 0;  // beam
+    float running = 0;
+    uint32_t note = 0;
+  };
+  uint32_t beams = 1;
+  uint32_t given = 1;          // ids in front, at least one
+  std::vector<Entry> entries;  // [steps][beams]
+
+  [[nodiscard]] uint32_t steps() const { return static_cast<uint32_t>(entries.size() / beams); }
+  [[nodiscard]] const Entry& at(uint32_t step, uint32_t beam) const { return entries[uint64_t{step} * beams + beam]; }
+  // The step whose rows are at this position.
+  [[nodiscard]] uint32_t step_at(uint32_t position) const { return position + 1 - given; }
+};
+
+// A finished hypothesis: where it ended, and with which token.
+struct Finished {
+  float score = 0;
+  uint32_t position = 0, beam = 0;
+  int32_t token = 0;
+};
+
+// One sentence of a search engine. The job that asked for it and the engine share it; all fields but `cancelled` belong to
+// whoever holds the engine's lock.
+struct Sentence {
+  std::vector<int32_t> source;
+  std::vector<int32_t> given;              // decoder ids, the decoder start in front
+  std::vector<uint32_t> global_positions;  // see GenerateRequest
+  SearchOptions options;
+  SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
+
+  uint32_t mark = 0;    // of this occupant of its place
+  uint64_t serial = 0;  // counts admissions of the engine
+  bool admitted = false, ended = false;
+  Status status;  // why it has no result
+  SentenceLog log;
+  std::vector<Finished> finished;  // best first
+  uint64_t rows_run = 0;           // rows that steps spent on it
+};
+
+}  // namespace lapilli

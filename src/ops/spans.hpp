@@ -1,0 +1,28 @@
+// The sentences of an encode pass on the host: the words of StateKind::spans, and back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lapilli {
+
+// One sentence: its first row and tile, how many ids (rows) it has, and its number in cross_kv and lengths.
+struct Span {
+  uint32_t row = 0, tile = 0, ids = 0, place = 0;
+};
+
+// Sentences one after another: rows and tiles are counted, those of the arguments are not looked at. At most kMaxRows.
+std::vector<Span> packed_spans(std::span<const Span> sentences);
+// SpanWords::words of them.
+std::vector<uint32_t> span_words(std::span<const Span> packed);
+// The sentences that words hold: those with ids, by their number in the pass.
+std::vector<Span> spans_of(std::span<const uint32_t> words);
+
+// Of a whole pass.
+struct SpanTotals {
+  uint32_t rows = 0, tiles = 0;
+};
+SpanTotals span_totals(std::span<const Span> packed);
+
+}  // namespace lapilli

@@ -1,0 +1,58 @@
+// lapilli::Device: several models on one, at once and after its handle.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "lapilli/lapilli.hpp"
+
+namespace {
+
+const std::string kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
+
+TEST(CppDeviceShared, OneDeviceForTwoModels) {
+  auto load_both = [] {
+    const auto device = lapilli::Device::open().value();
+    auto first = lapilli::Model::load(device, kModel).value();
+    const auto stats_of = [](const lapilli::Model& model) {
+      return model.translate({"Where is the station?"}).value().stats();
+    };
+    const lapilli_stats alone = stats_of(first);
+    EXPECT_GT(alone.pipelines, 0u);
+    auto second = lapilli::Model::load(device, kModel).value();
+    (void)stats_of(second);
+    // The first one's device has the second one's weights, and no pipeline more.
+    const lapilli_stats both = stats_of(first);
+    EXPECT_EQ(both.pipelines, alone.pipelines);
+    EXPECT_GE(both.device_bytes_peak, alone.device_bytes_peak + second.info().weight_bytes / 2);
+    return std::pair(std::move(first), std::move(second));
+  };
+  auto both = load_both();  // the device's handle is gone
+  const auto work = [](const lapilli::Model& model, const char* text, const char* french) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(model.translate({text}).value()[0].text(), french);
+  };
+  std::thread other([&] { work(both.first, "What time is it?", "À quelle heure est-ce ?"); });
+  work(both.second, "Where is the station?", "Où est la gare ?");
+  other.join();
+}
+
+TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
+  lapilli::DeviceOptions options;
+  options.select = "no such device";
+  EXPECT_EQ(lapilli::Device::open(options).error().status(), LAPILLI_NO_DEVICE);
+  EXPECT_EQ(lapilli::Model::load(kModel, options).error().status(), LAPILLI_NO_DEVICE);
+  options = {};
+  options.caps = "floor";
+  const auto device = lapilli::Device::open(options).value();
+  const auto copy = device;
+  EXPECT_EQ(copy.handle(), device.handle());
+  lapilli::ModelOptions limits;
+  limits.memory_limit = 1000;
+  EXPECT_EQ(lapilli::Model::load(device, kModel, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
+  EXPECT_EQ(lapilli::Model::load(device, "no/such/model").error().status(), LAPILLI_NOT_FOUND);
+  // One model's failure is not the next one's.
+  EXPECT_EQ(lapilli::Model::load(device, kModel).value().translate({"Where is the station?"}).value()[0].text(),
+            "Où est la gare ?");
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+// Several models on one device: what they share, and how long it lives. The C++ face is in shared_device_cpp_test.cpp,
+// as names of lapilli.hpp and the library's own do not go into one file.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "api/handles.hpp"
+#include "runtime/self_test.hpp"
+
+namespace {
+
+const char* const kEnFr = LAPILLI_SOURCE_DIR "/models/en-fr";
+const char* const kTiny = LAPILLI_SOURCE_DIR "/tests/data/models/t5/model";
+
+using Model = std::unique_ptr<lapilli_model, void (*)(lapilli_model*)>;
+
+Model load(lapilli_device* device, const char* directory) {
+  lapilli_model* model = nullptr;
+  EXPECT_EQ(lapilli_model_load(device, directory, &model), LAPILLI_OK) << lapilli_last_error();
+  return {model, &lapilli_model_free};
+}
+
+std::vector<int32_t> ids_of(const Model& model, const lapilli_input& input) {
+  lapilli_options options = lapilli_default_options();
+  options.max_new_tokens = 16;
+  lapilli_result* made = nullptr;
+  EXPECT_EQ(lapilli_generate(model.get(), &input, 1, &options, &made), LAPILLI_OK) << lapilli_last_error();
+  const std::unique_ptr<lapilli_result, void (*)(lapilli_result*)> result(made, &lapilli_result_free);
+  lapilli_sequence best{};
+  best.struct_size = sizeof best;
+  EXPECT_EQ(lapilli_result_get(made, 0, 0, &best), LAPILLI_OK) << lapilli_last_error();
+  return {best.ids.ids, best.ids.ids + best.ids.count};
+}
+
+// What loading a model and one call of it cost.
+struct Cost {
+  uint64_t pipelines = 0;
+  size_t kernels = 0;  // tested
+  int tests = 0;       // that the log speaks of
+};
+
+TEST(ApiDeviceShared, ASecondModelCompilesAndTestsNothing) {
+  lapilli_device* handle = nullptr;
+  ASSERT_EQ(lapilli_device_open(nullptr, &handle), LAPILLI_OK) << lapilli_last_error();
+  const auto device = handle->device;
+  const auto self_test = lapilli::SelfTest::of(*device);
+  int tests = 0;
+  lapilli_set_log(
+      LAPILLI_LOG_VERBOSE,
+      [](void* user, int32_t, const char* message) {
+        if (std::strstr(message, "self-test: ")) ++*static_cast<int*>(user);
+      },
+      &tests);
+  const lapilli_input input = lapilli_text("Where is the station?");
+  const auto cost = [&](Model& model) {
+    const uint64_t pipelines = device->counters().pipelines_created;
+    const size_t kernels = self_test->kernels();
+    tests = 0;
+    model = load(handle, kEnFr);
+    EXPECT_EQ(ids_of(model, input), (std::vector<int32_t>{327, 31, 21, 1095, 11, 0}));
+    return Cost{device->counters().pipelines_created - pipelines, self_test->kernels() - kernels, tests};
+  };
+  Model first{nullptr, &lapilli_model_free}, second{nullptr, &lapilli_model_free};
+  const Cost one = cost(first), two = cost(second);
+  lapilli_set_log(LAPILLI_LOG_WARNING, nullptr, nullptr);
+  EXPECT_GT(one.kernels, 10u);
+  EXPECT_GE(one.pipelines, one.kernels);
+  EXPECT_GT(one.tests, 0);
+  EXPECT_EQ(two.kernels, 0u);
+  EXPECT_EQ(two.pipelines, 0u);
+  EXPECT_EQ(two.tests, 0);
+  lapilli_device_close(handle);
+}
+
+TEST(ApiDeviceShared, LivesAsLongAsAModelDoes) {
+  lapilli_device* handle = nullptr;
+  ASSERT_EQ(lapilli_device_open(nullptr, &handle), LAPILLI_OK) << lapilli_last_error();
+  const std::weak_ptr<lapilli::vulkan::Device> device = handle->device;
+  Model french = load(handle, kEnFr), tiny = load(handle, kTiny);  // of different families
+  lapilli_device_close(handle);
+  const int32_t source[] = {5, 6, 7, 1};
+  const auto alone = ids_of(tiny, lapilli_tokens(source, 4));
+  EXPECT_EQ(ids_of(french, lapilli_text("What time is it?")).back(), 0);
+  EXPECT_EQ(ids_of(tiny, lapilli_tokens(source, 4)), alone);
+  EXPECT_FALSE(device.expired());
+  french.reset();
+  EXPECT_FALSE(device.expired());
+  EXPECT_EQ(ids_of(tiny, lapilli_tokens(source, 4)), alone);
+  tiny.reset();
+  EXPECT_TRUE(device.expired());
+}
+
+}  // namespace

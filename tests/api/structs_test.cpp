@@ -1,0 +1,204 @@
+// How the structs of the C interface grow: arrays of programs with older and newer headers, kinds of inputs, structs
+// that come out in numbers. Device tests use the bundled model.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lapilli/lapilli.h"
+
+namespace {
+
+bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+
+constexpr int32_t kStation[] = {463, 30, 16, 975, 23, 0};  // "Where is the station?"
+
+// A program of a later version, whose struct has a further field.
+template <class T>
+struct Newer {
+  T known{};
+  uint64_t further = 0;
+};
+
+// A program of an earlier version, whose inputs end before the ids.
+struct Older {
+  uint32_t struct_size = sizeof(Older);
+  int32_t kind = LAPILLI_INPUT_TEXT;
+  const char* text = nullptr;
+  size_t text_bytes = LAPILLI_ZERO_TERMINATED;
+};
+static_assert(sizeof(Older) == offsetof(lapilli_input, ids));
+
+class ApiDeviceStructs : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    lapilli_device* device = nullptr;
+    ASSERT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK) << lapilli_last_error();
+    ASSERT_EQ(lapilli_model_load(device, LAPILLI_SOURCE_DIR "/models/en-fr", &model_), LAPILLI_OK)
+        << lapilli_last_error();
+    lapilli_device_close(device);
+  }
+  static void TearDownTestSuite() {
+    lapilli_model_free(model_);
+    model_ = nullptr;
+  }
+
+  // Of `count` structs of any version.
+  lapilli_status generate(const void* inputs, size_t count, const lapilli_options* options = nullptr) {
+    lapilli_result* made = nullptr;
+    const lapilli_status status =
+        lapilli_generate(model_, static_cast<const lapilli_input*>(inputs), count, options, &made);
+    result_.reset(made);
+    return status;
+  }
+  std::string text(size_t input) const {
+    lapilli_sequence sequence{};
+    sequence.struct_size = sizeof sequence;
+    const lapilli_status got = lapilli_result_get(result_.get(), input, 0, &sequence);
+    return got == LAPILLI_OK ? sequence.text : lapilli_status_name(got);
+  }
+
+  static lapilli_model* model_;
+  std::unique_ptr<lapilli_result, void (*)(lapilli_result*)> result_{nullptr, &lapilli_result_free};
+};
+lapilli_model* ApiDeviceStructs::model_ = nullptr;
+
+TEST_F(ApiDeviceStructs, ArraysOfNewerPrograms) {
+  Newer<lapilli_input> inputs[3];
+  inputs[0].known = lapilli_text("What time is it?");
+  inputs[1].known = lapilli_tokens(kStation, 6);
+  inputs[2].known = lapilli_text_of("Hello.Goodbye.", 6);
+  for (auto& input : inputs) input.known.struct_size = sizeof input;
+  ASSERT_EQ(generate(inputs, 3), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(text(0), "À quelle heure est-ce ?");
+  EXPECT_EQ(text(1), "Où est la gare ?");
+  const std::string hello = text(2);
+  const lapilli_input alone = lapilli_text("Hello.");
+  ASSERT_EQ(generate(&alone, 1), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(hello, text(0));
+
+  inputs[2].further = 1;
+  EXPECT_EQ(generate(inputs, 3), LAPILLI_UNSUPPORTED);
+  EXPECT_TRUE(says("lapilli_input") && says("does not know")) << lapilli_last_error();
+  EXPECT_EQ(result_, nullptr);
+}
+
+TEST_F(ApiDeviceStructs, ArraysOfOlderPrograms) {
+  Older inputs[2];
+  inputs[0].text = "What time is it?";
+  inputs[1].text = "Where is the station?";
+  ASSERT_EQ(generate(inputs, 2), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(text(0), "À quelle heure est-ce ?");
+  EXPECT_EQ(text(1), "Où est la gare ?");
+  // What such a program does not have is not taken from the element behind.
+  inputs[0].kind = LAPILLI_INPUT_IDS;
+  ASSERT_EQ(generate(inputs, 2), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(text(0), "invalid argument");
+  EXPECT_EQ(text(1), "Où est la gare ?");
+}
+
+TEST_F(ApiDeviceStructs, SizesThatWereNotSet) {
+  lapilli_input inputs[2] = {};
+  EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("struct_size is 0; set it to sizeof(lapilli_input)")) << lapilli_last_error();
+  inputs[0] = lapilli_text("Hello.");
+  EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("number 1 has struct_size 0")) << lapilli_last_error();
+  inputs[1] = lapilli_text("Hello.");
+  inputs[1].struct_size += sizeof(void*);  // arrays are walked by one size
+  EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT);
+  for (const uint32_t impossible : {3u, static_cast<uint32_t>(sizeof(lapilli_input)) + 1, 0xffffffffu}) {
+    inputs[0].struct_size = inputs[1].struct_size = impossible;
+    EXPECT_EQ(generate(inputs, 2), LAPILLI_INVALID_ARGUMENT) << impossible;
+    EXPECT_TRUE(says("struct_size")) << lapilli_last_error();
+  }
+}
+
+TEST_F(ApiDeviceStructs, KindsAreRefusedByName) {
+  Newer<lapilli_input> input;
+  input.known = lapilli_text("Hello.");
+  input.known.struct_size = sizeof input;
+  input.further = 1;  // what a later kind has of its own
+  const auto refused = [&](int32_t kind, lapilli_status status, const char* what) {
+    input.known.kind = kind;
+    EXPECT_EQ(generate(&input, 1), status) << kind;
+    EXPECT_TRUE(says(what)) << kind << ": " << lapilli_last_error();
+  };
+  refused(3, LAPILLI_UNSUPPORTED, "input 0 is audio (3)");
+  refused(4, LAPILLI_UNSUPPORTED, "input 0 is an image (4)");
+  refused(77, LAPILLI_UNSUPPORTED, "not known (77); this version");
+  refused(-1, LAPILLI_UNSUPPORTED, "text (1) and ids (2)");
+  refused(0, LAPILLI_INVALID_ARGUMENT, "lapilli_text()");
+
+  lapilli_input nowhere = lapilli_text(nullptr);
+  EXPECT_EQ(generate(&nowhere, 1), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("text of input 0 is null")) << lapilli_last_error();
+  nowhere = lapilli_tokens(nullptr, 2);
+  EXPECT_EQ(generate(&nowhere, 1), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("ids of input 0")) << lapilli_last_error();
+  // What a kind does not have is not looked at.
+  lapilli_input both = lapilli_tokens(kStation, 6);
+  both.text = "Hello.";
+  both.text_bytes = 6;
+  ASSERT_EQ(generate(&both, 1), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(text(0), "Où est la gare ?");
+}
+
+TEST_F(ApiDeviceStructs, PhrasesOfNewerPrograms) {
+  const lapilli_input input = lapilli_text("Where is the station?");
+  const int32_t where[] = {327}, is[] = {31};  // what the answer would begin with
+  Newer<lapilli_phrase> words[2];
+  words[0].known = lapilli_phrase_of(is, 1);
+  words[1].known = lapilli_phrase_of(where, 1);
+  for (auto& word : words) word.known.struct_size = sizeof word;
+  lapilli_options options = lapilli_default_options();
+  options.bad_words = &words[0].known;
+  options.bad_word_count = 2;
+  ASSERT_EQ(generate(&input, 1, &options), LAPILLI_OK) << lapilli_last_error();
+  lapilli_sequence sequence{};
+  sequence.struct_size = sizeof sequence;
+  ASSERT_EQ(lapilli_result_get(result_.get(), 0, 0, &sequence), LAPILLI_OK);
+  for (size_t i = 0; i < sequence.ids.count; ++i) {
+    EXPECT_NE(sequence.ids.ids[i], 327);
+    EXPECT_NE(sequence.ids.ids[i], 31);
+  }
+  words[1].known.struct_size = 0;
+  EXPECT_EQ(generate(&input, 1, &options), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("lapilli_phrase")) << lapilli_last_error();
+}
+
+TEST_F(ApiDeviceStructs, LinksComeOneByOne) {
+  const lapilli_input input = lapilli_text("The cat sleeps.");
+  ASSERT_EQ(generate(&input, 1), LAPILLI_OK) << lapilli_last_error();
+  lapilli_attention* made = nullptr;
+  ASSERT_EQ(lapilli_attention_run(model_, result_.get(), 0, 0, 0, &made), LAPILLI_OK) << lapilli_last_error();
+  const std::unique_ptr<lapilli_attention, void (*)(lapilli_attention*)> attention(made, &lapilli_attention_free);
+  size_t count = 0;
+  ASSERT_EQ(lapilli_attention_align(made, LAPILLI_ATTENTION_MEAN, &count), LAPILLI_OK) << lapilli_last_error();
+  ASSERT_GE(count, 3u);
+  Newer<lapilli_word_link> cat;
+  cat.known.struct_size = sizeof cat;
+  cat.further = 9;
+  ASSERT_EQ(lapilli_attention_get_link(made, 1, &cat.known), LAPILLI_OK) << lapilli_last_error();
+  EXPECT_EQ(cat.further, 0u);  // nothing is known of it
+  EXPECT_EQ(cat.known.source_word, 1u);
+  EXPECT_EQ(cat.known.source_begin, 4u);
+  EXPECT_EQ(cat.known.source_end, 7u);
+  EXPECT_EQ(cat.known.target_word, 1u);
+  EXPECT_GT(cat.known.weight, 0);
+  EXPECT_LE(cat.known.weight, 1);
+  lapilli_word_link beyond{};
+  EXPECT_EQ(lapilli_attention_get_link(made, 0, &beyond), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(says("struct_size")) << lapilli_last_error();
+  beyond.struct_size = sizeof beyond;
+  EXPECT_EQ(lapilli_attention_get_link(made, count, &beyond), LAPILLI_INVALID_ARGUMENT);
+  // After an alignment that failed there are none.
+  EXPECT_EQ(lapilli_attention_align(made, 99, &count), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(lapilli_attention_get_link(made, 0, &beyond), LAPILLI_INVALID_ARGUMENT);
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// Which words of a weight loading has to zero, against the words that its pieces write, one by one.
+#include "runtime/padding.hpp"
+
+#include <gtest/gtest.h>
+
+namespace lapilli {
+namespace {
+
+WeightPiece piece(WeightPiece::Kind kind, uint64_t rows, uint64_t k) {
+  WeightPiece p;
+  p.kind = kind;
+  p.rows = rows;
+  p.k = k;
+  return p;
+}
+
+std::vector<bool> written(const WeightSource& source) {
+  std::vector<bool> words(source.words);
+  std::fill_n(words.begin(), source.values.size(), true);
+  for (const WeightPiece& p : source.pieces)
+    for (uint64_t r = 0; r < p.rows; ++r) {
+      const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
+      for (uint64_t c = 0; c < p.k; ++c)
+        words[p.kind == WeightPiece::Kind::plain  ? p.destination + r * p.k + c
+              : p.kind == WeightPiece::Kind::bias ? packed::bias_word(column, source.n, source.k)
+                                                  : packed::word(column, c, source.k)] = true;
+    }
+  return words;
+}
+
+// Every word that nothing writes is in a range, and of the others those alone that share a panel with a missing column.
+void expect_padding(const WeightSource& source) {
+  const std::vector<bool> words = written(source);
+  std::vector<bool> filled(source.words), lacking(source.words);
+  uint64_t end = 0;
+  for (const auto& [first, last] : padding_of(source)) {
+    ASSERT_TRUE(first < last && last <= source.words && (first > end || first == 0)) << first << " to " << last;
+    for (uint64_t w = first; w < last; ++w) filled[w] = true;
+    end = last;
+  }
+  const uint64_t panel_words = source.n ? packed::panel_words(source.k) : 0;
+  for (uint64_t begin = 0; source.n && begin < packed::bias_begin(source.n, source.k); begin += panel_words)
+    for (uint64_t w = begin; w < begin + packed::kPanel; ++w)
+      if (!words[w]) std::fill_n(lacking.begin() + static_cast<ptrdiff_t>(begin), panel_words, true);
+  for (uint64_t w = 0; w < source.words; ++w) ASSERT_EQ(filled[w], !words[w] || lacking[w]) << "word " << w;
+}
+
+WeightSource matrix(uint32_t n, uint32_t k) { return {"matrix", packed::words(n, k), n, k, {}, {}}; }
+
+TEST(Padding, OfMatrices) {
+  for (const uint32_t n : {1, 31, 32, 33, 96, 129})
+    for (const uint32_t k : {1, 4, 7, 64}) {
+      WeightSource s = matrix(n, k);
+      s.pieces = {piece(WeightPiece::Kind::matrix, n, k)};
+      expect_padding(s);
+      s.pieces.push_back(piece(WeightPiece::Kind::bias, n, 1));
+      expect_padding(s);
+    }
+}
+
+TEST(Padding, OfMatricesOfSeveralParts) {
+  // Keys and values by head; then a gate with three columns between it and its value.
+  WeightSource kv = matrix(160, 12);
+  for (const uint32_t first : {0u, 20u}) {
+    kv.pieces.push_back(piece(WeightPiece::Kind::matrix, 80, 12));
+    kv.pieces.back().first_column = first;
+    kv.pieces.back().group = 20;
+    kv.pieces.back().group_stride = 40;
+  }
+  expect_padding(kv);
+  EXPECT_EQ(padding_of(kv), (std::vector<WordRange>{{packed::bias_begin(160, 12), packed::words(160, 12)}}));
+  WeightSource gate = matrix(64 + 61, 8);
+  gate.pieces = {piece(WeightPiece::Kind::matrix, 61, 8), piece(WeightPiece::Kind::matrix, 61, 8),
+                 piece(WeightPiece::Kind::bias, 61, 1), piece(WeightPiece::Kind::bias, 61, 1)};
+  gate.pieces[1].first_column = gate.pieces[3].first_column = 64;
+  expect_padding(gate);
+}
+
+TEST(Padding, OfVectorsAndValues) {
+  WeightSource norm{"norm", 80, 0, 0, {}, {}};
+  norm.pieces = {piece(WeightPiece::Kind::plain, 38, 1), piece(WeightPiece::Kind::plain, 37, 1)};
+  norm.pieces[0].destination = 40;
+  EXPECT_EQ(padding_of(norm), (std::vector<WordRange>{{37, 40}, {78, 80}}));
+  expect_padding(norm);
+  EXPECT_TRUE(padding_of({"values", 5, 0, 0, {}, {1, 2, 3, 4, 5}}).empty());
+  EXPECT_EQ(padding_of({"values", 7, 0, 0, {}, {1, 2, 3, 4, 5}}), (std::vector<WordRange>{{5, 7}}));
+}
+
+}  // namespace
+}  // namespace lapilli
