@@ -83,7 +83,8 @@ void main() {
   uint entry = (step_word(STEP_TICK) & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows) + LOG_HEADER + LOG_ENTRY * row;
   float running = uintBitsToFloat(search[base + SEARCH_HEADER]);
   Chosen chosen = choose(row);
-  uint token = chosen.id == NO_ID ? param(P_PAD) : chosen.id, note = 0u;
+  // Drivers differ in what they take for the best of what is no number.
+  uint token = chosen.failed || chosen.id == NO_ID ? param(P_PAD) : chosen.id, note = 0u;
   running = forbidden(chosen.log_probability) || forbidden(running) ? MASKED : running + chosen.log_probability;
   if (chosen.failed) {
     running = MASKED;

@@ -175,7 +175,7 @@ WorkspaceKey Job::Impl::key() const {
   }
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source.size();
-  key.encode_rows = encode_room(s.running, s.source_positions, all_source);
+  key.encode_rows = m.encode_room(s.running, s.source_positions, all_source);
   // Options are the same for all, but for the source's ids.
   if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));

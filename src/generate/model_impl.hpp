@@ -37,6 +37,8 @@ struct Model::Impl {
   // the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody uses are
   // kept for the next job of their kind; the oldest are dropped. Thread-safe.
   Result<std::shared_ptr<SearchEngine>> take_engine(const WorkspaceKey& key, uint32_t sentences);
+  // Room for the source ids of one admission, where the sources of a job have so many in all.
+  [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
   // Drops the engines that nobody uses, to make room.
   void drop_free();
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
@@ -56,6 +58,7 @@ struct Model::Impl {
  private:
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
   Result<std::shared_ptr<SearchEngine>> make_engine(const WorkspaceKey& key);
+  [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
   Status bind(Workspace& w);
   static Status write_step_grids(Workspace& w);
   std::shared_ptr<std::atomic<uint64_t>> session_bytes_ =

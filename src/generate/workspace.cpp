@@ -56,10 +56,13 @@ void complete_key(WorkspaceKey& key, uint32_t waiting) {
 }
 
 // Source ids that one admission brings at most, if it brings more than one source: what keeps the device busy.
-constexpr uint32_t kMostEncodeRows = 2048;
+constexpr uint64_t kMostEncodeRows = 2048;
 
-uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) {
-  const uint64_t most = std::max(source_positions, kMostEncodeRows);
+uint32_t Model::Impl::encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const {
+  // The keys and values of all their rows in one head lie in one binding; half of it, for what is asked for is rounded up.
+  const uint64_t row_bytes = 2 * uint64_t{std::max(1u, network.config.encoder.head_dim)} * 4;
+  const uint64_t bound = device->caps().max_storage_range / row_bytes / 2;
+  const uint64_t most = std::max<uint64_t>(source_positions, std::min(kMostEncodeRows, bound));
   return length_bucket(std::min({all_ids, most, uint64_t{running} * source_positions}));
 }
 
@@ -274,11 +277,9 @@ const BoundPlan& Workspace::encode_for(uint32_t rows) const {
   return *encode[chosen];
 }
 
-namespace {
-
 // Who finds others of its kind at work gets a session with room for more of them.
-constexpr uint32_t kSharedSentences = 32;
-WorkspaceKey wider(WorkspaceKey key, uint32_t others) {
+WorkspaceKey Model::Impl::wider(WorkspaceKey key, uint32_t others) const {
+  constexpr uint32_t kSharedSentences = 32;
   model::SessionShape& s = key.shape;
   const uint32_t waiting = s.places - s.running;
   const uint32_t wanted = std::bit_ceil(2 * std::min(others + s.running, kMaxRows));
@@ -287,8 +288,6 @@ WorkspaceKey wider(WorkspaceKey key, uint32_t others) {
   complete_key(key, waiting);
   return key;
 }
-
-}  // namespace
 
 Result<std::shared_ptr<SearchEngine>> Model::Impl::take_engine(const WorkspaceKey& key, uint32_t sentences) {
   uint32_t others = 0;
@@ -304,7 +303,9 @@ Result<std::shared_ptr<SearchEngine>> Model::Impl::take_engine(const WorkspaceKe
   }
   if (others > 0) {
     auto shared = make_engine(wider(key, others));
-    if (shared || shared.error().code != ErrorCode::out_of_memory) return shared;
+    const bool too_large = !shared && (shared.error().code == ErrorCode::out_of_memory ||
+                                       shared.error().code == ErrorCode::unsupported);
+    if (!too_large) return shared;
   }
   auto made = make_engine(key);
   if (made || made.error().code != ErrorCode::out_of_memory) return made;

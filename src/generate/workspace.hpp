@@ -29,8 +29,6 @@ uint32_t length_bucket(uint64_t n);
 // Of a search for up to `running` sentences at a time, `waiting` more of which are prepared. The other fields of the shape
 // are given; those that follow from them are filled in.
 void complete_key(WorkspaceKey& key, uint32_t waiting);
-// Room for the source ids of one admission, where the sources of a job have so many in all.
-uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids);
 // What a search for `sentences` sources of up to so many ids is made for, with the plainest options.
 WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions);
 

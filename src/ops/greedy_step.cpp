@@ -121,13 +121,14 @@ class Row {
 
   void run(const uint32_t* partials) {
     if (t_ + 1 >= a_.shape.positions) return;
-    const auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
+    auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
     const float before = search::as_float(record_[SearchLayout::running(1)]);
     const bool no = search::forbidden(before) || search::forbidden(chosen.log_probability);
     float running = no ? kMasked : before + chosen.log_probability;
     uint32_t note = 0;
     if (fails(partials, a_.slices)) {
       running = kMasked;
+      chosen.id = p_[P::pad];
       note = LogLayout::note_ended | LogLayout::note_failed;
     } else if (t_ + 2 >= p_[P::max_length] || p_.is_end(chosen.id)) {
       finish(chosen.id, running);

@@ -30,6 +30,7 @@ inline GenerateRequest request_of(const std::vector<uint32_t>& lengths, uint32_t
   GenerateRequest r;
   r.sources = random_sources(lengths, 256, 11);
   r.options.num_beams = r.options.num_return_sequences = beams;
+  r.deterministic = true;  // bits are compared, whatever runs beside it
   if (length) r.options.max_new_tokens = r.options.min_new_tokens = length;
   return r;
 }
