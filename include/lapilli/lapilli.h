@@ -268,6 +268,10 @@ typedef struct lapilli_options {
                                     seed and number: a caller that gives its inputs in several calls numbers them
                                     through, so that no two draw alike and none depends on where the calls are cut */
   const lapilli_cancel_token* cancel_token; /* or null */
+  int32_t deterministic; /* not 0: every sum is made in one order, so that an input's ids and scores do not depend on
+                            what runs beside it, in this call or in others. Somewhat slower for single inputs; without
+                            it they may differ where the two best continuations are as good as equal (1e-4) */
+  int32_t reserved;      /* 0 */
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
@@ -486,6 +490,8 @@ static inline lapilli_options lapilli_default_options(void) {
   o.stream_user = NULL;
   o.input_numbers = NULL;
   o.cancel_token = NULL;
+  o.deterministic = 0;
+  o.reserved = 0;
   return o;
 }
 

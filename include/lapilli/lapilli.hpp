@@ -144,6 +144,7 @@ struct Options {
   // Sampling: one number per input that its draws go by; empty: 0, 1, 2, ... See lapilli_options.
   std::vector<uint64_t> input_numbers;
   std::optional<CancelToken> cancel_token;
+  bool deterministic = false;  // ids do not depend on what runs beside an input; see lapilli_options
 };
 
 // One run of the model that a sequence is made of.
@@ -368,6 +369,7 @@ class Model {
     o.target_language = options.target_language.c_str();
     if (options.split_sentences) o.split_sentences = *options.split_sentences ? 1 : 0;
     if (options.cancel_token) o.cancel_token = options.cancel_token->handle();
+    o.deterministic = options.deterministic ? 1 : 0;
     return o;
   }
 

@@ -169,6 +169,7 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
     request.inputs[i].number = from.input_numbers[i];
   request.batch = from.batch;
   request.steps_in_flight = from.steps_in_flight;
+  request.deterministic = from.deterministic != 0;
   if (from.progress) {
     request.progress = [function = from.progress, user = from.progress_user](uint64_t done, uint64_t total) {
       return function(user, done, total) == 0;

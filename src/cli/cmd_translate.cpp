@@ -123,6 +123,7 @@ class Translator {
     if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
     if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
     options_.batch = arguments_.batch;
+    options_.deterministic = arguments_.deterministic;
     options_.json = options_json(arguments_);
     options_.task = about_.task;
     options_.source_language = arguments_.from;

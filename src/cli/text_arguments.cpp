@@ -89,6 +89,8 @@ void add_output(CLI::App& command, TextArguments& a) {
       ->type_name("N")
       ->capture_default_str()
       ->transform(whole_number(1, 65536));
+  command.add_flag("--deterministic", a.deterministic,
+                   "The same output whatever else is worked on: every sum is made in one order");
   command
       .add_option("--memory-limit", a.memory_limit,
                   "Device memory that may be taken, in MiB; batches that need more are run in parts")

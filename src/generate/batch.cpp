@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generate/encoded_source.hpp"
 #include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/token_stream.hpp"
@@ -15,9 +16,12 @@ GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t
   part.steps_in_flight = request.steps_in_flight;
   part.capture_scores = request.capture_scores;
   part.deterministic = request.deterministic;
+  part.keep_encoded = request.keep_encoded;
   for (size_t i = begin; i < end; ++i) {
     part.sources.push_back(request.sources[order[i]]);
     part.sequences.push_back(request.sequences.empty() ? static_cast<uint32_t>(order[i]) : request.sequences[order[i]]);
+    if (!request.encoded.empty()) part.encoded.push_back(request.encoded[order[i]]);
+    if (!request.logits_at.empty()) part.logits_at.push_back(request.logits_at[order[i]]);
     if (!request.decoder_ids.empty()) part.decoder_ids.push_back(request.decoder_ids[order[i]]);
     if (!request.global_positions.empty()) part.global_positions.push_back(request.global_positions[order[i]]);
   }
@@ -95,6 +99,9 @@ class Batches {
       return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request_.decoder_ids.size(), n);
     if (!request_.sequences.empty() && request_.sequences.size() != n)
       return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request_.sequences.size(), n);
+    if (!request_.logits_at.empty() && request_.logits_at.size() != n)
+      return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request_.logits_at.size(),
+                  n);
     const Model::Impl& m = *model_->impl();
     LAPILLI_CHECK(check_globals(m.network.config, request_.sources, request_.global_positions));
     LAPILLI_TRY(const auto options, resolve_options(m.generation, request_.options, 1, m.network.config));
@@ -106,6 +113,8 @@ class Batches {
       std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
     out_.hypotheses.resize(n);
     out_.errors.resize(n);
+    out_.logits.resize(request_.logits_at.empty() ? 0 : n);
+    out_.encoded.resize(request_.keep_encoded ? n : 0);
     return {};
   }
 
@@ -171,6 +180,8 @@ class Batches {
   void take(GenerateOutput&& part, size_t begin, size_t end) {
     for (size_t i = begin; i < end && i - begin < part.hypotheses.size(); ++i) {
       out_.hypotheses[order_[i]] = std::move(part.hypotheses[i - begin]);
+      if (!part.logits.empty()) out_.logits[order_[i]] = std::move(part.logits[i - begin]);
+      if (!part.encoded.empty()) out_.encoded[order_[i]] = std::move(part.encoded[i - begin]);
       Status& error = out_.errors[order_[i]] = std::move(part.errors[i - begin]);
       if (!error && is_too_much(error.error()) && end - begin > 1) again_.push_back(i);
       renumber_beams(out_.hypotheses[order_[i]], i - begin, order_[i], rows_each_);
@@ -195,8 +206,11 @@ class Batches {
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
   out = {};
-  if (request.sources.empty()) return {};
-  return Batches(model, request, progress, out).run();
+  if (request.sources.empty() && request.encoded.empty()) return {};
+  if (request.encoded.empty()) return Batches(model, request, progress, out).run();
+  GenerateRequest complete = request;
+  LAPILLI_CHECK(take_encoded(*model->impl(), complete));
+  return Batches(model, complete, progress, out).run();
 }
 
 }  // namespace lapilli

@@ -4,9 +4,9 @@
 #include <bit>
 
 #include "generate/encode_pass.hpp"
+#include "generate/encoded_source.hpp"
 #include "generate/inbox.hpp"
 #include "generate/model_impl.hpp"
-#include "ops/search_util.hpp"
 
 namespace lapilli {
 
@@ -29,6 +29,7 @@ bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
   return large.shape.source_positions >= small.shape.source_positions &&
          large.shape.list_words >= small.shape.list_words && large.encode_rows >= small.shape.source_positions &&
          large.given_rows * large.given_passes >= small.given_rows * small.given_passes &&
+         large.logits_rows >= small.logits_rows &&
          // More positions can be had while a search goes on, but not for ids that are given.
          (small.given_rows == 0 || large.shape.target_positions >= small.shape.target_positions);
 }
@@ -58,8 +59,9 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   o.work_limit = static_cast<double>(model_.device->caps().work_limit);
   runner_ = std::make_unique<StepRunner>(*w_->session, o);
   runner_->on_step = [this](std::span<const uint32_t> log) { return read_step(log); };
-  runner_->on_complete = [this](uint64_t) {
-    for (UploadArea* area : sent_.front()) area->busy = false;
+  runner_->on_complete = [this](uint64_t) -> Status {
+    LAPILLI_CHECK(read_logits());
+    for (UploadArea* area : sent_.front().areas) area->busy = false;
     sent_.pop_front();
     w_->first.reset();
     w_->move.reset();
@@ -165,11 +167,24 @@ uint32_t SearchEngine::unfinished() const { return static_cast<uint32_t>(places_
 
 // ---- admission ----------------------------------------------------------------------------------------------------
 
+namespace {
+
+template <class Area>
+size_t count_free(const std::vector<std::unique_ptr<Area>>& areas) {
+  return static_cast<size_t>(std::count_if(areas.begin(), areas.end(), [](const auto& a) { return !a->busy; }));
+}
+
+template <class Area>
+Area* free_one(const std::vector<std::unique_ptr<Area>>& areas) {
+  const auto it = std::find_if(areas.begin(), areas.end(), [](const auto& a) { return !a->busy; });
+  return it == areas.end() ? nullptr : it->get();
+}
+
+}  // namespace
+
 bool SearchEngine::can_admit() const {
-  const bool area = std::any_of(w_->admissions.begin(), w_->admissions.end(), [](const auto& a) { return !a->busy; });
-  const size_t given_areas = std::count_if(w_->given_passes.begin(), w_->given_passes.end(),
-                                           [](const auto& a) { return !a->busy; });
-  if (!area || given_areas < w_->key.given_passes) return false;
+  if (count_free(w_->admissions) == 0 || count_free(w_->given_passes) < w_->key.given_passes) return false;
+  if (w_->given_logits && count_free(w_->logits_passes) == 0) return false;
   // An admission of nobody lets the device go through its queue.
   if (queue_is_full()) return unfinished() == 0;
   const size_t possible = std::min(pending_.size(), free_places_.size());
@@ -184,17 +199,19 @@ struct SearchEngine::Admission {
   uint32_t rows = 0;  // of the encode pass
   std::vector<PassSource> sources;
   std::vector<uint32_t> given;  // row words
+  std::vector<uint32_t> logits;  // likewise, of rows whose logits are asked for
+  std::vector<std::shared_ptr<Sentence>> asked;  // for each of these
+  struct Entered {
+    std::shared_ptr<Sentence> sentence;
+    uint32_t place = 0;
+  };
+  std::vector<Entered> entered;
 };
-
-UploadArea* SearchEngine::free_area(std::vector<std::unique_ptr<UploadArea>>& areas) {
-  const auto it = std::find_if(areas.begin(), areas.end(), [](const auto& a) { return !a->busy; });
-  return it == areas.end() ? nullptr : it->get();
-}
 
 Status SearchEngine::send(UploadArea& area) {
   LAPILLI_CHECK(area.flush());
   area.busy = true;
-  sent_.back().push_back(&area);
+  sent_.back().areas.push_back(&area);
   runner_->append(area.copy());
   return {};
 }
@@ -202,7 +219,9 @@ Status SearchEngine::send(UploadArea& area) {
 bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
   if (a.given.size() + s->given.size() - 1 > uint64_t{key.given_rows} * key.given_passes) return false;
-  if (a.rows + s->source.size() > key.encode_rows) return false;
+  if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
+  const size_t rows = s->encoded ? 0 : s->source.size();
+  if (a.rows + rows > key.encode_rows) return false;
   const auto block = lists_.hold(s->words.lists);
   if (!block) return false;
   const uint32_t place = *free_places_.begin();
@@ -216,14 +235,17 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   s->log.given = static_cast<uint32_t>(s->given.size());
   a.inbox.enter(*s, place, block->offset, block->fresh);
   for (uint32_t i = 0; i + 1 < s->given.size(); ++i) a.given.push_back(RowWord::of(place * key.shape.beams, i));
-  a.rows += static_cast<uint32_t>(s->source.size());
-  a.sources.push_back({s->source, place, s->global_positions});
+  for (const uint32_t i : s->logits_at) a.logits.push_back(RowWord::of(place * key.shape.beams, i));
+  a.asked.insert(a.asked.end(), s->logits_at.size(), s);
+  a.rows += static_cast<uint32_t>(rows);
+  if (!s->encoded) a.sources.push_back({s->source, place, s->global_positions});
+  a.entered.push_back({s, place});
   return true;
 }
 
 Status SearchEngine::admit() {
   const WorkspaceKey& key = w_->key;
-  UploadArea& area = *free_area(w_->admissions);
+  UploadArea& area = *free_one(w_->admissions);
   Admission a{InboxWriter(area.words(StateKind::inbox), key.shape.running)};
   sent_.emplace_back();
   const bool nobody_is_there = unfinished() == 0;
@@ -244,8 +266,13 @@ Status SearchEngine::admit() {
   if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
   LAPILLI_CHECK(send(area));
   runner_->append(*w_->admit);
-  if (a.inbox.sentences() > 0) runner_->append(encode);
+  if (a.rows > 0) {
+    runner_->append(encode);
+    ++counts_.encode_passes;
+  }
+  LAPILLI_CHECK(move_sources(a));
   LAPILLI_CHECK(run_given(a.given));
+  LAPILLI_CHECK(run_logits(a));
   runner_->append(*w_->start);
   runner_->name_last(0);
   ++counts_.admissions;
@@ -267,24 +294,51 @@ void SearchEngine::put_sources(UploadArea& area, const Plan& encode, std::span<c
   put(StateKind::encode_grids, encode_grid_words(encode, pass));
 }
 
+// Sources that were encoded before come to their places, and what others came to goes where it is kept.
+Status SearchEngine::move_sources(const Admission& a) {
+  Sent& sent = sent_.back();
+  for (const auto& [s, place] : a.entered) {
+    for (const auto& one : {s->encoded, s->keep})
+      if (one) sent.moved.push_back(one);
+  }
+  if (sent.moved.empty()) return {};
+  LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(model_.device));
+  LAPILLI_CHECK(moves.begin(vulkan::RecordingUse::single));
+  for (const auto& [s, place] : a.entered) {
+    if (s->encoded) s->encoded->copy_in(moves, *w_, place);
+    if (s->keep && !s->encoded) s->keep->copy_out(moves, *w_, place);
+  }
+  LAPILLI_CHECK(moves.end());
+  sent.moves = std::make_unique<vulkan::CommandRecording>(std::move(moves));
+  runner_->append(*sent.moves);
+  return {};
+}
+
 // Keys and values of given ids: one pass over their rows, or several where they are many.
 Status SearchEngine::run_given(std::span<const uint32_t> rows) {
   const uint32_t most = w_->key.given_rows;
   for (size_t begin = 0; begin < rows.size(); begin += most) {
-    const auto part = rows.subspan(begin, std::min<size_t>(most, rows.size() - begin));
-    UploadArea* area = free_area(w_->given_passes);
+    UploadArea* area = free_one(w_->given_passes);
     if (!area) return fail(ErrorCode::internal, "no area is free for %zu rows of given ids", rows.size());
-    const auto words = area->words(StateKind::given);
-    std::fill(words.begin(), words.end(), 0u);
-    words[StepWords::live] = static_cast<uint32_t>(part.size());
-    std::copy(part.begin(), part.end(), words.begin() + StepWords::rows);
-    auto grids = grid_words(w_->plans.given->grids, w_->plans.given->max_group_x);
-    for (uint32_t i = 0; i < kMaxGrids; ++i)
-      search::write_grid(grids, uint64_t{i} * GridWords::stride, static_cast<uint32_t>(part.size()));
-    std::copy(grids.begin(), grids.end(), area->words(StateKind::given_grids).begin());
+    put_given_rows(*area, *w_->plans.given, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
     LAPILLI_CHECK(send(*area));
     runner_->append(*w_->given);
   }
+  return {};
+}
+
+// Their keys and values are there; what they lead to is computed once more for the few whose logits are asked for.
+Status SearchEngine::run_logits(const Admission& a) {
+  if (a.logits.empty()) return {};
+  LogitsPass* pass = free_one(w_->logits_passes);
+  if (!pass) return fail(ErrorCode::internal, "no area is free for %zu rows of logits", a.logits.size());
+  put_given_rows(pass->area(), *w_->plans.given_logits, a.logits);
+  LAPILLI_CHECK(send(pass->area()));
+  runner_->append(*w_->given_logits);
+  runner_->append(pass->copy());
+  pass->busy = true;
+  sent_.back().logits = pass;
+  sent_.back().asked = a.asked;
   return {};
 }
 
@@ -305,6 +359,18 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
   for (uint32_t r = 0; r < ran; r += shape.beams)
     LAPILLI_CHECK(read_sentence(log.data() + LogLayout::header + uint64_t{r} * LogLayout::entry));
   return on_captured_step ? on_captured_step(log, *w_) : Status{};
+}
+
+// Of the admission that is complete now.
+Status SearchEngine::read_logits() {
+  const Sent& sent = sent_.front();
+  if (!sent.logits) return {};
+  for (size_t row = 0; row < sent.asked.size(); ++row) {
+    LAPILLI_TRY(const auto logits, sent.logits->read(row));
+    if (!sent.asked[row]->ended) sent.asked[row]->logits.emplace_back(logits.begin(), logits.end());
+  }
+  sent.logits->busy = false;
+  return {};
 }
 
 Status SearchEngine::read_sentence(const uint32_t* entries) {

@@ -47,7 +47,7 @@ class SearchEngine {
   struct Counts {
     uint64_t ticks = 0, rows = 0;                   // steps, and the rows that ran in them
     uint64_t queued_rows = 0, queued_room = 0;      // of steps while others waited: rows that ran, and that could have
-    uint64_t submissions = 0, narrow_submissions = 0, admissions = 0;
+    uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
@@ -74,7 +74,9 @@ class SearchEngine {
   bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
   void put_sources(UploadArea& area, const Plan& encode, std::span<const PassSource> sources);
   Status run_given(std::span<const uint32_t> rows);
-  static UploadArea* free_area(std::vector<std::unique_ptr<UploadArea>>& areas);
+  Status run_logits(const Admission& admission);
+  Status move_sources(const Admission& admission);
+  Status read_logits();
   Status send(UploadArea& area);
 
   // Harvest.
@@ -103,7 +105,15 @@ class SearchEngine {
   uint64_t serial_ = 0;
   ListRoom lists_;
   uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
-  std::deque<std::vector<UploadArea*>> sent_;  // areas of each admission that is not complete, in order
+  // An admission that is not complete: what it uses until then.
+  struct Sent {
+    std::vector<UploadArea*> areas;
+    std::unique_ptr<vulkan::CommandRecording> moves;
+    std::vector<std::shared_ptr<const EncodedSource>> moved;
+    LogitsPass* logits = nullptr;
+    std::vector<std::shared_ptr<Sentence>> asked;  // for logits: of each row of the pass
+  };
+  std::deque<Sent> sent_;  // in order
   Counts counts_;
 };
 

@@ -61,12 +61,22 @@ class Model {
   std::unique_ptr<Impl> impl_;
 };
 
+// What the encoder made of a source, kept on the device (generate/encoded_source.hpp).
+class EncodedSource;
+
 struct GenerateRequest {
   // Token ids per source, end token included, without padding. Ragged.
   std::vector<std::vector<int32_t>> sources;
+  // Sources that this model has encoded already (GenerateOutput::encoded), by number; empty, or null for one: encoded
+  // anew. `sources` may leave them empty.
+  std::vector<std::shared_ptr<const EncodedSource>> encoded;
+  bool keep_encoded = false;  // what the encoder makes of each source is given out, for other searches
   // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front if
   // every row starts with something else. They run in one pass over their positions.
   std::vector<std::vector<int32_t>> decoder_ids;
+  // Per source, positions of its given ids (0: the decoder start) whose logits are wanted: what the model says comes behind
+  // each, before any processor. At most 256 in all of one source. Empty: none.
+  std::vector<std::vector<uint32_t>> logits_at;
   // Models with window attention (LED): positions of each source that see everything and are seen by all. Empty: none,
   // as in the reference.
   std::vector<std::vector<uint32_t>> global_positions;
@@ -121,6 +131,8 @@ struct GenerateOutput {
   // Per source, why it has no hypotheses: the model gave no numbers for it, or it needs more memory than there is. Such a
   // source fails alone; if all do, the first one's error is the call's.
   std::vector<Status> errors;
+  std::vector<std::vector<std::vector<float>>> logits;  // per source as GenerateRequest::logits_at: [vocabulary] each
+  std::vector<std::shared_ptr<const EncodedSource>> encoded;  // if keep_encoded: per source, null if it failed
   GenerateStats stats;
   std::vector<CapturedStep> captured;
 };

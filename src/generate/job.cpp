@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/clock.hpp"
+#include "generate/encoded_source.hpp"
 #include "generate/engine.hpp"
 #include "generate/globals.hpp"
 #include "generate/model_impl.hpp"
@@ -46,6 +47,25 @@ Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& 
   return given;
 }
 
+// Positions of given ids whose logits are wanted.
+Status check_logits(const GenerateRequest& request, const std::vector<std::vector<int32_t>>& given) {
+  if (request.logits_at.empty()) return {};
+  if (request.logits_at.size() != given.size())
+    return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request.logits_at.size(),
+                given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto& wanted = request.logits_at[i];
+    if (wanted.size() > kMostGivenRows)
+      return fail(ErrorCode::invalid_argument, "source %zu: logits at %zu positions; at most %u are given out", i,
+                  wanted.size(), kMostGivenRows);
+    for (const uint32_t at : wanted)
+      if (at >= given[i].size())
+        return fail(ErrorCode::invalid_argument, "source %zu: logits at position %u of %zu given ids", i, at,
+                    given[i].size());
+  }
+  return {};
+}
+
 }  // namespace
 
 struct Job::Impl {
@@ -68,6 +88,7 @@ struct Job::Impl {
 
   Status check();
   Status make_sentences();
+  Status take_source(Sentence& s, size_t number, bool first_copy);
   [[nodiscard]] WorkspaceKey key() const;
   Status begin();
   Status find_engine(WorkspaceKey& key);
@@ -109,6 +130,7 @@ Status Job::Impl::make_sentences() {
   const model::Config& c = m.network.config;
   LAPILLI_TRY(const auto first, resolve_options(m.generation, request.options, 1, c));
   LAPILLI_TRY(const auto given, complete_given(request, first.decoder_start, c.target_vocabulary));
+  LAPILLI_CHECK(check_logits(request, given));
   std::map<size_t, SearchOptions> by_given;
   size_t longest = 0;
   for (const auto& source : request.sources) longest = std::max(longest, source.size());
@@ -125,9 +147,8 @@ Status Job::Impl::make_sentences() {
     for (uint32_t copy = 0; copy < copies; ++copy) {
       auto s = std::make_shared<Sentence>();
       const auto number = static_cast<uint32_t>(request.sequences.empty() ? i : request.sequences[i]);
-      s->source = request.sources[i];
       s->given = given[i];
-      if (!request.global_positions.empty()) s->global_positions = request.global_positions[i];
+      LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
       s->words = encode_options(s->options, n, padded, number * copies + copy);
       sentences.push_back(std::move(s));
@@ -139,14 +160,28 @@ Status Job::Impl::make_sentences() {
   return {};
 }
 
+// What a source brings, and what is wanted of it once.
+Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
+  s.source = request.sources[number];
+  if (!request.global_positions.empty()) s.global_positions = request.global_positions[number];
+  if (!request.encoded.empty()) s.encoded = request.encoded[number];
+  if (!first_copy) return {};
+  if (!request.logits_at.empty()) s.logits_at = request.logits_at[number];
+  s.keep = s.encoded;
+  if (!request.keep_encoded || s.encoded) return {};
+  LAPILLI_TRY(s.keep, EncodedSource::create(*model->impl(), s.source));
+  return {};
+}
+
 WorkspaceKey Job::Impl::key() const {
   Model::Impl& m = *model->impl();
-  uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0;
+  uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
   uint32_t longest = 0;
   for (const auto& s : sentences) {
     source = std::max<uint64_t>(source, s->source.size());
     given = std::max<uint64_t>(given, s->given.size());
     all_given += s->given.size() - 1;
+    all_logits += s->logits_at.size();
     lists = std::max<uint64_t>(lists, s->words.lists.size());
     longest = std::max(longest, s->options.max_length);
   }
@@ -173,6 +208,7 @@ WorkspaceKey Job::Impl::key() const {
     key.given_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMostGivenRows));
     key.given_passes = static_cast<uint32_t>(div_up<uint64_t>(wanted, key.given_rows));
   }
+  if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostGivenRows);
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source.size();
   key.encode_rows = m.encode_room(s.running, s.source_positions, all_source);
@@ -227,6 +263,7 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRe
   Impl& j = *job->impl_;
   j.model = std::move(model);
   j.request = std::move(request);
+  LAPILLI_CHECK(take_encoded(*j.model->impl(), j.request));
   LAPILLI_CHECK(j.check());
   LAPILLI_CHECK(j.make_sentences());
   LAPILLI_CHECK(j.begin());
@@ -286,10 +323,12 @@ Status Job::Impl::collect() {
   bool alone = true;
   const uint32_t copies = options.copies();
   for (uint32_t i = 0; i < sentences.size(); ++i) {
-    const Sentence& s = *sentences[i];
+    Sentence& s = *sentences[i];
     if (i % copies == 0) {
       output.hypotheses.emplace_back();
       output.errors.emplace_back();
+      if (!request.logits_at.empty()) output.logits.push_back(std::move(s.logits));
+      if (request.keep_encoded) output.encoded.push_back(s.status ? s.keep : nullptr);
     }
     if (!s.status) {
       const ErrorCode code = s.status.error().code;

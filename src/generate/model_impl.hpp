@@ -88,6 +88,8 @@ graph::Graph admit_graph(const model::Network& network, const model::SessionShap
 // `rows` source ids at most; 0: as many as the key has room for.
 graph::Graph encode_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);
 graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key);
+// The same rows up to their logits.
+StepGraph given_logits_graph(const model::Network& network, const WorkspaceKey& key);
 graph::Graph start_graph(const model::Network& network, const model::SessionShape& shape);
 // `rows` live rows at most; 0: all that run at a time.
 StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uint32_t rows = 0);

@@ -11,6 +11,8 @@
 
 namespace lapilli {
 
+class EncodedSource;
+
 // What every step chose for one sentence, from the one behind its given ids on.
 struct SentenceLog {
   struct Entry {
@@ -42,6 +44,9 @@ struct Sentence {
   std::vector<int32_t> source;
   std::vector<int32_t> given;              // decoder ids, the decoder start in front
   std::vector<uint32_t> global_positions;  // see GenerateRequest
+  std::shared_ptr<const EncodedSource> encoded;  // what its source came to, if it was encoded before
+  std::shared_ptr<const EncodedSource> keep;     // filled with it; null: nobody wants it
+  std::vector<uint32_t> logits_at;               // see GenerateRequest
   SearchOptions options;
   SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
 
@@ -51,6 +56,7 @@ struct Sentence {
   Status status;  // why it has no result
   SentenceLog log;
   std::vector<Finished> finished;  // best first
+  std::vector<std::vector<float>> logits;  // as logits_at
   uint64_t rows_run = 0;           // rows that steps spent on it
 };
 

@@ -22,6 +22,7 @@ WorkspaceKey kind_of(WorkspaceKey key) {
   key.candidates = 2 * key.shape.beams;
   key.steps_per_submit = 0;
   key.given_rows = key.given_rows ? 1 : 0;
+  key.logits_rows = key.logits_rows ? 1 : 0;
   key.given_passes = key.encode_rows = 0;
   return key;
 }
@@ -91,6 +92,15 @@ graph::Graph given_graph(const model::Network& network, const WorkspaceKey& key)
   return built(network, [&](model::Builder& b) { model::build_given(b, {key.given_rows, false, key.shape}); });
 }
 
+StepGraph given_logits_graph(const model::Network& network, const WorkspaceKey& key) {
+  StepGraph s;
+  model::Builder b(network, s.graph);
+  model::build_given(b, {key.logits_rows, true, key.shape});
+  for (const auto& o : b.outputs())
+    if (o.name == "logits") s.logits = o.tensor;
+  return s;
+}
+
 graph::Graph start_graph(const model::Network& network, const model::SessionShape& shape) {
   return built(network, [&](model::Builder& b) { model::build_start(b, shape); });
 }
@@ -140,6 +150,11 @@ Result<WorkspacePlans> Model::Impl::plans(const WorkspaceKey& key) {
   if (key.given_rows) {
     LAPILLI_TRY(p.given, compiled(given_graph(network, key)));
   }
+  if (key.logits_rows) {
+    StepGraph given = given_logits_graph(network, key);
+    p.given_logits_out = given.logits;
+    LAPILLI_TRY(p.given_logits, compiled(given.graph));
+  }
   StepGraph step = step_graph(network, key);
   p.logits = step.logits;
   p.scores = step.scores;
@@ -173,12 +188,14 @@ std::vector<std::shared_ptr<const Plan>> Model::Impl::probe_plans(const Workspac
     k.shape.source_positions = size.source;
     if (k.shape.rows() > kMaxRows) continue;
     k.given_rows = k.given_rows ? k.shape.rows() : 0;
+    k.logits_rows = k.logits_rows ? k.shape.rows() : 0;
     complete_key(k, 0);
     probe(admit_graph(network, k.shape));
     k.encode_rows = size.sentences * size.source;
     probe(encode_graph(network, k));
     probe(start_graph(network, k.shape));
     if (k.given_rows) probe(given_graph(network, k));
+    if (k.logits_rows) probe(given_logits_graph(network, k).graph);
     probe(step_graph(network, k).graph);
   }
   return plans;
@@ -211,6 +228,7 @@ std::vector<PlanOf> all_plans(const WorkspacePlans& p) {
   std::vector<PlanOf> all{{p.admit, ArenaOf::admission}, {p.start, ArenaOf::admission}};
   for (const auto& encode : p.encode) all.push_back({encode, ArenaOf::admission});
   if (p.given) all.push_back({p.given, ArenaOf::admission});
+  if (p.given_logits) all.push_back({p.given_logits, ArenaOf::admission});
   all.push_back({p.step, ArenaOf::steps});
   for (const auto& narrow : p.narrow_steps) all.push_back({narrow, ArenaOf::steps});
   return all;
@@ -445,6 +463,7 @@ Status Model::Impl::bind(Workspace& w) {
   for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back()));
   LAPILLI_CHECK(bind_ahead(w.plans.start, w.start));
   if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given));
+  if (w.plans.given_logits) LAPILLI_CHECK(bind_ahead(w.plans.given_logits, w.given_logits));
   const auto steps = step_plans(w.plans);
   const SharedGrids grids = share_grids(steps);
   const auto sentences = narrow_sentences(w.key);
@@ -471,6 +490,10 @@ Status Model::Impl::bind(Workspace& w) {
   for (uint32_t i = 0; w.given && i < w.key.given_passes + 1; ++i) {
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::given, StateKind::given_grids}));
     w.given_passes.push_back(std::move(area));
+  }
+  for (uint32_t i = 0; w.given_logits && i < kAdmissionAreas; ++i) {
+    LAPILLI_TRY(auto pass, LogitsPass::create(*w.session, *w.given_logits, w.plans.given_logits_out));
+    w.logits_passes.push_back(std::move(pass));
   }
   return {};
 }

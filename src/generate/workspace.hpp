@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "generate/logits_pass.hpp"
 #include "model/transformer.hpp"
 #include "runtime/bind.hpp"
 #include "runtime/session.hpp"
@@ -22,6 +23,7 @@ struct WorkspaceKey {
   uint32_t encode_rows = 0;  // source ids that one admission brings at most
   uint32_t given_rows = 0;  // rows of given ids that are run at once; 0: none are given but the decoder start
   uint32_t given_passes = 0;  // of so many rows, that one admission may take
+  uint32_t logits_rows = 0;  // rows of given ids whose logits one admission may ask for
   friend bool operator==(const WorkspaceKey&, const WorkspaceKey&) = default;
 };
 // Few distinct shapes keep plans few: lengths in steps that grow with the length.
@@ -36,6 +38,8 @@ struct WorkspacePlans {
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
   std::shared_ptr<const Plan> given;  // null if no ids are given but the decoder start
+  std::shared_ptr<const Plan> given_logits;  // null if nobody asks for logits
+  graph::TensorId given_logits_out = graph::kNone;
   // The step for half the sentences, a quarter..., for when so many have ended. Capturing searches have none.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
@@ -66,7 +70,7 @@ struct Workspace {
   WorkspaceKey key;
   WorkspacePlans plans;
   std::unique_ptr<Session> session;
-  std::unique_ptr<BoundPlan> admit, given, start, step;
+  std::unique_ptr<BoundPlan> admit, given, given_logits, start, step;
   std::vector<std::unique_ptr<BoundPlan>> encode;
   struct NarrowStep {
     std::unique_ptr<BoundPlan> plan;
@@ -76,6 +80,7 @@ struct Workspace {
   // What is sent once, before anything else: step words, search state, grids.
   std::unique_ptr<UploadArea> first;
   std::vector<std::unique_ptr<UploadArea>> admissions, given_passes;
+  std::vector<std::unique_ptr<LogitsPass>> logits_passes;
   // Where the session took over another one's sentences: the copy of what moved, and what must live until it is done.
   std::unique_ptr<vulkan::CommandRecording> move;
   std::unique_ptr<Workspace> moved_from;

@@ -155,9 +155,9 @@ class CommandRecording {
   // any case.
   void barrier(BarrierScope also = {});
   void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
-  // `count` pieces of so many bytes, each a stride behind the one before, from the start of both buffers.
+  // `count` pieces of so many bytes, each a stride behind the one before; the first ones at these offsets.
   struct Pieces {
-    uint64_t count = 0, bytes = 0, from_stride = 0, to_stride = 0;
+    uint64_t count = 0, bytes = 0, from_stride = 0, to_stride = 0, from_offset = 0, to_offset = 0;
   };
   void copy(const Buffer& from, const Buffer& to, const Pieces& pieces);
   void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word);

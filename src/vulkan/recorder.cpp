@@ -192,14 +192,15 @@ void CommandRecording::copy(const Buffer& from, uint64_t from_offset, const Buff
 void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& p) {
   Impl& i = *impl_;
   if (!i.open || !i.status || p.count == 0 || p.bytes == 0) return;
-  if (!from || !to || (p.count - 1) * p.from_stride + p.bytes > from.size() ||
-      (p.count - 1) * p.to_stride + p.bytes > to.size()) {
+  if (!from || !to || p.from_offset + (p.count - 1) * p.from_stride + p.bytes > from.size() ||
+      p.to_offset + (p.count - 1) * p.to_stride + p.bytes > to.size()) {
     i.status = fail(ErrorCode::internal, "a recorded copy of %llu pieces leaves its buffers",
                     static_cast<unsigned long long>(p.count));
     return;
   }
   std::vector<VkBufferCopy> regions;
-  for (uint64_t k = 0; k < p.count; ++k) regions.push_back({k * p.from_stride, k * p.to_stride, p.bytes});
+  for (uint64_t k = 0; k < p.count; ++k)
+    regions.push_back({p.from_offset + k * p.from_stride, p.to_offset + k * p.to_stride, p.bytes});
   i.context->vk.CmdCopyBuffer(i.commands, from.impl()->handle, to.impl()->handle,
                               static_cast<uint32_t>(regions.size()), regions.data());
 }

@@ -117,6 +117,11 @@ class ApiDevice : public testing::Test {
       const lapilli_status got = lapilli_result_get(handle, input, 0, &sequence);
       return got == LAPILLI_OK ? std::string(sequence.text, sequence.text_bytes) : lapilli_status_name(got);
     }
+    float score(size_t input) const {
+      lapilli_sequence sequence;
+      sequence.struct_size = sizeof sequence;
+      return lapilli_result_get(handle, input, 0, &sequence) == LAPILLI_OK ? sequence.score : NAN;
+    }
   };
   static void generate(const std::vector<const char*>& texts, const lapilli_options* options, Results& results) {
     std::vector<lapilli_input> inputs;
@@ -423,6 +428,30 @@ TEST_F(ApiDevice, DrawsGoByTheNumbersOfInputs) {
   EXPECT_EQ(turned.text(1), all.text(0));
   generate({text}, &options, second);
   EXPECT_EQ(second.text(0), all.text(1));
+}
+
+// Few rows are summed by other kernels than many are, unless all must sum in one order.
+TEST_F(ApiDevice, DeterministicScoresAreTheSameInAnyCompany) {
+  const std::vector<const char*> texts{"I would like a cup of coffee, please.",
+                                       "The old man lives by the sea.",
+                                       "Tom said he wanted to buy a house in the mountains.",
+                                       "Do you know what time it is?",
+                                       "We have been waiting for a long time.",
+                                       "This book is more interesting than that one.",
+                                       "She took the train to Paris yesterday.",
+                                       "My brother works at the hospital."};
+  lapilli_options options = lapilli_default_options();
+  options.num_beams = 4;
+  options.deterministic = 1;
+  Results together;
+  generate(texts, &options, together);
+  ASSERT_EQ(together.status, LAPILLI_OK) << lapilli_last_error();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Results alone;
+    generate({texts[i]}, &options, alone);
+    EXPECT_EQ(alone.text(0), together.text(i));
+    EXPECT_EQ(alone.score(0), together.score(i)) << texts[i];
+  }
 }
 
 TEST_F(ApiDevice, WaitsOfAnyLength) {

@@ -1,0 +1,39 @@
+// Logits behind given ids: the rows that are asked for go through the decoder once more, this time up to the logits, which
+// are copied to where the host reads them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "runtime/bind.hpp"
+#include "runtime/upload.hpp"
+
+namespace lapilli {
+
+// The words of a pass over given ids (StateKind::given, given_grids): these rows, at most as many as the plan has.
+void put_given_rows(UploadArea& area, const Plan& plan, std::span<const uint32_t> rows);
+
+// One such pass with its areas; submitted again when `busy` is not set.
+class LogitsPass {
+ public:
+  // `given` was bound to the session's admission arena; `logits` is its output. Both outlive the pass.
+  static Result<std::unique_ptr<LogitsPass>> create(const Session& session, const BoundPlan& given,
+                                                    graph::TensorId logits);
+  UploadArea& area() { return *area_; }
+  // Behind the plan: the logits to the host.
+  [[nodiscard]] const vulkan::CommandRecording& copy() const { return *copy_; }
+  // When it is done: row `row` of those that were put into area(), one number for each word of the vocabulary.
+  [[nodiscard]] Result<std::span<const float>> read(size_t row) const;
+
+  bool busy = false;  // for the owner
+
+ private:
+  LogitsPass() = default;
+  std::unique_ptr<UploadArea> area_;
+  vulkan::Buffer logits_;
+  uint64_t rows_ = 0, words_ = 0, stride_ = 0;
+  std::unique_ptr<vulkan::CommandRecording> copy_;
+};
+
+}  // namespace lapilli
