@@ -217,6 +217,7 @@ WorkspaceKey Job::Impl::key() const {
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
   // As many again are prepared, so that there is always one to start when a sentence ends.
   complete_key(key, sentences.size() > s.running ? s.running : 0);
+  key.narrow = m.narrow_pays(s);
   return key;
 }
 

@@ -39,6 +39,7 @@ struct Model::Impl {
   Result<std::shared_ptr<SearchEngine>> take_engine(const WorkspaceKey& key, uint32_t sentences);
   // Room for the source ids of one admission, where the sources of a job have so many in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
+  [[nodiscard]] bool narrow_pays(const model::SessionShape& shape) const;
   // Drops the engines that nobody uses, to make room.
   void drop_free();
   Result<std::unique_ptr<Workspace>> make_workspace(const WorkspaceKey& key);
@@ -50,6 +51,8 @@ struct Model::Impl {
   void remember_positions(uint32_t source_bucket, uint32_t positions);
   // Counters of engines that are made from now on start there; for tests of their wrapping.
   std::atomic<uint32_t> first_counter{0};
+  // Rows from which a search with several beams is given narrower steps; 0: every search, for tests of them.
+  std::atomic<uint32_t> narrow_from{256};
   // Counts `bytes` of a session against the memory limit; out_of_memory if there is no room, even without the free
   // workspaces. Thread-safe.
   Result<MemoryShare> reserve(uint64_t bytes);

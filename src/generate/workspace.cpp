@@ -23,6 +23,7 @@ WorkspaceKey kind_of(WorkspaceKey key) {
   key.steps_per_submit = 0;
   key.given_rows = key.given_rows ? 1 : 0;
   key.logits_rows = key.logits_rows ? 1 : 0;
+  key.narrow = false;
   key.given_passes = key.encode_rows = 0;
   return key;
 }
@@ -107,7 +108,7 @@ graph::Graph start_graph(const model::Network& network, const model::SessionShap
 
 std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key) {
   std::vector<uint32_t> sentences;
-  for (uint32_t s = key.shape.running; s > 1 && !key.capture;) {
+  for (uint32_t s = key.shape.running; s > 1 && key.narrow && !key.capture;) {
     s = div_up(s, 2u);
     sentences.push_back(s);
   }
@@ -304,7 +305,15 @@ WorkspaceKey Model::Impl::wider(WorkspaceKey key, uint32_t others) const {
   s.running = std::max(s.running, std::min({wanted, kSharedSentences, kMaxRows / s.beams}));
   key.encode_rows = encode_room(s.running, s.source_positions, uint64_t{s.running} * s.source_positions);
   complete_key(key, waiting);
+  key.narrow = narrow_pays(s);
   return key;
+}
+
+// Where grids follow the live rows, all that is left to win is the choice of variants for few rows: measured, it pays for
+// the compiling and binding only where very many rows become few (docs/performance.md).
+bool Model::Impl::narrow_pays(const model::SessionShape& shape) const {
+  const bool few_beams = shape.beams == 1 && narrow_from > 0;
+  return !device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);
 }
 
 Result<std::shared_ptr<SearchEngine>> Model::Impl::take_engine(const WorkspaceKey& key, uint32_t sentences) {

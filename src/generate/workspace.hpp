@@ -19,6 +19,7 @@ struct WorkspaceKey {
   model::SessionShape shape;
   uint32_t candidates = 1;
   bool sample = false, renormalize = false, capture = false, deterministic = false;
+  bool narrow = false;  // steps for fewer sentences take over when so many have ended; not when capturing
   uint32_t steps_per_submit = 1;
   uint32_t encode_rows = 0;  // source ids that one admission brings at most
   uint32_t given_rows = 0;  // rows of given ids that are run at once; 0: none are given but the decoder start
@@ -40,7 +41,7 @@ struct WorkspacePlans {
   std::shared_ptr<const Plan> given;  // null if no ids are given but the decoder start
   std::shared_ptr<const Plan> given_logits;  // null if nobody asks for logits
   graph::TensorId given_logits_out = graph::kNone;
-  // The step for half the sentences, a quarter..., for when so many have ended. Capturing searches have none.
+  // The step for half the sentences, a quarter..., if the key wants them.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
 };
