@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kTranslateFooter =
     R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
-and its number and reason on stderr. Lines of more than two sentences or 96 tokens are translated sentence by sentence.
+and its number and reason on stderr. Lines of several sentences are translated sentence by sentence; two short ones stay
+together, but for Marian and FSMT.
 Without inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that
 begins with - stands behind --.
 

@@ -199,8 +199,11 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
     case Task::none:
       if (r.from.empty() && r.to.empty()) return Conventions{};
       return fail(ErrorCode::invalid_argument, "languages are given, but no task that has any: translate");
-    case Task::translate:
-      return for_translation(model, r);
+    case Task::translate: {
+      LAPILLI_TRY(Conventions c, for_translation(model, r));
+      c.one_sentence = model.info().family == "marian" || model.info().family == "fsmt";
+      return c;
+    }
     case Task::summarize:
       if (r.from.empty() && r.to.empty()) return for_summary(model);
       return fail(ErrorCode::invalid_argument, "%s has no languages to choose from for a summary",

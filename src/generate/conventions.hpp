@@ -29,6 +29,8 @@ struct Conventions {
   // The texts may begin with words for the model that nobody else can tell from the text ("translate English to
   // German: "), so that a part of one would lack them.
   bool texts_bring_words = false;
+  // The family's models are trained on single sentences: a text of two is translated in two runs.
+  bool one_sentence = false;
   // For the tokenizer; empty: what the files say.
   std::string source_language, target_language;
   GenerationConfig options;  // over the model's own, under the caller's

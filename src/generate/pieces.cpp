@@ -52,7 +52,7 @@ class Maker {
     std::vector<TextRange> ranges;
     if (splits()) ranges = sentences();
     if (ranges.size() <= 1) ranges = {{0, text_.size()}};
-    if (o_.split == Split::long_texts && ranges.size() > 1 && ranges.size() <= kWholeSentences) {
+    if (o_.split == Split::long_texts && ranges.size() > 1 && ranges.size() <= whole_sentences()) {
       const TextRange all{0, text_.size()};
       LAPILLI_TRY(const auto whole, encode(all));
       if (whole.ids.size() <= kWholeTokens) ranges = {all};
@@ -64,6 +64,9 @@ class Maker {
   }
 
  private:
+  [[nodiscard]] uint32_t whole_sentences() const {
+    return o_.conventions && o_.conventions->one_sentence ? 1 : kWholeSentences;
+  }
   // A mark that the text brings itself says something of all of it: it is the prefix of every piece but the first,
   // which holds it. Where there is a prefix, that says it.
   void find_mark() {

@@ -22,11 +22,12 @@ struct InputPieces {
   std::vector<InputPiece> pieces;  // at least one
 };
 
-// Which texts of several sentences become as many pieces. Two sentences that are short together are what models are
-// trained on as well, and the reference's result for a line is that of the whole line; of more, models leave some out.
+// Which texts of several sentences become as many pieces. Two sentences that are short together are what models of most
+// families are trained on as well, and the reference's result for a line is that of the whole line; of more, models leave
+// some out, and those that are trained on single ones (Conventions::one_sentence) of two already.
 enum class Split : uint8_t {
   never,
-  long_texts,  // of more than kWholeSentences sentences, or of more than kWholeTokens tokens
+  long_texts,  // of more than kWholeSentences sentences (with one_sentence: of several), or of more than kWholeTokens tokens
   always,
 };
 constexpr uint32_t kWholeSentences = 2, kWholeTokens = 96;

@@ -108,6 +108,17 @@ TEST_F(DevicePieces, TextsThatBringTheirWordsAreSplitWhenToldSo) {
   EXPECT_EQ(pieces(text, Split::always, c)->pieces.size(), 3u);
 }
 
+// What is trained on single sentences loses one of two.
+TEST_F(DevicePieces, TwoSentencesAreTwoPiecesWhereModelsKnowOneOnly) {
+  const std::string text = "Good morning. Where is the station?";
+  LAPILLI_ASSERT_VALUE(const auto c, find_conventions(*model_, {Task::translate}));
+  EXPECT_TRUE(c.one_sentence);
+  EXPECT_EQ(pieces(text, Split::long_texts, c)->pieces.size(), 2u);
+  EXPECT_EQ(pieces("Good morning.", Split::long_texts, c)->pieces.size(), 1u);
+  EXPECT_EQ(pieces(text, Split::never, c)->pieces.size(), 1u);
+  EXPECT_EQ(pieces(text, Split::long_texts)->pieces.size(), 1u);
+}
+
 TEST_F(DevicePieces, OffsetsAreTheTexts) {
   const std::string text = "Good morning. Where is the station? What is \xff?";
   Conventions c;

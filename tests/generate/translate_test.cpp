@@ -70,9 +70,9 @@ TEST_F(DeviceTranslate, SentenceBySentenceWithItsWhiteSpace) {
   EXPECT_EQ(out.outputs[1].sequences[0].text, say(sentences[1]));
 }
 
-TEST_F(DeviceTranslate, WithoutATaskOrShortOrWhenToldSoTextsStayWhole) {
+TEST_F(DeviceTranslate, WithoutATaskOrWhenToldSoTextsStayWhole) {
   const std::string text = "Good morning. Where is the station?";
-  for (const int how : {0, 1, 2}) {  // 2: two short sentences are no long text
+  for (const int how : {0, 1}) {
     auto request = request_of({text});
     if (how == 0) request.task.task = Task::none;
     if (how == 1) request.split = false;
