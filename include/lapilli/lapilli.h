@@ -393,10 +393,14 @@ typedef struct lapilli_attention_choice {
   int32_t layer, head; /* from 0, LAPILLI_ATTENTION_MEAN or _ALL */
 } lapilli_attention_choice;
 
-/* Tokens and weights as JSON, or as a picture (PNG). Null choice: cross attention, mean of layers and heads. What is
- * given out is valid until the next call with this attention. */
+/* Tokens and weights as JSON, or as a picture: as SVG, whose labels a viewer shows in any script, or as PNG, whose labels
+ * are simple (left to right, one glyph a code point, [4F60] for what the system's font lacks). Null choice: cross
+ * attention, mean of layers and heads. What is given out is valid until the next call of that function with this
+ * attention. */
 LAPILLI_API lapilli_status lapilli_attention_json(lapilli_attention* attention, const lapilli_attention_choice* choice,
                                                   const char** json);
+LAPILLI_API lapilli_status lapilli_attention_svg(lapilli_attention* attention, const lapilli_attention_choice* choice,
+                                                 const char** svg);
 LAPILLI_API lapilli_status lapilli_attention_png(lapilli_attention* attention, const lapilli_attention_choice* choice,
                                                  const uint8_t** png, size_t* bytes);
 
