@@ -4,9 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
+#include "base/path.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -34,11 +33,9 @@ bool parse_index(const std::string& text, int32_t& index) {
 
 // A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
 Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
-  std::error_code error;
-  const std::filesystem::path path(std::u8string(name.begin(), name.end()));
-  const auto before = append ? std::filesystem::file_size(path, error) : 0;
+  const uint64_t before = append ? file_size(name) : 0;
   errno = 0;
-  std::FILE* file = std::fopen(name.c_str(), append ? "ab" : "wb");
+  std::FILE* file = open_stream(name, append ? "ab" : "wb");
   bool ok = file != nullptr && std::fwrite(bytes, 1, count, file) == count;
   int why = ok ? 0 : errno;
   if (file != nullptr && std::fclose(file) != 0 && ok) {
@@ -46,12 +43,7 @@ Result<bool> write_file(const std::string& name, const void* bytes, size_t count
     why = errno;
   }
   if (ok) return true;
-  if (file != nullptr && !error && std::filesystem::is_regular_file(path, error)) {
-    if (append)
-      std::filesystem::resize_file(path, before, error);
-    else
-      std::filesystem::remove(path, error);
-  }
+  if (file != nullptr && file_exists(name)) append ? resize_file(name, before) : remove_file(name);
   return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
 }
 

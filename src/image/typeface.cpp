@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "image/label.hpp"
 
 namespace lapilli::image {
