@@ -279,10 +279,11 @@ typedef struct lapilli_options {
    * calls are cut. */
   const uint64_t* input_numbers;
   const lapilli_cancel_token* cancel_token; /* or null */
-  int32_t deterministic; /* not 0: every sum is made in one order, so that an input's ids and scores do not depend on
-                            what runs beside it, in this call or in others. Somewhat slower for single inputs; without
-                            it they may differ where the two best continuations are as good as equal (1e-4) */
-  int32_t reserved;      /* 0 */
+  /* Not 0: every sum is made in one order, so that an input's ids and scores do not depend on what runs beside it, in
+   * this call or in others. Somewhat slower for single inputs; without it they may differ where the two best
+   * continuations are as good as equal (1e-4). */
+  int32_t deterministic;
+  int32_t reserved; /* 0 */
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
