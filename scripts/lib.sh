@@ -50,8 +50,6 @@ missing_packages() {
   have_header spirv/unified1/spirv.h || echo spirv-headers
   have_cmd spirv-val || echo spirv-tools
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
-  have_any '/usr/share/fonts/opentype/*/*.otf' '/usr/share/fonts/*.otf' '/usr/share/fonts/*/*.otf' \
-    '/usr/local/share/fonts/*.otf' || echo fonts-junction
   [ -n "${LAPILLI_TEST_UNICODE_DATA:-}" ] || [ -e /usr/share/unicode/auxiliary/SentenceBreakTest.txt ] || echo unicode-data
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   [ "$1" != test ] || return 0

@@ -22,23 +22,31 @@
  *
  * Errors     Functions that can fail return a lapilli_status; lapilli_last_error() then says what failed, where, and
  *            what to do. Nothing throws, nothing aborts. Null where a pointer is required is LAPILLI_INVALID_ARGUMENT.
+ *
  * Structs    All may get further fields at their end, so each begins with struct_size: sizeof the struct as the program
  *            was compiled. The helpers (lapilli_text() and the like, lapilli_default_options()) set it; where there is
- *            none, set it before passing a struct, in or out. Programs and libraries of different versions then
- *            understand each other: fields that a program lacks have their defaults, and a field that the library does
- *            not know is refused unless it is zero. A struct_size of 0 is an error. Null for a const options struct
- *            means the defaults. In an array that is passed in, all elements have one size, by which the library walks;
- *            what comes out in numbers is asked for one by one. Structs that a callback gets have the library's size: a
- *            field that came later is there if struct_size reaches it. lapilli_ids alone never grows: it is a field of
- *            other structs, never an argument or an element.
- * Strings    UTF-8, zero-terminated where no length is given.
+ *            none, set it before passing a struct, in or out. A struct_size of 0 is an error. Null for a const options
+ *            struct means the defaults.
+ *
+ *            Programs and libraries of different versions then understand each other: fields that a program lacks have
+ *            their defaults, and a field that the library does not know is refused unless it is zero. Structs that a
+ *            callback gets have the library's size: a field that came later is there if struct_size reaches it.
+ *
+ *            In an array that is passed in, all elements have one size, by which the library walks; what comes out in
+ *            numbers is asked for one by one. lapilli_ids alone never grows: it is a field of other structs, never an
+ *            argument or an element.
+ *
+ * Strings    UTF-8, zero-terminated where no length is given. So are paths, on Windows as well.
+ *
  * Ownership  What a function hands out through a handle (lapilli_device**, ...) is freed by its own function, which
- *            accepts null. Pointers inside out structs belong to the handle they were asked from. Out handles are null
- *            after an error. Pointers that a call is given are read until it returns, and not after it.
+ *            accepts null. Out handles are null after an error. Pointers inside out structs belong to the handle they
+ *            were asked from. Pointers that a call is given are read until it returns, and not after it.
+ *
  * Threads    A device, a model and a cancel token may be used by any number of threads at once, a result by one at a
- *            time. A device outlives its closing as long as a model uses it, a model and a cancel token their freeing
- *            as long as a call is running with them. A handle must not be freed while another thread begins a call
- *            with it.
+ *            time. A handle must not be freed while another thread begins a call with it.
+ *
+ *            A device outlives its closing as long as a model uses it, a model and a cancel token their freeing as long
+ *            as a call is running with them.
  */
 /* clang-format on */
 #ifndef LAPILLI_LAPILLI_H
@@ -254,24 +262,28 @@ typedef struct lapilli_options {
   lapilli_progress_function progress;
   void* progress_user;
   /* Added later: */
-  const char* task; /* "translate" or "summarize": the model family's conventions for it, such as words before the
-                       input, language tokens and settings; null, "" or "generate": none */
+
+  /* "translate" or "summarize": the model family's conventions for it, such as words before the input, language tokens
+   * and settings; null, "" or "generate": none. */
+  const char* task;
   const char* source_language; /* of the inputs; null or "": the model's default, or not needed */
   const char* target_language;
-  int32_t split_sentences; /* not 0: texts of several sentences are run sentence by sentence, and put together between
-                              the white space of the input; 0: never, and a text that exceeds the model's positions is
-                              an error; LAPILLI_MODEL_DEFAULT: if the task is to translate and the text has more than
-                              two sentences or more than 96 tokens. Nothing is ever cut off */
+  /* Not 0: texts of several sentences are run sentence by sentence, and put together between the white space of the
+   * input; 0: never, and a text that exceeds the model's positions is an error; LAPILLI_MODEL_DEFAULT: if the task is
+   * to translate and the text has more than two sentences or more than 96 tokens. Nothing is ever cut off. */
+  int32_t split_sentences;
   lapilli_stream_function stream;
   void* stream_user;
-  const uint64_t* input_numbers; /* one per input, or null: 0, 1, 2, ... What is drawn (do_sample) for an input goes by
-                                    seed and number: a caller that gives its inputs in several calls numbers them
-                                    through, so that no two draw alike and none depends on where the calls are cut */
+  /* One per input, or null: 0, 1, 2, ... What is drawn (do_sample) for an input goes by seed and number: a caller that
+   * gives its inputs in several calls numbers them through, so that no two draw alike and none depends on where the
+   * calls are cut. */
+  const uint64_t* input_numbers;
   const lapilli_cancel_token* cancel_token; /* or null */
-  int32_t deterministic; /* not 0: every sum is made in one order, so that an input's ids and scores do not depend on
-                            what runs beside it, in this call or in others. Somewhat slower for single inputs; without
-                            it they may differ where the two best continuations are as good as equal (1e-4) */
-  int32_t reserved;      /* 0 */
+  /* Not 0: every sum is made in one order, so that an input's ids and scores do not depend on what runs beside it, in
+   * this call or in others. Somewhat slower for single inputs; without it they may differ where the two best
+   * continuations are as good as equal (1e-4). */
+  int32_t deterministic;
+  int32_t reserved; /* 0 */
 } lapilli_options;
 
 /* Results of one lapilli_generate. */
@@ -296,11 +308,12 @@ typedef struct lapilli_sequence {
   lapilli_ids ids; /* without the start token, with the end token */
   float score; /* sum of log-probabilities / generated tokens ^ length_penalty; of several pieces: over all tokens */
   /* Added later: */
-  const float*
-      token_scores; /* ids.count: logarithm of each id's probability as the search saw it, behind all processors
-                       (forced ids: 0); NaN for ids of the decoder prompt. Greedy search normalizes what processors
-                       leave over, beam search what they are given, so there it need not sum up to 1 over all ids */
-  size_t pieces;    /* runs of the model that this is put together from; 1 unless sentences were split */
+
+  /* ids.count: logarithm of each id's probability as the search saw it, behind all processors (forced ids: 0); NaN for
+   * ids of the decoder prompt. Greedy search normalizes what processors leave over, beam search what they are given, so
+   * there it need not sum up to 1 over all ids. */
+  const float* token_scores;
+  size_t pieces; /* runs of the model that this is put together from; 1 unless sentences were split */
 } lapilli_sequence;
 
 /* Sequence `sequence` (0: the best) of input `input`. If that input failed: its status, and lapilli_last_error(). */
@@ -351,8 +364,7 @@ enum { LAPILLI_ATTENTION_CROSS = 0, LAPILLI_ATTENTION_ENCODER = 1, LAPILLI_ATTEN
 #define LAPILLI_ATTENTION_MEAN (-1) /* layer or head: the mean of all */
 #define LAPILLI_ATTENTION_ALL (-2)  /* layer or head: each of them; only as JSON */
 
-/* How many runs of the model sequence `sequence` of input `input` is made of: 1, or more where a long input was split.
- */
+/* How many runs of the model made sequence `sequence` of input `input`: 1, or more where a long input was split. */
 LAPILLI_API lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input, size_t sequence,
                                                  size_t* pieces);
 
@@ -373,8 +385,7 @@ typedef struct lapilli_attention_map {
 LAPILLI_API lapilli_status lapilli_attention_get_map(const lapilli_attention* attention, int32_t kind,
                                                      lapilli_attention_map* map);
 
-/* A token with the bytes that it stands for: source tokens count in the input's text, target tokens in the sequence's.
- */
+/* A token with the bytes that it stands for: of the input's text for source tokens, of the sequence's for others. */
 typedef struct lapilli_attention_token {
   uint32_t struct_size;
   int32_t id;
@@ -393,10 +404,14 @@ typedef struct lapilli_attention_choice {
   int32_t layer, head; /* from 0, LAPILLI_ATTENTION_MEAN or _ALL */
 } lapilli_attention_choice;
 
-/* Tokens and weights as JSON, or as a picture (PNG). Null choice: cross attention, mean of layers and heads. What is
- * given out is valid until the next call with this attention. */
+/* Tokens and weights as JSON, or as a picture: as SVG, whose labels a viewer shows in any script, or as PNG, whose
+ * labels are simple (left to right, one glyph a code point, [4F60] for what the system's font lacks). Null choice:
+ * cross attention, mean of layers and heads. What is given out is valid until the next call of that function with this
+ * attention. */
 LAPILLI_API lapilli_status lapilli_attention_json(lapilli_attention* attention, const lapilli_attention_choice* choice,
                                                   const char** json);
+LAPILLI_API lapilli_status lapilli_attention_svg(lapilli_attention* attention, const lapilli_attention_choice* choice,
+                                                 const char** svg);
 LAPILLI_API lapilli_status lapilli_attention_png(lapilli_attention* attention, const lapilli_attention_choice* choice,
                                                  const uint8_t** png, size_t* bytes);
 

@@ -499,6 +499,12 @@ class Attention {
     if (auto status = lapilli_attention_json(attention_.get(), &c, &text)) return last_error(status);
     return std::string(text);
   }
+  Result<std::string> svg(const AttentionChoice& choice = {}) const {
+    const lapilli_attention_choice c = convert(choice);
+    const char* text = nullptr;
+    if (auto status = lapilli_attention_svg(attention_.get(), &c, &text)) return last_error(status);
+    return std::string(text);
+  }
   Result<std::vector<uint8_t>> png(const AttentionChoice& choice = {}) const {
     const lapilli_attention_choice c = convert(choice);
     const uint8_t* bytes = nullptr;

@@ -11,7 +11,7 @@ using lapilli::api::guarded;
 struct lapilli_attention {
   lapilli::Attention attention;
   // What the last call gave out.
-  std::string json;
+  std::string json, svg;
   std::vector<uint8_t> png;
   lapilli::Alignment alignment;
 };
@@ -137,6 +137,18 @@ lapilli_status lapilli_attention_json(lapilli_attention* attention, const lapill
     LAPILLI_TRY(const auto which, read_choice(choice));
     LAPILLI_TRY(attention->json, lapilli::attention_json(attention->attention, which));
     *json = attention->json.c_str();
+    return {};
+  });
+}
+
+lapilli_status lapilli_attention_svg(lapilli_attention* attention, const lapilli_attention_choice* choice,
+                                     const char** svg) {
+  if (svg) *svg = nullptr;
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check(attention, svg, "lapilli_attention_svg"));
+    LAPILLI_TRY(const auto which, read_choice(choice));
+    LAPILLI_TRY(attention->svg, lapilli::attention_svg(attention->attention, which));
+    *svg = attention->svg.c_str();
     return {};
   });
 }

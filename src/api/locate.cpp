@@ -1,9 +1,8 @@
 #include "api/locate.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-#include <system_error>
-#include <vector>
+#include <exception>
+
+#include "base/path.hpp"
 
 #if defined(_WIN32)
 #include <windows.h>
@@ -16,18 +15,16 @@
 
 namespace lapilli {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 constexpr const char* kBundled = "en-fr";
 
-// The running program; empty if the system does not tell.
-fs::path program_path() {
+// The running program; "" if the system does not tell.
+std::string program_path() {
 #if defined(_WIN32)
   std::wstring path(32768, L'\0');
   path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
-  return path;
+  return to_utf8(path);
 #elif defined(__APPLE__)
   uint32_t size = 0;
   _NSGetExecutablePath(nullptr, &size);
@@ -35,13 +32,12 @@ fs::path program_path() {
   if (_NSGetExecutablePath(path.data(), &size) != 0) return {};
   return path.c_str();
 #else
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error);
+  return link_target("/proc/self/exe");
 #endif
 }
 
 // The shared library that this code is in, or the program again.
-fs::path library_path() {
+std::string library_path() {
 #if defined(_WIN32)
   return {};
 #else
@@ -49,14 +45,9 @@ fs::path library_path() {
   if (dladdr(reinterpret_cast<const void*>(&default_model_directory), &info) == 0 || !info.dli_fname) return {};
   // Without a directory it is the program's name as it was called, and relative to the directory of that time: a model
   // of the current one is not to be taken for the bundled one.
-  const fs::path path = info.dli_fname;
-  return path.is_absolute() ? path : fs::path();
+  const std::string path = info.dli_fname;
+  return path.starts_with('/') ? path : "";
 #endif
-}
-
-std::string utf8(const fs::path& path) {
-  const auto u8 = path.u8string();
-  return {u8.begin(), u8.end()};
 }
 
 Result<std::string> find_bundled() {
@@ -65,15 +56,14 @@ Result<std::string> find_bundled() {
       "../share/lapilli/models", "../../share/lapilli/models", "models", "../models", "../../models",
       "../../../models"};
   std::string looked_at;
-  for (const fs::path& binary : {program_path(), library_path()}) {
+  for (const std::string& binary : {program_path(), library_path()}) {
     if (binary.empty()) continue;
-    std::error_code error;
-    const fs::path folder = fs::weakly_canonical(binary, error).parent_path();
+    const std::string folder = real_folder(binary);
     for (const char* place : places) {
-      const fs::path directory = (folder / place / kBundled).lexically_normal();
-      if (fs::is_regular_file(directory / "config.json", error)) return utf8(directory);
+      const std::string directory = normal_path(folder + "/" + place + "/" + kBundled);
+      if (file_exists(directory + "/config.json")) return directory;
     }
-    looked_at += (looked_at.empty() ? "" : " and ") + utf8(folder);
+    looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
   return fail(ErrorCode::not_found,
               "the bundled model %s was not found near %s; name a model directory, or set LAPILLI_MODEL to one",
@@ -84,8 +74,8 @@ Result<std::string> find_bundled() {
 
 Result<std::string> default_model_directory() {
   try {
-    const char* named = std::getenv("LAPILLI_MODEL");
-    if (named && *named) return std::string(named);
+    std::string named = environment("LAPILLI_MODEL");
+    if (!named.empty()) return named;
     return find_bundled();
   } catch (const std::exception& e) {
     return fail(ErrorCode::internal, "looking for the bundled model: %s", e.what());

@@ -3,20 +3,17 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <vector>
 
+#include "base/path.hpp"
+
 #if !defined(_WIN32)
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #endif
 
 namespace lapilli {
-
-namespace fs = std::filesystem;
 
 struct MappedFile::Mapping {
   std::string path;
@@ -37,7 +34,7 @@ const std::string& MappedFile::path() const { return mapping_->path; }
 
 #if !defined(_WIN32)
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_to_read(path);
   if (fd < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
   struct stat st {};
   if (::fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -64,14 +61,18 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 }
 #else
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  std::ifstream in(fs::u8path(path), std::ios::binary | std::ios::ate);
-  if (!in) return fail(ErrorCode::not_found, "cannot open %s", path.c_str());
+  if (!file_exists(path)) return fail(ErrorCode::not_found, "%s is not a regular file, or not there", path.c_str());
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::unique_ptr<std::FILE, Close> file(open_stream(path, "rb"));
+  if (!file) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
   auto m = std::make_shared<Mapping>();
   m->path = path;
-  m->owned.resize(static_cast<size_t>(in.tellg()));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(m->owned.data()), static_cast<std::streamsize>(m->owned.size()));
-  if (!in) return fail(ErrorCode::not_found, "cannot read %s", path.c_str());
+  m->owned.resize(static_cast<size_t>(file_size(path)));
+  if (std::fread(m->owned.data(), 1, m->owned.size(), file.get()) != m->owned.size()) {
+    return fail(ErrorCode::not_found, "cannot read %s", path.c_str());
+  }
   m->data = m->owned.data();
   m->size = m->owned.size();
   MappedFile f;
@@ -87,16 +88,6 @@ Result<std::string> read_text_file(const std::string& path, size_t limit) {
     return fail(ErrorCode::invalid_data, "%s has %zu bytes, more than the %zu expected of such a file", path.c_str(),
                 bytes.size(), limit);
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-bool file_exists(const std::string& path) {
-  std::error_code e;
-  return fs::is_regular_file(fs::path(path), e);
-}
-
-bool directory_exists(const std::string& path) {
-  std::error_code e;
-  return fs::is_directory(fs::path(path), e);
 }
 
 }  // namespace lapilli

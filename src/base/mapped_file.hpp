@@ -25,7 +25,5 @@ class MappedFile {
 
 // Reads a text file whole; refuses files above `limit` bytes.
 Result<std::string> read_text_file(const std::string& path, size_t limit = size_t{64} << 20);
-bool file_exists(const std::string& path);
-bool directory_exists(const std::string& path);
 
 }  // namespace lapilli

@@ -4,9 +4,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 
+#include "base/path.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -34,11 +33,9 @@ bool parse_index(const std::string& text, int32_t& index) {
 
 // A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
 Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
-  std::error_code error;
-  const std::filesystem::path path(std::u8string(name.begin(), name.end()));
-  const auto before = append ? std::filesystem::file_size(path, error) : 0;
+  const uint64_t before = append ? file_size(name) : 0;
   errno = 0;
-  std::FILE* file = std::fopen(name.c_str(), append ? "ab" : "wb");
+  std::FILE* file = open_stream(name, append ? "ab" : "wb");
   bool ok = file != nullptr && std::fwrite(bytes, 1, count, file) == count;
   int why = ok ? 0 : errno;
   if (file != nullptr && std::fclose(file) != 0 && ok) {
@@ -46,12 +43,7 @@ Result<bool> write_file(const std::string& name, const void* bytes, size_t count
     why = errno;
   }
   if (ok) return true;
-  if (file != nullptr && !error && std::filesystem::is_regular_file(path, error)) {
-    if (append)
-      std::filesystem::resize_file(path, before, error);
-    else
-      std::filesystem::remove(path, error);
-  }
+  if (file != nullptr && file_exists(name)) append ? resize_file(name, before) : remove_file(name);
   return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
 }
 
@@ -85,8 +77,10 @@ std::string link_text(const lapilli_word_link& link, const std::string& source, 
 
 void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
   command
-      .add_option("--attention", arguments.file,
-                  "Write what the model looked at: FILE.png is a picture, FILE.json holds the numbers")
+      .add_option(
+          "--attention", arguments.file,
+          "Write what the model looked at: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
+          "numbers")
       ->type_name("FILE");
   command.add_option("--attention-kind", arguments.kind, "cross (target by source), encoder or decoder")
       ->type_name("KIND")
@@ -119,32 +113,44 @@ std::string AttentionOutput::check(bool ids) {
     return "--alignment takes one layer or their mean (--attention-layer)";
   }
   if (arguments_.file.empty()) return "";
-  picture_ = ends_with(arguments_.file, ".png");
-  if (!picture_ && !ends_with(arguments_.file, ".json")) {
-    return "--attention: " + arguments_.file + " ends with neither .png nor .json";
-  }
+  if (!choose_format()) return "--attention: " + arguments_.file + " ends with none of .svg, .png, .json";
   const bool all = choice_.layer == LAPILLI_ATTENTION_ALL || choice_.head == LAPILLI_ATTENTION_ALL;
-  return picture_ && all ? "a picture shows one layer and head or their mean; all of them go to a .json file" : "";
+  return picture() && all ? "a picture shows one layer and head or their mean; all of them go to a .json file" : "";
+}
+
+bool AttentionOutput::choose_format() {
+  const std::pair<const char*, Format> formats[] = {
+      {".svg", Format::svg}, {".png", Format::png}, {".json", Format::json}};
+  for (const auto& [end, format] : formats) {
+    if (!ends_with(arguments_.file, end)) continue;
+    format_ = format;
+    return true;
+  }
+  return false;
 }
 
 std::string AttentionOutput::file_name() const {
-  if (!picture_ || written_ == 0) return arguments_.file;
+  if (!picture() || written_ == 0) return arguments_.file;
   const size_t stem = arguments_.file.size() - 4;
   return arguments_.file.substr(0, stem) + "-" + std::to_string(written_ + 1) + arguments_.file.substr(stem);
 }
 
-Result<bool> AttentionOutput::write(const Attention& attention) {
-  Result<bool> done = true;
-  if (picture_) {
+Result<std::string> AttentionOutput::contents(const Attention& attention) const {
+  if (format_ == Format::svg) return attention.svg(choice_);
+  if (format_ == Format::png) {
     auto png = attention.png(choice_);
     if (!png) return png.error();
-    done = write_file(file_name(), png->data(), png->size(), false);
-  } else {
-    auto json = attention.json(choice_);
-    if (!json) return json.error();
-    *json += '\n';
-    done = write_file(file_name(), json->data(), json->size(), written_ > 0);
+    return std::string(png->begin(), png->end());
   }
+  auto json = attention.json(choice_);
+  if (json) *json += '\n';
+  return json;
+}
+
+Result<bool> AttentionOutput::write(const Attention& attention) {
+  auto bytes = contents(attention);
+  if (!bytes) return bytes.error();
+  auto done = write_file(file_name(), bytes->data(), bytes->size(), !picture() && written_ > 0);
   if (done) ++written_;
   return done;
 }

@@ -40,12 +40,17 @@ class AttentionOutput {
   Outcome attend(const Model& model, const Results& results, size_t input, const std::string& source, bool json);
 
  private:
+  enum class Format { svg, png, json };
+  // By the file's name; false if it says none.
+  bool choose_format();
+  [[nodiscard]] bool picture() const { return format_ != Format::json; }
   [[nodiscard]] std::string file_name() const;
+  [[nodiscard]] Result<std::string> contents(const Attention& attention) const;
   Result<bool> write(const Attention& attention);
 
   const AttentionArguments& arguments_;
   AttentionChoice choice_;
-  bool picture_ = false;
+  Format format_ = Format::json;
   uint64_t written_ = 0;
 };
 

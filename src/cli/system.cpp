@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
+
+#include "base/path.hpp"
 
 #if defined(_WIN32)
 #include <io.h>
@@ -41,20 +41,6 @@ int interrupted() { return g_signal; }
 
 #if defined(_WIN32)
 
-namespace {
-std::string to_utf8(const wchar_t* text) {
-  const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, -1, nullptr, 0, nullptr, nullptr);
-  if (bytes <= 1) return {};
-  std::string out(static_cast<size_t>(bytes), '\0');
-  WideCharToMultiByte(CP_UTF8, 0, text, -1, out.data(), bytes, nullptr, nullptr);
-  out.pop_back();
-  return out;
-}
-std::filesystem::path to_path(const std::string& utf8) {
-  return std::filesystem::path(std::u8string(utf8.begin(), utf8.end()));
-}
-}  // namespace
-
 std::vector<std::string> utf8_arguments(int, char**) {
   std::vector<std::string> arguments;
   int count = 0;
@@ -83,19 +69,14 @@ void catch_interrupts() {
   }
 }
 
-bool is_readable_file(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(to_path(path), error);
-}
+bool is_readable_file(const std::string& path) { return file_exists(path); }
 
 int check_input(const std::string& path) {
   errno = 0;
   return InputFile::open(path).ok() ? 0 : errno;
 }
 
-InputFile InputFile::open(const std::string& path) {
-  return InputFile(_wopen(to_path(path).c_str(), _O_RDONLY | _O_BINARY), true);
-}
+InputFile InputFile::open(const std::string& path) { return InputFile(open_to_read(path), true); }
 
 InputFile::InputFile(int fd, bool owned) : fd_(fd), owned_(owned) {
   struct _stat64 info {};
@@ -161,21 +142,20 @@ void catch_interrupts() {
 }
 
 bool is_readable_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
+  const FileKind kind = file_kind(path);
+  return kind == FileKind::regular || kind == FileKind::other;
 }
 
 int check_input(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) return errno;
-  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return access(path.c_str(), R_OK) == 0 ? 0 : errno;
+  const FileKind kind = file_kind(path);
+  if (kind == FileKind::none) return errno;
+  if (kind == FileKind::other) return access(path.c_str(), R_OK) == 0 ? 0 : errno;
   errno = 0;
   return InputFile::open(path).ok() ? 0 : errno;
 }
 
 InputFile InputFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_to_read(path);
   struct stat info {};
   if (fd >= 0 && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
     ::close(fd);

@@ -9,6 +9,7 @@
 
 #include "base/half.hpp"
 #include "base/math.hpp"
+#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
 #include "formats/readers.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
 

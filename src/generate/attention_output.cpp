@@ -1,10 +1,11 @@
-// Attention as JSON and as a picture.
+// Attention as JSON and as pictures.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "generate/attention.hpp"
 #include "image/heat_map.hpp"
+#include "image/stb.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
@@ -90,6 +91,28 @@ std::vector<std::u32string> labels(const std::vector<AttentionToken>& tokens) {
   return out;
 }
 
+Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionChoice& choice) {
+  if (choice.layer == kAttentionAll || choice.head == kAttentionAll) {
+    return fail(ErrorCode::invalid_argument,
+                "a picture shows one layer and head or their mean; take all of them as JSON");
+  }
+  const AttentionMap& map = attention.map(choice.kind);
+  const Axes axes = axes_of(attention, choice.kind);
+  image::HeatMap heat;
+  LAPILLI_TRY(heat.values, map.select(choice.layer, choice.head));
+  heat.values.resize(axes.rows.size() * map.cols);
+  const auto which = [](const char* what, int32_t index) {
+    return index < 0 ? std::string("mean of all ") + what + "s" : std::string(what) + " " + std::to_string(index);
+  };
+  heat.title = utf32(std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
+                     which("head", choice.head));
+  heat.row_title = choice.kind == AttentionKind::encoder ? U"source (reads)" : U"target";
+  heat.column_title = choice.kind == AttentionKind::decoder ? U"target (read)" : U"source";
+  heat.rows = labels(axes.rows);
+  heat.columns = labels(axes.columns);
+  return heat;
+}
+
 }  // namespace
 
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice) {
@@ -122,28 +145,15 @@ Result<std::string> attention_json(const Attention& attention, const AttentionCh
   return out + "}";
 }
 
+Result<std::string> attention_svg(const Attention& attention, const AttentionChoice& choice) {
+  LAPILLI_TRY(const auto heat, heat_map_of(attention, choice));
+  return image::heat_map_svg(heat);
+}
+
 Result<std::vector<uint8_t>> attention_png(const Attention& attention, const AttentionChoice& choice) {
-  if (choice.layer == kAttentionAll || choice.head == kAttentionAll) {
-    return fail(ErrorCode::invalid_argument,
-                "a picture shows one layer and head or their mean; take all of them as JSON");
-  }
-  const AttentionMap& map = attention.map(choice.kind);
-  const Axes axes = axes_of(attention, choice.kind);
-  LAPILLI_TRY(auto values, map.select(choice.layer, choice.head));
-  values.resize(axes.rows.size() * map.cols);
-  const auto which = [](const char* what, int32_t index) {
-    return index < 0 ? std::string("mean of all ") + what + "s" : std::string(what) + " " + std::to_string(index);
-  };
-  image::HeatMap heat;
-  heat.title = utf32(std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
-                     which("head", choice.head));
-  heat.row_title = choice.kind == AttentionKind::encoder ? U"source (reads)" : U"target";
-  heat.column_title = choice.kind == AttentionKind::decoder ? U"target (read)" : U"source";
-  heat.rows = labels(axes.rows);
-  heat.columns = labels(axes.columns);
-  heat.values = std::move(values);
   constexpr float kTextPixels = 15;
-  image::Typeface typeface(image::find_fonts(image::system_font_directories()), kTextPixels);
+  LAPILLI_TRY(const auto heat, heat_map_of(attention, choice));
+  image::Typeface typeface(image::find_font(), kTextPixels);
   LAPILLI_TRY(const auto picture, image::draw_heat_map(heat, typeface));
   return image::encode_png(picture.width, picture.height, 3, picture.rgb);
 }

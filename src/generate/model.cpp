@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/model_impl.hpp"
 #include "model/families/family.hpp"

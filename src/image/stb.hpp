@@ -22,25 +22,24 @@ struct GlyphImage {
   float advance = 0;
 };
 
-// The outlines of a font whose tables FontFile has checked; its bytes must live as long.
-class Outlines {
+// A TrueType font; of a collection (.ttc) the first. stb_truetype trusts what it reads, so a font must come from where
+// only an administrator writes, as drivers do, and never from a user or a model. Checked is that the file is whole: all
+// its tables lie within it.
+class Font {
  public:
-  struct Place {
-    uint32_t offset = 0;                   // of the font within a collection
-    uint64_t cff_begin = 0, cff_size = 0;  // the table of PostScript outlines; size 0: TrueType outlines
-  };
-  // False if stb_truetype does not read this font.
-  static bool open(Outlines& out, std::span<const uint8_t> data, const Place& place);
-  // The glyph at `pixels` per em; empty if it is larger than four ems.
-  [[nodiscard]] GlyphImage draw(uint32_t glyph, float pixels) const;
+  // Errors: no such file, cut off, no TrueType outlines.
+  static Result<Font> open(const std::string& path);
+  [[nodiscard]] bool has(char32_t code) const;
+  // At `pixels` per em.
+  [[nodiscard]] GlyphImage draw(char32_t code, float pixels) const;
 
  private:
   struct Info;
   std::shared_ptr<const Info> info_;
 };
 
-// Text in ASCII's printable characters, drawn without any font; others are left out. About seven pixels high, times
-// `scale`. The pen starts at the left edge on the baseline.
-GlyphImage draw_plain(const std::string& text, uint32_t scale);
+// One of ASCII's printable characters, drawn without any font; empty for another. About seven pixels high, times
+// `scale`.
+GlyphImage draw_plain(char c, uint32_t scale);
 
 }  // namespace lapilli::image

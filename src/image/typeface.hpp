@@ -1,25 +1,22 @@
-// Text of any script from the fonts of this system: for each character the first font that has it. A character that no
-// font has becomes a box with its number in hexadecimal digits; without any font, ASCII comes from a built-in one.
+// Simple labels for pictures of pixels: from left to right, one glyph for each code point of one font of the system. No
+// joined letters, no marks over letters, no directions; what the font lacks is spelt as [4F60]. Without a font, ASCII
+// comes from a built-in one. Where that will not do there is SVG.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "image/font_file.hpp"
 #include "image/stb.hpp"
 
 namespace lapilli::image {
 
-// Where systems keep fonts (Linux, Android, macOS, Windows): directories that only an administrator writes to.
-std::vector<std::string> system_font_directories();
-
-// Font files below `directories` that are worth a look, best first: faces of regular style, known families that cover
-// much before others. At most a few thousand entries are looked at.
-std::vector<std::string> find_fonts(const std::vector<std::string>& directories);
+// A font file at one of the places where systems have theirs, which only an administrator writes to; "" if there is
+// none. No other file is ever read as a font: see Font.
+std::string find_font();
 
 // Grey text: coverage 0 to 255.
 struct TextImage {
@@ -31,26 +28,20 @@ struct TextImage {
 // Not for several threads at once.
 class Typeface {
  public:
-  // `files` as find_fonts gives them; opened as they are needed.
-  Typeface(std::vector<std::string> files, float pixels);
+  // A file that is no usable font counts as none.
+  Typeface(const std::string& font_file, float pixels);
 
-  // In the order and with the joined forms of its script (see shaping.hpp). Never fails; wider than `max_width`, it
-  // ends with an ellipsis.
+  // Never fails; wider than `max_width`, it ends with an ellipsis.
   TextImage draw(std::u32string_view text, int32_t max_width);
 
   [[nodiscard]] int32_t line_height() const { return ascent_ + descent_; }
-  // For tests: whether a font has this character.
-  bool has(char32_t code) { return font_of(code) != nullptr; }
+  [[nodiscard]] bool has(char32_t code) const;
 
  private:
-  const FontFile* font_of(char32_t code);
   const GlyphImage& glyph(char32_t code);
-  [[nodiscard]] GlyphImage box(char32_t code) const;
-  [[nodiscard]] GlyphImage without_font(char32_t code) const;
+  [[nodiscard]] std::u32string spelt(std::u32string_view text) const;
 
-  std::vector<std::string> files_;
-  size_t next_file_ = 0;
-  std::vector<std::unique_ptr<FontFile>> fonts_;
+  std::optional<Font> font_;
   std::map<char32_t, GlyphImage> glyphs_;
   float pixels_;
   int32_t ascent_, descent_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/case_mapping.hpp"
 #include "text/languages.hpp"
 #include "text/moses.hpp"

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/rebuilt_tokenizer.hpp"
 
 namespace lapilli {

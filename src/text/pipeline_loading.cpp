@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/pipeline/json_components.hpp"
 #include "text/utf8.hpp"
 

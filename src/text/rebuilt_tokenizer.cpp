@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/utf8.hpp"
 

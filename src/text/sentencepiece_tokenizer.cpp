@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/own_tokenizers.hpp"
 #include "text/sentencepiece_model.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/tokenizer_kinds.hpp"
 #include "text/utf8.hpp"
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/mapped_file.hpp"
+#include "base/path.hpp"
 #include "text/marian_tokenizer.hpp"
 #include "text/own_tokenizers.hpp"
 #include "text/pipeline_tokenizers.hpp"

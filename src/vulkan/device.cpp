@@ -1,10 +1,10 @@
 #include "vulkan/device.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "vulkan/choose.hpp"
 #include "vulkan/device_impl.hpp"
 
@@ -13,8 +13,7 @@ namespace {
 
 std::string mask_of(const DeviceOptions& options) {
   if (!options.mask.empty()) return options.mask;
-  const char* env = std::getenv("LAPILLI_CAPS");
-  return env ? env : "";
+  return environment("LAPILLI_CAPS");
 }
 
 // Everything that is known before a device is made.

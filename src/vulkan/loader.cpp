@@ -1,6 +1,6 @@
 #include "vulkan/loader.hpp"
 
-#include <cstdlib>
+#include "base/path.hpp"
 
 #ifdef _WIN32
 #ifndef NOMINMAX
@@ -33,7 +33,7 @@ constexpr const char* kAdvice =
 
 PFN_vkGetInstanceProcAddr open_library(const char* name) {
 #ifdef _WIN32
-  HMODULE module = LoadLibraryA(name);
+  HMODULE module = LoadLibraryW(to_wide(name).c_str());
   if (!module) return nullptr;
   return reinterpret_cast<PFN_vkGetInstanceProcAddr>(
       reinterpret_cast<void*>(GetProcAddress(module, "vkGetInstanceProcAddr")));
@@ -48,14 +48,14 @@ PFN_vkGetInstanceProcAddr open_library(const char* name) {
 
 Result<LoaderTable> open_loader(PFN_vkGetInstanceProcAddr get) {
   if (!get) {
-    const char* named = std::getenv("LAPILLI_VULKAN_LIBRARY");
-    if (named && *named) {
-      get = open_library(named);
+    const std::string named = environment("LAPILLI_VULKAN_LIBRARY");
+    if (!named.empty()) {
+      get = open_library(named.c_str());
       if (!get) {
         return fail(ErrorCode::no_device,
                     "the Vulkan loader '%s' (LAPILLI_VULKAN_LIBRARY) cannot be opened; "
                     "unset the variable to use the system's",
-                    named);
+                    named.c_str());
       }
     } else {
       for (const char* library : kLibraries) {

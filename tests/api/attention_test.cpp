@@ -14,7 +14,7 @@ bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != 
 TEST(ApiAttention, NullPointers) {
   size_t pieces = 7, count = 7;
   auto* attention = reinterpret_cast<lapilli_attention*>(16);
-  const char* json = "x";
+  const char *json = "x", *svg = "x";
   const uint8_t* png = nullptr;
   lapilli_word_link link{};
   lapilli_attention_map map{};
@@ -28,6 +28,8 @@ TEST(ApiAttention, NullPointers) {
   EXPECT_EQ(lapilli_attention_get_token(nullptr, 0, 0, &token), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_attention_json(nullptr, nullptr, &json), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(json, nullptr);
+  EXPECT_EQ(lapilli_attention_svg(nullptr, nullptr, &svg), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(svg, nullptr);
   EXPECT_EQ(lapilli_attention_png(nullptr, nullptr, &png, &count), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(count, 0u);
   count = 7;
@@ -76,6 +78,8 @@ TEST(ApiDeviceAttention, OfAResult) {
   EXPECT_NE(attention->json({LAPILLI_ATTENTION_DECODER, 0, LAPILLI_ATTENTION_ALL}).value().find("\"decoder\""),
             std::string::npos);
   EXPECT_GT(attention->png().value().size(), 1000u);
+  EXPECT_NE(attention->svg().value().find(">chat</text>"), std::string::npos);
+  EXPECT_FALSE(attention->svg({LAPILLI_ATTENTION_CROSS, 0, LAPILLI_ATTENTION_ALL}).ok());
   EXPECT_FALSE(attention->png({LAPILLI_ATTENTION_CROSS, LAPILLI_ATTENTION_ALL, 0}).ok());
   EXPECT_TRUE(says("JSON")) << lapilli_last_error();
 

@@ -27,6 +27,17 @@ TEST(CliDevice, AttentionAsPictures) {
   EXPECT_NE(first, second);
 }
 
+TEST(CliDevice, AttentionAsSvg) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "map.SVG").string();
+  const Outcome outcome = translate({"--attention", file, "The cat sleeps.", "Where is the station?"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string first = read(file), second = read((folder.path() / "map-2.SVG").string());
+  EXPECT_TRUE(first.starts_with("<svg ") && first.ends_with("</svg>\n")) << first;
+  EXPECT_TRUE(contains(first, ">dort</text>")) << first;
+  EXPECT_TRUE(contains(second, ">gare</text>")) << second;
+}
+
 TEST(CliDevice, AttentionAsNumbers) {
   TemporaryFolder folder;
   const std::string file = (folder.path() / "map.json").string();
@@ -126,6 +137,7 @@ TEST(Cli, AttentionArgumentsAreChecked) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--attention", "map.gif", "x"},
       {"--attention", "map.png", "--attention-layer", "all", "x"},
+      {"--attention", "map.svg", "--attention-head", "all", "x"},
       {"--attention", "map.png", "--attention-layer", "-1", "x"},
       {"--attention", "map.json", "--attention-head", "two", "x"},
       {"--attention", "map.png", "--attention-kind", "self", "x"},

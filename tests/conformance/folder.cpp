@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "base/path.hpp"
+
 namespace lapilli::conformance {
 
 Result<Record> read_record(const std::string& directory, const std::string& stem) {

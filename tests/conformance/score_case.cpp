@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/path.hpp"
 #include "conformance/folder.hpp"
 #include "generate/generate.hpp"
 #include "text/tokenizer.hpp"

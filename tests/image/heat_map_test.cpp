@@ -1,10 +1,12 @@
-// Pictures: what is encoded can be read again, and every cell has the colour of its value.
+// Pictures of pixels: what is encoded can be read again, and every cell has the colour of its value.
 #include "image/heat_map.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <memory>
+
+#include "image/stb.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -70,16 +72,18 @@ TEST(HeatMap, CellsStandWhereTheyBelong) {
     map.rows = {U"Le", U"شكرا", U"你好 and a very long label that has to be cut off somewhere"};
     map.columns = {U"The", U"cat", U".", U"</s>"};
     for (int i = 0; i < 12; ++i) map.values.push_back(static_cast<float>(i) / 11);
-    Typeface typeface(with_fonts ? find_fonts(system_font_directories()) : std::vector<std::string>{}, 15);
-    CellGrid grid;
-    const auto picture = draw_heat_map(map, typeface, &grid);
+    Typeface typeface(with_fonts ? find_font() : "", 15);
+    HeatMapLayout layout;
+    const auto picture = draw_heat_map(map, typeface, &layout);
     ASSERT_TRUE(picture.ok());
     ASSERT_EQ(picture->rgb.size(), size_t{picture->width} * picture->height * 3);
+    const auto left_edge = static_cast<size_t>(layout.left), top_edge = static_cast<size_t>(layout.top),
+               cell = static_cast<size_t>(layout.cell);
     for (uint32_t r = 0; r < 3; ++r) {
       for (uint32_t c = 0; c < 4; ++c) {
         uint8_t rgb[3];
         heat_colour(map.values[r * 4 + c], rgb);
-        const size_t x = grid.left + c * grid.size + grid.size / 2, y = grid.top + r * grid.size + grid.size / 2;
+        const size_t x = left_edge + c * cell + cell / 2, y = top_edge + r * cell + cell / 2;
         const uint8_t* p = &picture->rgb[(y * picture->width + x) * 3];
         EXPECT_TRUE(std::equal(rgb, rgb + 3, p)) << r << "," << c;
       }
@@ -89,8 +93,8 @@ TEST(HeatMap, CellsStandWhereTheyBelong) {
     for (size_t y = 0; y < picture->height; ++y) {
       for (size_t x = 0; x < picture->width; ++x) {
         const bool dark = picture->rgb[(y * picture->width + x) * 3] < 100;
-        left += dark && x < grid.left - 2 && y > grid.top;
-        above += dark && x > grid.left && y < grid.top - 2;
+        left += dark && x < left_edge - 2 && y > top_edge;
+        above += dark && x > left_edge && y < top_edge - 2;
       }
     }
     EXPECT_GT(left, 50u);
@@ -99,7 +103,7 @@ TEST(HeatMap, CellsStandWhereTheyBelong) {
 }
 
 TEST(HeatMap, RefusesWhatIsNoMatrixOrTooLarge) {
-  Typeface typeface({}, 15);
+  Typeface typeface("", 15);
   HeatMap map;
   EXPECT_FALSE(draw_heat_map(map, typeface).ok());
   map.rows = {U"a"};

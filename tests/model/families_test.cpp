@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/path.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"

@@ -1,11 +1,20 @@
-# What holds for the repository as a whole: its layers, its install rules, other compilers, the sanitizers.
+# What holds for the repository as a whole: its layers, who opens files, what it says of missing packages, its install
+# rules, other compilers, the sanitizers.
 set(dir ${CMAKE_CURRENT_SOURCE_DIR}/repository)
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 
 add_test(NAME layers COMMAND ${scripts}/check-layers)
 add_test(NAME layers.selftest COMMAND ${dir}/layers-selftest)
+add_test(NAME paths COMMAND ${scripts}/check-paths)
+add_test(NAME paths.selftest COMMAND ${dir}/paths-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
-set_tests_properties(layers layers.selftest summarize.selftest PROPERTIES LABELS fast)
+set_tests_properties(layers layers.selftest paths paths.selftest summarize.selftest PROPERTIES LABELS fast)
+
+add_test(NAME missing.selftest
+  COMMAND ${dir}/missing-selftest ${CMAKE_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
+    VULKAN_HEADERS_DIR=${VULKAN_HEADERS_DIR}:libvulkan-dev NLOHMANN_JSON_DIR=${NLOHMANN_JSON_DIR}:nlohmann-json3-dev
+    STB_DIR=${STB_DIR}:libstb-dev SPIRV_HEADERS_DIR=${SPIRV_HEADERS_DIR}:spirv-headers)
+set_tests_properties(missing.selftest PROPERTIES LABELS fast)
 
 if(TARGET lapilli_cli AND EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli/lapilli.h AND NOT LAPILLI_SANITIZE)
   add_test(NAME install

@@ -1,0 +1,116 @@
+#include "base/path.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#if defined(_WIN32)
+#include <io.h>
+#include <windows.h>
+#endif
+
+namespace lapilli {
+
+namespace fs = std::filesystem;
+
+#if defined(_WIN32)
+
+std::wstring to_wide(std::string_view utf8) {
+  const int bytes = static_cast<int>(utf8.size());
+  std::wstring wide(static_cast<size_t>(MultiByteToWideChar(CP_UTF8, 0, utf8.data(), bytes, nullptr, 0)), L'\0');
+  MultiByteToWideChar(CP_UTF8, 0, utf8.data(), bytes, wide.data(), static_cast<int>(wide.size()));
+  return wide;
+}
+
+std::string to_utf8(std::wstring_view wide) {
+  const int count = static_cast<int>(wide.size());
+  const int bytes = WideCharToMultiByte(CP_UTF8, 0, wide.data(), count, nullptr, 0, nullptr, nullptr);
+  std::string utf8(static_cast<size_t>(bytes), '\0');
+  WideCharToMultiByte(CP_UTF8, 0, wide.data(), count, utf8.data(), bytes, nullptr, nullptr);
+  return utf8;
+}
+
+std::FILE* open_stream(const std::string& path, const char* mode) {
+  return _wfopen(to_wide(path).c_str(), to_wide(mode).c_str());
+}
+
+int open_to_read(const std::string& path) {
+  return _wopen(to_wide(path).c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+}
+
+std::string environment(const char* name) {
+  const wchar_t* value = _wgetenv(to_wide(name).c_str());
+  return value ? to_utf8(value) : "";
+}
+
+namespace {
+fs::path native(const std::string& path) { return to_wide(path); }
+std::string utf8(const fs::path& path) { return to_utf8(path.native()); }
+}  // namespace
+
+#else
+
+std::FILE* open_stream(const std::string& path, const char* mode) { return std::fopen(path.c_str(), mode); }
+
+int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+namespace {
+fs::path native(const std::string& path) { return path; }
+std::string utf8(const fs::path& path) { return path.native(); }
+}  // namespace
+
+#endif
+
+FileKind file_kind(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(native(path), error);
+  if (fs::exists(status)) {
+    return fs::is_regular_file(status) ? FileKind::regular
+           : fs::is_directory(status)  ? FileKind::directory
+                                       : FileKind::other;
+  }
+  errno = error ? error.default_error_condition().value() : ENOENT;
+  return FileKind::none;
+}
+
+bool file_exists(const std::string& path) { return file_kind(path) == FileKind::regular; }
+bool directory_exists(const std::string& path) { return file_kind(path) == FileKind::directory; }
+
+uint64_t file_size(const std::string& path) {
+  std::error_code error;
+  const auto bytes = fs::file_size(native(path), error);
+  return error ? 0 : bytes;
+}
+
+bool resize_file(const std::string& path, uint64_t bytes) {
+  std::error_code error;
+  fs::resize_file(native(path), bytes, error);
+  return !error;
+}
+
+bool remove_file(const std::string& path) {
+  std::error_code error;
+  return fs::remove(native(path), error);
+}
+
+std::string link_target(const std::string& path) {
+  std::error_code error;
+  return utf8(fs::read_symlink(native(path), error));
+}
+
+std::string real_folder(const std::string& file) {
+  std::error_code error;
+  return utf8(fs::weakly_canonical(native(file), error).parent_path());
+}
+
+std::string normal_path(const std::string& path) { return utf8(native(path).lexically_normal()); }
+
+}  // namespace lapilli
