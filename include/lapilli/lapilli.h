@@ -270,7 +270,8 @@ typedef struct lapilli_options {
   const char* target_language;
   /* Not 0: texts of several sentences are run sentence by sentence, and put together between the white space of the
    * input; 0: never, and a text that exceeds the model's positions is an error; LAPILLI_MODEL_DEFAULT: if the task is
-   * to translate and the text has more than two sentences or more than 96 tokens. Nothing is ever cut off. */
+   * to translate and the text has more than two sentences (Marian, FSMT: more than one) or more than 96 tokens. Nothing
+   * is ever cut off. */
   int32_t split_sentences;
   lapilli_stream_function stream;
   void* stream_user;
