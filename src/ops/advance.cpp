@@ -36,6 +36,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
   LAPILLI_TRY(auto log, bind_whole(context, 2, node.inputs[kLog], Access::write));
   log.step_stride = LogLayout::stride(s.rows) * 4;
+  log.used = a.counts != 0;
   LAPILLI_TRY(const auto grids, bind_whole(context, 3, node.inputs[kGrids], Access::read_write));
   Dispatch d;
   d.shader = ShaderId::advance;

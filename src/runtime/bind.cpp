@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ops/shader_table.hpp"
 #include "ops/state.hpp"
+#include "vulkan/trace.hpp"
 
 namespace lapilli {
 
@@ -82,7 +84,6 @@ Status BoundPlan::record(const MemoryMap& memory) {
   }
   arena_.push_back(std::move(arena));
 
-  const BufferRef grids = plan_->grids.empty() ? BufferRef{} : memory(graph::Space::state, plan_->grids_state);
   const auto& s = plan_->schedule;
   for (size_t i = 0; i < s.segments.size(); ++i) {
     const uint32_t first = s.segments[i];
@@ -101,10 +102,11 @@ Status BoundPlan::record(const MemoryMap& memory) {
           recording.barrier({.indirect = indirect});
           if (indirect) new_grids = false;
         }
-        LAPILLI_CHECK(record_level(recording, s.levels[level], grids));
+        LAPILLI_CHECK(record_level(recording, s.levels[level], memory));
         recording.timestamp(level - first + 1);
         new_grids = new_grids || writes_grids(*plan_, s.levels[level]);
       }
+      if (last == s.levels.size()) tell_step_end(recording, memory);
     }
     LAPILLI_CHECK(recording.end());
     recordings_.push_back(std::move(recording));
@@ -113,12 +115,14 @@ Status BoundPlan::record(const MemoryMap& memory) {
 }
 
 Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph::Level& level,
-                               const BufferRef& grids) const {
+                               const MemoryMap& memory) const {
+  const BufferRef grids = plan_->grids.empty() ? BufferRef{} : memory(graph::Space::state, plan_->grids_state);
   for (uint32_t i = level.begin; i < level.end; ++i) {
     const uint32_t index = plan_->schedule.order[i];
     const PlannedDispatch& d = plan_->dispatches[index];
     recording.label(plan_->graph.node(d.node).label.c_str());
     recording.bind(pipelines_[d.pipeline], sets_[index], std::span(d.push).first(d.push_bytes));
+    tell_touches(recording, index, memory);
     if (d.grid >= 0) {
       const auto own = static_cast<uint32_t>(d.grid);
       if (!options_.grids.empty() && own >= options_.grids.size())
@@ -132,6 +136,28 @@ Status BoundPlan::record_level(vulkan::CommandRecording& recording, const graph:
     }
   }
   return {};
+}
+
+// The arguments of its grid, which a plan has as the last range, are told with the dispatch: they lie at an entry that
+// plans may share.
+void BoundPlan::tell_touches(vulkan::CommandRecording& recording, uint32_t command, const MemoryMap& memory) const {
+  if (!vulkan::is_traced(recording)) return;
+  const auto ranges = std::span(plan_->commands[command].ranges);
+  for (const graph::Range& r : ranges.first(ranges.size() - (plan_->dispatches[command].grid >= 0 ? 1 : 0))) {
+    const BufferRef at = memory(r.space, r.id);
+    vulkan::tell_touch(recording, *at.buffer,
+                       {nullptr, at.offset + r.begin, at.offset + r.end, r.access != graph::Access::write,
+                        r.access != graph::Access::read, r.step_stride});
+  }
+}
+
+void BoundPlan::tell_step_end(vulkan::CommandRecording& recording, const MemoryMap& memory) const {
+  if (!vulkan::is_traced(recording)) return;
+  std::set<const vulkan::Buffer*> moved;
+  for (const graph::Command& c : plan_->commands)
+    for (const graph::Range& r : c.ranges)
+      if (r.step_stride != 0) moved.insert(memory(r.space, r.id).buffer);
+  for (const vulkan::Buffer* buffer : moved) vulkan::tell_step_end(recording, *buffer);
 }
 
 std::vector<const vulkan::CommandRecording*> BoundPlan::recordings() const {

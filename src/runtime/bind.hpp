@@ -54,7 +54,9 @@ class BoundPlan {
  private:
   BoundPlan() = default;
   Status record(const MemoryMap& memory);
-  Status record_level(vulkan::CommandRecording& recording, const graph::Level& level, const BufferRef& grids) const;
+  Status record_level(vulkan::CommandRecording& recording, const graph::Level& level, const MemoryMap& memory) const;
+  void tell_touches(vulkan::CommandRecording& recording, uint32_t command, const MemoryMap& memory) const;
+  void tell_step_end(vulkan::CommandRecording& recording, const MemoryMap& memory) const;
 
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<const Plan> plan_;

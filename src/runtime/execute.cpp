@@ -7,6 +7,7 @@
 
 #include "ops/case_util.hpp"
 #include "ops/shader_table.hpp"
+#include "vulkan/trace.hpp"
 
 namespace lapilli::runtime {
 namespace {
@@ -55,6 +56,10 @@ Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities
       LAPILLI_TRY(const auto grid, fold_groups(caps, groups));
       LAPILLI_TRY(const auto* set, write_set(arena, d, places));
       if (open) recording.barrier();
+      for (const auto& o : d.operands)
+        vulkan::tell_touch(recording, *places[o.tensor].buffer,
+                           {nullptr, places[o.tensor].offset + o.begin, places[o.tensor].offset + o.end,
+                            o.access != graph::Access::write, o.access != graph::Access::read, 0});
       recording.bind(pipelines[i], set, std::span(d.push).first(d.push_bytes));
       recording.dispatch(grid[0], grid[1], grid[2]);
       open = true;

@@ -125,6 +125,7 @@ class Compiler {
       const auto& t = plan_.graph.tensor(root);
       const uint64_t base = t.space == graph::Space::arena ? plan_.placement.offset[root] : 0;
       out.bindings.push_back({o.binding, t.space, t.id, base + o.begin, o.end - o.begin});
+      if (!o.used) continue;
       const uint64_t end = o.step_stride ? std::min(o.end, o.begin + o.step_stride) : o.end;
       command.ranges.push_back({t.space, t.id, base + o.begin, base + end, o.access, o.step_stride});
     }

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "vulkan/trace.hpp"
+
 namespace lapilli {
+
+StepRunner::StepRunner(const Session& session, const RunnerOptions& options)
+    : session_(session), options_(options), tick_(options.first_tick) {
+  if (const BufferRef log = session.state(StateKind::log); log.buffer) vulkan::tell_step(*log.buffer, tick_);
+}
 
 // Recordings share a submission as long as its work stays below the limit. Steps begin one of their own: what came before
 // them is told as complete without them.

@@ -28,8 +28,7 @@ struct RunnerOptions {
 class StepRunner {
  public:
   // The session and everything that is submitted must outlive the runner.
-  StepRunner(const Session& session, const RunnerOptions& options)
-      : session_(session), options_(options), tick_(options.first_tick) {}
+  StepRunner(const Session& session, const RunnerOptions& options);
 
   // Appends to what is to be submitted, in order: a recording, a whole plan, S steps by this plan.
   void append(const vulkan::CommandRecording& recording);

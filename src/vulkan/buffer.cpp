@@ -21,12 +21,17 @@ std::byte* Buffer::Impl::mapped() const {
   return range.block && range.block->mapped ? range.block->mapped + range.offset : nullptr;
 }
 
+Touch Buffer::Impl::touch(uint64_t offset, uint64_t bytes, bool writes) const {
+  return {traced, offset, offset + bytes, !writes, writes, 0};
+}
+
 Status Buffer::Impl::sync(uint64_t offset, uint64_t bytes, bool flush) const {
   if (offset > size || bytes > size - offset) {
     return fail(ErrorCode::invalid_argument, "bytes %llu + %llu lie outside of a buffer of %llu",
                 static_cast<unsigned long long>(offset), static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(size));
   }
+  if (context->trace && bytes != 0) context->trace->touched(touch(offset, bytes, flush));
   const MemoryPool::Block* const block = range.block;
   if (!block || !block->mapped || block->coherent || bytes == 0) return {};
   const uint64_t atom = context->caps.non_coherent_atom;
@@ -77,6 +82,8 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
     name.pObjectName = label;
     (void)context.vk.SetDebugUtilsObjectNameEXT(context.device, &name);
   }
+  if (context.trace)
+    impl->traced = std::make_shared<TracedBuffer>(TracedBuffer{impl->range.block, impl->range.offset, bytes, label});
   ++context.buffers;
   return impl;
 }

@@ -13,6 +13,7 @@
 namespace lapilli::vulkan {
 
 class MemoryPool;
+class Trace;
 struct MemoryBlock;  // of the pool
 struct MemoryRange {
   MemoryBlock* block = nullptr;
@@ -46,6 +47,7 @@ struct Context {
   bool owned = false;  // the VkDevice is ours
   Capabilities caps;   // masked
   std::string name;    // for messages
+  std::shared_ptr<Trace> trace;  // null: nobody wants to know
   std::atomic<bool> lost{false};
   std::atomic<bool> stalled{false};                  // the last wait gave up
   std::atomic<uint64_t> submitted{0}, completed{0};  // tickets

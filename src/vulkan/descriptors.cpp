@@ -108,6 +108,9 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
   context.vk.UpdateDescriptorSets(context.device, static_cast<uint32_t>(bindings.size()), writes, 0, nullptr);
   impl_->sets.push_back({});
   impl_->sets.back().handle = set;
+  if (context.trace)
+    for (const BufferBinding& b : bindings)
+      impl_->sets.back().bound.push_back(b.buffer->impl()->touch(b.offset, b.size, false));
   return &impl_->sets.back();
 }
 

@@ -348,6 +348,13 @@ Status check_idle(Submitter& queue, const CommandRecording::Impl& recording, std
   return fail(ErrorCode::internal, "submit: a recording for single use is still in flight: wait for its ticket");
 }
 
+std::vector<std::shared_ptr<const TracedRecording>> traced_of(std::span<const CommandRecording* const> recordings) {
+  std::vector<std::shared_ptr<const TracedRecording>> traced;
+  for (const CommandRecording* r : recordings)
+    if (r->impl()->trace) traced.push_back(r->impl()->trace->commands);
+  return traced;
+}
+
 }  // namespace
 
 Result<Ticket> Device::submit(std::span<const CommandRecording* const> recordings) {
@@ -360,7 +367,10 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
     if (!r->impl()->replayed) LAPILLI_CHECK(check_idle(*impl_->queue, *r->impl(), buffers));
     buffers.push_back(r->impl()->commands);
   }
+  Trace* const trace = impl_->context.trace.get();
+  const auto order = Trace::hold(trace);
   LAPILLI_TRY(const Ticket ticket, impl_->queue->submit(buffers));
+  if (trace) trace->submitted_held(ticket, traced_of(recordings));
   for (const CommandRecording* r : recordings) r->impl()->ticket.store(ticket, std::memory_order_relaxed);
   return ticket;
 }

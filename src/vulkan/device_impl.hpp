@@ -9,6 +9,7 @@
 #include "vulkan/pipelines.hpp"
 #include "vulkan/staging.hpp"
 #include "vulkan/submission.hpp"
+#include "vulkan/trace.hpp"
 
 namespace lapilli::vulkan {
 
@@ -32,12 +33,14 @@ struct Buffer::Impl {
   uint64_t whole = 0;  // rounded up to words
   MemoryPool::Range range;
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
+  std::shared_ptr<const TracedBuffer> traced;  // null without a trace
 
   Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
   [[nodiscard]] std::byte* mapped() const;
+  [[nodiscard]] Touch touch(uint64_t offset, uint64_t bytes, bool writes) const;
   // Flushes (or invalidates) the atoms that hold these bytes; nothing on coherent or unmapped memory.
   Status sync(uint64_t offset, uint64_t bytes, bool flush) const;
 };
@@ -48,6 +51,16 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
 class DescriptorSet {
  public:
   VkDescriptorSet handle = VK_NULL_HANDLE;
+  std::vector<Touch> bound;  // for a trace
+};
+
+// What is recorded, for a trace.
+struct RecordingTrace {
+  std::shared_ptr<TracedRecording> commands = std::make_shared<TracedRecording>();
+  std::vector<Touch> touches, bound;  // of the next dispatch
+
+  TracedCommand& add(TracedCommand::Kind kind);
+  TracedCommand& dispatch();
 };
 
 struct CommandRecording::Impl {
@@ -62,6 +75,7 @@ struct CommandRecording::Impl {
   bool replayed = false;                    // may be pending several times
   mutable std::atomic<uint64_t> ticket{0};  // of the last submission
   Status status;                            // the first mistake since begin()
+  std::unique_ptr<RecordingTrace> trace;    // null without one
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
 
   Impl() = default;
@@ -72,6 +86,8 @@ struct CommandRecording::Impl {
   Status end();
   void copy(const Buffer::Impl& from, uint64_t from_offset, const Buffer::Impl& to, uint64_t to_offset, uint64_t bytes);
   void fill(const Buffer::Impl& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
+  void tell_barrier(BarrierScope scope) const;
+  void tell_transfer(std::vector<Touch> touches) const;
 };
 
 Result<std::unique_ptr<CommandRecording::Impl>> make_recording_impl(Context& context, VkPipelineLayout layout);

@@ -24,11 +24,59 @@ struct PipelineStore::Job {
   std::vector<VkSpecializationMapEntry> entries;
   VkSpecializationInfo constants{};
   VkComputePipelineCreateInfo info{};
+  std::unique_ptr<Pipeline> place = std::make_unique<Pipeline>();
   VkPipeline pipeline = VK_NULL_HANDLE;
+  std::optional<Error> refused;
+};
+
+// What one thread makes without holding the lock: given back at the end, made or not. What the host needs for it is there
+// before: if it has no memory left, nothing of the device's is lost.
+class PipelineStore::Claim {
+ public:
+  // Under the lock.
+  Claim(PipelineStore& store, std::unique_lock<std::mutex>& lock) : store_(store), lock_(lock) {}
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    if (jobs.empty()) return;
+    if (!lock_.owns_lock()) lock_.lock();
+    for (Job& job : jobs) give_back(job);
+    store_.released_.notify_all();
+  }
+  // False: it is known, or in other hands.
+  bool take(const PipelineRequest& request, const Key& key) {
+    if (store_.entries_.contains(key)) return false;
+    Job& job = jobs.emplace_back();
+    job.request = &request;
+    job.key = key;
+    job.place->name = request.name;
+    store_.entries_.try_emplace(key);
+    return true;
+  }
+  std::vector<Job> jobs;
+
+ private:
+  // What was made stays, also if a sibling failed: the caller may ask again with another variant.
+  void give_back(Job& job) {
+    const auto it = store_.entries_.find(job.key);
+    if (it == store_.entries_.end()) return;  // there was no memory for it
+    if (job.pipeline) {
+      job.place->handle = std::exchange(job.pipeline, VkPipeline(VK_NULL_HANDLE));
+      it->second.pipeline = std::move(job.place);
+      ++store_.context_.pipelines_created;
+    } else if (job.refused) {
+      it->second.refused = std::move(job.refused);
+    } else {
+      store_.entries_.erase(it);
+    }
+  }
+  PipelineStore& store_;
+  std::unique_lock<std::mutex>& lock_;
 };
 
 PipelineStore::~PipelineStore() {
-  for (auto& [key, p] : pipelines_) context_.vk.DestroyPipeline(context_.device, p->handle, nullptr);
+  for (auto& [key, entry] : entries_)
+    if (entry.pipeline) context_.vk.DestroyPipeline(context_.device, entry.pipeline->handle, nullptr);
   if (cache_) context_.vk.DestroyPipelineCache(context_.device, cache_, nullptr);
   if (layout_) context_.vk.DestroyPipelineLayout(context_.device, layout_, nullptr);
   if (set_layout_) context_.vk.DestroyDescriptorSetLayout(context_.device, set_layout_, nullptr);
@@ -83,49 +131,42 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
     }
     keys.push_back(key_of(q));
   }
-  const std::lock_guard lock(mutex_);
-  std::vector<Job> jobs;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const bool queued = std::any_of(jobs.begin(), jobs.end(), [&](const Job& j) { return j.key == keys[i]; });
-    if (queued || pipelines_.contains(keys[i])) continue;
-    if (const auto known = refused_.find(keys[i]); known != refused_.end()) return known->second;
-    jobs.emplace_back();
-    jobs.back().request = &requests[i];
-    jobs.back().key = keys[i];
+  std::unique_lock lock(mutex_);
+  while (true) {
+    // What others are making is waited for when nothing is claimed, so that nobody waits for who waits.
+    bool wait = false;
+    {
+      Claim claim(*this, lock);
+      for (size_t i = 0; i < requests.size(); ++i) {
+        if (claim.take(requests[i], keys[i])) continue;
+        const Entry& entry = entries_.at(keys[i]);
+        if (entry.refused) return *entry.refused;
+        wait = wait || !entry.pipeline;
+      }
+      if (!claim.jobs.empty()) {
+        lock.unlock();
+        LAPILLI_CHECK(create(claim.jobs));
+        continue;
+      }
+    }
+    if (!wait) break;
+    released_.wait(lock);
   }
-  if (!jobs.empty()) LAPILLI_CHECK(create_missing(jobs));
   std::vector<const Pipeline*> found;
-  for (const Key& key : keys) found.push_back(pipelines_.at(key).get());
+  for (const Key& key : keys) found.push_back(entries_.at(key).pipeline.get());
   return found;
 }
 
-Status PipelineStore::create_missing(std::vector<Job>& jobs) {
-  // What the host needs comes first: if it has no memory left, nothing of the device's is lost.
-  std::map<Key, std::unique_ptr<Pipeline>> places;
-  for (const Job& job : jobs) {
-    auto& place = places[job.key] = std::make_unique<Pipeline>();
-    place->name = job.request->name;
-  }
-  struct Made {
+Status PipelineStore::create(std::vector<Job>& jobs) {
+  struct Modules {
     Context& context;
-    std::vector<Job>& jobs;
-    std::map<Key, VkShaderModule> modules;
-    ~Made() {
-      for (const auto& [key, module] : modules) context.vk.DestroyShaderModule(context.device, module, nullptr);
-      for (const Job& job : jobs) context.vk.DestroyPipeline(context.device, job.pipeline, nullptr);
+    std::map<Key, VkShaderModule> all;
+    ~Modules() {
+      for (const auto& [key, module] : all) context.vk.DestroyShaderModule(context.device, module, nullptr);
     }
-  } made{context_, jobs, {}};
-  Status status = create_modules(jobs, made.modules);
-  if (status) status = create_batch(jobs);
-  // What was made stays, also if a sibling failed: the caller may ask again with another variant.
-  for (Job& job : jobs) {
-    if (!job.pipeline) continue;
-    auto place = places.extract(job.key);
-    place.mapped()->handle = std::exchange(job.pipeline, VkPipeline(VK_NULL_HANDLE));
-    pipelines_.insert(std::move(place));
-    ++context_.pipelines_created;
-  }
-  return status;
+  } modules{context_, {}};
+  LAPILLI_CHECK(create_modules(jobs, modules.all));
+  return create_batch(jobs);
 }
 
 Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules) {
@@ -191,14 +232,14 @@ Status PipelineStore::create_alone(Job& job) {
 }
 
 // Not the caller's fault, nor too much for the device: this driver cannot run Lapilli's shader.
-Error PipelineStore::refusal(const Job& job, VkResult result, const std::string& what) {
+Error PipelineStore::refusal(Job& job, VkResult result, const std::string& what) {
   Error e = context_.error(result, what + describe(*job.request));
   if (e.code != ErrorCode::internal) return e;
   e.code = ErrorCode::no_device;
   e.message +=
       "; the driver refuses this shader: update it, choose another device, or mask the feature "
       "(LAPILLI_CAPS=floor)";
-  refused_.emplace(job.key, e);
+  job.refused = e;
   return e;
 }
 

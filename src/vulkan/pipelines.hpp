@@ -1,9 +1,12 @@
-// Pipelines by content, created in batches; the one set layout and pipeline layout that every kernel uses.
+// Pipelines by content, created in batches, each by one thread: others wait for it only if they want the same. The one set
+// layout and pipeline layout that every kernel uses.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,18 +41,24 @@ class PipelineStore {
     std::vector<uint32_t> constants;
     auto operator<=>(const Key&) const = default;
   };
+  // Neither: a thread is making it.
+  struct Entry {
+    std::unique_ptr<Pipeline> pipeline;
+    std::optional<Error> refused;  // what the driver does not make, for good
+  };
   struct Job;
+  class Claim;
   static Key key_of(const PipelineRequest& request);
   Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
   Status create_batch(std::vector<Job>& jobs);
   Status create_alone(Job& job);
-  Status create_missing(std::vector<Job>& jobs);
-  Error refusal(const Job& job, VkResult result, const std::string& what);
+  Status create(std::vector<Job>& jobs);
+  Error refusal(Job& job, VkResult result, const std::string& what);
 
   Context& context_;
   std::mutex mutex_;
-  std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
-  std::map<Key, Error> refused_;  // what the driver does not make, for good
+  std::condition_variable released_;  // a thread has made what it had claimed, or not
+  std::map<Key, Entry> entries_;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;

@@ -55,6 +55,8 @@ Status CommandRecording::Impl::begin(VkCommandBufferUsageFlags usage) {
   r = context->vk.BeginCommandBuffer(commands, &info);
   if (r != VK_SUCCESS) return context->error(r, "opening a command buffer");
   open = true;
+  if (context->trace) trace = std::make_unique<RecordingTrace>();
+  tell_barrier({.indirect = true, .transfer = true});
   if (queries) context->vk.CmdResetQueryPool(commands, queries, 0, query_count);
   global_barrier(*context, commands, kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT | VK_PIPELINE_STAGE_HOST_BIT,
                  kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
@@ -68,6 +70,7 @@ Status CommandRecording::Impl::end() {
   // Also makes later writes of the host wait for what was read here.
   global_barrier(*context, commands, kWork | VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, VK_PIPELINE_STAGE_HOST_BIT,
                  {.srcAccessMask = kWrites, .dstAccessMask = VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT});
+  tell_barrier({.indirect = true, .transfer = true});
   const VkResult r = context->vk.EndCommandBuffer(commands);
   if (r != VK_SUCCESS) return context->error(r, "closing a command buffer");
   LAPILLI_CHECK(status);
@@ -86,6 +89,7 @@ void CommandRecording::Impl::copy(const Buffer::Impl& from, uint64_t from_offset
   }
   const VkBufferCopy region{from_offset, to_offset, bytes};
   context->vk.CmdCopyBuffer(commands, from.handle, to.handle, 1, &region);
+  if (trace) tell_transfer({from.touch(from_offset, bytes, false), to.touch(to_offset, bytes, true)});
 }
 
 void CommandRecording::Impl::fill(const Buffer::Impl& buffer, uint64_t offset, uint64_t bytes, uint32_t word) {
@@ -97,6 +101,15 @@ void CommandRecording::Impl::fill(const Buffer::Impl& buffer, uint64_t offset, u
   }
   context->vk.CmdFillBuffer(commands, buffer.handle, offset, bytes, word);
   context->filled_bytes += bytes;
+  if (trace) tell_transfer({buffer.touch(offset, bytes, true)});
+}
+
+void CommandRecording::Impl::tell_barrier(BarrierScope scope) const {
+  if (trace) trace->add(TracedCommand::Kind::barrier).scope = scope;
+}
+
+void CommandRecording::Impl::tell_transfer(std::vector<Touch> touches) const {
+  trace->add(TracedCommand::Kind::transfer).touches = std::move(touches);
 }
 
 CommandRecording::CommandRecording(CommandRecording&&) noexcept = default;
@@ -130,6 +143,7 @@ void CommandRecording::bind(const Pipeline* pipeline, const DescriptorSet* set, 
   }
   const auto& vk = i.context->vk;
   vk.CmdBindPipeline(i.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
+  if (i.trace) i.trace->bound = set ? set->bound : std::vector<Touch>();
   if (set) {
     vk.CmdBindDescriptorSets(i.commands, VK_PIPELINE_BIND_POINT_COMPUTE, i.layout, 0, 1, &set->handle, 0, nullptr);
   }
@@ -149,6 +163,7 @@ void CommandRecording::dispatch(uint32_t x, uint32_t y, uint32_t z) {
     return;
   }
   i.context->vk.CmdDispatch(i.commands, x, y, z);
+  if (i.trace) i.trace->dispatch();
 }
 
 void CommandRecording::dispatch_indirect(const Buffer& arguments, uint64_t offset) {
@@ -160,6 +175,7 @@ void CommandRecording::dispatch_indirect(const Buffer& arguments, uint64_t offse
     return;
   }
   i.context->vk.CmdDispatchIndirect(i.commands, arguments.impl()->handle, offset);
+  if (i.trace) i.trace->dispatch().arguments.push_back(arguments.impl()->touch(offset, 12, false));
 }
 
 void CommandRecording::barrier(BarrierScope also) {
@@ -181,6 +197,7 @@ void CommandRecording::barrier(BarrierScope also) {
     barrier.dstAccessMask |= VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
   }
   global_barrier(*i.context, i.commands, from, to, barrier);
+  i.tell_barrier(also);
 }
 
 void CommandRecording::copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset,
@@ -203,6 +220,13 @@ void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& 
     regions.push_back({p.from_offset + k * p.from_stride, p.to_offset + k * p.to_stride, p.bytes});
   i.context->vk.CmdCopyBuffer(i.commands, from.impl()->handle, to.impl()->handle,
                               static_cast<uint32_t>(regions.size()), regions.data());
+  if (!i.trace) return;
+  std::vector<Touch> touches;
+  for (const VkBufferCopy& r : regions) {
+    touches.push_back(from.impl()->touch(r.srcOffset, r.size, false));
+    touches.push_back(to.impl()->touch(r.dstOffset, r.size, true));
+  }
+  i.tell_transfer(std::move(touches));
 }
 
 void CommandRecording::fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word) {

@@ -50,7 +50,10 @@ Status Staging::prepare(Lane& lane, MemoryUse use) {
 
 Status Staging::submit(Half& half) {
   LAPILLI_CHECK(half.commands->end());
+  Trace* const trace = context_.trace.get();
+  const auto order = Trace::hold(trace);
   LAPILLI_TRY(half.ticket, queue_.submit({&half.commands->commands, 1}));
+  if (trace) trace->submitted_held(half.ticket, {half.commands->trace->commands});
   return {};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "vulkan/trace.hpp"
+
 namespace lapilli::vulkan {
 namespace {
 
@@ -147,6 +149,7 @@ VkResult Submitter::poll_once() {
 Status Submitter::poll() {
   const VkResult r = poll_once();
   if (r != VK_SUCCESS) return context_.error(r, "asking for the progress");
+  if (context_.trace) context_.trace->finished(context_.completed.load(std::memory_order_acquire));
   context_.collect();
   return {};
 }

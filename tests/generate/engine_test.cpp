@@ -10,6 +10,7 @@
 
 #include "generate/jobs.hpp"
 #include "generate/model_impl.hpp"
+#include "support/real_events.hpp"
 
 namespace lapilli {
 namespace {
@@ -22,8 +23,11 @@ class DeviceEngine : public testing::TestWithParam<uint32_t> {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(device_, counted_device());
+    trace_ = vulkan::Trace::begin(*device_);
     LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600"));
   }
+  // Nothing of what was submitted met the host or itself.
+  void TearDown() override { LAPILLI_EXPECT_OK(check_events(*trace_)); }
   Result<std::shared_ptr<Model>> make(const std::string& shape) {
     LAPILLI_TRY(auto model, Model::random(device_, shape));
     model->impl()->first_counter = GetParam();
@@ -64,6 +68,7 @@ class DeviceEngine : public testing::TestWithParam<uint32_t> {
     return r;
   }
   std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<vulkan::Trace> trace_;
   std::shared_ptr<Model> model_;
 };
 INSTANTIATE_TEST_SUITE_P(Counters, DeviceEngine, testing::Values(0u, 0xffffffffu - 100, 0xffffffffu - 7),

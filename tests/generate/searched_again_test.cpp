@@ -6,6 +6,7 @@
 #include "generate/encoded_source.hpp"
 #include "generate/jobs.hpp"
 #include "generate/model_impl.hpp"
+#include "support/real_events.hpp"
 
 namespace lapilli {
 namespace {
@@ -17,7 +18,14 @@ class DeviceSearchedAgain : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     LAPILLI_ASSERT_VALUE(device_, counted_device(GetParam()));
+    trace_ = vulkan::Trace::begin(*device_);
+    counting::hide_progress(true);  // what is done is learned by waits alone
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, "tiny,vocabulary=600"));
+  }
+  // Nothing of what was submitted met the host or itself.
+  void TearDown() override {
+    counting::hide_progress(false);
+    LAPILLI_EXPECT_OK(check_events(*trace_));
   }
   // What is encoded from now on is no number.
   Status spoil_encoder() {
@@ -33,6 +41,7 @@ class DeviceSearchedAgain : public testing::TestWithParam<const char*> {
     return all;
   }
   std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<vulkan::Trace> trace_;
   std::shared_ptr<Model> model_;
 };
 INSTANTIATE_TEST_SUITE_P(Masks, DeviceSearchedAgain, testing::Values("full", "floor", "small-bindings", "staging"),

@@ -2,8 +2,8 @@
 # to say); the others are pure.
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-# The engine and company of inputs have runs of their own.
-set(separate *Faults*:*Expected*:*DeviceSampling*:*Engine*:*Company*)
+# The engine, company of inputs and what devices are given have runs of their own.
+set(separate *Faults*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
@@ -18,6 +18,13 @@ set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*Fro
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
   MASKS small-bindings LABELS slow)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
+# What devices are given, before the checker of hazards: with masks of its own. A fast part of it; all of it, and where memory
+# is not mapped.
+lapilli_gpu_test(generate.events COMMAND test_generate
+  --gtest_filter=*DeviceEventsEdited*:*DeviceEvents*/plain:*DeviceEvents*/staging:*DeviceEvents*/floor:*DeviceEvents*/no_indirect
+  LABELS fast sanitize)
+lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents* PROFILES - "android-2022,memory=discrete"
+  LABELS slow)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
 lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
 # Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs

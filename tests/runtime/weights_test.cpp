@@ -11,6 +11,7 @@
 #include "base/half.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
+#include "support/real_events.hpp"
 
 namespace lapilli {
 namespace {
@@ -67,7 +68,10 @@ class DeviceWeights : public testing::TestWithParam<const char*> {
     options.mask = GetParam();
     options.get_instance_proc_addr = counting::get_instance_proc_addr();
     LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create(options));
+    trace_ = vulkan::Trace::begin(*device_);
   }
+  // Whatever was loaded, also where it failed half way.
+  void TearDown() override { LAPILLI_EXPECT_OK(testing_support::check_events(*trace_)); }
   // Into memory that holds no zeros.
   Result<std::shared_ptr<const Weights>> load(std::span<const WeightSource> sources) {
     LAPILLI_TRY(const auto all, device_->make_buffer(uint64_t{7} << 20, vulkan::MemoryUse::device, "garbage"));
@@ -93,6 +97,7 @@ class DeviceWeights : public testing::TestWithParam<const char*> {
       ASSERT_EQ(std::bit_cast<uint32_t>(got[i]), std::bit_cast<uint32_t>(want[i])) << "word " << i << " of " << index;
   }
   std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<vulkan::Trace> trace_;
   vulkan::DeviceCounters before_;  // the last load
 };
 
@@ -261,6 +266,54 @@ TEST_P(DeviceWeights, OnlyPaddingIsFilled) {
   const Matrices some(2, {65, 40}, StoredFormat::f16);  // the last panel holds one column; no bias at all
   LAPILLI_ASSERT_OK(load(some.sources));
   EXPECT_EQ(filled(), 2 * 4 * (packed::panel_words(40) + 3 * packed::kPanel));
+}
+
+std::vector<graph::Range> writes_of(const graph::Event& event) {
+  std::vector<graph::Range> writes;
+  for (const auto& command : event.commands)
+    for (const auto& range : command.ranges)
+      if (range.access == graph::Access::write) writes.push_back(range);
+  return writes;
+}
+bool write_the_same(const graph::Event& a, const graph::Event& b) {
+  for (const auto& first : writes_of(a))
+    for (const auto& second : writes_of(b))
+      if (graph::conflicts(first, second)) return true;
+  return false;
+}
+
+// What the checker is there for: an area that is filled again while the device unpacks it, and padding that is filled
+// over what was unpacked.
+TEST_P(DeviceWeights, WhatIsLeftOutIsFound) {
+  using graph::Event;
+  const bool small = device_->caps().max_storage_range < 1 << 20;
+  const Matrices matrices(small ? 6 : 40, {210, 250}, StoredFormat::f16);  // several areas, and padding
+  counting::hide_progress(true);  // what is done is learned by waits alone
+  LAPILLI_ASSERT_OK(Weights::load(device_, matrices.sources));
+  counting::hide_progress(false);
+  LAPILLI_ASSERT_VALUE(const auto real, testing_support::RealEvents::of(trace_->events()));
+  LAPILLI_ASSERT_OK(real.check());
+  uint32_t waits_needed = 0, barriers_needed = 0;
+  for (size_t i = 1; i < real.events.size(); ++i) {
+    if (!real.touches(real.events[i], "weight staging")) continue;
+    auto edited = real.events;
+    const char* found = "no barrier stands between them";
+    if (write_the_same(real.events[i - 1], real.events[i])) {
+      edited[i].removed_barriers = {0};
+      ++barriers_needed;
+    } else if (real.events[i].kind == Event::Kind::host && real.events[i - 1].kind == Event::Kind::wait) {
+      edited.erase(edited.begin() + static_cast<ptrdiff_t>(i) - 1);
+      found = "no wait for ticket";
+      ++waits_needed;
+    } else {
+      continue;
+    }
+    const Status s = real.check(edited);
+    ASSERT_FALSE(s.ok()) << "event " << i;
+    EXPECT_THAT(s.error().message, HasSubstr(found)) << "event " << i;
+  }
+  EXPECT_GT(barriers_needed, 0u);
+  EXPECT_GT(waits_needed, 1u);
 }
 
 // Errors unwind whatever is in flight.

@@ -33,6 +33,7 @@ struct State {
   uint64_t told_value = 0, told_fence = 0, last_fence = 0;
   std::map<VkFence, uint64_t> fences;
   std::function<void(VkPhysicalDeviceProperties&)> properties;
+  std::function<void()> before_compiling;
   bool hide_extensions = false;
   std::vector<VkQueueFamilyProperties> families;
   uint64_t atom = 0;  // pretend to be non-coherent
@@ -182,10 +183,21 @@ bool has_refused(uint32_t n, const VkComputePipelineCreateInfo* info) {
   });
 }
 
+void compiling() {
+  std::function<void()> call;
+  {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    call = s.before_compiling;
+  }
+  if (call) call();
+}
+
 template <>
 struct Special<Tag_CreateComputePipelines> : Plain {
   static VkResult run(PFN_vkCreateComputePipelines real, VkDevice d, VkPipelineCache c, uint32_t n,
                       const VkComputePipelineCreateInfo* info, const VkAllocationCallbacks* a, VkPipeline* out) {
+    compiling();
     if (has_refused(n, info)) return refuse(VK_ERROR_UNKNOWN, d, c, n, info, a, out);
     const VkResult r = real(d, c, n, info, a, out);
     add("Pipeline", std::count_if(out, out + n, [](VkPipeline p) { return p != VK_NULL_HANDLE; }));
@@ -531,6 +543,7 @@ void reset() {
   s.told_value = s.told_fence = s.last_fence = 0;
   s.fences.clear();
   s.properties = nullptr;
+  s.before_compiling = nullptr;
   s.families.clear();
   s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
@@ -622,6 +635,12 @@ void freeze_progress(bool value) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.frozen = value;
+}
+
+void before_compiling(std::function<void()> call) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.before_compiling = std::move(call);
 }
 
 void hide_progress(bool value) {

@@ -72,6 +72,8 @@ bool inside();
 // Mapped pointers lead to a shadow of the memory; only flush and invalidate carry bytes across, as on a device whose
 // memory is not coherent. A range that is not flushed is missing on the device. Set before the device is made.
 void pretend_non_coherent(uint64_t atom);
+// Called before the driver is asked to compile pipelines, by the thread that asks.
+void before_compiling(std::function<void()> call);
 // Bytes that invalidations brought to the host since reset(), while pretending: nothing else the host reads is new.
 uint64_t invalidated_bytes();
 // A driver with a bug: from now on these shaders compute something else (sums become differences, products sums), or no

@@ -3,10 +3,10 @@
 # layer (1.3.239) damages the heap then, once in some 240 runs of that test, and none of 2,400 without it.
 gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice* VALIDATE
+lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   DRIVERS lavapipe swiftshader PROFILES - android-2022 "android-2022,memory=discrete" LABELS fast)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults* LABELS fast sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* LABELS fast sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* DRIVERS swiftshader LABELS slow)
-lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice* VALIDATE
+lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   PROFILES gtx1060 moltenvk-m1 "android-2022,heap=64" "igpu-gen9,memory=noncoherent" LABELS slow)
