@@ -1,43 +1,18 @@
 // Byte pair encoding: characters, merged pair by pair in the order of the merges' ranks.
 #include <array>
-#include <queue>
 #include <unordered_map>
 
 #include "text/pipeline/models.hpp"
+#include "text/pipeline/pair_merging.hpp"
 #include "text/unicode.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
 namespace {
 
-constexpr uint32_t kNoSymbol = UINT32_MAX;
-
-struct Rule {
-  uint32_t rank = 0;
-  int32_t id = 0;  // of the merged token
-};
-
 constexpr uint64_t pair_key(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
-
-// A token of a word under construction, in a doubly linked list.
-struct Symbol {
-  int32_t id = 0;      // -1: merged into another
-  uint32_t begin = 0;  // bytes of the word
-  uint32_t end = 0;
-  uint32_t before = kNoSymbol;
-  uint32_t after = kNoSymbol;
-};
-
-struct Candidate {
-  uint32_t rank = 0;
-  uint32_t at = 0;     // the left symbol
-  int32_t merged = 0;  // what comes of it
-  friend bool operator>(const Candidate& a, const Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
-  }
-};
 
 class Bpe final : public SubwordModel {
  public:
@@ -55,15 +30,15 @@ class Bpe final : public SubwordModel {
   [[nodiscard]] int32_t unknown() const override { return unknown_; }
 
  private:
-  [[nodiscard]] std::vector<Symbol> characters(std::string_view word) const;
-  [[nodiscard]] bool fall_back(std::string_view text, Symbol place, std::vector<Symbol>& symbols) const;
-  void merge(std::vector<Symbol>& symbols) const;
+  [[nodiscard]] std::vector<LinkedSymbol> characters(std::string_view word) const;
+  [[nodiscard]] bool fall_back(std::string_view text, LinkedSymbol place, std::vector<LinkedSymbol>& symbols) const;
+  [[nodiscard]] const MergeRule* rule(int32_t left, int32_t right) const;
 
   Vocabulary vocabulary_;
   BpeOptions options_;
   int32_t unknown_ = -1;
   std::array<int32_t, 256> bytes_{};
-  std::unordered_map<uint64_t, Rule> rules_;
+  std::unordered_map<uint64_t, MergeRule> rules_;
 };
 
 Status Bpe::add_merges(const std::vector<Merge>& merges, const std::string& where) {
@@ -87,7 +62,7 @@ Status Bpe::add_merges(const std::vector<Merge>& merges, const std::string& wher
   return {};
 }
 
-bool Bpe::fall_back(std::string_view text, Symbol place, std::vector<Symbol>& symbols) const {
+bool Bpe::fall_back(std::string_view text, LinkedSymbol place, std::vector<LinkedSymbol>& symbols) const {
   for (const char c : text) {
     if (bytes_[static_cast<unsigned char>(c)] < 0) return false;
   }
@@ -98,10 +73,10 @@ bool Bpe::fall_back(std::string_view text, Symbol place, std::vector<Symbol>& sy
   return true;
 }
 
-std::vector<Symbol> Bpe::characters(std::string_view word) const {
-  std::vector<Symbol> symbols;
+std::vector<LinkedSymbol> Bpe::characters(std::string_view word) const {
+  std::vector<LinkedSymbol> symbols;
   symbols.reserve(word.size());
-  Symbol pending{-1};  // an unknown token that may grow
+  LinkedSymbol pending{-1};  // an unknown token that may grow
   const auto flush = [&] {
     if (pending.id >= 0) symbols.push_back(pending);
     pending = {-1};
@@ -126,38 +101,13 @@ std::vector<Symbol> Bpe::characters(std::string_view word) const {
     pending = {unknown_, pending.id >= 0 ? pending.begin : begin, end};
   }
   flush();
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    symbols[i].before = i == 0 ? kNoSymbol : static_cast<uint32_t>(i - 1);
-    symbols[i].after = i + 1 == symbols.size() ? kNoSymbol : static_cast<uint32_t>(i + 1);
-  }
+  link_symbols(symbols);
   return symbols;
 }
 
-void Bpe::merge(std::vector<Symbol>& symbols) const {
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
-  const auto consider = [&](uint32_t left) {
-    if (left == kNoSymbol || symbols[left].after == kNoSymbol) return;
-    const auto it = rules_.find(pair_key(symbols[left].id, symbols[symbols[left].after].id));
-    if (it != rules_.end()) queue.push({it->second.rank, left, it->second.id});
-  };
-  for (uint32_t i = 0; i < symbols.size(); ++i) consider(i);
-  while (!queue.empty()) {
-    const Candidate c = queue.top();
-    queue.pop();
-    Symbol& left = symbols[c.at];
-    if (left.id < 0 || left.after == kNoSymbol) continue;
-    Symbol& right = symbols[left.after];
-    // The pair may have changed since it was queued.
-    const auto it = rules_.find(pair_key(left.id, right.id));
-    if (it == rules_.end() || it->second.id != c.merged) continue;
-    left.id = c.merged;
-    left.end = right.end;
-    right.id = -1;
-    left.after = right.after;
-    if (left.after != kNoSymbol) symbols[left.after].before = c.at;
-    consider(left.before);
-    consider(c.at);
-  }
+const MergeRule* Bpe::rule(int32_t left, int32_t right) const {
+  const auto it = rules_.find(pair_key(left, right));
+  return it == rules_.end() ? nullptr : &it->second;
 }
 
 Status Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const {
@@ -167,8 +117,8 @@ Status Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) con
       return {};
     }
   }
-  std::vector<Symbol> symbols = characters(word);
-  merge(symbols);
+  std::vector<LinkedSymbol> symbols = characters(word);
+  merge_pairs(symbols, [&](const LinkedSymbol& a, const LinkedSymbol& b) { return rule(a.id, b.id); });
   for (uint32_t i = symbols.empty() ? kNoSymbol : 0; i != kNoSymbol; i = symbols[i].after)
     tokens.push_back({symbols[i].id, symbols[i].begin, symbols[i].end});
   return {};

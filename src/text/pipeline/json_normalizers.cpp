@@ -94,8 +94,8 @@ Result<NormalizerPtr> read_normalizer(const JsonReader& reader) {
   }
   if (type == "BertNormalizer") return read_bert(reader);
   if (type == "Precompiled") {
-    LAPILLI_TRY(std::string charsmap, read_charsmap(reader));
-    return make_precompiled(std::move(charsmap));
+    LAPILLI_TRY(const std::string charsmap, read_charsmap(reader));
+    return make_precompiled(charsmap);
   }
   if (type == "Nmt") return make_nmt();
   if (type == "ByteLevel") return make_byte_level_normalizer();

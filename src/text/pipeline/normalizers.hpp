@@ -38,7 +38,7 @@ Result<NormalizerPtr> make_bert_normalizer(const BertNormalizerOptions& options)
 
 // SentencePiece's character map, as the field precompiled_charsmap of its models holds it (not base64). An empty one
 // changes nothing. Applied per grapheme cluster, which differs from what SentencePiece does.
-Result<NormalizerPtr> make_precompiled(std::string charsmap);
+Result<NormalizerPtr> make_precompiled(const std::string& charsmap);
 
 // These need no library.
 NormalizerPtr make_strip(bool left, bool right);

@@ -1,20 +1,15 @@
-// The normalizer Precompiled: SentencePiece's character map, a double-array trie and a block of replacements. Every
-// offset in it is hostile.
-#include <cstring>
+// The normalizer Precompiled: SentencePiece's character map, applied per grapheme cluster.
 #include <utility>
 
+#include "text/character_map.hpp"
 #include "text/pipeline/normalizers.hpp"
-#include "text/utf8.hpp"
 
 namespace lapilli {
 namespace {
 
-constexpr size_t kNotFound = static_cast<size_t>(-1);
-
 class Precompiled final : public Normalizer {
  public:
-  Precompiled(std::vector<uint32_t> units, std::string replacements)
-      : units_(std::move(units)), replacements_(std::move(replacements)) {}
+  explicit Precompiled(CharacterMap map) : map_(std::move(map)) {}
 
   Status apply(AlignedText& text) const override {
     const std::string& s = text.text();
@@ -39,64 +34,22 @@ class Precompiled final : public Normalizer {
 
  private:
   bool replace(const AlignedText& text, size_t begin, size_t end, AlignedText& out) const {
-    const size_t at = find(std::string_view(text.text()).substr(begin, end - begin));
-    if (at == kNotFound) return false;
-    out.append(replacements_.c_str() + at, text.origin(begin, end));
+    const auto rule = map_.shortest(std::string_view(text.text()).substr(begin, end - begin));
+    if (rule.length == 0) return false;
+    out.append(rule.replacement, text.origin(begin, end));
     return true;
   }
 
-  // Where the replacement of the shortest known beginning of `key` starts, or kNotFound.
-  [[nodiscard]] size_t find(std::string_view key) const {
-    const auto offset = [](uint32_t unit) { return (unit >> 10) << ((unit & (1U << 9)) >> 6); };
-    if (units_.empty()) return kNotFound;
-    uint32_t node = offset(units_[0]);
-    for (const char c : key) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte == 0) break;
-      node ^= byte;
-      if (node >= units_.size()) return kNotFound;
-      const uint32_t unit = units_[node];
-      if ((unit & ((1U << 31) | 0xFF)) != byte) return kNotFound;
-      node ^= offset(unit);
-      if ((unit >> 8) & 1U) {
-        if (node >= units_.size()) return kNotFound;
-        const size_t value = units_[node] & 0x7FFFFFFFU;
-        // A place within a character would make the text invalid.
-        return value < replacements_.size() && (static_cast<unsigned char>(replacements_[value]) & 0xC0) != 0x80
-                   ? value
-                   : kNotFound;
-      }
-    }
-    return kNotFound;
-  }
-
-  std::vector<uint32_t> units_;
-  std::string replacements_;
+  CharacterMap map_;
 };
 
 }  // namespace
 
-Result<NormalizerPtr> make_precompiled(std::string charsmap) {
+Result<NormalizerPtr> make_precompiled(const std::string& charsmap) {
   LAPILLI_CHECK(require_unicode("the normalizer Precompiled"));
   if (charsmap.empty()) return make_normalizer_sequence({});
-  uint32_t bytes = 0;
-  const auto read = [&](size_t at) {
-    uint32_t value = 0;
-    for (size_t i = 0; i < 4; ++i)
-      value |= static_cast<uint32_t>(static_cast<unsigned char>(charsmap[at + i])) << (8 * i);
-    return value;
-  };
-  if (charsmap.size() >= 4) bytes = read(0);
-  if (charsmap.size() < 4 || bytes % 4 != 0 || bytes > charsmap.size() - 4)
-    return fail(ErrorCode::invalid_data, "precompiled_charsmap: a trie of %u bytes does not fit into %zu bytes", bytes,
-                charsmap.size());
-  std::vector<uint32_t> units(bytes / 4);
-  for (size_t i = 0; i < units.size(); ++i) units[i] = read(4 + 4 * i);
-  std::string replacements = charsmap.substr(4 + bytes);
-  LAPILLI_CHECK(check_utf8(replacements, "precompiled_charsmap"));
-  if (replacements.empty() || replacements.back() != '\0')
-    return fail(ErrorCode::invalid_data, "precompiled_charsmap: its last replacement has no end");
-  return NormalizerPtr(std::make_unique<Precompiled>(std::move(units), std::move(replacements)));
+  LAPILLI_TRY(CharacterMap map, CharacterMap::read(charsmap));
+  return NormalizerPtr(std::make_unique<Precompiled>(std::move(map)));
 }
 
 }  // namespace lapilli

@@ -1,10 +1,10 @@
-// Unigram: the most likely way to cut a word into pieces, found by one pass over its characters (Viterbi).
+// Unigram: the most likely way to cut a word into pieces.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <unordered_map>
+#include <utility>
 
+#include "text/pipeline/best_path.hpp"
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/vocabulary_trie.hpp"
 #include "text/unicode.hpp"
@@ -13,16 +13,11 @@ namespace lapilli {
 namespace {
 
 constexpr double kUnknownPenalty = 10.0;
-constexpr uint32_t kNone = UINT32_MAX;
 
 class Unigram final : public SubwordModel {
  public:
-  Unigram(std::vector<UnigramPiece> pieces, ByteTrie trie, int32_t unknown)
-      : pieces_(std::move(pieces)), trie_(std::move(trie)), unknown_(unknown) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const UnigramPiece& piece : pieces_) least = std::min(least, piece.score);
-    unknown_score_ = least - kUnknownPenalty;
-  }
+  Unigram(std::vector<UnigramPiece> pieces, BestPath cut, int32_t unknown)
+      : pieces_(std::move(pieces)), cut_(std::move(cut)), unknown_(unknown) {}
 
   void use_bytes() {
     byte_fallback_ = true;
@@ -31,7 +26,7 @@ class Unigram final : public SubwordModel {
 
   Status tokenize(std::string_view word, std::vector<ModelToken>& tokens) const override;
   [[nodiscard]] int32_t id(std::string_view token) const override {
-    const ByteTrie::Match match = trie_.longest(token);
+    const ByteTrie::Match match = cut_.pieces().longest(token);
     return match.length == token.size() ? match.value : -1;
   }
   [[nodiscard]] const std::string* token(int32_t id) const override {
@@ -42,56 +37,14 @@ class Unigram final : public SubwordModel {
   [[nodiscard]] int32_t unknown() const override { return unknown_; }
 
  private:
-  // The best way to the end of a place in the word: the piece that ends there.
-  struct Step {
-    double score = 0;
-    uint32_t begin = kNone;
-    int32_t id = -1;
-  };
-  Status find_path(std::string_view word, std::vector<Step>& steps) const;
   Status push(std::string_view word, ModelToken piece, std::vector<ModelToken>& tokens) const;
 
   std::vector<UnigramPiece> pieces_;
-  ByteTrie trie_;
+  BestPath cut_;
   int32_t unknown_;
-  double unknown_score_ = 0;
   bool byte_fallback_ = false;
   std::array<int32_t, 256> bytes_{};
 };
-
-Error no_unknown() {
-  return fail(ErrorCode::invalid_argument,
-              "the text has a character that is not in the vocabulary, which has no unknown token");
-}
-
-Status Unigram::find_path(std::string_view word, std::vector<Step>& steps) const {
-  steps.assign(word.size() + 1, {});
-  const auto offer = [&](size_t begin, size_t end, int32_t id, double score) {
-    Step& step = steps[end];
-    const double total = score + steps[begin].score;
-    if (step.begin == kNone || total > step.score) step = {total, static_cast<uint32_t>(begin), id};
-  };
-  for (size_t at = 0; at < word.size();) {
-    size_t next = at;
-    next_character(word, next);
-    bool single = false;  // the character alone is a piece
-    uint32_t node = ByteTrie::kRoot;
-    for (size_t end = at; end < word.size();) {
-      node = trie_.step(node, static_cast<unsigned char>(word[end++]));
-      if (node == ByteTrie::kNone) break;
-      const int32_t piece = trie_.value(node);
-      if (piece < 0) continue;
-      offer(at, end, piece, pieces_[static_cast<size_t>(piece)].score);
-      single = single || end == next;
-    }
-    if (!single) {
-      if (unknown_ < 0) return no_unknown();
-      offer(at, next, unknown_, unknown_score_);
-    }
-    at = next;
-  }
-  return {};
-}
 
 Status Unigram::push(std::string_view word, ModelToken piece, std::vector<ModelToken>& tokens) const {
   const std::string_view text = word.substr(piece.begin, piece.end - piece.begin);
@@ -109,29 +62,21 @@ Status Unigram::push(std::string_view word, ModelToken piece, std::vector<ModelT
     return {};
   }
   if (piece.id < 0) piece.id = unknown_;
-  if (piece.id < 0) return no_unknown();
+  if (piece.id < 0) return no_unknown_token();
   tokens.push_back(piece);
   return {};
 }
 
 Status Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens) const {
-  std::vector<Step> steps;
-  LAPILLI_CHECK(find_path(word, steps));
-  std::vector<ModelToken> path;  // from the end
-  bool fusing = false;           // unknown neighbours become one token
-  for (auto end = static_cast<uint32_t>(word.size()); end > 0; end = steps[end].begin) {
-    const Step& step = steps[end];
-    // Bytes between characters have no step: a vocabulary with broken pieces could lead there.
-    if (step.begin == kNone) return fail(ErrorCode::invalid_data, "the vocabulary has pieces that are no valid UTF-8");
-    const bool unknown = unknown_ >= 0 && step.id == unknown_;
-    if (unknown && fusing) {
-      path.back().begin = step.begin;
-    } else {
-      path.push_back({step.id, step.begin, end});
-    }
-    fusing = unknown;
+  std::vector<ModelToken> path;
+  LAPILLI_CHECK(cut_.find(word, path));
+  for (size_t i = 0; i < path.size();) {
+    ModelToken piece = path[i++];
+    // Unknown neighbours become one token.
+    const bool unknown = unknown_ >= 0 && piece.id == unknown_;
+    while (unknown && i < path.size() && path[i].id == unknown_) piece.end = path[i++].end;
+    LAPILLI_CHECK(push(word, piece, tokens));
   }
-  for (size_t i = path.size(); i-- > 0;) LAPILLI_CHECK(push(word, path[i], tokens));
   return {};
 }
 
@@ -144,14 +89,19 @@ Result<ModelPtr> make_unigram(std::vector<UnigramPiece> pieces, int32_t unknown,
     return fail(ErrorCode::invalid_data, "%s: the unknown token has id %d in a vocabulary of %zu", where.c_str(),
                 unknown, pieces.size());
   std::vector<std::pair<std::string_view, int32_t>> entries;
+  std::vector<double> scores;
   entries.reserve(pieces.size());
+  scores.reserve(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (!std::isfinite(pieces[i].score))
       return fail(ErrorCode::invalid_data, "%s: the score of piece %zu is not a number", where.c_str(), i);
     entries.emplace_back(pieces[i].text, static_cast<int32_t>(i));
+    scores.push_back(pieces[i].score);
   }
+  const double least = *std::min_element(scores.begin(), scores.end());
   LAPILLI_TRY(ByteTrie trie, make_limited_trie(std::move(entries), where));
-  auto model = std::make_unique<Unigram>(std::move(pieces), std::move(trie), unknown);
+  BestPath cut(std::move(trie), std::move(scores), {unknown, least - kUnknownPenalty});
+  auto model = std::make_unique<Unigram>(std::move(pieces), std::move(cut), unknown);
   if (byte_fallback) model->use_bytes();
   return ModelPtr(std::move(model));
 }
