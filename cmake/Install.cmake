@@ -24,8 +24,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lapilliConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindSentencePiece.cmake ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake
   DESTINATION ${package_dir})
 
 # pkg-config has no word for "the C++ runtime"; a static library needs it named for users who link as C.
@@ -33,9 +32,6 @@ set(LAPILLI_PC_PRIVATE "-lstdc++ -lm -pthread")
 foreach(lib IN LISTS CMAKE_DL_LIBS)
   string(APPEND LAPILLI_PC_PRIVATE " -l${lib}")
 endforeach()
-if(LAPILLI_SENTENCEPIECE)
-  string(PREPEND LAPILLI_PC_PRIVATE "-lsentencepiece ")
-endif()
 if(Utf8proc_FOUND)
   string(PREPEND LAPILLI_PC_PRIVATE "-lutf8proc ")
 endif()

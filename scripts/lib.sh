@@ -35,7 +35,6 @@ missing_packages() {
   have_driver || echo mesa-vulkan-drivers
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
   have_header stb/stb_truetype.h || echo libstb-dev
-  have_header sentencepiece_processor.h || echo libsentencepiece-dev
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
   have_header CLI/CLI.hpp || echo libcli11-dev

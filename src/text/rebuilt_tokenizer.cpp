@@ -75,7 +75,7 @@ Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig
     const std::string path = directory + "/" + family.model_file;
     LAPILLI_TRY(auto file, SentencePieceFile::load(path));
     LAPILLI_TRY(p.model, family.convert(file, config, path));
-    charsmap = std::move(file.charsmap);
+    charsmap = std::move(file.normalizer.charsmap);
     add_symbols(file, sources.extra);  // what the file says about a token counts
   }
   sources.named = family.named;

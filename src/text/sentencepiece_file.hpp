@@ -1,5 +1,4 @@
-// What a SentencePiece model file says, read without the library: for tokenizers that take its pieces into another
-// order and cut texts by other components.
+// What a SentencePiece model file (.spm, spiece.model) says: pieces, and how texts are normalized and cut.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +9,35 @@
 
 namespace lapilli {
 
+// Everything in it is hostile, but pieces are as stated here. What a file leaves out has the value given here.
 struct SentencePieceFile {
   enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
   struct Piece {
-    std::string text;  // not empty, valid UTF-8
+    std::string text;  // 1 to 1024 bytes, valid UTF-8 without a zero byte, or a zero byte alone
     float score = 0;   // finite
     Type type = Type::normal;
   };
-  std::vector<Piece> pieces;
-  std::string charsmap;  // of the normalizer; empty if there is none
-  bool is_bpe = false;   // else unigram (or characters, or words)
+  struct Normalizer {
+    std::string charsmap;  // empty: there is none
+    bool add_dummy_prefix = true;
+    bool remove_extra_whitespaces = true;
+    bool escape_whitespaces = true;
+  };
+  enum class Algorithm { unigram = 1, bpe = 2, word = 3, character = 4 };
 
-  // Errors name the file; its content is checked as for the library.
+  std::vector<Piece> pieces;  // not empty
+  Algorithm algorithm = Algorithm::unigram;
+  bool byte_fallback = false;
+  bool space_behind = false;  // the mark of a space stands behind words
+  std::string unknown_piece = "<unk>";
+  std::string begin_piece = "<s>";
+  std::string end_piece = "</s>";
+  std::string padding_piece = "<pad>";
+  std::string unknown_surface = " \xE2\x81\x87 ";  // what the unknown piece becomes in text
+  Normalizer normalizer;
+  Normalizer denormalizer;  // counts if it has a character map
+
+  // Errors name the file.
   static Result<SentencePieceFile> load(const std::string& path);
 };
 

@@ -1,4 +1,5 @@
-// One SentencePiece model (.spm, spiece.model). The library behind it is optional: CMake option LAPILLI_SENTENCEPIECE.
+// One SentencePiece model (.spm, spiece.model). Ids, ranges and texts are those of the SentencePiece library, version
+// 0.2.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,6 @@
 
 namespace lapilli {
 
-// False if this build has no SentencePiece; then every load is ErrorCode::unsupported.
-bool sentencepiece_available();
-
 // A piece of a text. A character that the model spells in bytes gives several pieces with the same range.
 struct SentencePiece {
   std::string text;
@@ -25,15 +23,15 @@ struct SentencePiece {
 // Immutable after loading; const members may be called from several threads and may throw std::bad_alloc.
 class SentencePieceModel {
  public:
-  // Errors name the file. The content is checked before the library sees it.
+  // Errors name the file.
   static Result<SentencePieceModel> load(const std::string& path);
 
   SentencePieceModel(SentencePieceModel&&) noexcept;
   SentencePieceModel& operator=(SentencePieceModel&&) noexcept;
   ~SentencePieceModel();
 
-  // Normalizes `text` (valid UTF-8, at most 1 MiB) and cuts it into pieces. Characters that the model does not know
-  // come as they are, neighbours together.
+  // Normalizes `text` and cuts it into pieces. Characters that the model does not know come as they are, neighbours
+  // together, and bytes that are not UTF-8 as U+FFFD.
   [[nodiscard]] Result<std::vector<SentencePiece>> encode(std::string_view text) const;
   // Joins pieces into text. Pieces that the model does not know are kept as they are.
   [[nodiscard]] Result<std::string> decode(const std::vector<std::string>& pieces) const;

@@ -13,7 +13,7 @@
 namespace lapilli {
 namespace {
 
-// SentencePiece counts in int and may make each byte longer; far above any model's positions.
+// Places in texts are 32 bits, and a normalizer may make each byte longer; far above any model's positions.
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
 
 // The one place where exceptions of libraries and of memory become errors.

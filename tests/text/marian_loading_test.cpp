@@ -1,7 +1,6 @@
 // Directories that are incomplete, odd or damaged.
 #include <gtest/gtest.h>
 
-#include "text/sentencepiece_model.hpp"
 #include "support/temp_directory.hpp"
 #include "text/tokenizer.hpp"
 
@@ -28,7 +27,6 @@ TEST(LoadTokenizer, NamesWhatItDoesNotKnow) {
 }
 
 TEST(LoadTokenizer, TheNamedClassCounts) {
-  if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
   EXPECT_TRUE(load_tokenizer(kShared, "").ok());         // tokenizer_config.json names MarianTokenizer
   EXPECT_TRUE(load_tokenizer(kShared, "m2m_100").ok());  // it goes before the model type
   auto m2m = load_tokenizer(kShared, "M2M100Tokenizer");
@@ -36,18 +34,9 @@ TEST(LoadTokenizer, TheNamedClassCounts) {
   EXPECT_NE(m2m.error().message.find("sentencepiece.bpe.model"), std::string::npos) << m2m.error().message;
 }
 
-TEST(LoadTokenizer, SentencePieceIsOptional) {
-  if (sentencepiece_available()) {
-    EXPECT_TRUE(load_tokenizer(kShared, "marian").ok());
-  } else {
-    expect_error(kShared, ErrorCode::unsupported, "LAPILLI_SENTENCEPIECE=ON");
-  }
-}
-
 class MarianLoading : public testing::Test {
  protected:
   void SetUp() override {
-    if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
     directory_.copy_from(kShared);
   }
   void expect_damaged(const std::string& file, const std::string& content, const std::string& message) {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "text/sentencepiece_model.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli {
@@ -45,7 +44,6 @@ std::string decode(const Tokenizer& t, const Ids& ids, bool skip_special) {
 class MarianGolden : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
     const std::string directory = std::string(LAPILLI_TEST_DATA "/tokenizers/") + GetParam();
     tokenizer_ = load(directory + "/files");
     expected_ = read_json(directory + "/expected.json");
@@ -124,7 +122,6 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, MarianGolden, testing::Values("marian", "ma
 class BundledModel : public testing::Test {
  protected:
   void SetUp() override {
-    if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
     tokenizer_ = load(LAPILLI_SOURCE_DIR "/models/en-fr");
     ASSERT_NE(tokenizer_, nullptr);
   }

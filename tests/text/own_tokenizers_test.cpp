@@ -8,7 +8,6 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
-#include "text/sentencepiece_model.hpp"
 #include "text/utf8.hpp"
 
 namespace lapilli {
@@ -113,14 +112,7 @@ TEST(ByT5, NeedsNoFiles) {
   EXPECT_EQ(*t->encode("<extra_id_1>x"), (Ids{260, 123, 1}));
 }
 
-class ModelFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!sentencepiece_available()) GTEST_SKIP() << "built without SentencePiece";
-  }
-};
-
-TEST_F(ModelFiles, BytesOfOneCharacterShareItsRange) {
+TEST(ModelFiles, BytesOfOneCharacterShareItsRange) {
   const auto t = load(kData + "sp-bpe-bytes/files", "");
   ASSERT_NE(t, nullptr);
   const auto encoding = t->encode_with_offsets("\xF0\x9F\x98\x80");
@@ -134,7 +126,7 @@ TEST_F(ModelFiles, BytesOfOneCharacterShareItsRange) {
   EXPECT_TRUE(t->decode(Ids{1 << 30, 5}).ok());
 }
 
-TEST_F(ModelFiles, RangesStayWithinTheText) {
+TEST(ModelFiles, RangesStayWithinTheText) {
   std::mt19937 random(7);
   for (const char* name : {"sp-bpe-bytes", "m2m_100", "marian"}) {
     const auto t = load(kData + name + "/files", name == std::string("marian") ? "marian" : "");
@@ -150,7 +142,7 @@ TEST_F(ModelFiles, RangesStayWithinTheText) {
   EXPECT_EQ(text.substr(last.begin, last.end - last.begin), " world");
 }
 
-TEST_F(ModelFiles, M2M100KnowsItsLanguages) {
+TEST(ModelFiles, M2M100KnowsItsLanguages) {
   const auto t = load(kData + "m2m_100/files", "");
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->languages().size(), 100u);
@@ -204,7 +196,7 @@ void mutate(const std::string& name, const std::vector<std::string>& files, int 
 TEST(ByT5, DamagedFilesAreNoCrash) {
   mutate("byt5", {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}, 1000);
 }
-TEST_F(ModelFiles, DamagedFilesAreNoCrash) {
+TEST(ModelFiles, DamagedFilesAreNoCrash) {
   mutate("m2m_100", {"tokenizer_config.json", "special_tokens_map.json", "vocab.json", "sentencepiece.bpe.model"}, 700);
   mutate("sp-bpe-bytes", {"spiece.model"}, 3000);
 }

@@ -9,7 +9,6 @@
 
 #include "support/temp_directory.hpp"
 #include "text/regex.hpp"
-#include "text/sentencepiece_model.hpp"
 #include "text/unicode.hpp"
 
 namespace lapilli {

@@ -1,0 +1,30 @@
+// How a SentencePiece model cuts normalized text into pieces: one class for each of its algorithms.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "text/byte_trie.hpp"
+#include "text/piece_table.hpp"
+#include "text/pipeline/models.hpp"
+
+namespace lapilli {
+
+// Immutable; cut() may be called from several threads and may throw std::bad_alloc.
+class PieceCutter {
+ public:
+  virtual ~PieceCutter() = default;
+  // The pieces of `text` (valid UTF-8), in order and without gaps. Unknown characters come one by one.
+  virtual Status cut(std::string_view text, std::vector<ModelToken>& pieces) const = 0;
+};
+
+// Table and symbols (the user-defined pieces, see user_defined_symbols) must outlive the cutter.
+Result<std::unique_ptr<const PieceCutter>> make_piece_cutter(SentencePieceFile::Algorithm algorithm,
+                                                             const PieceTable& table, const ByteTrie& symbols);
+
+// Pieces that are recognized in texts wherever they stand.
+Result<ByteTrie> user_defined_symbols(const PieceTable& table);
+
+}  // namespace lapilli
