@@ -23,6 +23,14 @@ have_driver() {
     have_any '/usr/share/vulkan/icd.d/*.json' '/usr/local/share/vulkan/icd.d/*.json' '/etc/vulkan/icd.d/*.json'
 }
 
+# Wine's 64-bit program: Debian puts it where nothing is searched for.
+find_wine() {
+  for wine in wine64 wine /usr/lib/wine/wine64; do
+    ! have_cmd "$wine" || break
+  done
+  echo "$wine"
+}
+
 # missing_packages WHAT: the Debian names of what is not there, for WHAT = run | test | cross. It looks for the things
 # themselves, not for packages: what came another way (an SDK, another distribution) counts, and the look costs nothing.
 missing_packages() {
@@ -54,6 +62,8 @@ missing_packages() {
   [ "$1" != test ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
   have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
+  have_cmd qemu-aarch64 || echo qemu-user
+  have_cmd "$(find_wine)" || echo wine64
 }
 
 # install_missing WHAT: does nothing, quickly, if all is there. Otherwise installs with apt-get as root or through sudo;

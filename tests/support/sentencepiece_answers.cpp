@@ -1,6 +1,7 @@
 #include "support/sentencepiece_answers.hpp"
 
 #include <cstdint>
+#include <fstream>
 #include <span>
 #include <sstream>
 #include <vector>
@@ -50,6 +51,24 @@ std::string sentencepiece_answer(const SentencePieceModel& model, const std::str
   }
   for (std::string& word : words) word = from_hex(word);
   return shown(model.decode(words), to_hex);
+}
+
+SentencePieceRecord compare_sentencepiece_record(const std::string& path, const std::string& root) {
+  SentencePieceRecord record;
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  const auto model = SentencePieceModel::load(root + "/" + line.substr(line.find(' ') + 1));
+  if (!model) {
+    record.wrong.push_back(path + ": " + model.error().message);
+    return record;
+  }
+  for (; std::getline(in, line); ++record.questions) {
+    const size_t mark = line.find(" = ");
+    const std::string answer = sentencepiece_answer(*model, line.substr(0, mark));
+    if (answer != line.substr(mark + 3)) record.wrong.push_back(path + ": " + line + ", but Lapilli: " + answer);
+  }
+  return record;
 }
 
 }  // namespace lapilli
