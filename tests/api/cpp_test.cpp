@@ -81,9 +81,13 @@ TEST(CppDevice, StreamsAndKnowsPieces) {
   EXPECT_EQ(best.token_scores.size(), best.ids.size());
   ASSERT_EQ(best.pieces.size(), 2u);
   EXPECT_EQ(best.pieces[1].text, "Où est la gare ?");
-  options = {};
-  EXPECT_EQ(model.translate({"What time is it? Where is the station?"}, options).value()[0].sequences[0].pieces.size(),
-            1u);
+  const auto pieces = [&](std::optional<bool> split) {
+    options = {};
+    options.split_sentences = split;
+    return model.translate({"What time is it? Where is the station?"}, options).value()[0].sequences[0].pieces.size();
+  };
+  EXPECT_EQ(pieces(std::nullopt), 2u);
+  EXPECT_EQ(pieces(false), 1u);
   options = {};
   options.stream = [](size_t, std::string_view, const lapilli::Ids&) -> bool { throw std::runtime_error("enough"); };
   EXPECT_THROW((void)model.translate({"Hello."}, options), std::runtime_error);

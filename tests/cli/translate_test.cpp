@@ -175,8 +175,8 @@ TEST(CliDevice, LinesOfSeveralSentences) {
   EXPECT_EQ(parsed["pieces"][1]["source_bytes"][0], expected()[0].text.size() + 2);
   EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", line}).out).contains("pieces"));
   const std::string two = expected()[0].text + " " + expected()[1].text;
-  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", two}).out).contains("pieces"));
-  EXPECT_EQ(nlohmann::json::parse(translate({"--json", "--split", two}).out)["pieces"].size(), 2u);
+  EXPECT_FALSE(nlohmann::json::parse(translate({"--json", "--no-split", two}).out).contains("pieces"));
+  EXPECT_EQ(nlohmann::json::parse(translate({"--json", two}).out)["pieces"].size(), 2u);
   EXPECT_EQ(translate({"--split", "--no-split", two}).code, 2);
 }
 
