@@ -174,8 +174,8 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(residual_case({3, 40, 2051}));
   all.push_back(residual_case({1, 512, 128}));
   all.push_back(residual_case({17, 50, 50}));
-  all.push_back(residual_case({1, 160, 48}));
-  all.push_back(residual_case({6, 160, 48}));
+  for (const uint64_t n : {28, 56, 100, 160})  // the workgroups of narrow products and wide ones
+    for (const uint64_t rows : {1, 6}) all.push_back(residual_case({rows, n, 48}));
   all.push_back(residual_case({8, 64, 96}, 5));
   all.push_back(linear_case({12, 64, 32}, Activation::none, 7));
   all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding
