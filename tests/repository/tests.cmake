@@ -1,4 +1,4 @@
-# What holds for the repository as a whole: its layers, who opens files, what it says of missing packages, its install
+# What holds for the repository as a whole: its layers, who opens files, where its pages lead, what it says of missing packages, its install
 # rules, other compilers, the sanitizers.
 set(dir ${CMAKE_CURRENT_SOURCE_DIR}/repository)
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
@@ -7,8 +7,11 @@ add_test(NAME layers COMMAND ${scripts}/check-layers)
 add_test(NAME layers.selftest COMMAND ${dir}/layers-selftest)
 add_test(NAME paths COMMAND ${scripts}/check-paths)
 add_test(NAME paths.selftest COMMAND ${dir}/paths-selftest)
+add_test(NAME links COMMAND ${scripts}/check-links)
+add_test(NAME links.selftest COMMAND ${dir}/links-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
-set_tests_properties(layers layers.selftest paths paths.selftest summarize.selftest PROPERTIES LABELS fast)
+set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest summarize.selftest
+  PROPERTIES LABELS fast)
 
 add_test(NAME missing.selftest
   COMMAND ${dir}/missing-selftest ${CMAKE_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
