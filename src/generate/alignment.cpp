@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "generate/attention.hpp"
-#include "text/sentence_class.hpp"
-#include "text/utf8.hpp"
+#include "text/sentences/sentence_class.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

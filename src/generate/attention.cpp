@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generate/model_impl.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

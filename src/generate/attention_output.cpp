@@ -6,7 +6,7 @@
 #include "generate/attention.hpp"
 #include "image/heat_map.hpp"
 #include "image/stb.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "generate/model_impl.hpp"
-#include "text/languages.hpp"
+#include "text/kinds/languages.hpp"
 
 namespace lapilli {
 

@@ -6,7 +6,7 @@
 
 #include "generate/conventions.hpp"
 #include "generate/translate.hpp"
-#include "text/sentences.hpp"
+#include "text/sentences/sentences.hpp"
 
 namespace lapilli {
 
@@ -23,11 +23,11 @@ struct InputPieces {
 };
 
 // Which texts of several sentences become as many pieces. Two sentences that are short together are what models of most
-// families are trained on as well, and the reference's result for a line is that of the whole line; of more, models leave
-// some out, and those that are trained on single ones (Conventions::one_sentence) of two already.
+// families are trained on as well, and the reference's result for a line is that of the whole line; of more, models
+// leave some out, and those that are trained on single ones (Conventions::one_sentence) of two already.
 enum class Split : uint8_t {
   never,
-  long_texts,  // of more than kWholeSentences sentences (with one_sentence: of several), or of more than kWholeTokens tokens
+  long_texts,  // of more than kWholeSentences sentences (with one_sentence: of several), or more than kWholeTokens tokens
   always,
 };
 constexpr uint32_t kWholeSentences = 2, kWholeTokens = 96;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/sentences.hpp"
+#include "text/sentences/sentences.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

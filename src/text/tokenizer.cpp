@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/path.hpp"
-#include "text/tokenizer_kinds.hpp"
-#include "text/utf8.hpp"
+#include "text/kinds/tokenizer_kinds.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

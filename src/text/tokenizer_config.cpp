@@ -6,7 +6,7 @@
 
 #include "base/mapped_file.hpp"
 #include "base/path.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

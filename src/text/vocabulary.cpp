@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/mapped_file.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "text/whisper_tokenizer.hpp"
+#include "text/kinds/whisper_tokenizer.hpp"
 
 namespace lapilli::conformance {
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "support/fixtures.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

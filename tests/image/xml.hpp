@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "text/sentencepiece_model.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 
 namespace lapilli {
 

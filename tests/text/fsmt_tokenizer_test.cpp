@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "text/moses.hpp"
-#include "text/own_tokenizers.hpp"
 #include "support/temp_directory.hpp"
-#include "text/unicode.hpp"
+#include "text/kinds/moses.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

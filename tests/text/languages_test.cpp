@@ -1,5 +1,5 @@
 // Codes of languages in the forms that people write.
-#include "text/languages.hpp"
+#include "text/kinds/languages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tokenizers that stand on a SentencePiece model file or on an algorithm of their own: what records do not show.
-#include "text/own_tokenizers.hpp"
+#include "text/kinds/own_tokenizers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

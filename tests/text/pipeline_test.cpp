@@ -8,7 +8,7 @@
 #include "text/pipeline/normalizers.hpp"
 #include "text/pipeline/post_processors.hpp"
 #include "text/pipeline/pre_tokenizers.hpp"
-#include "text/regex.hpp"
+#include "text/unicode/regex.hpp"
 
 namespace lapilli {
 namespace {

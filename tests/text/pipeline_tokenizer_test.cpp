@@ -5,11 +5,11 @@
 
 #include <random>
 
-#include "text/pipeline/tokenizer_json.hpp"
-#include "text/regex.hpp"
 #include "support/temp_directory.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/pipeline/tokenizer_json.hpp"
+#include "text/unicode/regex.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,5 +1,5 @@
 // Families whose pipeline is built in code: languages, directories without tokenizer.json, damaged files.
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
-#include "text/regex.hpp"
-#include "text/unicode.hpp"
+#include "text/unicode/regex.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

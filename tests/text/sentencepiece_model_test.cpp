@@ -1,5 +1,5 @@
 // Models built here piece by piece, good and hostile, and damaged copies of a real one.
-#include "text/sentencepiece_model.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 
 #include "support/temp_directory.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/sentences.hpp"
+#include "text/sentences/sentences.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <random>
 
-#include "text/abbreviations.hpp"
-#include "text/sentence_class.hpp"
-#include "text/utf8.hpp"
+#include "text/sentences/abbreviations.hpp"
+#include "text/sentences/sentence_class.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

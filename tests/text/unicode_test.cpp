@@ -1,12 +1,12 @@
 // Normalization against the Unicode standard's own examples and against itself; regular expressions and their dialect.
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "text/regex.hpp"
-#include "text/regex_dialect.hpp"
+#include "text/unicode/regex.hpp"
+#include "text/unicode/regex_dialect.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,7 +1,7 @@
 // ALBERT: [CLS], text, [SEP].
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 

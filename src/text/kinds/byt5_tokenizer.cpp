@@ -1,10 +1,10 @@
 #include <array>
 #include <utility>
 
-#include "text/own_tokenizers.hpp"
+#include "text/kinds/own_tokenizers.hpp"
 #include "text/special_tokens.hpp"
 #include "text/tokenizer_config.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

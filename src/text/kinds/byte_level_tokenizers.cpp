@@ -1,8 +1,8 @@
 // GPT-2, OPT, RoBERTa, BART, LED, Blenderbot: byte-level BPE. And OpenAI GPT, the BPE that came before it.
 #include <utility>
 
-#include "text/pipeline_loading.hpp"
-#include "text/pipeline_tokenizers.hpp"
+#include "text/kinds/pipeline_loading.hpp"
+#include "text/kinds/pipeline_tokenizers.hpp"
 
 namespace lapilli {
 namespace {

@@ -4,16 +4,16 @@
 
 #include "base/mapped_file.hpp"
 #include "base/path.hpp"
-#include "text/case_mapping.hpp"
-#include "text/languages.hpp"
-#include "text/moses.hpp"
-#include "text/own_tokenizers.hpp"
+#include "text/kinds/languages.hpp"
+#include "text/kinds/moses.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/kinds/word_merger.hpp"
 #include "text/special_tokens.hpp"
 #include "text/tokenizer_config.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/case_mapping.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 #include "text/vocabulary.hpp"
-#include "text/word_merger.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,8 +1,8 @@
-#include "text/languages.hpp"
+#include "text/kinds/languages.hpp"
 
 #include <algorithm>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

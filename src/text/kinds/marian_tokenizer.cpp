@@ -1,13 +1,13 @@
-#include "text/marian_tokenizer.hpp"
+#include "text/kinds/marian_tokenizer.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "text/added_tokens.hpp"
-#include "text/sentencepiece_model.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 #include "text/tokenizer_config.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 #include "text/vocabulary.hpp"
 
 namespace lapilli {

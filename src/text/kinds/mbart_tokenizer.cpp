@@ -1,7 +1,7 @@
 // mBART: text, end, language; no normalizer. mBART-50: language, text, end.
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,11 +1,11 @@
-#include "text/moses.hpp"
+#include "text/kinds/moses.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "text/case_mapping.hpp"
-#include "text/unicode.hpp"
+#include "text/unicode/case_mapping.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/path.hpp"
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,7 +1,7 @@
 // Pegasus: padding, end, two masks, <unk_N>, then the model's pieces.
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "text/pipeline_loading.hpp"
+#include "text/kinds/pipeline_loading.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 #include "base/path.hpp"
 #include "text/pipeline/json_components.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

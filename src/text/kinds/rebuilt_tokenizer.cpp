@@ -1,11 +1,11 @@
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/path.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "text/languages.hpp"
+#include "text/kinds/languages.hpp"
 #include "text/pipeline/pipeline_tokenizer.hpp"
-#include "text/sentencepiece_file.hpp"
+#include "text/sentencepiece/sentencepiece_file.hpp"
 #include "text/special_tokens.hpp"
 #include "text/tokenizer_config.hpp"
 

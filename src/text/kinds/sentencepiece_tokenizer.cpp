@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "base/path.hpp"
-#include "text/own_tokenizers.hpp"
-#include "text/sentencepiece_model.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,12 +1,12 @@
 #include <utility>
 
-#include "text/case_mapping.hpp"
-#include "text/languages.hpp"
-#include "text/own_tokenizers.hpp"
+#include "text/kinds/languages.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/kinds/vocabulary_pieces.hpp"
 #include "text/special_tokens.hpp"
 #include "text/tokenizer_config.hpp"
-#include "text/utf8.hpp"
-#include "text/vocabulary_pieces.hpp"
+#include "text/unicode/case_mapping.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

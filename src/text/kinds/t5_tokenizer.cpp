@@ -1,7 +1,7 @@
 // T5, mT5, UMT5: the model's own ids, then <extra_id_N> in descending order.
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 

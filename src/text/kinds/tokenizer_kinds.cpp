@@ -1,14 +1,14 @@
-#include "text/tokenizer_kinds.hpp"
+#include "text/kinds/tokenizer_kinds.hpp"
 
 #include <algorithm>
 
 #include "base/path.hpp"
-#include "text/marian_tokenizer.hpp"
-#include "text/own_tokenizers.hpp"
-#include "text/pipeline_tokenizers.hpp"
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/marian_tokenizer.hpp"
+#include "text/kinds/own_tokenizers.hpp"
+#include "text/kinds/pipeline_tokenizers.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 #include "text/tokenizer_config.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

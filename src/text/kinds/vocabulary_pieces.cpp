@@ -1,11 +1,11 @@
-#include "text/vocabulary_pieces.hpp"
+#include "text/kinds/vocabulary_pieces.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "text/case_mapping.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/case_mapping.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "text/added_tokens.hpp"
-#include "text/sentencepiece_model.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 #include "text/special_tokens.hpp"
 #include "text/tokenizer.hpp"
 #include "text/vocabulary.hpp"

@@ -1,12 +1,12 @@
-#include "text/whisper_tokenizer.hpp"
+#include "text/kinds/whisper_tokenizer.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "text/pipeline_loading.hpp"
-#include "text/pipeline_tokenizers.hpp"
-#include "text/utf8.hpp"
-#include "text/whisper_languages.hpp"
+#include "text/kinds/pipeline_loading.hpp"
+#include "text/kinds/pipeline_tokenizers.hpp"
+#include "text/kinds/whisper_languages.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

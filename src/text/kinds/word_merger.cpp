@@ -1,4 +1,4 @@
-#include "text/word_merger.hpp"
+#include "text/kinds/word_merger.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/mapped_file.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,8 +1,8 @@
 // BERT and its relatives, and ProphetNet.
 #include <utility>
 
-#include "text/pipeline_loading.hpp"
-#include "text/pipeline_tokenizers.hpp"
+#include "text/kinds/pipeline_loading.hpp"
+#include "text/kinds/pipeline_tokenizers.hpp"
 
 namespace lapilli {
 namespace {

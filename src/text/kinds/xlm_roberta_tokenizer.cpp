@@ -1,7 +1,7 @@
 // XLM-RoBERTa: pieces in fairseq's order between <s> and </s>.
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 

@@ -1,7 +1,7 @@
 // XLNet: text, <sep>, <cls>; padding on the left.
 #include <utility>
 
-#include "text/rebuilt_tokenizer.hpp"
+#include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "text/pipeline/vocabulary_trie.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/result.hpp"
 #include "text/added_tokens.hpp"
-#include "text/byte_trie.hpp"
 #include "text/pipeline/aligned_text.hpp"
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/normalizers.hpp"
+#include "text/unicode/byte_trie.hpp"
 
 namespace lapilli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/byte_trie.hpp"
 #include "text/pipeline/models.hpp"
+#include "text/unicode/byte_trie.hpp"
 
 namespace lapilli {
 

@@ -4,8 +4,8 @@
 
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/pair_merging.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

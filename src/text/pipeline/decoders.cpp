@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "text/pipeline/byte_level.hpp"
-#include "text/regex.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/regex.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

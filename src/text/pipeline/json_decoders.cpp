@@ -1,5 +1,5 @@
 #include "text/pipeline/json_components.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

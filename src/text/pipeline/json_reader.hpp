@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "text/pipeline/byte_level.hpp"
-#include "text/regex.hpp"
+#include "text/unicode/regex.hpp"
 
 namespace lapilli {
 namespace {

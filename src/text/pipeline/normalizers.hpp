@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "text/pipeline/aligned_text.hpp"
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 

@@ -6,8 +6,8 @@
 
 #include "text/pipeline/byte_level.hpp"
 #include "text/pipeline/split.hpp"
-#include "text/regex.hpp"
-#include "text/unicode.hpp"
+#include "text/unicode/regex.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,8 +1,8 @@
 // The normalizer Precompiled: SentencePiece's character map, applied per grapheme cluster.
 #include <utility>
 
-#include "text/character_map.hpp"
 #include "text/pipeline/normalizers.hpp"
+#include "text/unicode/character_map.hpp"
 
 namespace lapilli {
 namespace {

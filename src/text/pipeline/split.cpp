@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

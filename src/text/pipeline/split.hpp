@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "text/pipeline/pre_tokenizers.hpp"
-#include "text/regex.hpp"
+#include "text/unicode/regex.hpp"
 
 namespace lapilli {
 

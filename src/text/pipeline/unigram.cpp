@@ -7,7 +7,7 @@
 #include "text/pipeline/best_path.hpp"
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/vocabulary_trie.hpp"
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 namespace lapilli {
 namespace {

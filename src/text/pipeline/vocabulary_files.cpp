@@ -3,7 +3,7 @@
 
 #include "base/mapped_file.hpp"
 #include "text/pipeline/models.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/byte_trie.hpp"
+#include "text/unicode/byte_trie.hpp"
 #include "text/vocabulary.hpp"
 
 namespace lapilli {

@@ -1,8 +1,8 @@
 // WordPiece: the longest token first, from left to right. WordLevel: words are tokens.
 #include "text/pipeline/models.hpp"
 #include "text/pipeline/vocabulary_trie.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

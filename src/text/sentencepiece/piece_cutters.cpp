@@ -1,4 +1,4 @@
-#include "text/piece_cutters.hpp"
+#include "text/sentencepiece/piece_cutters.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,8 +9,8 @@
 #include "text/pipeline/best_path.hpp"
 #include "text/pipeline/pair_merging.hpp"
 #include "text/pipeline/vocabulary_trie.hpp"
-#include "text/unicode.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/unicode.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/byte_trie.hpp"
-#include "text/piece_table.hpp"
 #include "text/pipeline/models.hpp"
+#include "text/sentencepiece/piece_table.hpp"
+#include "text/unicode/byte_trie.hpp"
 
 namespace lapilli {
 

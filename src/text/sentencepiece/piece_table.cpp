@@ -1,9 +1,9 @@
-#include "text/piece_table.hpp"
+#include "text/sentencepiece/piece_table.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/sentencepiece_file.hpp"
+#include "text/sentencepiece/sentencepiece_file.hpp"
 
 namespace lapilli {
 

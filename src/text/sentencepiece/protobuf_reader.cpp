@@ -1,4 +1,4 @@
-#include "text/protobuf_reader.hpp"
+#include "text/sentencepiece/protobuf_reader.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "text/sentencepiece_file.hpp"
+#include "text/sentencepiece/sentencepiece_file.hpp"
 
 #include <bit>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/mapped_file.hpp"
-#include "text/protobuf_reader.hpp"
-#include "text/utf8.hpp"
+#include "text/sentencepiece/protobuf_reader.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

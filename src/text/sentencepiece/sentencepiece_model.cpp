@@ -1,13 +1,13 @@
-#include "text/sentencepiece_model.hpp"
+#include "text/sentencepiece/sentencepiece_model.hpp"
 
 #include <optional>
 #include <utility>
 
-#include "text/piece_cutters.hpp"
-#include "text/piece_table.hpp"
-#include "text/sentencepiece_file.hpp"
-#include "text/sentencepiece_normalizer.hpp"
-#include "text/utf8.hpp"
+#include "text/sentencepiece/piece_cutters.hpp"
+#include "text/sentencepiece/piece_table.hpp"
+#include "text/sentencepiece/sentencepiece_file.hpp"
+#include "text/sentencepiece/sentencepiece_normalizer.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

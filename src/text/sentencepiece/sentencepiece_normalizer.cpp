@@ -1,10 +1,10 @@
-#include "text/sentencepiece_normalizer.hpp"
+#include "text/sentencepiece/sentencepiece_normalizer.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "text/pipeline/aligned_text.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 

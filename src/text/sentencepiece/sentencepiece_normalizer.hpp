@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "text/byte_trie.hpp"
-#include "text/character_map.hpp"
-#include "text/sentencepiece_file.hpp"
+#include "text/sentencepiece/sentencepiece_file.hpp"
+#include "text/unicode/byte_trie.hpp"
+#include "text/unicode/character_map.hpp"
 
 namespace lapilli {
 

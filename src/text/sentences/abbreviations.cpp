@@ -1,9 +1,9 @@
-#include "text/abbreviations.hpp"
+#include "text/sentences/abbreviations.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 #if LAPILLI_HAVE_UTF8PROC
 #include <utf8proc.h>

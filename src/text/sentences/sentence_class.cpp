@@ -1,4 +1,4 @@
-#include "text/sentence_class.hpp"
+#include "text/sentences/sentence_class.hpp"
 
 #include <algorithm>
 #include <iterator>

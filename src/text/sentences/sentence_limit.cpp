@@ -1,9 +1,9 @@
 // Sentences that are too long, and what was sentences put together again.
 #include <algorithm>
 
-#include "text/sentence_class.hpp"
-#include "text/sentences.hpp"
-#include "text/utf8.hpp"
+#include "text/sentences/sentence_class.hpp"
+#include "text/sentences/sentences.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

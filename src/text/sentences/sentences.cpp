@@ -1,10 +1,10 @@
-#include "text/sentences.hpp"
+#include "text/sentences/sentences.hpp"
 
 #include <algorithm>
 
-#include "text/abbreviations.hpp"
-#include "text/sentence_class.hpp"
-#include "text/utf8.hpp"
+#include "text/sentences/abbreviations.hpp"
+#include "text/sentences/sentence_class.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/byte_trie.hpp"
+#include "text/unicode/byte_trie.hpp"
 
 #include <algorithm>
 

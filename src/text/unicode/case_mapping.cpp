@@ -1,6 +1,6 @@
-#include "text/case_mapping.hpp"
+#include "text/unicode/case_mapping.hpp"
 
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 #if LAPILLI_HAVE_UTF8PROC
 #include <utf8proc.h>

@@ -1,6 +1,6 @@
-#include "text/character_map.hpp"
+#include "text/unicode/character_map.hpp"
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

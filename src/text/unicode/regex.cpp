@@ -1,11 +1,11 @@
-#include "text/regex.hpp"
+#include "text/unicode/regex.hpp"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-#include "text/regex_dialect.hpp"
-#include "text/utf8.hpp"
+#include "text/unicode/regex_dialect.hpp"
+#include "text/unicode/utf8.hpp"
 
 #if LAPILLI_HAVE_PCRE2
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -1,10 +1,10 @@
-#include "text/regex_dialect.hpp"
+#include "text/unicode/regex_dialect.hpp"
 
 #include <array>
 #include <string_view>
 #include <utility>
 
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/unicode.hpp"
+#include "text/unicode/unicode.hpp"
 
 #include <algorithm>
 

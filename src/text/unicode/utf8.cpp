@@ -1,4 +1,4 @@
-#include "text/utf8.hpp"
+#include "text/unicode/utf8.hpp"
 
 #include <cstdint>
 
