@@ -9,7 +9,7 @@ lapilli_gpu_test(conformance COMMAND conformance --strict --check-table ${PROJEC
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe MASKS gpu,small-work LABELS fast)
 lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
-  DRIVERS swiftshader MASKS gpu LABELS fast)
+  DRIVERS swiftshader MASKS gpu LABELS slow)
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)

@@ -29,7 +29,7 @@ lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*Devic
 lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
 # Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs
 # the kernel of the filters there in full.
-lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS fast)
+lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS slow)
 lapilli_gpu_test(generate.sampling COMMAND test_generate
   --gtest_filter=*DeviceSampling*/nothing:*DeviceSampling*/top_p:DeviceSampling.* DRIVERS swiftshader
   LABELS slow TIMEOUT 1800)
