@@ -112,17 +112,7 @@ class ProfileSession {
   void put_sources(UploadArea& area) const {
     std::vector<PassSource> sources;
     for (uint32_t i = 0; i < batch_; ++i) sources.push_back({sentences_[i].source, i});
-    PassOptions options;
-    options.windows = !area.words(StateKind::globals).empty();
-    options.source_positions = w_->key.shape.source_positions;
-    const EncodePass pass = pack_pass(sources, options);
-    const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
-      std::copy(words.begin(), words.end(), area.words(kind).begin());
-    };
-    put(StateKind::source_ids, pass.source_ids);
-    put(StateKind::spans, pass.spans);
-    put(StateKind::globals, pass.globals);
-    put(StateKind::encode_grids, encode_grid_words(*w_->plans.encode.front(), pass));
+    put_pass(area, *w_->plans.encode.front(), sources, w_->key.shape.source_positions);
   }
 
   Result<ProfiledPlan> profiled(const std::shared_ptr<const Plan>& plan, ArenaOf arena) const {

@@ -40,4 +40,15 @@ std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pa
   return words;
 }
 
+void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, uint32_t source_positions) {
+  const EncodePass pass = pack_pass(sources, {!area.words(StateKind::globals).empty(), source_positions});
+  const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
+    std::copy(words.begin(), words.end(), area.words(kind).begin());
+  };
+  put(StateKind::source_ids, pass.source_ids);
+  put(StateKind::spans, pass.spans);
+  put(StateKind::globals, pass.globals);
+  put(StateKind::encode_grids, encode_grid_words(encode, pass));
+}
+
 }  // namespace lapilli

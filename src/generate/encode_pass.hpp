@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/plan.hpp"
+#include "runtime/upload.hpp"
 
 namespace lapilli {
 
@@ -33,5 +34,8 @@ EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& opt
 
 // The grids buffer of an encode plan with the arguments for the pass.
 std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pass);
+
+// All of that into the area's states, for a session with so many source positions.
+void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, uint32_t source_positions);
 
 }  // namespace lapilli

@@ -262,7 +262,7 @@ Status SearchEngine::admit() {
   a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
   cancelled_.clear();
   const BoundPlan& encode = w_->encode_for(a.rows);
-  put_sources(area, encode.plan(), a.sources);
+  put_pass(area, encode.plan(), a.sources, key.shape.source_positions);
   if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
   LAPILLI_CHECK(send(area));
   runner_->append(*w_->admit);
@@ -277,21 +277,6 @@ Status SearchEngine::admit() {
   runner_->name_last(0);
   ++counts_.admissions;
   return {};
-}
-
-// The encode pass of the new sources.
-void SearchEngine::put_sources(UploadArea& area, const Plan& encode, std::span<const PassSource> sources) {
-  PassOptions options;
-  options.windows = !area.words(StateKind::globals).empty();
-  options.source_positions = w_->key.shape.source_positions;
-  const EncodePass pass = pack_pass(sources, options);
-  const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
-    std::copy(words.begin(), words.end(), area.words(kind).begin());
-  };
-  put(StateKind::source_ids, pass.source_ids);
-  put(StateKind::spans, pass.spans);
-  put(StateKind::globals, pass.globals);
-  put(StateKind::encode_grids, encode_grid_words(encode, pass));
 }
 
 // Sources that were encoded before come to their places, and what others came to goes where it is kept.

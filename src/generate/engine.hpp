@@ -72,7 +72,6 @@ class SearchEngine {
   struct Admission;
   Status admit();
   bool enter(Admission& admission, const std::shared_ptr<Sentence>& sentence);
-  void put_sources(UploadArea& area, const Plan& encode, std::span<const PassSource> sources);
   Status run_given(std::span<const uint32_t> rows);
   Status run_logits(const Admission& admission);
   Status move_sources(const Admission& admission);

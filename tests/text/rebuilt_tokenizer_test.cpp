@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Families, Rebuilt, testing::Values("mbart50", "nllb"));
 
 // What version 4 wrote names no further tokens: all 202 languages stand behind the pieces, the mask behind them.
 TEST(Nllb, PublishedOrderWithoutTokenizerJson) {
-  if (!unicode_available() || !regex_available()) GTEST_SKIP();
+  if (!unicode_available() || !regex_available()) GTEST_SKIP() << "built without Unicode or regular expressions";
   const TempDirectory directory;
   directory.write("sentencepiece.bpe.model", read_file(kData + "nllb/files/sentencepiece.bpe.model"));
   const auto t = load(directory.path(), "m2m_100");  // the models' type, which is M2M100's as well
