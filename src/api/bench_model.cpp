@@ -4,7 +4,7 @@
 
 #include "api/locate.hpp"
 #include "base/clock.hpp"
-#include "generate/model_impl.hpp"
+#include "ops/state.hpp"
 
 namespace lapilli::tools {
 

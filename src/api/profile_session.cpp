@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "generate/encode_pass.hpp"
-#include "generate/inbox.hpp"
-#include "generate/list_room.hpp"
-#include "generate/model_impl.hpp"
+#include "search/encode_pass.hpp"
+#include "search/engine_pool.hpp"
+#include "search/inbox.hpp"
+#include "search/list_room.hpp"
 
 namespace lapilli::tools {
 
@@ -17,12 +17,12 @@ constexpr uint32_t kMark = 1;  // of the session; no other has its memory
 class ProfileSession {
  public:
   ProfileSession(const BenchRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams)
-      : r_(request), loaded_(loaded), model_(*loaded.model->impl()), batch_(batch), beams_(beams) {}
+      : r_(request), loaded_(loaded), network_(loaded.model->on_device()), batch_(batch), beams_(beams) {}
 
   Result<SearchProfile> run() {
     LAPILLI_CHECK(check());
     LAPILLI_CHECK(make_sentences());
-    LAPILLI_TRY(w_, model_.make_workspace(key()));
+    LAPILLI_TRY(w_, loaded_.model->workspaces().make(key()));
     LAPILLI_CHECK(admit());
     SearchProfile p;
     p.batch = batch_;
@@ -44,7 +44,7 @@ class ProfileSession {
   [[nodiscard]] uint32_t steps() const { return steps_before() + r_.runs + 1; }
 
   Status check() const {
-    const model::Config& c = model_.network.config;
+    const model::Config& c = network_.config();
     if (beams_ == 0 || beams_ > kMaxBeams || batch_ * beams_ > kMaxRows)
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
@@ -58,7 +58,7 @@ class ProfileSession {
   // None of them ends while it is timed: that is forbidden for more steps than are run.
   Status make_sentences() {
     const auto wanted = exact_steps(beams_, std::max(r_.target, steps() + 1));
-    LAPILLI_TRY(const auto options, resolve_options(model_.generation, wanted, 1, model_.network.config));
+    LAPILLI_TRY(const auto options, resolve_options(loaded_.model->generation_config(), wanted, 1, network_.config()));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
       Sentence s;
@@ -118,14 +118,14 @@ class ProfileSession {
   Result<ProfiledPlan> profiled(const std::shared_ptr<const Plan>& plan, ArenaOf arena) const {
     ProfiledPlan p;
     p.plan = plan;
-    const MemoryMap memory = w_->session->memory(model_.weight_map(), arena);
+    const MemoryMap memory = w_->session->memory(network_.weight_map(), arena);
     LAPILLI_TRY(p.times, profile(loaded_.device, *plan, memory, {.runs = r_.runs}));
     return p;
   }
 
   // The log says whether the steps were what the table takes them for: as many as were run, and all rows live.
   Status check_last_step() const {
-    const uint32_t tick = model_.first_counter + steps() - 1;
+    const uint32_t tick = steps() - 1;
     const uint64_t row = (tick & (w_->key.shape.log_ticks - 1)) * LogLayout::stride(w_->key.shape.rows());
     std::vector<uint32_t> header(LogLayout::header);
     LAPILLI_CHECK(w_->session->read(w_->session->state(StateKind::log), row * 4,
@@ -138,7 +138,7 @@ class ProfileSession {
 
   const BenchRequest& r_;
   const BenchModel& loaded_;
-  Model::Impl& model_;
+  const NetworkOnDevice& network_;
   uint32_t batch_, beams_;
   std::vector<Sentence> sentences_;
   std::unique_ptr<Workspace> w_;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "api/bench_model.hpp"
-#include "generate/workspace.hpp"
 #include "runtime/profile.hpp"
+#include "search/workspace.hpp"
 
 namespace lapilli::tools {
 

@@ -5,8 +5,11 @@
 #include "api/bench_model.hpp"
 #include "api/tools_guard.hpp"
 #include "base/clock.hpp"
-#include "generate/model_impl.hpp"
+#include "generate/generate.hpp"
+#include "runtime/plan.hpp"
 #include "runtime/profile.hpp"
+#include "search/network_on_device.hpp"
+#include "search/search_graph.hpp"
 
 #if !defined(_WIN32)
 #include <sys/resource.h>
@@ -88,7 +91,7 @@ class Bench {
     row.total_ms = median(total);
     row.cpu_ms = median(cpu);
     const WorkspaceKey key = plain_key(batch, beams, r_.source, r_.target + 8);
-    const StepGraph step_of = step_graph(loaded_.model->impl()->network, key);
+    const StepGraph step_of = step_graph(loaded_.model->on_device().network, key);
     LAPILLI_TRY(const auto plan, compile(step_of.graph, loaded_.device->caps()));
     row.dispatches = plan->dispatches.size();
     return row;

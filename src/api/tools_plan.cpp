@@ -2,9 +2,12 @@
 #include "api/locate.hpp"
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
-#include "generate/model_impl.hpp"
+#include "generate/published.hpp"
 #include "graph/print.hpp"
 #include "ops/shader_table.hpp"
+#include "runtime/plan.hpp"
+#include "search/search_graph.hpp"
+#include "vulkan/device.hpp"
 
 namespace lapilli::tools {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "generate/model_impl.hpp"
+#include "generate/generate.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generate/encoded_source.hpp"
-#include "generate/globals.hpp"
-#include "generate/model_impl.hpp"
-#include "generate/token_stream.hpp"
+#include "generate/encoded_request.hpp"
+#include "search/engine_pool.hpp"
+#include "search/globals.hpp"
+#include "search/token_stream.hpp"
 
 namespace lapilli {
 
@@ -102,9 +102,9 @@ class Batches {
     if (!request_.logits_at.empty() && request_.logits_at.size() != n)
       return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request_.logits_at.size(),
                   n);
-    const Model::Impl& m = *model_->impl();
-    LAPILLI_CHECK(check_globals(m.network.config, request_.sources, request_.global_positions));
-    LAPILLI_TRY(const auto options, resolve_options(m.generation, request_.options, 1, m.network.config));
+    const model::Config& config = model_->on_device().config();
+    LAPILLI_CHECK(check_globals(config, request_.sources, request_.global_positions));
+    LAPILLI_TRY(const auto options, resolve_options(model_->generation_config(), request_.options, 1, config));
     rows_each_ = options.beams * options.copies();
     // The longest come first, so that memory problems show at once.
     order_.resize(n);
@@ -173,7 +173,7 @@ class Batches {
     const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, kMaxRows / rows_each_});
     if (now <= 1) return false;
     batch_ = static_cast<uint32_t>((now + 1) / 2);
-    model_->impl()->drop_free();
+    model_->engines().drop_free();
     return true;
   }
 
@@ -209,7 +209,7 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
   if (request.sources.empty() && request.encoded.empty()) return {};
   if (request.encoded.empty()) return Batches(model, request, progress, out).run();
   GenerateRequest complete = request;
-  LAPILLI_CHECK(take_encoded(*model->impl(), complete));
+  LAPILLI_CHECK(take_encoded(*model, complete));
   return Batches(model, complete, progress, out).run();
 }
 

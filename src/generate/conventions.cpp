@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "generate/model_impl.hpp"
 #include "text/kinds/languages.hpp"
 
 namespace lapilli {
@@ -39,8 +38,8 @@ Result<LanguageName> language_name(const std::string& code) {
 // Families whose published models were trained with "translate English to French: ".
 bool takes_named_tasks(const std::string& family) { return family == "t5" || family == "longt5"; }
 
-const TaskParams* find_task(const Model::Impl& m, std::string_view name) {
-  for (const TaskParams& t : m.tasks)
+const TaskParams* find_task(const Model& model, std::string_view name) {
+  for (const TaskParams& t : model.tasks())
     if (t.name == name) return &t;
   return nullptr;
 }
@@ -108,12 +107,11 @@ Result<Conventions> by_marks(const LanguageTable& table, const TaskRequest& r) {
 
 // "translation_en_to_fr" of config.json, or T5's words.
 Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
-  const Model::Impl& m = *model.impl();
   Conventions c;
   std::string names;
   const TaskParams* only = nullptr;
   size_t count = 0;
-  for (const TaskParams& task : m.tasks) {
+  for (const TaskParams& task : model.tasks()) {
     if (!task.name.starts_with("translation_")) continue;
     names += (names.empty() ? "" : ", ") + task.name.substr(12);
     only = &task;
@@ -132,7 +130,7 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
   LAPILLI_TRY(const auto from, language_name(r.from));
   LAPILLI_TRY(const auto to, language_name(r.to));
   const std::string name = "translation_" + std::string(from.code) + "_to_" + std::string(to.code);
-  if (const TaskParams* task = find_task(m, name)) {
+  if (const TaskParams* task = find_task(model, name)) {
     take(*task, c);
     return c;
   }
@@ -141,8 +139,7 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
 }
 
 Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
-  const Model::Impl& m = *model.impl();
-  const bool named = std::any_of(m.tasks.begin(), m.tasks.end(),
+  const bool named = std::any_of(model.tasks().begin(), model.tasks().end(),
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
   if (named || takes_named_tasks(model.info().family)) {
     // Without any languages the texts may bring their words themselves.
@@ -166,7 +163,7 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
 
 Result<Conventions> for_summary(const Model& model) {
   Conventions c;
-  if (const TaskParams* task = find_task(*model.impl(), "summarization"))
+  if (const TaskParams* task = find_task(model, "summarization"))
     take(*task, c);
   else if (takes_named_tasks(model.info().family))
     c.prefix = "summarize: ";

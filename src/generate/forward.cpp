@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <map>
 
-#include "generate/globals.hpp"
-#include "generate/model_impl.hpp"
+#include "generate/generate.hpp"
 #include "runtime/self_test.hpp"
+#include "search/engine_pool.hpp"
+#include "search/globals.hpp"
 
 namespace lapilli {
 
@@ -79,34 +80,34 @@ struct Room {
   std::unique_ptr<Session> session;
 };
 
-Result<Room> make_room(Model::Impl& m, const Plan& plan) {
+Result<Room> make_room(const Model& model, const Plan& plan) {
   std::map<uint32_t, uint64_t> states;
   for (const auto& t : plan.graph.tensors())
     if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
   uint64_t bytes = plan.arena_bytes();
   for (const auto& [id, size] : states) bytes += size;
   Room room;
-  LAPILLI_TRY(auto share, m.reserve(bytes));
-  LAPILLI_TRY(room.session, Session::create(m.device, std::make_shared<MemoryShare>(std::move(share))));
+  LAPILLI_TRY(auto share, model.memory().reserve(bytes));
+  LAPILLI_TRY(room.session, Session::create(model.device(), std::make_shared<MemoryShare>(std::move(share))));
   room.session->require(plan);
   LAPILLI_CHECK(room.session->allocate());
   return room;
 }
 
 // Engines that nobody uses may hold the memory that is missing; it comes back once what was submitted before is done.
-Result<Room> find_room(Model::Impl& m, const Plan& plan) {
-  auto room = make_room(m, plan);
+Result<Room> find_room(const Model& model, const Plan& plan) {
+  auto room = make_room(model, plan);
   if (room || room.error().code != ErrorCode::out_of_memory) return room;
-  m.drop_free();
-  m.device->settle();
-  return make_room(m, plan);
+  model.engines().drop_free();
+  model.device()->settle();
+  return make_room(model, plan);
 }
 
 }  // namespace
 
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
-  Model::Impl& m = *model->impl();
-  const model::Config& c = m.network.config;
+  const NetworkOnDevice& on_device = model->on_device();
+  const model::Config& c = on_device.config();
   if (request.sources.empty() || request.sources.size() != request.targets.size() || request.sources.size() > kMaxRows)
     return fail(ErrorCode::invalid_argument, "%zu sources and %zu targets; 1 to %u of each are needed",
                 request.sources.size(), request.targets.size(), kMaxRows);
@@ -121,17 +122,17 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   shape.attentions = request.want_attentions;
   shape.logits = request.want_logits;
   graph::Graph g;
-  model::Builder b(m.network, g);
+  model::Builder b(on_device.network, g);
   model::build_forward(b, shape);
-  LAPILLI_TRY(const auto plan, compile_tested(m.device, g));
-  LAPILLI_TRY(const auto room, find_room(m, *plan));
+  LAPILLI_TRY(const auto plan, compile_tested(on_device.device, g));
+  LAPILLI_TRY(const auto room, find_room(*model, *plan));
   const auto& session = room.session;
   LAPILLI_CHECK(write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
   LAPILLI_CHECK(
       write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
   LAPILLI_CHECK(write_globals(*session, c, request.global_positions, shape.batch, shape.source_length));
   {
-    LAPILLI_TRY(const auto bound, BoundPlan::bind(m.device, plan, session->memory(m.weight_map())));
+    LAPILLI_TRY(const auto bound, BoundPlan::bind(on_device.device, plan, session->memory(on_device.weight_map())));
     LAPILLI_CHECK(bound.run());
   }
   std::vector<ForwardTensor> outputs;

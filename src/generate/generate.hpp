@@ -17,10 +17,17 @@
 
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
+#include "formats/task_params.hpp"
+#include "search/hypothesis.hpp"
 #include "text/tokenizer.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
+
+class EnginePool;
+class MemoryLedger;
+class WorkspaceFactory;
+struct NetworkOnDevice;
 
 struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
@@ -53,15 +60,22 @@ class Model {
   [[nodiscard]] const GenerationConfig& generation_config() const;  // the model's own
   [[nodiscard]] const std::shared_ptr<vulkan::Device>& device() const;
 
-  struct Impl;
-  [[nodiscard]] Impl* impl() const { return impl_.get(); }
+
+  // What its jobs stand on.
+  [[nodiscard]] const NetworkOnDevice& on_device() const;
+  [[nodiscard]] MemoryLedger& memory() const;
+  [[nodiscard]] WorkspaceFactory& workspaces() const;
+  [[nodiscard]] EnginePool& engines() const;
+  // Settings by task, of config.json.
+  [[nodiscard]] const std::vector<TaskParams>& tasks() const;
 
  private:
   Model() = default;
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// What the encoder made of a source, kept on the device (generate/encoded_source.hpp).
+// What the encoder made of a source, kept on the device (search/encoded_source.hpp).
 class EncodedSource;
 
 struct GenerateRequest {
@@ -97,16 +111,6 @@ struct GenerateRequest {
   // ids that all hypotheses share which can still win. Called by pump(), wait() or generate() in the calling thread; an
   // error ends the job.
   std::function<Status(size_t source, std::span<const int32_t> ids)> on_tokens;
-};
-
-struct Hypothesis {
-  std::vector<int32_t> ids;           // decoder start (or given ids) and end token included, no padding
-  float score = 0;                    // sum of log-probabilities / generated tokens ^ length_penalty
-  // Per generated token the logarithm of its probability as the search saw it, after all processors: forced ids have 0.
-  // Greedy search normalizes what the processors left over, beam search what they were given. They sum up to
-  // score * generated tokens ^ length_penalty, but for rounding.
-  std::vector<float> token_scores;
-  std::vector<int32_t> beam_indices;  // per generated token: the beam (counted over the batch) that it continued
 };
 
 struct GenerateStats {

@@ -3,12 +3,11 @@
 #include <map>
 
 #include "base/clock.hpp"
-#include "generate/encoded_source.hpp"
-#include "generate/engine.hpp"
-#include "generate/globals.hpp"
-#include "generate/model_impl.hpp"
-#include "generate/token_stream.hpp"
-#include "generate/trace_back.hpp"
+#include "generate/encoded_request.hpp"
+#include "search/engine_pool.hpp"
+#include "search/globals.hpp"
+#include "search/token_stream.hpp"
+#include "search/trace_back.hpp"
 
 namespace lapilli {
 
@@ -102,7 +101,7 @@ struct Job::Impl {
 };
 
 Status Job::Impl::check() {
-  const model::Config& c = model->impl()->network.config;
+  const model::Config& c = model->on_device().config();
   if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
   if (!request.sequences.empty() && request.sequences.size() != request.sources.size())
     return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(),
@@ -126,9 +125,9 @@ Status Job::Impl::check() {
 
 // Options are resolved once for each number of given ids, by which lengths count.
 Status Job::Impl::make_sentences() {
-  const Model::Impl& m = *model->impl();
-  const model::Config& c = m.network.config;
-  LAPILLI_TRY(const auto first, resolve_options(m.generation, request.options, 1, c));
+  const GenerationConfig& own = model->generation_config();
+  const model::Config& c = model->on_device().config();
+  LAPILLI_TRY(const auto first, resolve_options(own, request.options, 1, c));
   LAPILLI_TRY(const auto given, complete_given(request, first.decoder_start, c.target_vocabulary));
   LAPILLI_CHECK(check_logits(request, given));
   std::map<size_t, SearchOptions> by_given;
@@ -138,7 +137,7 @@ Status Job::Impl::make_sentences() {
   for (size_t i = 0; i < request.sources.size(); ++i) {
     const auto n = static_cast<uint32_t>(given[i].size());
     if (!by_given.contains(n)) {
-      LAPILLI_TRY(by_given[n], resolve_options(m.generation, request.options, n, c));
+      LAPILLI_TRY(by_given[n], resolve_options(own, request.options, n, c));
     }
     // Options that go by the source's ids see the padding of the caller's batch, as in the reference.
     std::vector<int32_t> padded = request.sources[i];
@@ -169,12 +168,12 @@ Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   if (!request.logits_at.empty()) s.logits_at = request.logits_at[number];
   s.keep = s.encoded;
   if (!request.keep_encoded || s.encoded) return {};
-  LAPILLI_TRY(s.keep, EncodedSource::create(*model->impl(), s.source));
+  LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source));
   return {};
 }
 
 WorkspaceKey Job::Impl::key() const {
-  Model::Impl& m = *model->impl();
+  const EnginePool& engines = model->engines();
   uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
   uint32_t longest = 0;
   for (const auto& s : sentences) {
@@ -191,9 +190,9 @@ WorkspaceKey Job::Impl::key() const {
   key.renormalize = options.renormalize;
   key.capture = request.capture_scores;
   key.deterministic = request.deterministic;
-  const bool cpu = m.device->caps().type == DeviceType::cpu;
+  const bool cpu = model->device()->caps().type == DeviceType::cpu;
   key.steps_per_submit = request.capture_scores ? 1 : request.steps_in_flight ? request.steps_in_flight : (cpu ? 4 : 8);
-  model::SessionShape& s = key.shape;
+  SessionShape& s = key.shape;
   s.beams = options.beams;
   const uint32_t most = kMaxRows / s.beams;
   const uint32_t batch = std::min(most, request.batch ? request.batch * options.copies() : most);
@@ -201,7 +200,7 @@ WorkspaceKey Job::Impl::key() const {
   s.source_positions = length_bucket(source);
   const uint32_t likely = likely_positions(s.source_positions, static_cast<uint32_t>(given));
   s.target_positions =
-      length_bucket(std::max(2u, std::min(longest, std::max(likely, m.known_positions(s.source_positions)))));
+      length_bucket(std::max(2u, std::min(longest, std::max(likely, engines.known_positions(s.source_positions)))));
   if (given > 1) {
     // In as few passes as there need be.
     const uint64_t wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
@@ -211,13 +210,13 @@ WorkspaceKey Job::Impl::key() const {
   if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostGivenRows);
   uint64_t all_source = 0;
   for (const auto& one : sentences) all_source += one->source.size();
-  key.encode_rows = m.encode_room(s.running, s.source_positions, all_source);
+  key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
   // Options are the same for all, but for the source's ids.
   if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run
   s.list_words = static_cast<uint32_t>(std::bit_ceil(std::max<uint64_t>(lists + own_lists, 256)));
   // As many again are prepared, so that there is always one to start when a sentence ends.
   complete_key(key, sentences.size() > s.running ? s.running : 0);
-  key.narrow = m.narrow_pays(s);
+  key.narrow = engines.narrow_pays(s);
   return key;
 }
 
@@ -227,7 +226,7 @@ Status Job::Impl::find_engine(WorkspaceKey& key) {
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
   uint32_t& positions = key.shape.target_positions;
   for (;; positions = length_bucket(positions / 2)) {
-    auto found = model->impl()->take_engine(key, static_cast<uint32_t>(sentences.size()));
+    auto found = model->engines().take(key, static_cast<uint32_t>(sentences.size()));
     if (found) engine = std::move(found).value();
     if (found) return {};
     const bool alone = key.shape.running == 1;
@@ -264,7 +263,7 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRe
   Impl& j = *job->impl_;
   j.model = std::move(model);
   j.request = std::move(request);
-  LAPILLI_CHECK(take_encoded(*j.model->impl(), j.request));
+  LAPILLI_CHECK(take_encoded(*j.model, j.request));
   LAPILLI_CHECK(j.check());
   LAPILLI_CHECK(j.make_sentences());
   LAPILLI_CHECK(j.begin());
@@ -367,7 +366,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   const Plan& plan = *w.plans.step;
   CapturedStep c;
   c.rows = log[LogLayout::ran];
-  c.vocabulary = model->impl()->network.config.target_vocabulary;
+  c.vocabulary = model->on_device().config().target_vocabulary;
   for (auto [tensor, values] : {std::pair{w.plans.logits, &c.logits}, std::pair{w.plans.scores, &c.scores}}) {
     const auto& t = plan.graph.tensor(tensor);
     std::vector<float> padded(uint64_t{c.rows} * t.ld);

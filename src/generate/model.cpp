@@ -1,96 +1,41 @@
-#include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/log.hpp"
-#include "base/path.hpp"
 #include "formats/hf_config.hpp"
-#include "generate/model_impl.hpp"
-#include "model/families/family.hpp"
+#include "generate/generate.hpp"
+#include "generate/published.hpp"
+#include "generate/weight_sources.hpp"
 #include "model/shape.hpp"
+#include "search/engine_pool.hpp"
 
 namespace lapilli {
 
-namespace {
+struct Model::Impl {
+  NetworkOnDevice network;
+  ModelInfo info;
+  std::unique_ptr<Tokenizer> tokenizer;
+  Error tokenizer_error;
+  GenerationConfig generation;
+  std::vector<TaskParams> tasks;
 
-StoredFormat stored_format(StoredType type) {
-  return type == StoredType::f16    ? StoredFormat::f16
-         : type == StoredType::bf16 ? StoredFormat::bf16
-                                    : StoredFormat::f32;
-}
-
-// The bytes of a tensor in row-major order: the mapping itself, or a copy where strides ask for one.
-std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTensor* tensor) {
-  const uint64_t size = stored_bytes(tensor->type);
-  if (tensor->contiguous())
-    return [tensor, size]() -> Result<std::span<const std::byte>> {
-      return tensor->bytes.first(tensor->elements() * size);
-    };
-  auto copy = std::make_shared<std::vector<std::byte>>();
-  return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
-    const uint64_t n = tensor->elements();
-    try {
-      copy->resize(n * size);
-    } catch (const std::exception&) {  // strides of 0 make large tensors of small files
-      return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor->describe().c_str());
+  // Made once the weights are there.
+  struct Searches {
+    Searches(const NetworkOnDevice& network, uint64_t memory_limit)
+        : memory(memory_limit, network.weights->bytes()),
+          plans(network),
+          workspaces(network, plans, memory),
+          engines(workspaces) {
+      memory.make_room = [this] { engines.drop_free(); };
     }
-    for (uint64_t i = 0; i < n; ++i) {
-      uint64_t rest = i, at = 0;
-      for (size_t d = tensor->shape.size(); d-- > 0;) {
-        at += rest % tensor->shape[d] * tensor->strides[d];
-        rest /= tensor->shape[d];
-      }
-      std::memcpy(copy->data() + i * size, tensor->bytes.data() + at * size, size);
-    }
-    return std::span<const std::byte>(*copy);
+    MemoryLedger memory;
+    PlanCache plans;
+    WorkspaceFactory workspaces;
+    EnginePool engines;
   };
-}
+  std::optional<Searches> searches;
+};
 
-WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part) {
-  WeightPiece p;
-  p.bytes = tensor_bytes(part.tensor);
-  p.format = stored_format(part.tensor->type);
-  p.first_column = part.first_column;
-  p.group = part.group;
-  p.group_stride = part.group_stride;
-  p.destination = part.destination;
-  if (spec.kind == model::WeightSpec::Kind::matrix && !part.bias) {
-    p.kind = WeightPiece::Kind::matrix;
-    p.rows = part.tensor->shape[0];
-    p.k = part.tensor->shape[1];
-  } else {
-    p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPiece::Kind::bias : WeightPiece::Kind::plain;
-    p.rows = part.tensor->elements();
-    p.k = 1;
-  }
-  return p;
-}
-
-Result<WeightSource> source(const model::WeightSpec& spec) {
-  WeightSource s;
-  s.name = spec.name;
-  s.words = spec.words;
-  s.n = spec.n;
-  s.k = spec.k;
-  s.values = spec.values;
-  if (spec.kind == model::WeightSpec::Kind::table) {
-    // Rows are padded to vec4: done on the host, these tables are small.
-    LAPILLI_TRY(const auto values, read_floats(*spec.parts.front().tensor));
-    const uint64_t ld = round_up<uint64_t>(spec.k, 4);
-    s.values.assign(spec.words, 0.0f);
-    for (uint64_t r = 0; r < spec.n; ++r)
-      std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
-                  s.values.begin() + static_cast<ptrdiff_t>(r * ld));
-    if (spec.parts.size() > 1) {
-      LAPILLI_TRY(const auto added, read_floats(*spec.parts[1].tensor));
-      for (uint64_t r = 0; r < spec.n; ++r)
-        for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[spec.parts[1].destination * spec.k + i];
-    }
-    return s;
-  }
-  for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part));
-  return s;
-}
+namespace {
 
 ModelInfo describe(const model::Network& n, const std::string& checkpoint_format, const std::string& directory) {
   const model::Config& c = n.config;
@@ -136,49 +81,7 @@ std::vector<TaskParams> read_tasks(const std::string& directory) {
   return {};
 }
 
-struct Published {
-  model::Network network;
-  Checkpoint checkpoint;
-};
-
-Result<Published> read_published(const std::string& directory) {
-  if (!directory_exists(directory))
-    return fail(ErrorCode::not_found,
-                "%s is not a directory; give the directory of a published model (with config.json)", directory.c_str());
-  const std::string path = directory + "/config.json";
-  LAPILLI_TRY(const auto json, read_json_file(path));
-  LAPILLI_TRY(const auto type, get_string({json, path}, "model_type"));
-  const model::Family* family = model::find_family(type);
-  if (!family)
-    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
-                type.c_str(), model::family_list().c_str());
-  LAPILLI_TRY(const auto config, family->config(json, path));
-  LAPILLI_TRY(auto checkpoint, Checkpoint::open(directory));
-  auto network = model::bind_weights(config, family->names(config), checkpoint);
-  if (!network) return std::move(network).error().in(directory);
-  return Published{std::move(network).value(), std::move(checkpoint)};
-}
-
 }  // namespace
-
-Result<model::Network> read_network(const std::string& directory_or_shape) {
-  if (directory_or_shape.starts_with("shape:")) {
-    LAPILLI_TRY(const auto config, model::parse_shape(directory_or_shape.substr(6)));
-    return model::random_network(config, 1);
-  }
-  LAPILLI_TRY(auto published, read_published(directory_or_shape));
-  for (auto& spec : published.network.weights) spec.parts.clear();
-  return std::move(published.network);
-}
-
-Result<std::vector<WeightSource>> weight_sources(const model::Network& network) {
-  std::vector<WeightSource> sources;
-  for (const auto& spec : network.weights) {
-    LAPILLI_TRY(auto s, source(spec));
-    sources.push_back(std::move(s));
-  }
-  return sources;
-}
 
 Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> device, const std::string& directory,
                                            const LoadOptions& options) {
@@ -189,25 +92,25 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
   std::shared_ptr<Model> model(new Model());
   model->impl_ = std::make_unique<Impl>();
   Impl& m = *model->impl_;
-  m.device = std::move(device);
+  m.network.device = std::move(device);
   m.info = describe(published.network, published.checkpoint.format(), directory);
   m.generation = std::move(generation);
   m.tasks = read_tasks(directory);
-  m.memory_limit = options.memory_limit;
-  auto weights = Weights::load(m.device, sources, m.memory_limit);
+  auto weights = Weights::load(m.network.device, sources, options.memory_limit);
   if (!weights) return std::move(weights).error().in("loading " + directory);
-  m.weights = std::move(weights).value();
-  m.info.weight_bytes = m.weights->bytes();
-  m.network = std::move(published.network);
-  for (auto& spec : m.network.weights) {
+  m.network.weights = std::move(weights).value();
+  m.info.weight_bytes = m.network.weights->bytes();
+  m.network.network = std::move(published.network);
+  for (auto& spec : m.network.network.weights) {
     spec.parts.clear();
     spec.values = {};
   }
-  auto tokenizer = load_tokenizer(directory, m.network.config.tokenizer);
+  auto tokenizer = load_tokenizer(directory, m.network.config().tokenizer);
   if (tokenizer)
     m.tokenizer = std::move(tokenizer).value();
   else
     m.tokenizer_error = std::move(tokenizer).error();
+  m.searches.emplace(m.network, options.memory_limit);
   return model;
 }
 
@@ -217,16 +120,17 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   std::shared_ptr<Model> model(new Model());
   model->impl_ = std::make_unique<Impl>();
   Impl& m = *model->impl_;
-  m.device = std::move(device);
-  m.network = model::random_network(config, seed);
-  LAPILLI_TRY(const auto sources, weight_sources(m.network));
-  LAPILLI_TRY(m.weights, Weights::load(m.device, sources));
-  for (auto& spec : m.network.weights) spec.values = {};
-  m.info = describe(m.network, "random weights", shape);
-  m.info.weight_bytes = m.weights->bytes();
+  m.network.device = std::move(device);
+  m.network.network = model::random_network(config, seed);
+  LAPILLI_TRY(const auto sources, weight_sources(m.network.network));
+  LAPILLI_TRY(m.network.weights, Weights::load(m.network.device, sources));
+  for (auto& spec : m.network.network.weights) spec.values = {};
+  m.info = describe(m.network.network, "random weights", shape);
+  m.info.weight_bytes = m.network.weights->bytes();
   m.generation.decoder_start_token_id = m.generation.pad_token_id = static_cast<int32_t>(config.target_vocabulary) - 1;
   m.generation.eos_token_id = std::vector<int32_t>{0};
   m.tokenizer_error = fail(ErrorCode::unsupported, "a random network has no tokenizer");
+  m.searches.emplace(m.network, 0);
   return model;
 }
 
@@ -235,6 +139,11 @@ const ModelInfo& Model::info() const { return impl_->info; }
 const Tokenizer* Model::tokenizer() const { return impl_->tokenizer.get(); }
 const Error& Model::tokenizer_error() const { return impl_->tokenizer_error; }
 const GenerationConfig& Model::generation_config() const { return impl_->generation; }
-const std::shared_ptr<vulkan::Device>& Model::device() const { return impl_->device; }
+const std::shared_ptr<vulkan::Device>& Model::device() const { return impl_->network.device; }
+const NetworkOnDevice& Model::on_device() const { return impl_->network; }
+MemoryLedger& Model::memory() const { return impl_->searches->memory; }
+WorkspaceFactory& Model::workspaces() const { return impl_->searches->workspaces; }
+EnginePool& Model::engines() const { return impl_->searches->engines; }
+const std::vector<TaskParams>& Model::tasks() const { return impl_->tasks; }
 
 }  // namespace lapilli

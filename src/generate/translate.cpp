@@ -5,9 +5,10 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "generate/model_impl.hpp"
 #include "generate/pieces.hpp"
-#include "generate/token_stream.hpp"
+#include "search/network_on_device.hpp"
+#include "search/search_options.hpp"
+#include "search/token_stream.hpp"
 
 namespace lapilli {
 
@@ -55,8 +56,7 @@ class Translation {
     const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
     const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
     if (!start_in_front) prompt_.erase(prompt_.begin());
-    const Model::Impl& m = *model_->impl();
-    LAPILLI_TRY(search_, resolve_options(m.generation, options_, given, m.network.config));
+    LAPILLI_TRY(search_, resolve_options(model_->generation_config(), options_, given, model_->on_device().config()));
     return {};
   }
 

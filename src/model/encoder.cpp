@@ -1,7 +1,7 @@
 #include "model/encoder.hpp"
 
 #include "model/blocks/attention_block.hpp"
-#include "model/blocks/embedding.hpp"
+#include "model/blocks/encoder_input.hpp"
 #include "model/blocks/feed_forward.hpp"
 #include "model/blocks/norm.hpp"
 #include "ops/state.hpp"
@@ -13,10 +13,6 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   const StackConfig& s = c.encoder;
   const StackWeights& w = b.network().encoder;
   const bool packed = run.rows != 0;
-  const uint64_t rows = packed ? run.rows : uint64_t{run.batch} * run.length;
-  const auto ids =
-      b.state(state_id(StateKind::source_ids), "source_ids", packed ? 1 : run.batch, packed ? run.rows : run.length);
-
   SequenceAttention how;
   how.batch = run.batch;
   how.queries = packed ? run.rows : run.length;
@@ -26,10 +22,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   else
     how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
 
-  EmbedAttributes e = embed_attributes(s, c.source_vocabulary);
-  e.rows_per_slot = run.length;
-  if (packed) e.place = Place::spans;
-  auto x = embed_rows(b, "encoder", {ids, how.spans, rows}, e);
+  auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans});
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
 
   if (!s.windows.empty())

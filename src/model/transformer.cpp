@@ -10,20 +10,20 @@
 
 namespace lapilli::model {
 
-KvShape self_kv_shape(const Config& config, const SessionShape& session) {
+KvShape self_kv_shape(const Config& config, const DecodeRoom& room) {
   KvShape kv;
   kv.heads = config.decoder.heads;
   kv.head_dim = config.decoder.head_dim;
-  kv.slots = session.slots();
-  kv.positions = session.target_positions;
+  kv.slots = room.slots();
+  kv.positions = room.target_positions;
   kv.place = Place::step;
   return kv;
 }
 
-KvShape cross_kv_shape(const Config& config, const SessionShape& session) {
-  KvShape kv = self_kv_shape(config, session);
-  kv.slots = session.places;
-  kv.positions = session.source_positions;
+KvShape cross_kv_shape(const Config& config, const DecodeRoom& room) {
+  KvShape kv = self_kv_shape(config, room);
+  kv.slots = room.places;
+  kv.positions = room.source_positions;
   kv.place = Place::batch;
   return kv;
 }
@@ -71,11 +71,11 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
 
 void build_encode(Builder& b, const EncodeShape& shape) {
   EncoderRun run;
-  run.batch = shape.session.places;
-  run.length = shape.session.source_positions;
+  run.batch = shape.room.places;
+  run.length = shape.room.source_positions;
   run.rows = shape.rows;
   const auto memory = project_memory(b, build_encoder(b, run), true);
-  KvShape kv = cross_kv_shape(b.config(), shape.session);
+  KvShape kv = cross_kv_shape(b.config(), shape.room);
   kv.place = Place::spans;
   const auto spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
   b.state(state_id(StateKind::encode_grids), "encode_grids", kMaxGrids, GridWords::stride);
@@ -84,53 +84,36 @@ void build_encode(Builder& b, const EncodeShape& shape) {
                       kv_state(b, StateKind::cross_kv, i, kv), kv, spans);
 }
 
-ops::SearchTensors search_tensors(Builder& b, const SessionShape& session) {
-  ops::SearchTensors s;
+DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
+  DecodeStates s;
   s.step = b.state(state_id(StateKind::step), "step", 1, StepWords::words);
-  s.lineage =
-      b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(session.slots(), session.target_positions));
-  s.search = b.state(state_id(StateKind::search), "search", session.places, SearchLayout::stride(session.beams));
-  s.log = b.state(state_id(StateKind::log), "log", session.log_ticks, LogLayout::stride(session.rows()));
-  s.lists = b.state(state_id(StateKind::lists), "lists", 1, session.list_words);
-  s.grids = b.state(state_id(StateKind::grids), "grids", kMaxGrids, GridWords::stride);
-  s.inbox = b.state(state_id(StateKind::inbox), "inbox", 1, session.inbox_words);
+  s.lineage = b.state(state_id(StateKind::lineage), "lineage", 1, lineage_words(room.slots(), room.target_positions));
   s.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
-  return s;
-}
-
-SearchShape search_shape(const SessionShape& session) {
-  SearchShape s;
-  s.slots = session.slots();
-  s.positions = session.target_positions;
-  s.beams = session.beams;
-  s.places = session.places;
-  s.rows = session.rows();
-  s.ticks = session.log_ticks;
   return s;
 }
 
 namespace {
 
 // The decoder over rows whose slots and positions `step` says, up to what leaves its last layer.
-graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const SessionShape& session) {
+graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, const DecodeRoom& room) {
   const Config& c = b.config();
-  const auto s = search_tensors(b, session);
+  const auto s = decode_states(b, room);
   DecoderRun run;
   run.step = true;
   run.in_step.state = {step, s.lineage, s.lengths};
-  run.in_step.beams = session.beams;
-  run.in_step.self = self_kv_shape(c, session);
-  run.in_step.cross = cross_kv_shape(c, session);
-  run.in_step.lineage_slots = session.slots();
-  run.in_step.lineage_positions = session.target_positions;
+  run.in_step.beams = room.beams;
+  run.in_step.self = self_kv_shape(c, room);
+  run.in_step.cross = cross_kv_shape(c, room);
+  run.in_step.lineage_slots = room.slots();
+  run.in_step.lineage_positions = room.target_positions;
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
     run.self_kv.push_back(kv_state(b, StateKind::self_kv, i, run.in_step.self));
     run.cross_kv.push_back(kv_state(b, StateKind::cross_kv, i, run.in_step.cross));
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.place = Place::step;
-  e.lineage_slots = session.slots();
-  e.lineage_positions = session.target_positions;
+  e.lineage_slots = room.slots();
+  e.lineage_positions = room.target_positions;
   const IdRows ids{s.lineage, step, rows};
   if (c.decoder.streams) return stream_decoder(b, ids, e, 1, run).front();
   return decoder_layers(b, embed_rows(b, "decoder", ids, e), run);
@@ -139,47 +122,15 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
 }  // namespace
 
 graph::TensorId build_step(Builder& b, const StepShape& shape) {
-  const auto step = search_tensors(b, shape.session).step;
-  return output_logits(b, decoder_rows(b, step, shape.rows, shape.session), true);
+  const auto step = decode_states(b, shape.room).step;
+  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room), true);
 }
 
 void build_given(Builder& b, const GivenShape& shape) {
   const auto given = b.state(state_id(StateKind::given), "given", 1, StepWords::given_words);
   b.state(state_id(StateKind::given_grids), "given_grids", kMaxGrids, GridWords::stride);
-  const auto x = decoder_rows(b, given, shape.rows, shape.session);
+  const auto x = decoder_rows(b, given, shape.rows, shape.room);
   if (shape.logits) b.keep("logits", output_logits(b, x, true));
-}
-
-void build_tail(Builder& b, graph::TensorId logits, const StepShape& step, const TailOptions& options) {
-  const SessionShape& session = step.session;
-  const auto s = search_tensors(b, session);
-  const auto shape = search_shape(session);
-  if (options.keep_scores) b.keep_copy("logits", logits);
-  auto scores = logits;
-  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, {1});
-  scores = ops::processors(b.g(), "processors", scores, s, shape);
-  if (options.sample) scores = ops::warp(b.g(), "warp", scores, s, {session.beams});
-  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, {1});
-  if (options.keep_scores) b.keep_copy("scores", scores);
-  if (session.beams > 1) {
-    const auto candidates = options.sample
-                                ? ops::draw_k(b.g(), "draw_k", scores, s, {options.candidates, 0, 1, session.beams})
-                                : ops::top_k(b.g(), "top_k", scores, s.step, options.candidates);
-    ops::beam_step(b.g(), "beam_step", candidates, s, {shape, options.candidates, 1, options.sample ? 1u : 0u});
-  } else {
-    const auto best =
-        options.sample ? ops::draw_one(b.g(), "draw_one", scores, s) : ops::argmax(b.g(), "argmax", scores, s.step);
-    ops::greedy_step(b.g(), "greedy_step", best, s, {shape, 1, 1, options.sample ? 1u : 0u});
-  }
-  ops::advance(b.g(), s, {shape, step.rows, 1});
-}
-
-void build_admit(Builder& b, const SessionShape& session, uint32_t sentences) {
-  ops::admit(b.g(), search_tensors(b, session), {search_shape(session), sentences});
-}
-
-void build_start(Builder& b, const SessionShape& session) {
-  ops::advance(b.g(), search_tensors(b, session), {search_shape(session), session.rows(), 0});
 }
 
 void build_forward(Builder& b, const ForwardShape& shape) {

@@ -7,8 +7,9 @@
 #include <random>
 #include <thread>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/engine_pool.hpp"
 
 namespace lapilli {
 namespace {
@@ -170,8 +171,8 @@ TEST_F(DeviceCompany, RandomArrivalsOfWhatNeedNotBeDeterministic) {
 
 // Every counter of the engines that are made wraps a few steps on.
 TEST_F(DeviceCompany, CountersWrap) {
-  model_->impl()->drop_free();
-  model_->impl()->first_counter = ~uint32_t{0} - 100;
+  model_->engines().drop_free();
+  model_->engines().first_counter = ~uint32_t{0} - 100;
   orders(8);
 }
 

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "formats/hf_config.hpp"
-#include "generate/search_options.hpp"
 #include "model/families/family.hpp"
+#include "search/search_options.hpp"
 
 namespace lapilli {
 namespace {

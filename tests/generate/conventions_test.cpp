@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {

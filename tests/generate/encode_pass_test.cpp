@@ -1,5 +1,5 @@
 // Encode passes: what the host writes for them, and that a sentence's keys and values do not depend on its company.
-#include "generate/encode_pass.hpp"
+#include "search/encode_pass.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ struct Encoder {
     const auto pass = pack_pass(sources, {!c.encoder.windows.empty(), key.shape.source_positions});
     LAPILLI_CHECK(write(pass));
     LAPILLI_CHECK(bound->run());
-    const KvShape kv = model::cross_kv_shape(c, key.shape);
+    const KvShape kv = model::cross_kv_shape(c, key.shape.room());
     const BufferRef state = session->state(StateKind::cross_kv, c.decoder.layers - 1);
     std::vector<uint32_t> all(kv.words()), out;
     LAPILLI_CHECK(session->read(state, 0, std::as_writable_bytes(std::span(all))));

@@ -8,8 +8,9 @@
 #include <limits>
 #include <thread>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 
 namespace lapilli {
@@ -30,7 +31,7 @@ class DeviceEngine : public testing::TestWithParam<uint32_t> {
   void TearDown() override { LAPILLI_EXPECT_OK(check_events(*trace_)); }
   Result<std::shared_ptr<Model>> make(const std::string& shape) {
     LAPILLI_TRY(auto model, Model::random(device_, shape));
-    model->impl()->first_counter = GetParam();
+    model->engines().first_counter = GetParam();
     return model;
   }
   // Every source of `out` has what it finds alone.
@@ -194,14 +195,14 @@ TEST_P(DeviceEngine, ASearchThatOutgrowsItsSessionGoesOn) {
       // One or another ends long before.
       request.options.eos_token_id = std::vector<int32_t>{17};
       constexpr uint32_t kBucket = 8;
-      ASSERT_EQ(model_->impl()->known_positions(kBucket), 0u);
+      ASSERT_EQ(model_->engines().known_positions(kBucket), 0u);
       std::vector<std::vector<int32_t>> told(5);
       request.on_tokens = [&](size_t source, std::span<const int32_t> ids) {
         told[source].insert(told[source].end(), ids.begin(), ids.end());
         return Status();
       };
       LAPILLI_ASSERT_VALUE(const auto grown, run_job(model_, request));
-      ASSERT_GE(model_->impl()->known_positions(kBucket), 199u) << "it did not grow";
+      ASSERT_GE(model_->engines().known_positions(kBucket), 199u) << "it did not grow";
       request.on_tokens = {};
       // Large from the start.
       LAPILLI_ASSERT_VALUE(const auto large, run_job(model_, request));
@@ -244,9 +245,8 @@ TEST_P(DeviceEngine, WhatCannotGrowFailsAlone) {
   GenerateRequest small = request;
   small.options.max_length = 30;
   LAPILLI_ASSERT_VALUE(const auto first, run_job(model_, small));
-  model_->impl()->drop_free();
-  Model::Impl& m = *model_->impl();
-  m.memory_limit = m.weights->bytes() + 3 * first.stats.session_bytes;
+  model_->engines().drop_free();
+  model_->memory().set_limit(model_->info().weight_bytes + 3 * first.stats.session_bytes);
   LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
   ASSERT_EQ(out.errors.size(), 3u);
   for (const size_t source : {0u, 2u}) {
@@ -275,7 +275,7 @@ class DeviceSharedEngine : public DeviceEngine {
         want_.push_back(std::move(out));
       }
     }
-    model_->impl()->drop_free();
+    model_->engines().drop_free();
   }
   // The second job makes nothing of its own.
   Result<std::unique_ptr<Job>> join(const GenerateRequest& request) {
@@ -416,7 +416,7 @@ TEST_P(DeviceSharedEngine, FromTwoThreads) {
 TEST_P(DeviceEngine, ScoresThatAreNoNumbersAreTheirSourcesOwnFault) {
   GenerateRequest request = endless({7, 25, 3, 30, 5, 18, 2}, 1, 30);
   const auto spoil = [&] {
-    const Model::Impl& m = *model_->impl();
+    const NetworkOnDevice& m = model_->on_device();
     const BufferRef table = m.weights->find(m.network.encoder.positions);
     const uint64_t row = round_up<uint64_t>(m.network.config.encoder.d_model, 4);
     const std::vector<float> nan(row, std::numeric_limits<float>::quiet_NaN());

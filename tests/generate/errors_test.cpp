@@ -5,8 +5,9 @@
 #include <chrono>
 #include <fstream>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/engine_pool.hpp"
 
 namespace lapilli {
 namespace {
@@ -275,7 +276,7 @@ TEST_F(DeviceFaultsOfJobs, FreeSessionsMakeRoomWhileAnotherJobRuns) {
   const GenerateRequest small = request_of({3}, 4, 16);
   LAPILLI_ASSERT_VALUE(const auto want, run_job(model, next));  // the plans are there afterwards
   LAPILLI_ASSERT_OK(run_job(model, small));
-  model->impl()->drop_free();
+  model->engines().drop_free();
   LAPILLI_ASSERT_OK(run_job(model, large));  // its session is kept
   LAPILLI_ASSERT_VALUE(const auto running, Job::start(model, small));
   EXPECT_FALSE(running->pump());

@@ -2,8 +2,9 @@
 // device to meet at, completions that are learned as late as possible, and what it says where one thing is left out.
 #include <gmock/gmock.h>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 
 namespace lapilli {
@@ -69,7 +70,7 @@ class Traced {
     } else {
       LAPILLI_TRY(t.model, Model::random(t.device, shape));
     }
-    t.model->impl()->narrow_from = 0;  // narrower steps too, however few the rows
+    t.model->engines().narrow_from = 0;  // narrower steps too, however few the rows
     return t;
   }
   // More sources than run at a time with given ids of several lengths and room that has to grow, a job that comes while

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <thread>
 
-#include "generate/model_impl.hpp"
+#include "generate/generate.hpp"
 #include "generate/translate.hpp"
 #include "model/shape.hpp"
+#include "search/engine_pool.hpp"
+#include "search/search_graph.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {
@@ -138,10 +140,10 @@ TEST_F(DeviceLimits, ARefusalCostsNobodyElse) {
   LAPILLI_ASSERT_VALUE(const auto model, load(free_model->info().weight_bytes + 1000));
   std::atomic<bool> over{false};
   std::thread greedy([&] {
-    while (!over) EXPECT_FALSE(model->impl()->reserve(1001).ok());
+    while (!over) EXPECT_FALSE(model->memory().reserve(1001).ok());
   });
   uint32_t refused = 0;
-  for (int i = 0; i < 20000; ++i) refused += model->impl()->reserve(1000).ok() ? 0 : 1;
+  for (int i = 0; i < 20000; ++i) refused += model->memory().reserve(1000).ok() ? 0 : 1;
   over = true;
   greedy.join();
   EXPECT_EQ(refused, 0u);
@@ -167,7 +169,7 @@ TEST(Limits, CachesLargerThanABinding) {
   const auto small = apply_mask(Capabilities{}, "small-bindings");
   ASSERT_TRUE(small.ok());
   const WorkspaceKey key = plain_key(4, 4, 32, 128);
-  const auto kv = model::self_kv_shape(*config, key.shape);
+  const auto kv = model::self_kv_shape(*config, key.shape.room());
   ASSERT_GT(kv.words() / kv.heads * 4, small->max_storage_range);
   const auto plan = compile(step_graph(network, key).graph, *small);
   EXPECT_TRUE(plan.ok()) << plan.error().message;

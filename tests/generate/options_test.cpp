@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "generate/search_options.hpp"
+#include "search/search_options.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {

@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <set>
 
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/engine_pool.hpp"
 
 namespace lapilli {
 namespace {
@@ -74,7 +75,7 @@ TEST_P(DeviceReplay, MakesNothingAndSubmitsOncePerSSteps) {
 TEST_P(DeviceReplay, NarrowerStepsTakeOverWithoutMakingAnything) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device(GetParam()));
   LAPILLI_ASSERT_VALUE(const auto model, Model::random(device, "tiny"));
-  model->impl()->narrow_from = 0;
+  model->engines().narrow_from = 0;
   for (const uint32_t beams : {1u, 2u}) {
     LAPILLI_ASSERT_VALUE(auto request,
                          ending_apart(model, {7, 12, 3, 5, 9, 4, 8, 6, 7, 2, 11, 3, 5, 10, 6, 12}, beams));

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "generate/jobs.hpp"
-#include "generate/trace_back.hpp"
+#include "search/trace_back.hpp"
 #include "support/search_records.hpp"
 #include "support/warpers.hpp"
 

@@ -3,9 +3,10 @@
 
 #include <limits>
 
-#include "generate/encoded_source.hpp"
+#include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "generate/model_impl.hpp"
+#include "search/encoded_source.hpp"
+#include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 
 namespace lapilli {
@@ -29,7 +30,7 @@ class DeviceSearchedAgain : public testing::TestWithParam<const char*> {
   }
   // What is encoded from now on is no number.
   Status spoil_encoder() {
-    const Model::Impl& m = *model_->impl();
+    const NetworkOnDevice& m = model_->on_device();
     const BufferRef table = m.weights->find(m.network.encoder.positions);
     const uint64_t row = round_up<uint64_t>(m.network.config.encoder.d_model, 4);
     const std::vector<float> nan(8 * row, std::numeric_limits<float>::quiet_NaN());
@@ -92,12 +93,11 @@ TEST_P(DeviceSearchedAgain, WithOtherOptionsAndWithoutEncoding) {
 // It counts against the model's limit as long as somebody has it.
 TEST_P(DeviceSearchedAgain, MemoryComesBack) {
   constexpr uint64_t kRoom = uint64_t{1} << 30;
-  Model::Impl& m = *model_->impl();
-  m.memory_limit = m.weights->bytes() + kRoom;
+  model_->memory().set_limit(model_->info().weight_bytes + kRoom);
   const auto all_is_free = [&] {
-    m.drop_free();
+    model_->engines().drop_free();
     device_->settle();
-    return m.reserve(kRoom).ok();
+    return model_->memory().reserve(kRoom).ok();
   };
   GenerateRequest request = request_of({7, 12}, 1, 4);
   request.keep_encoded = true;

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "generate/jobs.hpp"
-#include "generate/token_stream.hpp"
+#include "search/token_stream.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,5 +1,5 @@
 // The log comes from a device: beams and steps that it names are checked before they are followed.
-#include "generate/trace_back.hpp"
+#include "search/trace_back.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -59,13 +59,8 @@ TEST(ProphetNet, StepsRunOnePredictingStream) {
   };
   graph::Graph step;
   Builder b(*network, step);
-  SessionShape session;
-  session.places = session.running = session.beams = 2;
-  session.source_positions = session.target_positions = 8;
-  session.list_words = 16;
-  session.inbox_words = 300;
-  session.log_ticks = 8;
-  build_step(b, {session.rows(), session});
+  const DecodeRoom room{.places = 2, .beams = 2, .source_positions = 8, .target_positions = 8};
+  build_step(b, {room.slots(), room});
   EXPECT_EQ(count(step, "stream_attention"), 2u);
   EXPECT_EQ(count(step, "attention_step"), 1u + 3u);
   EXPECT_TRUE(step.validate().ok());

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "generate/trace_back.hpp"
+#include "search/trace_back.hpp"
 #include "support/fixtures.hpp"
 #include "support/golden.hpp"
 #include "support/network_rig.hpp"
@@ -32,7 +32,7 @@ Result<std::vector<Sentence>> search(const model::Network& network, const Worksp
     sentences[i].log.beams = key.shape.beams;
   }
   LAPILLI_CHECK(search_records::read_log({interpreter.states[state_id(StateKind::log)].u,
-                                          model::search_shape(key.shape), testing_support::kSessionMark,
+                                          search_shape(key.shape), testing_support::kSessionMark,
                                           words[StepWords::tick]},
                                          sentences));
   return sentences;

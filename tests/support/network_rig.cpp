@@ -8,11 +8,11 @@
 
 #include "base/half.hpp"
 #include "formats/hf_config.hpp"
-#include "generate/encode_pass.hpp"
-#include "generate/inbox.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
 #include "ops/search_util.hpp"
+#include "search/encode_pass.hpp"
+#include "search/inbox.hpp"
 
 namespace lapilli::testing_support {
 

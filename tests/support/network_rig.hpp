@@ -6,8 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "generate/model_impl.hpp"
+#include "generate/published.hpp"
+#include "generate/weight_sources.hpp"
 #include "runtime/interpreter.hpp"
+#include "search/plan_cache.hpp"
+#include "search/search_graph.hpp"
+#include "search/search_options.hpp"
 
 namespace lapilli::testing_support {
 

@@ -2,12 +2,12 @@
 #include <bit>
 #include <cmath>
 
-#include "generate/inbox.hpp"
-#include "generate/trace_back.hpp"
 #include "ops/basic.hpp"
 #include "ops/case_util.hpp"
 #include "runtime/interpreter.hpp"
 #include "runtime/session.hpp"
+#include "search/inbox.hpp"
+#include "search/trace_back.hpp"
 #include "support/search_graph.hpp"
 #include "support/search_records.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
-#include "generate/sentence.hpp"
 #include "ops/search.hpp"
+#include "search/sentence.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli::search_records {

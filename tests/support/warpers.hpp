@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "generate/search_options.hpp"
+#include "search/search_options.hpp"
 
 namespace lapilli::testing_support {
 

@@ -6,9 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "generate/generate.hpp"
-#include "runtime/weights.hpp"
-#include "vulkan/device.hpp"
+#include "search/memory_ledger.hpp"
+#include "search/network_on_device.hpp"
 
 namespace lapilli {
 
@@ -18,10 +17,11 @@ struct Workspace;
 class EncodedSource {
  public:
   // Room for what the encoder makes of these ids; copy_out() fills it.
-  static Result<std::shared_ptr<EncodedSource>> create(Model::Impl& model, std::vector<int32_t> ids);
+  static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, MemoryLedger& memory,
+                                                       std::vector<int32_t> ids);
   [[nodiscard]] const std::vector<int32_t>& ids() const { return ids_; }
   [[nodiscard]] uint64_t bytes() const { return buffer_.size(); }
-  [[nodiscard]] bool belongs_to(const Model::Impl& model) const;
+  [[nodiscard]] bool belongs_to(const NetworkOnDevice& network) const;
 
   // Between here and a place of the session: appended to a recording, which is done before either goes.
   void copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const;
@@ -36,9 +36,5 @@ class EncodedSource {
   std::weak_ptr<const Weights> weights_;
   vulkan::Buffer buffer_;  // [layers][heads][positions] rows
 };
-
-// Sources that are encoded already are the request's, where it left them empty. The error names one of another model, or
-// one whose ids are others.
-Status take_encoded(const Model::Impl& model, GenerateRequest& request);
 
 }  // namespace lapilli

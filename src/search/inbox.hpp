@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "generate/sentence.hpp"
+#include "search/sentence.hpp"
 
 namespace lapilli {
 

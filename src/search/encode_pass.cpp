@@ -1,10 +1,10 @@
-#include "generate/encode_pass.hpp"
+#include "search/encode_pass.hpp"
 
 #include <algorithm>
 
-#include "generate/globals.hpp"
 #include "ops/search_util.hpp"
 #include "ops/spans.hpp"
+#include "search/globals.hpp"
 
 namespace lapilli {
 

@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,19 +16,30 @@
 #include <span>
 #include <vector>
 
-#include "generate/encode_pass.hpp"
-#include "generate/generate.hpp"
-#include "generate/list_room.hpp"
-#include "generate/sentence.hpp"
-#include "generate/workspace.hpp"
 #include "runtime/runner.hpp"
+#include "search/encode_pass.hpp"
+#include "search/list_room.hpp"
+#include "search/sentence.hpp"
+#include "search/workspace.hpp"
 
 namespace lapilli {
 
+// Positions that searches of sources of a length bucket have needed, at least. Thread-safe.
+class KnownPositions {
+ public:
+  [[nodiscard]] uint32_t of(uint32_t source_bucket) const;
+  void remember(uint32_t source_bucket, uint32_t positions);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uint32_t, uint32_t> positions_;
+};
+
 class SearchEngine {
  public:
-  // The model outlives the engine.
-  SearchEngine(Model::Impl& model, std::unique_ptr<Workspace> workspace);
+  // Factory and positions outlive the engine. `first_counter` is what the workspace was made with.
+  SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
+               uint32_t first_counter);
 
   // Whether so many more sentences of this kind may come: there is room for each, and rows for all of them.
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
@@ -86,7 +98,8 @@ class SearchEngine {
   void end_all(const Status& status);
   Status grow();
 
-  Model::Impl& model_;
+  WorkspaceFactory& workspaces_;
+  KnownPositions& known_;
   mutable std::mutex mutex_;
   std::unique_ptr<Workspace> w_;
   std::unique_ptr<StepRunner> runner_;

@@ -1,4 +1,4 @@
-#include "generate/search_options.hpp"
+#include "search/search_options.hpp"
 
 #include <algorithm>
 #include <bit>

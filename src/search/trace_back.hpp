@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "generate/generate.hpp"
-#include "generate/sentence.hpp"
+#include "search/hypothesis.hpp"
+#include "search/sentence.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "generate/logits_pass.hpp"
+#include "search/logits_pass.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "generate/sentence.hpp"
+#include "search/sentence.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "generate/globals.hpp"
+#include "search/globals.hpp"
 
 #include <algorithm>
 

@@ -1,12 +1,11 @@
-#include "generate/engine.hpp"
+#include "search/engine.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "generate/encode_pass.hpp"
-#include "generate/encoded_source.hpp"
-#include "generate/inbox.hpp"
-#include "generate/model_impl.hpp"
+#include "search/encode_pass.hpp"
+#include "search/encoded_source.hpp"
+#include "search/inbox.hpp"
 
 namespace lapilli {
 
@@ -21,7 +20,8 @@ uint32_t next_session_mark() {
 
 bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
   return a.shape.beams == b.shape.beams && a.candidates == b.candidates && a.sample == b.sample &&
-         a.renormalize == b.renormalize && a.capture == b.capture && a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
+         a.renormalize == b.renormalize && a.capture == b.capture && a.deterministic == b.deterministic &&
+         a.steps_per_submit == b.steps_per_submit;
 }
 
 // A sentence that the one is made for fits the other.
@@ -36,15 +36,29 @@ bool has_room(const WorkspaceKey& large, const WorkspaceKey& small) {
 
 }  // namespace
 
-SearchEngine::SearchEngine(Model::Impl& model, std::unique_ptr<Workspace> workspace)
-    : model_(model),
+uint32_t KnownPositions::of(uint32_t source_bucket) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = positions_.find(source_bucket);
+  return it == positions_.end() ? 0 : it->second;
+}
+
+void KnownPositions::remember(uint32_t source_bucket, uint32_t positions) {
+  const std::lock_guard lock(mutex_);
+  uint32_t& known = positions_[source_bucket];
+  known = std::max(known, positions);
+}
+
+SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
+                           uint32_t first_counter)
+    : workspaces_(workspaces),
+      known_(known),
       w_(std::move(workspace)),
       places_(w_->key.shape.places),
       lists_(w_->key.shape.list_words),
       session_mark_(next_session_mark()),
-      next_mark_(model.first_counter) {
+      next_mark_(first_counter) {
   for (uint32_t place = 0; place < w_->key.shape.places; ++place) free_places_.insert(place);
-  set_up_runner(model.first_counter);
+  set_up_runner(first_counter);
 }
 
 void SearchEngine::set_up_runner(uint32_t tick) {
@@ -56,7 +70,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   o.log_ticks = key.shape.log_ticks;
   o.log_mark = session_mark_;
   o.first_tick = tick;
-  o.work_limit = static_cast<double>(model_.device->caps().work_limit);
+  o.work_limit = static_cast<double>(workspaces_.network().device->caps().work_limit);
   runner_ = std::make_unique<StepRunner>(*w_->session, o);
   runner_->on_step = [this](std::span<const uint32_t> log) { return read_step(log); };
   runner_->on_complete = [this](uint64_t) -> Status {
@@ -121,7 +135,7 @@ Status SearchEngine::wait() {
     const std::lock_guard lock(mutex_);
     if (status_) ticket = runner_->oldest();
   }
-  return ticket ? model_.device->wait(*ticket) : Status();
+  return ticket ? workspaces_.network().device->wait(*ticket) : Status();
 }
 
 SearchEngine::Counts SearchEngine::counts() const {
@@ -287,7 +301,7 @@ Status SearchEngine::move_sources(const Admission& a) {
       if (one) sent.moved.push_back(one);
   }
   if (sent.moved.empty()) return {};
-  LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(model_.device));
+  LAPILLI_TRY(auto moves, vulkan::CommandRecording::create(workspaces_.network().device));
   LAPILLI_CHECK(moves.begin(vulkan::RecordingUse::single));
   for (const auto& [s, place] : a.entered) {
     if (s->encoded) s->encoded->copy_in(moves, *w_, place);
@@ -434,7 +448,7 @@ Status SearchEngine::grow() {
     if (o.full) longest = std::max(longest, o.sentence->options.max_length);
   key.shape.target_positions = length_bucket(std::min(longest, 2 * key.shape.target_positions));
   const uint32_t tick = runner_->tick();
-  auto grown = model_.grow_workspace(w_, key);
+  auto grown = workspaces_.grow(w_, key);
   if (!grown) {
     const ErrorCode code = grown.error().code;
     const bool too_much = code == ErrorCode::out_of_memory || code == ErrorCode::unsupported;
@@ -452,7 +466,7 @@ Status SearchEngine::grow() {
   }
   counts_.submissions += runner_->submissions();
   w_ = std::move(grown).value();
-  model_.remember_positions(key.shape.source_positions, key.shape.target_positions);
+  known_.remember(key.shape.source_positions, key.shape.target_positions);
   set_up_runner(tick);
   for (Occupant& o : places_) o.full = false;
   full_ = 0;

@@ -1,4 +1,4 @@
-#include "generate/trace_back.hpp"
+#include "search/trace_back.hpp"
 
 #include <algorithm>
 #include <cmath>

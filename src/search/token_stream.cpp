@@ -1,4 +1,4 @@
-#include "generate/token_stream.hpp"
+#include "search/token_stream.hpp"
 
 #include <algorithm>
 #include <optional>

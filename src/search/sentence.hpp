@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "generate/search_options.hpp"
+#include "search/search_options.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "generate/list_room.hpp"
+#include "search/list_room.hpp"
 
 namespace lapilli {
 

@@ -1,4 +1,4 @@
-#include "generate/inbox.hpp"
+#include "search/inbox.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,23 @@
+// A model as it is published: a directory with config.json and weights.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "formats/checkpoint.hpp"
+#include "model/network.hpp"
+
+namespace lapilli {
+
+// The network points into the checkpoint.
+struct Published {
+  model::Network network;
+  Checkpoint checkpoint;
+};
+// Errors name the file, and the families that are known.
+Result<Published> read_published(const std::string& directory);
+
+// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight.
+Result<model::Network> read_network(const std::string& directory_or_shape);
+
+}  // namespace lapilli

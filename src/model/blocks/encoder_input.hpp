@@ -1,0 +1,19 @@
+// What enters the encoder's first layer. The only place that knows what a source is made of: ids, which are embedded.
+// Features of sound and patches of pictures come in here too.
+#pragma once
+
+#include "model/blocks/block.hpp"
+
+namespace lapilli::model {
+
+struct SourceRows {
+  uint32_t batch = 0, length = 0;  // sources, and the most rows of one
+  // Not 0: an encode pass, whose sources follow one another in so many rows at most, as `spans` says. Otherwise source b
+  // has the rows from b * length on.
+  uint32_t packed_rows = 0;
+  graph::TensorId spans = graph::kNone;
+};
+// [rows, encoder.d_model]
+graph::TensorId encoder_input(Builder& b, const SourceRows& rows);
+
+}  // namespace lapilli::model

@@ -1,0 +1,49 @@
+// The engines of a model's searches: jobs of one kind share them, and those that nobody uses wait for the next job.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "search/engine.hpp"
+#include "search/workspace.hpp"
+
+namespace lapilli {
+
+// Thread-safe.
+class EnginePool {
+ public:
+  // The factory outlives the pool.
+  explicit EnginePool(WorkspaceFactory& workspaces) : workspaces_(workspaces) {}
+
+  // The engine of a search for so many sentences of this kind: one that has room, or a new one; out_of_memory if neither
+  // the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody uses are
+  // kept for the next job of their kind; the oldest are dropped.
+  Result<std::shared_ptr<SearchEngine>> take(const WorkspaceKey& key, uint32_t sentences);
+  // Drops the engines that nobody uses, to make room.
+  void drop_free();
+
+  // Room for the source ids of one admission, where the sources of a job have so many in all.
+  [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
+  [[nodiscard]] bool narrow_pays(const SessionShape& shape) const;
+  [[nodiscard]] uint32_t known_positions(uint32_t source_bucket) const { return known_.of(source_bucket); }
+
+  // Counters of engines that are made from now on start there; for tests of their wrapping.
+  std::atomic<uint32_t> first_counter{0};
+  // Rows from which a search with several beams is given narrower steps; 0: every search, for tests of them.
+  std::atomic<uint32_t> narrow_from{256};
+
+ private:
+  Result<std::shared_ptr<SearchEngine>> make(const WorkspaceKey& key);
+  [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
+
+  WorkspaceFactory& workspaces_;
+  KnownPositions known_;
+  std::mutex mutex_;
+  std::list<std::shared_ptr<SearchEngine>> engines_;  // newest first
+};
+
+}  // namespace lapilli

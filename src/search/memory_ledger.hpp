@@ -1,0 +1,52 @@
+// Who holds how much of the device memory that a model may take.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace lapilli {
+
+// A session's share; given back when the memory of its buffers is free again.
+class MemoryShare {
+ public:
+  MemoryShare() = default;
+  MemoryShare(std::shared_ptr<std::atomic<uint64_t>> held, uint64_t bytes) : held_(std::move(held)), bytes_(bytes) {}
+  MemoryShare(MemoryShare&& other) noexcept : held_(std::move(other.held_)), bytes_(other.bytes_) {}
+  MemoryShare& operator=(MemoryShare&& other) noexcept {
+    std::swap(held_, other.held_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MemoryShare() {
+    if (held_) held_->fetch_sub(bytes_);
+  }
+
+ private:
+  std::shared_ptr<std::atomic<uint64_t>> held_;
+  uint64_t bytes_ = 0;
+};
+
+// Thread-safe once `make_room` is set.
+class MemoryLedger {
+ public:
+  // limit: bytes for weights and sessions together; 0: any number.
+  MemoryLedger(uint64_t limit, uint64_t weight_bytes) : limit_(limit), weight_bytes_(weight_bytes) {}
+  // Counts `bytes` of a session; out_of_memory if there is no room, even after make_room().
+  Result<MemoryShare> reserve(uint64_t bytes);
+  // A budget that has changed; what is held stays.
+  void set_limit(uint64_t bytes) { limit_ = bytes; }
+  // Gives back what nobody needs.
+  std::function<void()> make_room = [] {};
+
+ private:
+  std::atomic<uint64_t> limit_{0};
+  uint64_t weight_bytes_ = 0;
+  std::shared_ptr<std::atomic<uint64_t>> held_ = std::make_shared<std::atomic<uint64_t>>(0);  // by all sessions
+};
+
+}  // namespace lapilli

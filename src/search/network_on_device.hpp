@@ -1,0 +1,25 @@
+// A network whose weights are on a device: what every search of a model stands on. Immutable after loading.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/network.hpp"
+#include "runtime/weights.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+
+struct NetworkOnDevice {
+  std::shared_ptr<vulkan::Device> device;
+  model::Network network;  // without the checkpoint: parts are dropped after loading
+  std::shared_ptr<const Weights> weights;
+
+  [[nodiscard]] const model::Config& config() const { return network.config; }
+  // Where plans find the weights.
+  [[nodiscard]] MemoryMap weight_map() const {
+    return [w = weights](graph::Space, uint32_t id) { return w->find(id); };
+  }
+};
+
+}  // namespace lapilli

@@ -1,0 +1,47 @@
+// The plans of searches, compiled once for each key; their kernels are proven on the device before.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/plan.hpp"
+#include "search/network_on_device.hpp"
+#include "search/workspace_key.hpp"
+
+namespace lapilli {
+
+struct WorkspacePlans {
+  std::shared_ptr<const Plan> admit, start, step;
+  std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
+  std::shared_ptr<const Plan> given;         // null if no ids are given but the decoder start
+  std::shared_ptr<const Plan> given_logits;  // null if nobody asks for logits
+  graph::TensorId given_logits_out = graph::kNone;
+  // The step for half the sentences, a quarter..., if the key wants them.
+  std::vector<std::shared_ptr<const Plan>> narrow_steps;
+  graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
+};
+
+// Thread-safe.
+class PlanCache {
+ public:
+  // The network outlives the cache.
+  explicit PlanCache(const NetworkOnDevice& network) : network_(network) {}
+
+  // The first job of a kind pays for the pipelines of all its sizes, made in one batch, and for their self-test: a second
+  // bucket then creates none.
+  Status prepare(const WorkspaceKey& key);
+  Result<WorkspacePlans> plans(const WorkspaceKey& key);
+
+ private:
+  [[nodiscard]] std::vector<std::shared_ptr<const Plan>> probe_plans(const WorkspaceKey& kind,
+                                                                     const Verdicts& verdicts) const;
+  const NetworkOnDevice& network_;
+  std::mutex mutex_;
+  std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size
+  std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
+};
+
+}  // namespace lapilli

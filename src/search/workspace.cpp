@@ -1,0 +1,199 @@
+#include "search/workspace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "search/encoded_source.hpp"
+
+namespace lapilli {
+
+namespace {
+
+constexpr uint32_t kAdmissionAreas = 2;
+
+struct PlanOf {
+  std::shared_ptr<const Plan> plan;
+  ArenaOf arena;
+};
+std::vector<PlanOf> all_plans(const WorkspacePlans& p) {
+  std::vector<PlanOf> all{{p.admit, ArenaOf::admission}, {p.start, ArenaOf::admission}};
+  for (const auto& encode : p.encode) all.push_back({encode, ArenaOf::admission});
+  if (p.given) all.push_back({p.given, ArenaOf::admission});
+  if (p.given_logits) all.push_back({p.given_logits, ArenaOf::admission});
+  all.push_back({p.step, ArenaOf::steps});
+  for (const auto& narrow : p.narrow_steps) all.push_back({narrow, ArenaOf::steps});
+  return all;
+}
+
+void require_all(Session& session, const WorkspacePlans& p) {
+  for (const auto& [plan, arena] : all_plans(p)) session.require(*plan, arena);
+}
+
+// Device memory that a session of these plans takes.
+uint64_t session_bytes(const WorkspacePlans& p) {
+  std::map<uint32_t, uint64_t> states;
+  std::map<ArenaOf, uint64_t> arenas;
+  uint64_t total = 0;
+  for (const auto& [plan, arena] : all_plans(p)) {
+    arenas[arena] = std::max(arenas[arena], plan->arena_bytes());
+    for (const auto& t : plan->graph.tensors())
+      if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
+  }
+  for (const auto& [id, bytes] : states) total += bytes;
+  for (const auto& [arena, bytes] : arenas) total += bytes;
+  return total;
+}
+
+// A submission is bounded, so a recording is.
+uint32_t steps_in_one_recording(const Plan& step, uint32_t most, const Capabilities& caps) {
+  if (step.schedule.segments.size() != 1) return 1;
+  const double room = static_cast<double>(caps.work_limit) / std::max(1.0, step.schedule.segment_costs.front());
+  return room >= most ? most : std::max(1u, static_cast<uint32_t>(room));
+}
+
+}  // namespace
+
+const BoundPlan& Workspace::step_for(uint32_t sentences) const {
+  const BoundPlan* chosen = step.get();
+  for (const NarrowStep& n : narrow_steps)
+    if (n.sentences >= sentences) chosen = n.plan.get();
+  return *chosen;
+}
+
+const BoundPlan& Workspace::encode_for(uint32_t rows) const {
+  const auto rows_of = encode_rows(key);
+  size_t chosen = 0;
+  for (size_t i = 0; i < encode.size(); ++i)
+    if (rows_of[i] >= rows) chosen = i;
+  return *encode[chosen];
+}
+
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& key, uint32_t first_counter) {
+  auto w = std::make_unique<Workspace>();
+  w->key = key;
+  LAPILLI_CHECK(plans_.prepare(key));
+  LAPILLI_TRY(w->plans, plans_.plans(key));
+  LAPILLI_TRY(auto share, memory_.reserve(session_bytes(w->plans)));
+  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<MemoryShare>(std::move(share))));
+  require_all(*w->session, w->plans);
+  LAPILLI_CHECK(w->session->allocate());
+  LAPILLI_CHECK(bind(*w));
+  for (const StateKind kind : {StateKind::step, StateKind::search}) {
+    const auto words = w->first->words(kind);
+    std::fill(words.begin(), words.end(), 0u);
+  }
+  const auto step = w->first->words(StateKind::step);
+  step[StepWords::tick] = step[StepWords::started] = step[StepWords::queued] = first_counter;
+  return w;
+}
+
+namespace {
+
+// Copies the caches and the lineage, whose rows have become longer.
+Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
+                                                              const model::Config& config) {
+  LAPILLI_TRY(auto move, vulkan::CommandRecording::create(to.session->device()));
+  LAPILLI_CHECK(move.begin());
+  const auto copy = [&](StateKind kind, uint32_t layer, uint64_t count, uint64_t words) {
+    const BufferRef a = from.session->state(kind, layer), b = to.session->state(kind, layer);
+    const uint64_t old_bytes = words * from.key.shape.target_positions * 4;
+    move.copy(*a.buffer, *b.buffer, {count, old_bytes, old_bytes, words * to.key.shape.target_positions * 4});
+  };
+  const uint64_t slots = from.key.shape.slots();
+  copy(StateKind::lineage, 0, 4 * slots, 1);
+  for (uint32_t i = 0; i < config.decoder.layers; ++i)
+    copy(StateKind::self_kv, i, config.decoder.heads * slots, 2 * uint64_t{config.decoder.head_dim});
+  LAPILLI_CHECK(move.end());
+  return std::make_unique<vulkan::CommandRecording>(std::move(move));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Workspace>& old,
+                                                               const WorkspaceKey& key) {
+  auto w = std::make_unique<Workspace>();
+  w->key = key;
+  LAPILLI_TRY(w->plans, plans_.plans(key));
+  LAPILLI_TRY(auto share, memory_.reserve(session_bytes(w->plans)));
+  LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<MemoryShare>(std::move(share))));
+  require_all(*w->session, w->plans);
+  LAPILLI_CHECK(w->session->allocate(old->session.get()));
+  w->moved_from = std::move(old);
+  LAPILLI_CHECK(bind(*w));
+  // The sentences' words are there already, and only the grids may be others.
+  w->first.reset();
+  LAPILLI_TRY(w->first, UploadArea::create(*w->session, std::array{StateKind::grids}));
+  LAPILLI_CHECK(write_step_grids(*w));
+  LAPILLI_TRY(w->move, record_move(*w->moved_from, *w, network_.config()));
+  return w;
+}
+
+namespace {
+
+std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
+  std::vector<std::shared_ptr<const Plan>> steps{p.step};
+  steps.insert(steps.end(), p.narrow_steps.begin(), p.narrow_steps.end());
+  return steps;
+}
+
+}  // namespace
+
+// The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
+Status WorkspaceFactory::write_step_grids(Workspace& w) {
+  const auto steps = step_plans(w.plans);
+  const auto words = grid_words(share_grids(steps).specs, w.plans.step->max_group_x);
+  const auto to = w.first->words(StateKind::grids);
+  if (to.size() < words.size()) return fail(ErrorCode::internal, "the grids buffer is too small");
+  std::copy(words.begin(), words.end(), to.begin());
+  return {};
+}
+
+Status WorkspaceFactory::bind(Workspace& w) {
+  const MemoryMap ahead = w.session->memory(network_.weight_map(), ArenaOf::admission);
+  const MemoryMap memory = w.session->memory(network_.weight_map(), ArenaOf::steps);
+  const auto bind_ahead = [&](const std::shared_ptr<const Plan>& plan, std::unique_ptr<BoundPlan>& to) -> Status {
+    LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, plan, ahead));
+    to = std::make_unique<BoundPlan>(std::move(bound));
+    return {};
+  };
+  LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit));
+  for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back()));
+  LAPILLI_CHECK(bind_ahead(w.plans.start, w.start));
+  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given));
+  if (w.plans.given_logits) LAPILLI_CHECK(bind_ahead(w.plans.given_logits, w.given_logits));
+  const auto steps = step_plans(w.plans);
+  const SharedGrids grids = share_grids(steps);
+  const auto sentences = narrow_sentences(w.key);
+  for (size_t i = 0; i < grids.of_plan.size(); ++i) {
+    BindOptions options;
+    options.repeats = steps_in_one_recording(*steps[i], w.key.steps_per_submit, network_.device->caps());
+    options.grids = grids.of_plan[i];
+    LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, steps[i], memory, options));
+    auto kept = std::make_unique<BoundPlan>(std::move(bound));
+    if (i == 0)
+      w.step = std::move(kept);
+    else
+      w.narrow_steps.push_back({std::move(kept), sentences[i - 1]});
+  }
+  LAPILLI_TRY(w.first,
+              UploadArea::create(*w.session, std::array{StateKind::step, StateKind::search, StateKind::grids}));
+  LAPILLI_CHECK(write_step_grids(w));
+  for (uint32_t i = 0; i < kAdmissionAreas; ++i) {
+    constexpr std::array kinds{StateKind::inbox, StateKind::source_ids, StateKind::spans, StateKind::globals,
+                               StateKind::encode_grids};
+    LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
+    w.admissions.push_back(std::move(area));
+  }
+  for (uint32_t i = 0; w.given && i < w.key.given_passes + 1; ++i) {
+    LAPILLI_TRY(auto area, UploadArea::create(*w.session, std::array{StateKind::given, StateKind::given_grids}));
+    w.given_passes.push_back(std::move(area));
+  }
+  for (uint32_t i = 0; w.given_logits && i < kAdmissionAreas; ++i) {
+    LAPILLI_TRY(auto pass, LogitsPass::create(*w.session, *w.given_logits, w.plans.given_logits_out));
+    w.logits_passes.push_back(std::move(pass));
+  }
+  return {};
+}
+
+}  // namespace lapilli

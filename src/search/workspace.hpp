@@ -1,0 +1,64 @@
+// A session with everything that is bound to it: what a search engine replays.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/bind.hpp"
+#include "runtime/session.hpp"
+#include "runtime/upload.hpp"
+#include "search/logits_pass.hpp"
+#include "search/memory_ledger.hpp"
+#include "search/plan_cache.hpp"
+
+namespace lapilli {
+
+// A session, the plans bound to it, and the areas by which the host sends it words.
+struct Workspace {
+  WorkspaceKey key;
+  WorkspacePlans plans;
+  std::unique_ptr<Session> session;
+  std::unique_ptr<BoundPlan> admit, given, given_logits, start, step;
+  std::vector<std::unique_ptr<BoundPlan>> encode;
+  struct NarrowStep {
+    std::unique_ptr<BoundPlan> plan;
+    uint32_t sentences = 0;  // that it has room for
+  };
+  std::vector<NarrowStep> narrow_steps;
+  // What is sent once, before anything else: step words, search state, grids.
+  std::unique_ptr<UploadArea> first;
+  std::vector<std::unique_ptr<UploadArea>> admissions, given_passes;
+  std::vector<std::unique_ptr<LogitsPass>> logits_passes;
+  // Where the session took over another one's sentences: the copy of what moved, and what must live until it is done.
+  std::unique_ptr<vulkan::CommandRecording> move;
+  std::unique_ptr<Workspace> moved_from;
+
+  // The narrowest step with room for so many sentences, and encode plan with room for so many source ids.
+  [[nodiscard]] const BoundPlan& step_for(uint32_t sentences) const;
+  [[nodiscard]] const BoundPlan& encode_for(uint32_t rows) const;
+};
+
+// Makes workspaces: plans from the cache, memory from the ledger. Thread-safe as these are.
+class WorkspaceFactory {
+ public:
+  // All outlive the factory and what it makes.
+  WorkspaceFactory(const NetworkOnDevice& network, PlanCache& plans, MemoryLedger& memory)
+      : network_(network), plans_(plans), memory_(memory) {}
+  [[nodiscard]] const NetworkOnDevice& network() const { return network_; }
+
+  // The session's counters start at `first_counter`.
+  Result<std::unique_ptr<Workspace>> make(const WorkspaceKey& key, uint32_t first_counter = 0);
+  // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is no
+  // memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.
+  Result<std::unique_ptr<Workspace>> grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
+
+ private:
+  Status bind(Workspace& w);
+  static Status write_step_grids(Workspace& w);
+
+  const NetworkOnDevice& network_;
+  PlanCache& plans_;
+  MemoryLedger& memory_;
+};
+
+}  // namespace lapilli

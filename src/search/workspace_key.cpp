@@ -1,0 +1,63 @@
+#include "search/workspace_key.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "search/inbox.hpp"
+
+namespace lapilli {
+
+uint32_t length_bucket(uint64_t n) {
+  const uint64_t step = n <= 32 ? 8 : n <= 128 ? 32 : n <= 512 ? 128 : 512;
+  return static_cast<uint32_t>(round_up(n, step));
+}
+
+void complete_key(WorkspaceKey& key, uint32_t waiting) {
+  SessionShape& s = key.shape;
+  s.places = std::min(s.running + waiting, kMaxRows / s.beams);
+  // Ticks in flight: two submissions.
+  s.log_ticks = std::bit_ceil(2 * std::max(1u, key.steps_per_submit));
+  s.inbox_words = inbox_words({s.running, key.given_rows * key.given_passes, s.list_words, s.places});
+}
+
+WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions) {
+  WorkspaceKey key;
+  key.shape.running = sentences;
+  key.shape.beams = beams;
+  key.shape.source_positions = source_positions;
+  key.shape.target_positions = target_positions;
+  key.shape.list_words = 256;
+  key.candidates = beams == 1 ? 1 : 2 * beams;
+  key.encode_rows = sentences * source_positions;
+  complete_key(key, 0);
+  return key;
+}
+
+WorkspaceKey kind_of(WorkspaceKey key) {
+  // How many beams there are makes no difference to the kernels, but that there are several does.
+  key.shape = {.beams = std::min(key.shape.beams, 2u)};
+  key.candidates = 2 * key.shape.beams;
+  key.steps_per_submit = 0;
+  key.given_rows = key.given_rows ? 1 : 0;
+  key.logits_rows = key.logits_rows ? 1 : 0;
+  key.narrow = false;
+  key.given_passes = key.encode_rows = 0;
+  return key;
+}
+
+std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key) {
+  std::vector<uint32_t> sentences;
+  for (uint32_t s = key.shape.running; s > 1 && key.narrow && !key.capture;) {
+    s = div_up(s, 2u);
+    sentences.push_back(s);
+  }
+  return sentences;
+}
+
+std::vector<uint32_t> encode_rows(const WorkspaceKey& key) {
+  std::vector<uint32_t> rows;
+  for (uint32_t r = key.encode_rows; rows.empty() || r >= 8; r /= 4) rows.push_back(r);
+  return rows;
+}
+
+}  // namespace lapilli
