@@ -170,7 +170,7 @@ Result<std::vector<Product>> time_products(const std::shared_ptr<vulkan::Device>
       return p.variant == variant && 2 * p.per_second < best->per_second;
     });
     if (slow) continue;
-    LAPILLI_TRY(const bool good, self_test->check(device, std::span(&plan, 1)));
+    LAPILLI_TRY(const bool good, self_test->check(device, {plan}));
     if (!good) continue;
     // One look at each, many at those that may be the best.
     LAPILLI_TRY(auto p, time_product(device, *plan, 1));

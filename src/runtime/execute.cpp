@@ -31,41 +31,70 @@ Result<const vulkan::DescriptorSet*> write_set(vulkan::DescriptorArena& arena, c
   return arena.write(bindings);
 }
 
-}  // namespace
+// Where dispatches run: what they were lowered for, on which memory, for how many rows.
+struct Setting {
+  const std::shared_ptr<vulkan::Device>& device;
+  const Capabilities& caps;
+  std::span<const TensorPlace> places;
+  const ExecuteOptions& options;
+};
 
-Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
-               std::span<const Dispatch> dispatches, std::span<const TensorPlace> places,
-               const ExecuteOptions& options) {
-  if (dispatches.empty()) return {};
+Result<std::vector<const vulkan::Pipeline*>> pipelines_of(vulkan::Device& device, std::span<const Dispatch> dispatches) {
   std::vector<vulkan::PipelineRequest> requests;
   for (const auto& d : dispatches) {
     const auto& code = shader_code(d.shader);
     requests.push_back({code.words, code.word_count, code.name, d.constants});
   }
-  LAPILLI_TRY(const auto pipelines, device->pipelines(requests));
+  return device.pipelines(requests);
+}
+
+Result<RecordedDispatches> record_part(const Setting& s, std::span<const Dispatch> dispatches,
+                                       std::span<const vulkan::Pipeline* const> pipelines) {
+  LAPILLI_TRY(auto sets, vulkan::DescriptorArena::create(s.device, static_cast<uint32_t>(dispatches.size())));
+  LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(s.device));
+  LAPILLI_CHECK(recording.begin(vulkan::RecordingUse::single));
+  bool open = false;
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    const auto& d = dispatches[i];
+    const uint64_t groups = groups_now(d, s.caps, s.options);
+    if (groups == 0) continue;
+    LAPILLI_TRY(const auto grid, fold_groups(s.caps, groups));
+    LAPILLI_TRY(const auto* set, write_set(sets, d, s.places));
+    if (open) recording.barrier();
+    for (const auto& o : d.operands)
+      vulkan::tell_touch(recording, *s.places[o.tensor].buffer,
+                         {nullptr, s.places[o.tensor].offset + o.begin, s.places[o.tensor].offset + o.end,
+                          o.access != graph::Access::write, o.access != graph::Access::read, 0});
+    recording.bind(pipelines[i], set, std::span(d.push).first(d.push_bytes));
+    recording.dispatch(grid[0], grid[1], grid[2]);
+    open = true;
+  }
+  LAPILLI_CHECK(recording.end());
+  return RecordedDispatches{std::move(sets), std::move(recording)};
+}
+
+}  // namespace
+
+Result<std::vector<RecordedDispatches>> record(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
+                                               std::span<const Dispatch> dispatches,
+                                               std::span<const TensorPlace> places, const ExecuteOptions& options) {
+  std::vector<RecordedDispatches> parts;
+  LAPILLI_TRY(const auto pipelines, pipelines_of(*device, dispatches));
   for (size_t first = 0; first < dispatches.size(); first += options.dispatches_per_submit) {
     const size_t count = std::min<size_t>(options.dispatches_per_submit, dispatches.size() - first);
-    LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device, static_cast<uint32_t>(count)));
-    LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device));
-    LAPILLI_CHECK(recording.begin(vulkan::RecordingUse::single));
-    bool open = false;
-    for (size_t i = first; i < first + count; ++i) {
-      const auto& d = dispatches[i];
-      const uint64_t groups = groups_now(d, caps, options);
-      if (groups == 0) continue;
-      LAPILLI_TRY(const auto grid, fold_groups(caps, groups));
-      LAPILLI_TRY(const auto* set, write_set(arena, d, places));
-      if (open) recording.barrier();
-      for (const auto& o : d.operands)
-        vulkan::tell_touch(recording, *places[o.tensor].buffer,
-                           {nullptr, places[o.tensor].offset + o.begin, places[o.tensor].offset + o.end,
-                            o.access != graph::Access::write, o.access != graph::Access::read, 0});
-      recording.bind(pipelines[i], set, std::span(d.push).first(d.push_bytes));
-      recording.dispatch(grid[0], grid[1], grid[2]);
-      open = true;
-    }
-    LAPILLI_CHECK(recording.end());
-    const vulkan::CommandRecording* list[] = {&recording};
+    LAPILLI_TRY(auto part, record_part({device, caps, places, options}, dispatches.subspan(first, count),
+                                       std::span(pipelines).subspan(first, count)));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
+               std::span<const Dispatch> dispatches, std::span<const TensorPlace> places,
+               const ExecuteOptions& options) {
+  LAPILLI_TRY(const auto parts, record(device, caps, dispatches, places, options));
+  for (const RecordedDispatches& part : parts) {
+    const vulkan::CommandRecording* list[] = {&part.commands};
     LAPILLI_TRY(const auto ticket, device->submit(list));
     LAPILLI_CHECK(device->wait(ticket));
   }

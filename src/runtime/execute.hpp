@@ -27,6 +27,16 @@ struct ExecuteOptions {
   uint32_t dispatches_per_submit = 512;
 };
 
+// Dispatches in one recording, in order, each behind a barrier.
+struct RecordedDispatches {
+  vulkan::DescriptorArena sets;
+  vulkan::CommandRecording commands;
+};
+// For one submission each, in order. Makes the pipelines that are missing. See execute().
+Result<std::vector<RecordedDispatches>> record(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,
+                                               std::span<const Dispatch> dispatches,
+                                               std::span<const TensorPlace> places, const ExecuteOptions& options = {});
+
 // `caps` are those that the dispatches were lowered for (the device's own, perhaps narrowed). `places` by TensorId;
 // what the operands name (roots or aliases alike) must be there.
 Status execute(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,

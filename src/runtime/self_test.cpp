@@ -1,181 +1,18 @@
 #include "runtime/self_test.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <chrono>
+#include <optional>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "ops/case_util.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/bind.hpp"
-#include "runtime/execute.hpp"
 
 namespace lapilli {
 
-// A kernel that was not tested yet, as a plan uses it. Not of the unnamed namespace, since SelfTest::Claim holds some.
-struct KernelInTest {
-  const OpDef* op = nullptr;
-  Variant variant;
-  bool floor = false;
-  PlannedPipeline pipeline;
-};
-
 namespace {
-
-constexpr size_t kCasesPerKernel = 2;
-constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
-
-// A case to run, by one variant of its op.
-struct Trial {
-  std::shared_ptr<OpCase> c;
-  Variant variant;
-  bool floor = false;
-  std::vector<Dispatch> dispatches;
-  uint64_t words = 0;
-};
-
-// Kernels of the plans that are not among the tested ones, each once.
-std::vector<KernelInTest> untested(std::span<const std::shared_ptr<const Plan>> plans,
-                             const std::vector<PlannedPipeline>& tested, const Capabilities& caps) {
-  std::vector<KernelInTest> kernels;
-  for (const auto& plan : plans) {
-    std::vector<bool> seen(plan->pipelines.size());
-    for (const PlannedDispatch& d : plan->dispatches) {
-      if (seen[d.pipeline]) continue;
-      seen[d.pipeline] = true;
-      const PlannedPipeline& p = plan->pipelines[d.pipeline];
-      const auto same = [&](const KernelInTest& k) { return k.pipeline == p; };
-      if (std::find(tested.begin(), tested.end(), p) != tested.end() ||
-          std::any_of(kernels.begin(), kernels.end(), same))
-        continue;
-      const graph::Node& node = plan->graph.node(d.node);
-      const Variant v = plan->variants[d.node];
-      kernels.push_back({node.op, v, node.op->variants(caps, plan->graph, node).back().id == v.id, p});
-    }
-  }
-  return kernels;
-}
-
-uint64_t case_words(const OpCase& c) {
-  uint64_t words = 0;
-  for (graph::TensorId id = 0; id < c.graph.tensors().size(); ++id)
-    if (c.graph.root(id) == id) words += c.graph.tensor(id).elements();
-  return words;
-}
-
-// Every way in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
-std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kernels, const Capabilities& caps) {
-  std::vector<Trial> trials;
-  for (OpCase& made : op.cases()) {
-    const uint64_t words = case_words(made);
-    if (made.slow || words > kCaseWords) continue;
-    const auto c = std::make_shared<OpCase>(std::move(made));
-    const graph::Node& node = c->graph.node(0);
-    const auto variants = op.variants(caps, c->graph, node);
-    for (const Variant& v : variants) {
-      const bool used = std::any_of(kernels.begin(), kernels.end(),
-                                    [&](const KernelInTest& k) { return k.op == &op && k.variant.id == v.id; });
-      Trial t{c, v, v.id == variants.back().id, {}, words};
-      // What this device's limits do not allow is not a case for it.
-      if (used && op.infer(c->graph, node) && op.lower({c->graph, caps}, node, v, t.dispatches))
-        trials.push_back(std::move(t));
-    }
-  }
-  return trials;
-}
-
-bool runs(const Trial& t, const PlannedPipeline& p) {
-  return std::any_of(t.dispatches.begin(), t.dispatches.end(),
-                     [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });
-}
-
-// The largest cases that run the very kernel; if there are none (a head size that no case has), those of its variant.
-std::vector<size_t> choose_for(const KernelInTest& k, std::span<const Trial> trials) {
-  std::vector<size_t> exact, others;
-  for (size_t i = 0; i < trials.size(); ++i)
-    if (trials[i].variant.id == k.variant.id) (runs(trials[i], k.pipeline) ? exact : others).push_back(i);
-  std::vector<size_t>& chosen = exact.empty() ? others : exact;
-  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) { return trials[a].words > trials[b].words; });
-  if (chosen.size() > kCasesPerKernel) chosen.erase(chosen.begin() + kCasesPerKernel, chosen.end());
-  return std::move(chosen);
-}
-
-std::vector<Trial> choose_trials(std::span<const KernelInTest> kernels, const Capabilities& caps) {
-  std::vector<Trial> chosen;
-  std::vector<const OpDef*> ops;
-  for (const KernelInTest& k : kernels)
-    if (std::find(ops.begin(), ops.end(), k.op) == ops.end()) ops.push_back(k.op);
-  for (const OpDef* op : ops) {
-    std::vector<Trial> trials = trials_of(*op, kernels, caps);
-    std::vector<bool> taken(trials.size());
-    for (const KernelInTest& k : kernels)
-      if (k.op == op)
-        for (const size_t i : choose_for(k, trials)) taken[i] = true;
-    for (size_t i = 0; i < trials.size(); ++i) {
-      if (!taken[i]) continue;
-      OpCase& c = *trials[i].c;
-      if (c.prepare) c.prepare(c);
-      c.prepare = nullptr;  // another variant may run it, too
-      chosen.push_back(std::move(trials[i]));
-    }
-  }
-  return chosen;
-}
-
-// The tensors of all trials in one buffer, so that the whole test is one submission.
-class Bench {
- public:
-  explicit Bench(std::span<const Trial> trials) {
-    for (const Trial& t : trials) {
-      got_.push_back(host_tensors(*t.c));
-      first_.push_back(offsets_.size());
-      for (graph::TensorId id = 0; id < t.c->graph.tensors().size(); ++id) {
-        const bool own = t.c->graph.root(id) == id;
-        offsets_.push_back(own ? words_.size() * 4 : offsets_[first_.back() + t.c->graph.root(id)]);
-        if (own) append(t.c->graph.tensor(id), got_.back().values[id]);
-      }
-    }
-  }
-
-  Status run(const std::shared_ptr<vulkan::Device>& device, std::span<const Trial> trials) {
-    LAPILLI_TRY(const auto buffer, device->make_buffer(words_.size() * 4, vulkan::MemoryUse::device, "self-test"));
-    // Nothing else uses the buffer: other work of the device is not waited for.
-    LAPILLI_CHECK(device->write(buffer, 0, std::as_bytes(std::span(words_)), vulkan::Ticket{0}));
-    std::vector<runtime::TensorPlace> places;
-    for (const uint64_t offset : offsets_) places.push_back({&buffer, offset});
-    std::vector<Dispatch> all;
-    for (size_t i = 0; i < trials.size(); ++i)
-      for (Dispatch d : trials[i].dispatches) {
-        for (Operand& o : d.operands) o.tensor += static_cast<graph::TensorId>(first_[i]);
-        all.push_back(std::move(d));
-      }
-    LAPILLI_CHECK(runtime::execute(device, device->caps(), all, places));
-    LAPILLI_CHECK(device->read(buffer, 0, std::as_writable_bytes(std::span(words_)), vulkan::Ticket{0}));
-    for (size_t i = 0; i < trials.size(); ++i) {
-      const graph::Graph& g = trials[i].c->graph;
-      for (graph::TensorId id = 0; id < g.tensors().size(); ++id)
-        if (g.root(id) == id)
-          from_words(std::span(words_).subspan(offsets_[first_[i] + id] / 4, g.tensor(id).elements()), g.tensor(id),
-                     got_[i].values[id]);
-    }
-    return {};
-  }
-
-  HostTensors& got(size_t trial) { return got_[trial]; }
-
- private:
-  void append(const graph::Tensor& t, const HostTensor& value) {
-    const size_t at = words_.size();
-    words_.resize(at + round_up<uint64_t>(t.elements(), 64));
-    to_words(t, value, std::span(words_).subspan(at, t.elements()));
-  }
-
-  std::vector<HostTensors> got_;   // by trial
-  std::vector<size_t> first_;      // by trial: its first tensor's place in offsets_
-  std::vector<uint64_t> offsets_;  // bytes
-  std::vector<uint32_t> words_;
-};
 
 std::string describe(const PlannedPipeline& p) {
   std::string text = shader_code(p.shader).name;
@@ -196,13 +33,6 @@ void warn(const Capabilities& caps, const Disagreement& found) {
                  : "another way is used"));
 }
 
-// What testing some kernels brought to light.
-struct Findings {
-  std::vector<PlannedPipeline> tested;  // none if a pipeline was refused: the plans are compiled anew
-  std::vector<std::string> unproven;
-  std::vector<Disagreement> disagreements;
-};
-
 // Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
 // errors.
 Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const KernelInTest> kernels) {
@@ -217,128 +47,227 @@ Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std:
   return refused;
 }
 
-Result<std::vector<Disagreement>> run_trials(const std::shared_ptr<vulkan::Device>& device,
-                                             std::span<const Trial> trials) {
-  std::vector<Disagreement> wrong;
-  if (trials.empty()) return wrong;
-  Bench bench(trials);
-  LAPILLI_CHECK(bench.run(device, trials));
-  for (size_t i = 0; i < trials.size(); ++i) {
-    const Trial& t = trials[i];
-    const graph::Node& node = t.c->graph.node(0);
-    HostTensors want = host_tensors(*t.c);
-    node.op->reference(t.c->graph, node, want);
-    const CaseComparison compared = compare_case(*t.c, bench.got(i), want);
-    if (!compared.problem.empty())
-      wrong.push_back({node.op->name, t.variant.name, "case " + t.c->name + ": " + compared.problem, t.floor});
-  }
-  return wrong;
-}
-
-// Makes the kernels' pipelines and tests them.
-Result<Findings> examine(const std::shared_ptr<vulkan::Device>& device, std::span<const KernelInTest> kernels) {
-  const auto begin = Clock::now();
-  Findings found;
-  std::vector<PlannedPipeline> pipelines;
-  for (const KernelInTest& k : kernels) pipelines.push_back(k.pipeline);
-  if (auto made = create_pipelines(*device, pipelines); !made) {
-    LAPILLI_TRY(found.disagreements, refused_pipelines(*device, kernels));
-    if (!found.disagreements.empty()) return found;
-    return std::move(made).error();
-  }
-  const std::vector<Trial> trials = choose_trials(kernels, device->caps());
-  LAPILLI_TRY(found.disagreements, run_trials(device, trials));
-  for (const PlannedPipeline& p : pipelines)
-    if (std::none_of(trials.begin(), trials.end(), [&](const Trial& t) { return runs(t, p); }))
-      found.unproven.push_back(describe(p));
-  found.tested = std::move(pipelines);
-  log(LogLevel::verbose,
-      format("self-test: %zu kernels, %zu cases, %.1f ms", kernels.size(), trials.size(), ms_since(begin)));
-  return found;
-}
+constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two looks at what it does
 
 }  // namespace
 
-// Kernels that one thread tests; others that need them wait until this is gone, whatever became of the test.
-class SelfTest::Claim {
+// A test of some kernels: one thread makes their pipelines and submits their trials; whoever sees that the device is done
+// with them compares. Who needs the kernels holds it: when nobody does any more it is gone, and they are untested.
+class SelfTest::Examination {
  public:
-  // Takes those that were not tested yet and that nobody tests now. Waits only if others test all that are missing, so
-  // that nobody waits who is waited for. None: nothing is missing.
-  Claim(SelfTest& all, std::span<const std::shared_ptr<const Plan>> plans, const Capabilities& caps) : all_(all) {
-    std::unique_lock lock(all_.mutex_);
-    for (;;) {
-      const std::vector<KernelInTest> missing = untested(plans, all_.tested_, caps);
-      for (const KernelInTest& k : missing)
-        if (std::none_of(all_.claims_.begin(), all_.claims_.end(), [&](const Claim* c) { return c->holds(k); }))
-          kernels_.push_back(k);
-      if (missing.empty() || !kernels_.empty()) break;
-      all_.released_.wait(lock);
-    }
-    all_.claims_.push_back(this);
-  }
-  ~Claim() {
-    const std::lock_guard lock(all_.mutex_);
-    std::erase(all_.claims_, this);
-    all_.released_.notify_all();
-  }
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
+  explicit Examination(std::vector<KernelInTest> kernels) : kernels_(std::move(kernels)) {}
 
-  [[nodiscard]] std::span<const KernelInTest> kernels() const { return kernels_; }
-
-  // What was found is known to all from now on; warns of what is new.
-  void publish(const Capabilities& caps, const Findings& found) const {
-    std::vector<const Disagreement*> fresh;
-    {
-      const std::lock_guard lock(all_.mutex_);
-      for (const Disagreement& d : found.disagreements) {
-        if (all_.verdicts_.refused(d.op.c_str(), d.variant.c_str())) continue;
-        all_.verdicts_.refuse(d.op, d.variant);
-        all_.disagreements_.push_back(d);
-        fresh.push_back(&d);
-      }
-      all_.unproven_.insert(all_.unproven_.end(), found.unproven.begin(), found.unproven.end());
-      all_.tested_.insert(all_.tested_.end(), found.tested.begin(), found.tested.end());
-    }
-    for (const Disagreement* d : fresh) warn(caps, *d);
+  [[nodiscard]] bool holds(const PlannedPipeline& kernel) const {
+    return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& k) { return k.pipeline == kernel; });
   }
+  // Of them that the driver refuses a verdict is known at once; then nothing is submitted.
+  Status begin(const std::shared_ptr<vulkan::Device>& device) {
+    std::vector<PlannedPipeline> pipelines;
+    for (const KernelInTest& k : kernels_) pipelines.push_back(k.pipeline);
+    if (auto made = create_pipelines(*device, pipelines); !made) {
+      LAPILLI_TRY(refused_, refused_pipelines(*device, kernels_));
+      return refused_.empty() ? std::move(made) : Status();
+    }
+    LAPILLI_TRY(trials_, KernelTrials::submit(device, kernels_));
+    return {};
+  }
+  // What the device is still to do, if anything was submitted.
+  [[nodiscard]] std::optional<vulkan::Ticket> ticket() const {
+    return trials_ && trials_->cases() ? std::optional(trials_->ticket()) : std::nullopt;
+  }
+  // What was found, when that is done.
+  struct Findings {
+    std::vector<PlannedPipeline> tested;  // none if a pipeline was refused: the plans are compiled anew
+    std::vector<std::string> unproven;
+    std::vector<Disagreement> disagreements;
+  };
+  Result<Findings> findings() {
+    Findings found;
+    found.disagreements = std::move(refused_);
+    if (!trials_) return found;
+    LAPILLI_TRY(found.disagreements, trials_->compare());
+    for (const KernelInTest& k : kernels_) {
+      if (!trials_->ran(k.pipeline)) found.unproven.push_back(describe(k.pipeline));
+      found.tested.push_back(k.pipeline);
+    }
+    log(LogLevel::verbose,
+        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels_.size(), trials_->cases(), ms_since(begun_)));
+    return found;
+  }
+
+  // Under the lock of the SelfTest:
+  bool held = true;   // by a thread that begins or compares
+  bool over = false;  // nothing more is to be had of it
 
  private:
-  [[nodiscard]] bool holds(const KernelInTest& k) const {
-    return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& own) { return own.pipeline == k.pipeline; });
-  }
-
-  SelfTest& all_;
   std::vector<KernelInTest> kernels_;
+  std::vector<Disagreement> refused_;
+  std::unique_ptr<KernelTrials> trials_;
+  Clock::time_point begun_ = Clock::now();
 };
+
+namespace {
+
+// Lets go of what one thread held, also where an exception ends its work, and wakes those who wait for it.
+class Hold {
+ public:
+  Hold(std::mutex& mutex, std::condition_variable& released, bool& held)
+      : mutex_(mutex), released_(released), held_(held) {}
+  ~Hold() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    released_.notify_all();
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  std::condition_variable& released_;
+  bool& held_;
+};
+
+}  // namespace
 
 std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
   return std::static_pointer_cast<SelfTest>(device.companion([] { return std::make_shared<SelfTest>(); }));
 }
 
-Status SelfTest::test(const std::shared_ptr<vulkan::Device>& device,
-                      std::span<const std::shared_ptr<const Plan>> plans) {
-  for (;;) {
-    const Claim claim(*this, plans, device->caps());
-    if (claim.kernels().empty()) return {};
-    LAPILLI_TRY(const Findings found, examine(device, claim.kernels()));
-    claim.publish(device->caps(), found);
-    if (found.tested.empty()) return {};
+// What was found is known to all from now on; warns of what is new.
+Status SelfTest::publish(Examination& examination, const Capabilities& caps) {
+  LAPILLI_TRY(auto found, examination.findings());
+  std::vector<const Disagreement*> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Disagreement& d : found.disagreements) {
+      if (verdicts_.refused(d.op.c_str(), d.variant.c_str())) continue;
+      verdicts_.refuse(d.op, d.variant);
+      disagreements_.push_back(d);
+      fresh.push_back(&d);
+    }
+    unproven_.insert(unproven_.end(), found.unproven.begin(), found.unproven.end());
+    tested_.insert(tested_.end(), found.tested.begin(), found.tested.end());
   }
+  for (const Disagreement* d : fresh) warn(caps, *d);
+  return {};
 }
 
-Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,
-                             std::span<const std::shared_ptr<const Plan>> plans) {
-  LAPILLI_CHECK(test(device, plans));
+bool SelfTest::good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const {
   const Verdicts known = verdicts();
   for (const auto& plan : plans)
     for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
       const graph::Node& node = plan->graph.node(id);
       if (known.refused(node.op->name, plan->variants[id].name) &&
-          node.op->variants(device->caps(), plan->graph, node).back().id != plan->variants[id].id)
+          node.op->variants(caps, plan->graph, node).back().id != plan->variants[id].id)
         return false;
     }
   return true;
+}
+
+SelfTest::Run::Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans)
+    : device_(std::move(device)),
+      all_(SelfTest::of(*device_)),
+      plans_(std::move(plans)),
+      kernels_(kernels_of(plans_, device_->caps())) {}
+
+SelfTest::Run::~Run() = default;
+bool SelfTest::Run::good() const { return all_->good(device_->caps(), plans_); }
+
+// Looks at which kernels have no verdict. Those that nobody tests are this run's to test: it holds their examination.
+std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
+  // Held until it is known which are still needed, and let go without the lock: the last one frees what they have.
+  const auto before = std::exchange(examinations_, {});
+  const std::lock_guard lock(all_->mutex_);
+  std::erase_if(kernels_, [&](const KernelInTest& k) {
+    return std::find(all_->tested_.begin(), all_->tested_.end(), k.pipeline) != all_->tested_.end();
+  });
+  std::erase_if(all_->examinations_, [](const auto& e) { return e.expired(); });
+  std::vector<KernelInTest> nobodys = kernels_;
+  for (const auto& weak : all_->examinations_) {
+    const auto examination = weak.lock();
+    if (!examination) continue;
+    if (std::erase_if(nobodys, [&](const KernelInTest& k) { return examination->holds(k.pipeline); }))
+      examinations_.push_back(examination);
+  }
+  if (nobodys.empty()) return nullptr;
+  examinations_.push_back(std::make_shared<Examination>(std::move(nobodys)));
+  all_->examinations_.push_back(examinations_.back());
+  return examinations_.back();
+}
+
+Status SelfTest::Run::begin(const std::shared_ptr<Examination>& mine) {
+  const Hold hold(all_->mutex_, all_->released_, mine->held);
+  auto begun = mine->begin(device_);
+  if (!begun) all_->forget(*mine);
+  return begun;
+}
+
+// Compares if the device is done; true if there is a verdict now.
+Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examination) {
+  {
+    const std::lock_guard lock(all_->mutex_);
+    if (examination->over) return true;  // another thread was faster
+    if (examination->held) return false;
+    examination->held = true;
+  }
+  const Hold hold(all_->mutex_, all_->released_, examination->held);
+  if (const auto ticket = examination->ticket()) {
+    auto done = device_->done(*ticket);
+    if (done && !*done) return false;
+    if (!done) {
+      all_->forget(*examination);
+      return std::move(done).error();
+    }
+  }
+  auto published = all_->publish(*examination, device_->caps());
+  all_->forget(*examination);
+  LAPILLI_CHECK(std::move(published));
+  return true;
+}
+
+// If it has brought no verdict, its kernels are untested again.
+void SelfTest::forget(Examination& examination) {
+  const std::lock_guard lock(mutex_);
+  examination.over = true;
+  std::erase_if(examinations_, [&](const auto& e) { return e.lock().get() == &examination; });
+}
+
+Result<bool> SelfTest::Run::poll() {
+  for (;;) {
+    if (!good()) return true;  // they are compiled anew in any case
+    if (const auto mine = look()) LAPILLI_CHECK(begin(mine));
+    if (kernels_.empty()) return true;
+    bool concluded = false;
+    for (const auto& examination : examinations_) {
+      LAPILLI_TRY(const bool one, conclude(examination));
+      concluded = concluded || one;
+    }
+    if (!concluded) return false;
+  }
+}
+
+Status SelfTest::Run::wait() {
+  for (const auto& examination : examinations_) {
+    std::unique_lock lock(all_->mutex_);
+    if (examination->held) {
+      all_->released_.wait_for(lock, kOtherThread);
+      return {};
+    }
+    const auto ticket = examination->ticket();
+    lock.unlock();
+    if (ticket) return device_->wait(*ticket);
+  }
+  return {};
+}
+
+Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,
+                             std::vector<std::shared_ptr<const Plan>> plans) {
+  Run run(device, std::move(plans));
+  for (;;) {
+    LAPILLI_TRY(const bool done, run.poll());
+    if (done) return run.good();
+    LAPILLI_CHECK(run.wait());
+  }
 }
 
 Verdicts SelfTest::verdicts() const {
@@ -370,7 +299,7 @@ Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan:
     options.verdicts = &verdicts;
     options.deterministic = deterministic;
     LAPILLI_TRY(auto plan, compile(graph, device->caps(), options));
-    LAPILLI_TRY(const bool good, self_test->check(device, {&plan, 1}));
+    LAPILLI_TRY(const bool good, self_test->check(device, {plan}));
     if (good) return plan;
   }
 }

@@ -12,29 +12,48 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "runtime/kernel_trials.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
 
-// What a device computes wrongly. Of the floor nothing is left to fall back to: it is used, with a warning.
-struct Disagreement {
-  std::string op, variant, problem;
-  bool floor = false;
-};
-
-// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it and the others
-// wait for its verdict; who needs none that is being tested waits for nobody. No lock is held while the device works or
-// the driver compiles.
+// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it, and whoever looks
+// first when the device is done says so to all; who needs none that is being tested waits for nobody. No lock is held while
+// the device works or the driver compiles.
 class SelfTest {
  public:
   // The device's own, made at the first call; lives as long as the device.
   static std::shared_ptr<SelfTest> of(vulkan::Device& device);
 
-  // Makes the pipelines of the plans that are not there yet, in one batch, and tests the kernels that were not tested
-  // yet. False: a variant that a plan uses is refused now; compile it anew with the verdicts. After an error they are
-  // still untested, for whoever asks next.
-  Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::span<const std::shared_ptr<const Plan>> plans);
+  class Examination;
+  // The kernels of some plans on their way to verdicts. Of one thread; may be dropped at any time.
+  class Run {
+   public:
+    Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans);
+    ~Run();
+    // Makes the pipelines that are not there yet, in one batch, submits the tests of kernels that were not tested yet, and
+    // looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still at it;
+    // poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
+    Result<bool> poll();
+    // Waits, bounded, for what poll() was waiting for.
+    Status wait();
+    // False: a variant that a plan uses is refused; compile it anew with the verdicts.
+    [[nodiscard]] bool good() const;
+
+   private:
+    std::shared_ptr<Examination> look();
+    Status begin(const std::shared_ptr<Examination>& mine);
+    Result<bool> conclude(const std::shared_ptr<Examination>& examination);
+    std::shared_ptr<vulkan::Device> device_;
+    std::shared_ptr<SelfTest> all_;
+    std::vector<std::shared_ptr<const Plan>> plans_;
+    std::vector<KernelInTest> kernels_;                         // without verdict
+    std::vector<std::shared_ptr<Examination>> examinations_;  // of these
+  };
+
+  // A run to its end, waiting. False as good().
+  Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::vector<std::shared_ptr<const Plan>> plans);
 
   // None of these waits for a test.
   [[nodiscard]] Verdicts verdicts() const;
@@ -44,12 +63,13 @@ class SelfTest {
   [[nodiscard]] std::vector<std::string> unproven() const;
 
  private:
-  class Claim;  // the kernels that one thread tests
-  Status test(const std::shared_ptr<vulkan::Device>& device, std::span<const std::shared_ptr<const Plan>> plans);
+  [[nodiscard]] bool good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const;
+  Status publish(Examination& examination, const Capabilities& caps);
+  void forget(Examination& examination);
 
   mutable std::mutex mutex_;
-  std::condition_variable released_;  // a claim is gone
-  std::vector<const Claim*> claims_;  // of the threads that test
+  std::condition_variable released_;                       // nobody holds an examination any more
+  std::vector<std::weak_ptr<Examination>> examinations_;  // that go on, as long as somebody needs them
   std::vector<PlannedPipeline> tested_;
   Verdicts verdicts_;
   std::vector<Disagreement> disagreements_;

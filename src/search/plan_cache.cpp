@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/self_test.hpp"
 #include "search/search_graph.hpp"
 
 namespace lapilli {
@@ -56,19 +55,19 @@ Result<WorkspacePlans> PlanCache::plans(const WorkspaceKey& key) {
   return p;
 }
 
-std::vector<std::shared_ptr<const Plan>> PlanCache::probe_plans(const WorkspaceKey& key,
-                                                                  const Verdicts& verdicts) const {
+std::vector<std::shared_ptr<const Plan>> PlanCache::probe_plans(const WorkspaceKey& kind) const {
   std::vector<std::shared_ptr<const Plan>> plans;
+  const Verdicts verdicts = SelfTest::of(*network_.device)->verdicts();
   CompileOptions options;
   options.verdicts = &verdicts;
-  options.deterministic = key.deterministic;
+  options.deterministic = kind.deterministic;
   const auto probe = [&](graph::Graph g) {
     auto plan = compile(std::move(g), network_.device->caps(), options);
     // One that is too large for this device is no job's either; if the job at hand is, plans() says so.
     if (plan) plans.push_back(std::move(plan).value());
   };
   for (const ProbeSize& size : kProbes) {
-    WorkspaceKey k = kind_of(key);
+    WorkspaceKey k = kind;
     k.steps_per_submit = 1;
     k.shape.target_positions = k.shape.list_words = 256;
     k.shape.running = size.sentences;
@@ -88,20 +87,32 @@ std::vector<std::shared_ptr<const Plan>> PlanCache::probe_plans(const WorkspaceK
   return plans;
 }
 
+bool PlanCache::is_prepared(const WorkspaceKey& kind) {
+  const std::lock_guard lock(mutex_);
+  return std::find(prepared_.begin(), prepared_.end(), kind) != prepared_.end();
+}
+
+Result<bool> PlanCache::Preparation::poll() {
+  while (!cache_.is_prepared(kind_)) {
+    if (!run_) run_.emplace(cache_.network_.device, cache_.probe_plans(kind_));
+    LAPILLI_TRY(const bool proven, run_->poll());
+    if (!proven) return false;
+    if (run_->good()) {
+      const std::lock_guard lock(cache_.mutex_);
+      cache_.prepared_.push_back(kind_);
+    }
+    run_.reset();  // what was refused is compiled anew
+  }
+  return true;
+}
+
 Status PlanCache::prepare(const WorkspaceKey& key) {
-  const WorkspaceKey kind = kind_of(key);
-  {
-    std::lock_guard lock(mutex_);
-    if (std::find(prepared_.begin(), prepared_.end(), kind) != prepared_.end()) return {};
+  Preparation preparation(*this, key);
+  for (;;) {
+    LAPILLI_TRY(const bool done, preparation.poll());
+    if (done) return {};
+    LAPILLI_CHECK(preparation.wait());
   }
-  const auto self_test = SelfTest::of(*network_.device);
-  for (bool good = false; !good;) {
-    const Verdicts verdicts = self_test->verdicts();
-    LAPILLI_TRY(good, self_test->check(network_.device, probe_plans(key, verdicts)));
-  }
-  std::lock_guard lock(mutex_);
-  prepared_.push_back(kind);
-  return {};
 }
 
 }  // namespace lapilli
