@@ -58,7 +58,9 @@ class ProfileSession {
   // None of them ends while it is timed: that is forbidden for more steps than are run.
   Status make_sentences() {
     const auto wanted = exact_steps(beams_, std::max(r_.target, steps() + 1));
-    LAPILLI_TRY(const auto options, resolve_options(loaded_.model->generation_config(), wanted, 1, network_.config()));
+    LAPILLI_TRY(const auto resolved,
+                resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
+    LAPILLI_TRY(const auto options, resolved.for_given(1));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
       Sentence s;

@@ -1,32 +1,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generate/encoded_request.hpp"
+#include "generate/checked_request.hpp"
 #include "search/engine_pool.hpp"
-#include "search/globals.hpp"
 #include "search/token_stream.hpp"
 
 namespace lapilli {
 
 namespace {
-
-GenerateRequest part_of(const GenerateRequest& request, const std::vector<size_t>& order, size_t begin, size_t end) {
-  GenerateRequest part;
-  part.options = request.options;
-  part.steps_in_flight = request.steps_in_flight;
-  part.capture_scores = request.capture_scores;
-  part.deterministic = request.deterministic;
-  part.keep_encoded = request.keep_encoded;
-  for (size_t i = begin; i < end; ++i) {
-    part.sources.push_back(request.sources[order[i]]);
-    part.sequences.push_back(request.sequences.empty() ? static_cast<uint32_t>(order[i]) : request.sequences[order[i]]);
-    if (!request.encoded.empty()) part.encoded.push_back(request.encoded[order[i]]);
-    if (!request.logits_at.empty()) part.logits_at.push_back(request.logits_at[order[i]]);
-    if (!request.decoder_ids.empty()) part.decoder_ids.push_back(request.decoder_ids[order[i]]);
-    if (!request.global_positions.empty()) part.global_positions.push_back(request.global_positions[order[i]]);
-  }
-  return part;
-}
 
 // Beams are counted over the caller's batch, whatever jobs it was run in.
 void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t in_batch, uint32_t beams) {
@@ -54,7 +35,8 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
   GenerateOutput out;
   LAPILLI_CHECK(generate_into(model, request, progress, out));
   const auto failed = [](const Status& error) { return !error.ok(); };
-  if (!out.errors.empty() && std::all_of(out.errors.begin(), out.errors.end(), failed)) return out.errors.front().error();
+  if (!out.errors.empty() && std::all_of(out.errors.begin(), out.errors.end(), failed))
+    return out.errors.front().error();
   return out;
 }
 
@@ -66,17 +48,18 @@ constexpr size_t kLengthRatio = 4;
 // One call of generate_into().
 class Batches {
  public:
-  Batches(const std::shared_ptr<Model>& model, const GenerateRequest& request,
+  Batches(const std::shared_ptr<Model>& model, const CheckedRequest& request,
           const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out)
       : model_(model),
-        request_(request),
+        checked_(request),
+        request_(request.request()),
         progress_(progress),
         out_(out),
-        stream_(request.on_tokens, request.sources.size()),
-        batch_(request.batch) {}
+        stream_(request_.on_tokens, request_.sources.size()),
+        batch_(request_.batch) {}
 
   Status run() {
-    LAPILLI_CHECK(prepare());
+    prepare();
     const size_t n = order_.size();
     for (size_t begin = 0; begin < n;) {
       const size_t end = end_of(begin);
@@ -93,18 +76,9 @@ class Batches {
   }
 
  private:
-  Status prepare() {
+  void prepare() {
     const size_t n = request_.sources.size();
-    if (!request_.decoder_ids.empty() && request_.decoder_ids.size() != n)
-      return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", request_.decoder_ids.size(), n);
-    if (!request_.sequences.empty() && request_.sequences.size() != n)
-      return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request_.sequences.size(), n);
-    if (!request_.logits_at.empty() && request_.logits_at.size() != n)
-      return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request_.logits_at.size(),
-                  n);
-    const model::Config& config = model_->on_device().config();
-    LAPILLI_CHECK(check_globals(config, request_.sources, request_.global_positions));
-    LAPILLI_TRY(const auto options, resolve_options(model_->generation_config(), request_.options, 1, config));
+    const SearchOptions& options = checked_.options().common();
     rows_each_ = options.beams * options.copies();
     // The longest come first, so that memory problems show at once.
     order_.resize(n);
@@ -115,7 +89,6 @@ class Batches {
     out_.errors.resize(n);
     out_.logits.resize(request_.logits_at.empty() ? 0 : n);
     out_.encoded.resize(request_.keep_encoded ? n : 0);
-    return {};
   }
 
   [[nodiscard]] size_t length(size_t source) const { return request_.sources[source].size(); }
@@ -132,11 +105,11 @@ class Batches {
   Result<size_t> run_part(size_t begin, size_t end) {
     const size_t n = order_.size();
     if (progress_ && !progress_(done_, n)) return fail(ErrorCode::cancelled, "cancelled");
-    GenerateRequest part = part_of(request_, order_, begin, end);
-    part.batch = batch_;
+    CheckedRequest part = checked_.part(std::span(order_).subspan(begin, end - begin));
+    part.settings().batch = batch_;
     if (request_.on_tokens) {
       for (size_t i = begin; i < end; ++i) stream_.restart(order_[i]);
-      part.on_tokens = [&, begin](size_t source, std::span<const int32_t> ids) {
+      part.settings().on_tokens = [&, begin](size_t source, std::span<const int32_t> ids) {
         return stream_.push(order_[begin + source], ids);
       };
     }
@@ -191,6 +164,7 @@ class Batches {
   }
 
   const std::shared_ptr<Model>& model_;
+  const CheckedRequest& checked_;
   const GenerateRequest& request_;
   const std::function<bool(uint64_t done, uint64_t total)>& progress_;
   GenerateOutput& out_;
@@ -207,10 +181,8 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
   out = {};
   if (request.sources.empty() && request.encoded.empty()) return {};
-  if (request.encoded.empty()) return Batches(model, request, progress, out).run();
-  GenerateRequest complete = request;
-  LAPILLI_CHECK(take_encoded(*model, complete));
-  return Batches(model, complete, progress, out).run();
+  LAPILLI_TRY(const auto checked, CheckedRequest::check(*model, request));
+  return Batches(model, checked, progress, out).run();
 }
 
 }  // namespace lapilli

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "generate/generate.hpp"
+#include "generate/checked_request.hpp"
 #include "runtime/self_test.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
@@ -14,20 +14,6 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
   size_t n = 1;
   for (const auto& r : rows) n = std::max(n, r.size());
   return static_cast<uint32_t>(n);
-}
-
-Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabulary, uint32_t positions,
-                  const char* what) {
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (positions && rows[i].size() > positions)
-      return fail(ErrorCode::invalid_argument, "%s %zu has %zu ids, the model has positions for %u", what, i,
-                  rows[i].size(), positions);
-    for (const int32_t id : rows[i])
-      if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
-        return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id,
-                    vocabulary);
-  }
-  return {};
 }
 
 Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind,

@@ -24,8 +24,10 @@
 
 namespace lapilli {
 
+class CheckedRequest;
 class EnginePool;
 class MemoryLedger;
+class ResolvedOptions;
 class WorkspaceFactory;
 struct NetworkOnDevice;
 
@@ -95,6 +97,7 @@ struct GenerateRequest {
   // as in the reference.
   std::vector<std::vector<uint32_t>> global_positions;
   GenerationConfig options;      // what is set here wins over the model's generation_config
+  std::shared_ptr<const ResolvedOptions> resolved;  // the same, if the caller has resolved them already
   uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
   // Sources that are worked on at a time, at most; 0: as many as fit in 1,024 rows. The others follow as these end.
   uint32_t batch = 0;
@@ -143,9 +146,11 @@ struct GenerateOutput {
 
 class Job {
  public:
-  // Checks the request (ids in range, lengths, options that are not supported are named), takes or makes an engine and
-  // submits nothing yet. Does not wait for the device, but for the first job of a kind: its kernels are tested.
+  // Checks the request (ids in range, lengths, options that are not supported are named), takes or makes an engine, and
+  // submits nothing yet but, for the first job of a kind, the test of its kernels: pump() goes on behind it. Does not wait
+  // for the device.
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
+  static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, CheckedRequest request);
   ~Job();  // cancels what has not ended; waits for nothing
 
   // Submits what fits, polls, harvests. True once the job has ended (well or not). Does not wait for the device.

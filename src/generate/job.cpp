@@ -3,7 +3,7 @@
 #include <map>
 
 #include "base/clock.hpp"
-#include "generate/encoded_request.hpp"
+#include "generate/checked_request.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
 #include "search/token_stream.hpp"
@@ -15,9 +15,6 @@ namespace {
 
 uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(n)); }
 
-// More steps in one submission win nothing and make every cancellation wait.
-constexpr uint32_t kMaxStepsInFlight = 64;
-
 // Rows of given ids that one pass takes at most.
 constexpr uint32_t kMostGivenRows = 256;
 
@@ -25,54 +22,17 @@ constexpr uint32_t kMostGivenRows = 256;
 // the source's bucket, so that one source bucket has one target bucket.
 uint32_t likely_positions(uint32_t source_bucket, uint32_t given) { return 2 * source_bucket + 32 + given; }
 
-// The decoder start goes in front if no row starts with it.
-Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& request, int32_t start,
-                                                         uint32_t vocabulary) {
-  auto given = request.decoder_ids;
-  if (given.empty()) given.assign(request.sources.size(), {start});
-  if (given.size() != request.sources.size())
-    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", given.size(),
-                request.sources.size());
-  bool none_starts = true;
-  for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu: its decoder ids are empty", i);
-    for (const int32_t id : given[i])
-      if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
-        return fail(ErrorCode::invalid_argument, "decoder id %d is outside the vocabulary of %u", id, vocabulary);
-    none_starts = none_starts && given[i].front() != start;
-  }
-  if (none_starts)
-    for (auto& row : given) row.insert(row.begin(), start);
-  return given;
-}
-
-// Positions of given ids whose logits are wanted.
-Status check_logits(const GenerateRequest& request, const std::vector<std::vector<int32_t>>& given) {
-  if (request.logits_at.empty()) return {};
-  if (request.logits_at.size() != given.size())
-    return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request.logits_at.size(),
-                given.size());
-  for (size_t i = 0; i < given.size(); ++i) {
-    const auto& wanted = request.logits_at[i];
-    if (wanted.size() > kMostGivenRows)
-      return fail(ErrorCode::invalid_argument, "source %zu: logits at %zu positions; at most %u are given out", i,
-                  wanted.size(), kMostGivenRows);
-    for (const uint32_t at : wanted)
-      if (at >= given[i].size())
-        return fail(ErrorCode::invalid_argument, "source %zu: logits at position %u of %zu given ids", i, at,
-                    given[i].size());
-  }
-  return {};
-}
-
 }  // namespace
 
 struct Job::Impl {
   std::shared_ptr<Model> model;
-  GenerateRequest request;
+  CheckedRequest checked;
+  [[nodiscard]] const GenerateRequest& request() const { return checked.request(); }
   SearchOptions options;  // of the first source
   std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` of each source
-  std::shared_ptr<SearchEngine> engine;
+  WorkspaceKey wanted;
+  std::optional<PlanCache::Preparation> preparation;  // until its kernels are proven
+  std::shared_ptr<SearchEngine> engine;               // from then on
   SearchEngine::Counts before;  // the engine's counts when the job began
   std::optional<OnceStream> stream;
   std::vector<SettledIds> settled;
@@ -85,12 +45,12 @@ struct Job::Impl {
   Clock::time_point started, encoded;
   std::vector<CapturedStep> captured;
 
-  Status check();
   Status make_sentences();
   Status take_source(Sentence& s, size_t number, bool first_copy);
   [[nodiscard]] WorkspaceKey key() const;
-  Status begin();
-  Status find_engine(WorkspaceKey& key);
+  Status prepare();
+  Result<bool> begin();
+  Status find_engine();
   void finish(Status s);
   Status look();
   Status look_at(size_t number);
@@ -100,52 +60,24 @@ struct Job::Impl {
   bool step_once();
 };
 
-Status Job::Impl::check() {
-  const model::Config& c = model->on_device().config();
-  if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
-  if (!request.sequences.empty() && request.sequences.size() != request.sources.size())
-    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", request.sequences.size(),
-                request.sources.size());
-  if (request.steps_in_flight > kMaxStepsInFlight)
-    return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", request.steps_in_flight,
-                kMaxStepsInFlight);
-  for (size_t i = 0; i < request.sources.size(); ++i) {
-    const auto& ids = request.sources[i];
-    if (ids.empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
-    if (c.encoder.max_positions && ids.size() > c.encoder.max_positions)
-      return fail(ErrorCode::invalid_argument, "source %zu has %zu ids, the model has positions for %u; split the text",
-                  i, ids.size(), c.encoder.max_positions);
-    for (const int32_t id : ids)
-      if (id < 0 || static_cast<uint32_t>(id) >= c.source_vocabulary)
-        return fail(ErrorCode::invalid_argument, "source %zu: id %d is outside the vocabulary of %u", i, id,
-                    c.source_vocabulary);
-  }
-  return check_globals(c, request.sources, request.global_positions);
-}
-
-// Options are resolved once for each number of given ids, by which lengths count.
 Status Job::Impl::make_sentences() {
-  const GenerationConfig& own = model->generation_config();
-  const model::Config& c = model->on_device().config();
-  LAPILLI_TRY(const auto first, resolve_options(own, request.options, 1, c));
-  LAPILLI_TRY(const auto given, complete_given(request, first.decoder_start, c.target_vocabulary));
-  LAPILLI_CHECK(check_logits(request, given));
+  const auto& given = request().decoder_ids;
   std::map<size_t, SearchOptions> by_given;
   size_t longest = 0;
-  for (const auto& source : request.sources) longest = std::max(longest, source.size());
-  const uint32_t copies = first.copies();
-  for (size_t i = 0; i < request.sources.size(); ++i) {
+  for (const auto& source : request().sources) longest = std::max(longest, source.size());
+  const uint32_t copies = checked.options().common().copies();
+  for (size_t i = 0; i < request().sources.size(); ++i) {
     const auto n = static_cast<uint32_t>(given[i].size());
     if (!by_given.contains(n)) {
-      LAPILLI_TRY(by_given[n], resolve_options(own, request.options, n, c));
+      LAPILLI_TRY(by_given[n], checked.options().for_given(n));
     }
     // Options that go by the source's ids see the padding of the caller's batch, as in the reference.
-    std::vector<int32_t> padded = request.sources[i];
+    std::vector<int32_t> padded = request().sources[i];
     padded.resize(longest, by_given[n].pad);
     // Where every returned sequence is drawn for itself, each is a sentence; their draws go by numbers of their own.
     for (uint32_t copy = 0; copy < copies; ++copy) {
       auto s = std::make_shared<Sentence>();
-      const auto number = static_cast<uint32_t>(request.sequences.empty() ? i : request.sequences[i]);
+      const auto number = static_cast<uint32_t>(request().sequences.empty() ? i : request().sequences[i]);
       s->given = given[i];
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
@@ -161,13 +93,13 @@ Status Job::Impl::make_sentences() {
 
 // What a source brings, and what is wanted of it once.
 Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
-  s.source = request.sources[number];
-  if (!request.global_positions.empty()) s.global_positions = request.global_positions[number];
-  if (!request.encoded.empty()) s.encoded = request.encoded[number];
+  s.source = request().sources[number];
+  if (!request().global_positions.empty()) s.global_positions = request().global_positions[number];
+  if (!request().encoded.empty()) s.encoded = request().encoded[number];
   if (!first_copy) return {};
-  if (!request.logits_at.empty()) s.logits_at = request.logits_at[number];
+  if (!request().logits_at.empty()) s.logits_at = request().logits_at[number];
   s.keep = s.encoded;
-  if (!request.keep_encoded || s.encoded) return {};
+  if (!request().keep_encoded || s.encoded) return {};
   LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source));
   return {};
 }
@@ -188,14 +120,14 @@ WorkspaceKey Job::Impl::key() const {
   key.candidates = options.candidates();
   key.sample = options.sample;
   key.renormalize = options.renormalize;
-  key.capture = request.capture_scores;
-  key.deterministic = request.deterministic;
+  key.capture = request().capture_scores;
+  key.deterministic = request().deterministic;
   const bool cpu = model->device()->caps().type == DeviceType::cpu;
-  key.steps_per_submit = request.capture_scores ? 1 : request.steps_in_flight ? request.steps_in_flight : (cpu ? 4 : 8);
+  key.steps_per_submit = request().capture_scores ? 1 : request().steps_in_flight ? request().steps_in_flight : (cpu ? 4 : 8);
   SessionShape& s = key.shape;
   s.beams = options.beams;
   const uint32_t most = kMaxRows / s.beams;
-  const uint32_t batch = std::min(most, request.batch ? request.batch * options.copies() : most);
+  const uint32_t batch = std::min(most, request().batch ? request().batch * options.copies() : most);
   s.running = std::min(batch, sentence_bucket(sentences.size()));
   s.source_positions = length_bucket(source);
   const uint32_t likely = likely_positions(s.source_positions, static_cast<uint32_t>(given));
@@ -203,9 +135,9 @@ WorkspaceKey Job::Impl::key() const {
       length_bucket(std::max(2u, std::min(longest, std::max(likely, engines.known_positions(s.source_positions)))));
   if (given > 1) {
     // In as few passes as there need be.
-    const uint64_t wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
-    key.given_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(wanted), kMostGivenRows));
-    key.given_passes = static_cast<uint32_t>(div_up<uint64_t>(wanted, key.given_rows));
+    const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
+    key.given_rows = static_cast<uint32_t>(std::min<uint64_t>(std::bit_ceil(rows_wanted), kMostGivenRows));
+    key.given_passes = static_cast<uint32_t>(div_up<uint64_t>(rows_wanted, key.given_rows));
   }
   if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostGivenRows);
   uint64_t all_source = 0;
@@ -221,30 +153,41 @@ WorkspaceKey Job::Impl::key() const {
 }
 
 // Where a binding is too small for the caches of a sentence as long as is usual, it begins with less.
-Status Job::Impl::find_engine(WorkspaceKey& key) {
+Status Job::Impl::find_engine() {
   uint32_t least = 8;
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
-  uint32_t& positions = key.shape.target_positions;
+  uint32_t& positions = wanted.shape.target_positions;
   for (;; positions = length_bucket(positions / 2)) {
-    auto found = model->engines().take(key, static_cast<uint32_t>(sentences.size()));
+    auto found = model->engines().take(wanted, static_cast<uint32_t>(sentences.size()));
     if (found) engine = std::move(found).value();
     if (found) return {};
-    const bool alone = key.shape.running == 1;
+    const bool alone = wanted.shape.running == 1;
     if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least) return std::move(found).error();
   }
 }
 
-Status Job::Impl::begin() {
-  WorkspaceKey wanted = key();
+Status Job::Impl::prepare() {
+  wanted = key();
   if (wanted.capture && sentences.size() > wanted.shape.running)
     return fail(ErrorCode::invalid_argument, "scores are captured of at most %u sources with %u beams in one job",
                 wanted.shape.running, options.beams);
-  LAPILLI_CHECK(find_engine(wanted));
+  preparation.emplace(model->workspaces().plans(), wanted);
+  // What is known to be too much is said at once.
+  auto begun = begin();
+  return begun ? Status() : std::move(begun).error();
+}
+
+// False: the kernels of this kind of jobs are still on trial.
+Result<bool> Job::Impl::begin() {
+  LAPILLI_TRY(const bool proven, preparation->poll());
+  if (!proven) return false;
+  preparation.reset();
+  LAPILLI_CHECK(find_engine());
   before = engine->counts();
-  if (request.on_tokens) {
+  if (request().on_tokens) {
     const uint32_t copies = options.copies();
     stream.emplace(
-        [tell = request.on_tokens, copies](size_t number, std::span<const int32_t> ids) {
+        [tell = request().on_tokens, copies](size_t number, std::span<const int32_t> ids) {
           return number % copies == 0 ? tell(number / copies, ids) : Status();  // of a source's sequences the first one
         },
         sentences.size());
@@ -254,28 +197,32 @@ Status Job::Impl::begin() {
     engine->on_captured_step = [this](std::span<const uint32_t> log, const Workspace& w) { return capture(log, w); };
   started = encoded = Clock::now();
   engine->add(sentences);
-  return {};
+  return true;
 }
 
 Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, GenerateRequest request) {
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model, std::move(request)));
+  return start(std::move(model), std::move(checked));
+}
+
+Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, CheckedRequest request) {
   std::unique_ptr<Job> job(new Job());
   job->impl_ = std::make_unique<Impl>();
   Impl& j = *job->impl_;
   j.model = std::move(model);
-  j.request = std::move(request);
-  LAPILLI_CHECK(take_encoded(*j.model, j.request));
-  LAPILLI_CHECK(j.check());
+  j.checked = std::move(request);
   LAPILLI_CHECK(j.make_sentences());
-  LAPILLI_CHECK(j.begin());
+  LAPILLI_CHECK(j.prepare());
   return job;
 }
 
 void Job::Impl::finish(Status s) {
   status = std::move(s);
   ended = true;
+  if (!engine) return;  // it had not begun
   engine->cancel(sentences);
   if (!status && output.hypotheses.empty()) (void)collect();
-  if (request.capture_scores) engine->on_captured_step = {};
+  if (request().capture_scores) engine->on_captured_step = {};
   count();
   engine.reset();
 }
@@ -285,6 +232,11 @@ bool Job::Impl::step_once() {
   if (cancelled) {
     finish(fail(ErrorCode::cancelled, "cancelled"));
     return true;
+  }
+  if (!engine) {
+    auto begun = begin();
+    if (!begun) finish(std::move(begun).error());
+    if (!begun || !*begun) return ended;
   }
   auto pumped = engine->pump();
   if (pumped) pumped = look();
@@ -327,8 +279,8 @@ Status Job::Impl::collect() {
     if (i % copies == 0) {
       output.hypotheses.emplace_back();
       output.errors.emplace_back();
-      if (!request.logits_at.empty()) output.logits.push_back(std::move(s.logits));
-      if (request.keep_encoded) output.encoded.push_back(s.status ? s.keep : nullptr);
+      if (!request().logits_at.empty()) output.logits.push_back(std::move(s.logits));
+      if (request().keep_encoded) output.encoded.push_back(s.status ? s.keep : nullptr);
     }
     if (!s.status) {
       const ErrorCode code = s.status.error().code;
@@ -395,7 +347,7 @@ bool Job::pump() { return impl_->step_once(); }
 Status Job::wait(const std::function<bool()>& go_on) {
   while (!impl_->step_once()) {
     if (go_on && !go_on()) cancel();
-    if (auto s = impl_->engine->wait(); !s) {
+    if (auto s = impl_->engine ? impl_->engine->wait() : impl_->preparation->wait(); !s) {
       impl_->finish(std::move(s));
       break;
     }
@@ -430,7 +382,7 @@ Job::~Job() {
   if (!impl_ || !impl_->engine) return;
   try {
     impl_->engine->cancel(impl_->sentences);
-    if (impl_->request.capture_scores) impl_->engine->on_captured_step = {};
+    if (impl_->request().capture_scores) impl_->engine->on_captured_step = {};
   } catch (...) {  // no memory: the engine keeps them until they end
   }
 }

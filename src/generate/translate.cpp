@@ -56,7 +56,9 @@ class Translation {
     const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
     const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
     if (!start_in_front) prompt_.erase(prompt_.begin());
-    LAPILLI_TRY(search_, resolve_options(model_->generation_config(), options_, given, model_->on_device().config()));
+    LAPILLI_TRY(auto resolved, resolve_options(model_->generation_config(), options_, model_->on_device().config()));
+    LAPILLI_TRY(search_, resolved.for_given(given));
+    resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
     return {};
   }
 
@@ -122,6 +124,7 @@ class Translation {
     }
     if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(order_.size(), request_.decoder_prompt);
     g.options = options_;
+    g.resolved = resolved_;
     g.steps_in_flight = request_.steps_in_flight;
     g.batch = request_.batch != 0 ? request_.batch : kDefaultBatch;
     g.deterministic = request_.deterministic;
@@ -239,6 +242,7 @@ class Translation {
   const uint64_t total_;
   Conventions conventions_;
   GenerationConfig options_;
+  std::shared_ptr<const ResolvedOptions> resolved_;
   SearchOptions search_;
   int32_t start_ = -1;
   std::vector<int32_t> prompt_;  // without the start token

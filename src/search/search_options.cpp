@@ -49,13 +49,11 @@ Status refuse_unsupported(const GenerationConfig& c) {
 
 class Resolver {
  public:
-  Resolver(const GenerationConfig& c, uint32_t prefix, const model::Config& config)
-      : c_(c), prefix_(prefix), m_(config) {}
+  Resolver(const GenerationConfig& c, const model::Config& config) : c_(c), m_(config) {}
 
   Result<SearchOptions> run() {
     LAPILLI_CHECK(refuse_unsupported(c_));
     LAPILLI_CHECK(ids());
-    LAPILLI_CHECK(lengths());
     LAPILLI_CHECK(beams());
     LAPILLI_CHECK(processors());
     LAPILLI_CHECK(timestamps());
@@ -84,31 +82,6 @@ class Resolver {
     o_.forced_bos = c_.forced_bos_token_id;
     if (o_.forced_bos && *o_.forced_bos < 0) o_.forced_bos.reset();  // a caller's "none", over the model's
     if (o_.forced_bos) LAPILLI_CHECK(check_ids({*o_.forced_bos}, m_.target_vocabulary, "forced_bos_token_id"));
-    return {};
-  }
-
-  Status lengths() {
-    uint64_t longest = 0;
-    if (c_.max_new_tokens)
-      longest = uint64_t{prefix_} + *c_.max_new_tokens;
-    else if (c_.max_length)
-      longest = *c_.max_length;
-    else
-      longest =
-          std::min<uint64_t>(prefix_ + kDefaultNewTokens, m_.decoder.max_positions ? m_.decoder.max_positions : ~0u);
-    if (longest <= prefix_)
-      return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
-                  static_cast<unsigned long long>(longest), prefix_);
-    if (longest > kMaxLength)
-      return fail(ErrorCode::invalid_argument, "max_length: %llu ids; at most %llu are supported",
-                  static_cast<unsigned long long>(longest), static_cast<unsigned long long>(kMaxLength));
-    // The last position that is fed back is longest - 2.
-    if (m_.decoder.max_positions && longest > uint64_t{m_.decoder.max_positions} + 1)
-      return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
-                  static_cast<unsigned long long>(longest), m_.decoder.max_positions);
-    o_.max_length = static_cast<uint32_t>(longest);
-    o_.min_length = c_.min_length.value_or(0);
-    if (c_.min_new_tokens.value_or(0) > 0) o_.min_new_length = prefix_ + std::min(*c_.min_new_tokens, o_.max_length);
     return {};
   }
 
@@ -179,7 +152,7 @@ class Resolver {
       LAPILLI_CHECK(read_float(decay->factor, 1.0, "exponential_decay_length_penalty", factor));
       // A power of nothing, or one whose sign changes with every id, is no penalty.
       if (!(factor > 0)) return bad("exponential_decay_length_penalty: the factor must be greater than 0");
-      o_.exponential_decay = {std::min(decay->start, o_.max_length), factor};  // later than the end is never
+      o_.exponential_decay = {decay->start, factor};
     }
     return {};
   }
@@ -226,7 +199,6 @@ class Resolver {
   }
 
   const GenerationConfig& c_;
-  uint32_t prefix_;
   const model::Config& m_;
   SearchOptions o_;
 };
@@ -251,10 +223,47 @@ void encode_sampling(const SearchOptions& o, std::vector<uint32_t>& p) {
 
 }  // namespace
 
-Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
-                                      const model::Config& config) {
+ResolvedOptions::ResolvedOptions(SearchOptions common, const GenerationConfig& merged, const model::Config& config)
+    : common_(std::move(common)),
+      max_new_(merged.max_new_tokens),
+      max_length_(merged.max_length),
+      min_length_(merged.min_length),
+      min_new_(merged.min_new_tokens),
+      positions_(config.decoder.max_positions) {}
+
+Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
+  SearchOptions o = common_;
+  uint64_t longest = 0;
+  if (max_new_)
+    longest = uint64_t{given} + *max_new_;
+  else if (max_length_)
+    longest = *max_length_;
+  else
+    longest =
+        std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
+  if (longest <= given)
+    return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
+                static_cast<unsigned long long>(longest), given);
+  if (longest > kMaxLength)
+    return fail(ErrorCode::invalid_argument, "max_length: %llu ids; at most %llu are supported",
+                static_cast<unsigned long long>(longest), static_cast<unsigned long long>(kMaxLength));
+  // The last position that is fed back is longest - 2.
+  if (positions_ && longest > uint64_t{positions_} + 1)
+    return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
+                static_cast<unsigned long long>(longest), positions_);
+  o.max_length = static_cast<uint32_t>(longest);
+  o.min_length = min_length_.value_or(0);
+  if (min_new_.value_or(0) > 0) o.min_new_length = given + std::min(*min_new_, o.max_length);
+  // Later than the end is never.
+  if (o.exponential_decay) o.exponential_decay->first = std::min(o.exponential_decay->first, o.max_length);
+  return o;
+}
+
+Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request,
+                                        const model::Config& config) {
   const GenerationConfig merged = merge(request, model);
-  return Resolver(merged, prefix, config).run();
+  LAPILLI_TRY(auto common, Resolver(merged, config).run());
+  return ResolvedOptions(std::move(common), merged, config);
 }
 
 namespace {

@@ -60,10 +60,25 @@ struct SearchOptions {
   }
 };
 
-// What is set in `request` wins over `model`, which wins over the reference's defaults. `prefix` is the number of given
-// decoder ids, the start included. Refuses by name what is out of range or not supported.
-Result<SearchOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request, uint32_t prefix,
-                                      const model::Config& config);
+// Options that were merged and checked, once for a request. Lengths go by the number of given decoder ids.
+class ResolvedOptions {
+ public:
+  ResolvedOptions(SearchOptions common, const GenerationConfig& merged, const model::Config& config);
+  // What does not go by it; lengths are not set.
+  [[nodiscard]] const SearchOptions& common() const { return common_; }
+  // `given` counts the decoder start. Refuses lengths that are out of range or leave nothing to generate.
+  [[nodiscard]] Result<SearchOptions> for_given(uint32_t given) const;
+
+ private:
+  SearchOptions common_;
+  std::optional<uint32_t> max_new_, max_length_, min_length_, min_new_;
+  uint32_t positions_ = 0;  // of the decoder; 0: any
+};
+
+// What is set in `request` wins over `model`, which wins over the reference's defaults. Refuses by name what is out of
+// range or not supported.
+Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request,
+                                        const model::Config& config);
 
 // A sentence's ParamWords and the lists that they point to. Offsets count from the lists' first word: place_lists() moves
 // them to where the lists come to lie.

@@ -11,6 +11,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "search/search_options.hpp"
+#include "support/options.hpp"
 
 namespace lapilli {
 namespace {
@@ -82,7 +83,7 @@ TEST(ConfigMutation, GenerationConfigs) {
       EXPECT_FALSE(parsed.error().message.empty());
       continue;
     }
-    const auto options = resolve_options(*parsed, {}, 1, config);
+    const auto options = testing_support::options_for(*parsed, {}, 1, config);
     if (!options) {
       EXPECT_FALSE(options.error().message.empty());
       ++refused;

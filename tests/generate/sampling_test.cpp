@@ -7,6 +7,7 @@
 
 #include "generate/jobs.hpp"
 #include "search/trace_back.hpp"
+#include "support/options.hpp"
 #include "support/search_records.hpp"
 #include "support/warpers.hpp"
 
@@ -57,7 +58,7 @@ Result<Bigram> make_draws(const Setting& setting, uint64_t seed) {
   setting.set(c);
   model::Config config;
   config.source_vocabulary = config.target_vocabulary = kVocabulary;
-  LAPILLI_TRY(b.options, resolve_options({}, c, 1, config));
+  LAPILLI_TRY(b.options, testing_support::options_for({}, c, 1, config));
   b.table = {kVocabulary, kVocabulary, std::vector<float>(kVocabulary * kVocabulary, 0.0f)};
   b.steps = {kSteps + 4, kVocabulary, {}};
   for (uint32_t t = 0; t < kSteps + 4; ++t)

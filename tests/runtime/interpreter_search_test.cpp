@@ -7,6 +7,7 @@
 #include "support/fixtures.hpp"
 #include "support/golden.hpp"
 #include "support/network_rig.hpp"
+#include "support/options.hpp"
 #include "support/search_records.hpp"
 
 namespace lapilli {
@@ -44,7 +45,7 @@ void expect_golden(const std::string& name, const std::string& case_name) {
   LAPILLI_ASSERT_VALUE(const auto c, golden.generate_case(case_name));
   SearchInput input;
   input.sources = c.sources;
-  LAPILLI_ASSERT_VALUE(input.options, resolve_options(golden.generation(), c.arguments, 1, loaded.network.config));
+  LAPILLI_ASSERT_VALUE(input.options, testing_support::options_for(golden.generation(), c.arguments, 1, loaded.network.config));
   const WorkspaceKey key = testing_support::exact_key(input);
   LAPILLI_ASSERT_VALUE(const auto sentences, search(loaded.network, key, input));
   size_t row = 0;

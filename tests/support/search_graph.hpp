@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/case_util.hpp"
+#include "support/options.hpp"
 #include "support/search_records.hpp"
 
 namespace lapilli::search_records {
@@ -20,7 +21,7 @@ inline Result<SearchOptions> options_of(const Recorded& recorded, const nlohmann
   // Null is a way to have none.
   if (!args.contains("eos_token_id")) base.eos_token_id = std::vector<int32_t>{recorded.info.value("eos_token_id", 2)};
   LAPILLI_TRY(const auto asked, parse_generation_config(args, "expected.json"));
-  return resolve_options(base, asked, prefix, config_of(recorded.info.at("vocab_size")));
+  return testing_support::options_for(base, asked, prefix, config_of(recorded.info.at("vocab_size")));
 }
 
 // The state of a search in a graph; the same in every graph of a session.

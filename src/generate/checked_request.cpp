@@ -1,0 +1,148 @@
+#include "generate/checked_request.hpp"
+
+#include "ops/state.hpp"
+#include "search/globals.hpp"
+#include "search/network_on_device.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// More steps in one submission win nothing and make every cancellation wait.
+constexpr uint32_t kMaxStepsInFlight = 64;
+
+// Rows of logits that are given out of one source.
+constexpr uint32_t kMostLogits = 256;
+
+// Sources that are encoded already are the request's, where it left them empty.
+Status take_encoded(const Model& model, GenerateRequest& request) {
+  if (request.encoded.empty()) return {};
+  if (request.sources.empty()) request.sources.resize(request.encoded.size());
+  if (request.encoded.size() != request.sources.size())
+    return fail(ErrorCode::invalid_argument, "%zu encoded sources for %zu sources", request.encoded.size(),
+                request.sources.size());
+  for (size_t i = 0; i < request.encoded.size(); ++i) {
+    const auto& encoded = request.encoded[i];
+    if (!encoded) continue;
+    if (!encoded->belongs_to(model.on_device()))
+      return fail(ErrorCode::invalid_argument, "source %zu was encoded by another model", i);
+    if (request.sources[i].empty()) request.sources[i] = encoded->ids();
+    if (request.sources[i] != encoded->ids())
+      return fail(ErrorCode::invalid_argument, "source %zu has other ids than what was encoded", i);
+  }
+  return {};
+}
+
+// The decoder start goes in front if no row starts with it.
+Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& request, int32_t start) {
+  auto given = request.decoder_ids;
+  if (given.empty()) given.assign(request.sources.size(), {start});
+  if (given.size() != request.sources.size())
+    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", given.size(),
+                request.sources.size());
+  bool none_starts = true;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu: its decoder ids are empty", i);
+    none_starts = none_starts && given[i].front() != start;
+  }
+  if (none_starts)
+    for (auto& row : given) row.insert(row.begin(), start);
+  return given;
+}
+
+// Positions of given ids whose logits are wanted.
+Status check_logits(const GenerateRequest& request) {
+  const auto& given = request.decoder_ids;
+  if (request.logits_at.empty()) return {};
+  if (request.logits_at.size() != given.size())
+    return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request.logits_at.size(),
+                given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto& wanted = request.logits_at[i];
+    if (wanted.size() > kMostLogits)
+      return fail(ErrorCode::invalid_argument, "source %zu: logits at %zu positions; at most %u are given out", i,
+                  wanted.size(), kMostLogits);
+    for (const uint32_t at : wanted)
+      if (at >= given[i].size())
+        return fail(ErrorCode::invalid_argument, "source %zu: logits at position %u of %zu given ids", i, at,
+                    given[i].size());
+  }
+  return {};
+}
+
+Status check_sources(const model::Config& c, const GenerateRequest& request) {
+  if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
+  for (size_t i = 0; i < request.sources.size(); ++i)
+    if (request.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
+  return check_rows(request.sources, c.source_vocabulary, c.encoder.max_positions, "source");
+}
+
+template <class T>
+std::vector<T> chosen(const std::vector<T>& all, std::span<const size_t> which) {
+  std::vector<T> some;
+  if (all.empty()) return some;
+  for (const size_t i : which) some.push_back(all[i]);
+  return some;
+}
+
+}  // namespace
+
+Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabulary, uint32_t positions,
+                  const char* what) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (positions && rows[i].size() > positions)
+      return fail(ErrorCode::invalid_argument, "%s %zu has %zu ids, the model has positions for %u; shorten or split it",
+                  what, i, rows[i].size(), positions);
+    for (const int32_t id : rows[i])
+      if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
+        return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id,
+                    vocabulary);
+  }
+  return {};
+}
+
+Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest request) {
+  const model::Config& c = model.on_device().config();
+  CheckedRequest checked;
+  GenerateRequest& r = checked.request_;
+  r = std::move(request);
+  LAPILLI_CHECK(take_encoded(model, r));
+  LAPILLI_CHECK(check_sources(c, r));
+  if (!r.sequences.empty() && r.sequences.size() != r.sources.size())
+    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", r.sequences.size(),
+                r.sources.size());
+  if (r.steps_in_flight > kMaxStepsInFlight)
+    return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", r.steps_in_flight,
+                kMaxStepsInFlight);
+  LAPILLI_CHECK(check_globals(c, r.sources, r.global_positions));
+  if (!r.resolved) {
+    LAPILLI_TRY(auto resolved, resolve_options(model.generation_config(), r.options, c));
+    r.resolved = std::make_shared<ResolvedOptions>(std::move(resolved));
+  }
+  LAPILLI_TRY(r.decoder_ids, complete_given(r, r.resolved->common().decoder_start));
+  LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
+  LAPILLI_CHECK(check_logits(r));
+  return checked;
+}
+
+CheckedRequest CheckedRequest::part(std::span<const size_t> sources) const {
+  CheckedRequest part;
+  GenerateRequest& r = part.request_;
+  r.options = request_.options;
+  r.resolved = request_.resolved;
+  r.steps_in_flight = request_.steps_in_flight;
+  r.capture_scores = request_.capture_scores;
+  r.deterministic = request_.deterministic;
+  r.keep_encoded = request_.keep_encoded;
+  r.sources = chosen(request_.sources, sources);
+  r.encoded = chosen(request_.encoded, sources);
+  r.logits_at = chosen(request_.logits_at, sources);
+  r.decoder_ids = chosen(request_.decoder_ids, sources);
+  r.global_positions = chosen(request_.global_positions, sources);
+  r.sequences = chosen(request_.sequences, sources);
+  if (request_.sequences.empty())
+    for (const size_t source : sources) r.sequences.push_back(static_cast<uint32_t>(source));
+  return part;
+}
+
+}  // namespace lapilli
