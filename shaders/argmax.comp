@@ -16,7 +16,7 @@ layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4;
   uint slice4, slices;
-  uint x_begin4, out_begin4, out_ld4;
+  uint x_begin4, out_begin, out_ld;
   uint first_row;
 } p;
 shared float part_score[128];
@@ -79,7 +79,7 @@ void draw(uint row, uint slice) {
   }
   float log_sum = own.most + log(max(own.sum, 1e-30));
   if (lane == 0u)
-    partials[p.out_begin4 + row * p.out_ld4 + slice] =
+    partials[p.out_begin + row * p.out_ld + slice] =
         uvec4(floatBitsToUint(own.key), own.id, floatBitsToUint(own.score), floatBitsToUint(log_sum));
 }
 #endif
@@ -128,7 +128,7 @@ void main() {
   }
   if (lane == 0u) {
     uint score = floatBitsToUint(part_score[0]);
-    partials[p.out_begin4 + row * p.out_ld4 + slice] = uvec4(score, part_id[0], score, floatBitsToUint(part_sum[0]));
+    partials[p.out_begin + row * p.out_ld + slice] = uvec4(score, part_id[0], score, floatBitsToUint(part_sum[0]));
   }
 #endif
 }

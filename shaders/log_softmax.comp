@@ -18,16 +18,16 @@ layout(push_constant) uniform P {
   uint groups;
   uint columns, ld4;        // columns; vec4 a row
   uint slice4, slices;      // vec4 a slice; slices a row
-  uint x_begin4, partial_begin, partial_ld;  // vec4; pairs; pairs a row
+  uint x_begin4, out_begin, out_ld;  // vec4; pairs; pairs a row
   uint first_row;
 } p;
 #if STAGE == 0
 shared vec2 part[128];
 
 void write_part(uint row, uint slice, vec2 value) {
-  uint at = p.partial_begin + row * p.partial_ld;
+  uint at = p.out_begin + row * p.out_ld;
   partials[at + slice] = value;
-  if (slice + 1u == p.slices && p.slices < p.partial_ld) partials[at + p.slices] = vec2(0.0);  // the padding
+  if (slice + 1u == p.slices && p.slices < p.out_ld) partials[at + p.slices] = vec2(0.0);  // the padding
 }
 #endif
 
@@ -66,8 +66,8 @@ void main() {
   }
   if (lane == 0u) write_part(row, slice, part[0]);
 #else
-  vec2 all = partials[p.partial_begin + row * p.partial_ld];
-  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[p.partial_begin + row * p.partial_ld + s]);
+  vec2 all = partials[p.out_begin + row * p.out_ld];
+  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[p.out_begin + row * p.out_ld + s]);
   float log_sum = log(max(all.y, 1e-30));
   for (uint i = begin + lane; i < end; i += LOCAL) {
     vec4 v = x[base + i];

@@ -30,8 +30,8 @@ layout(push_constant) uniform P {
   uint slots, positions;        // strides of kv
   uint slot_begin, slot_end;    // in the bound part
   uint kv_begin;                // word of kv at which the bound part begins
-  uint x_begin, out_begin;      // words: where row 0 would begin (may wrap)
-  uint x_ld, out_ld;
+  uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
+  uint ld, out_ld;              // words from row to row
   float scale;
   int bias_low;                 // the first distance of the table, and how many follow
   uint bias_last, bias_column;
@@ -72,7 +72,7 @@ void main() {
   // Stream s sees the keys up to s positions before its own, and always the first.
   uint end = min(length, query + 1u > p.stream ? query + 1u - p.stream : 1u);
   end = min(length, max(end, 1u));
-  uint first = p.x_begin + row * p.x_ld, q = first + head * HEAD_DIM, bias = first + p.bias_column;
+  uint first = p.q_begin + row * p.ld, q = first + head * HEAD_DIM, bias = first + p.bias_column;
   uint own = first + p.own_column + head * 2u * HEAD_DIM;
   // Lanes without a column read one that is there and drop what comes of it.
   uint column = min(lane, HEAD_DIM - 1u), second = min(lane + LOCAL, HEAD_DIM - 1u);

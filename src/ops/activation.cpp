@@ -10,8 +10,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, per_line, line4, x_begin, y_begin;
-  float scale;
+  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin; float scale;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

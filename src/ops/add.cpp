@@ -9,7 +9,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, per_line, line4, x_begin, y_begin;
+  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

@@ -13,7 +13,7 @@ using I = InboxLayout;
 constexpr uint32_t kListGroups = 16;
 
 struct Push {
-  uint32_t groups, slots, positions, beams, places, room, list_words;
+  LAPILLI_PUSH(uint32_t groups, slots, positions, beams, places, room, list_words;)
 };
 
 // inputs: inbox, then what is updated; outputs: step, search, lineage, lists, lengths.

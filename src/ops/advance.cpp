@@ -8,7 +8,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, positions, beams, places, rows, log_rows, ticks, counts;
+  LAPILLI_PUSH(uint32_t groups, positions, beams, places, rows, log_rows, ticks, counts;)
 };
 
 enum Input : size_t { kStep, kSearch, kLog, kGrids, kInputs };

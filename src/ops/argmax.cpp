@@ -9,7 +9,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin4, out_ld4, first_row;
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

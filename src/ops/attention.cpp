@@ -14,11 +14,11 @@ namespace {
 using ull = unsigned long long;
 
 struct Push {
-  AttentionPush common;
-  uint32_t queries, query_begin, query_end, tiles;
-  uint32_t keys, causal;
-  uint32_t weights_begin, weights_ld;
-  uint32_t window, global_queries, globals_begin, globals_stride;
+  LAPILLI_PUSH_BEHIND(AttentionPush, common,
+      uint32_t queries, query_begin, query_end, tiles;
+      uint32_t keys, causal;
+      uint32_t weights_begin, weights_ld;
+      uint32_t window, global_queries, globals_begin, globals_stride;)
 };
 // Inputs behind q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;

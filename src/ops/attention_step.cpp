@@ -13,8 +13,7 @@ namespace {
 using ull = unsigned long long;
 
 struct Push {
-  AttentionPush common;
-  uint32_t lineage_slots, lineage_positions, beams;
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_slots, lineage_positions, beams;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

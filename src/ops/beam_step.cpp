@@ -14,7 +14,7 @@ using P = ParamWords;
 uint32_t words_each(const StepAttributes& a) { return a.drawn ? 4 : 2; }
 
 struct Push {
-  uint32_t groups, slots, positions, beams, k, slices, ld, log_rows, ticks;
+  LAPILLI_PUSH(uint32_t groups, slots, positions, beams, k, slices, ld, log_rows, ticks;)
 };
 
 enum Input : size_t { kCandidates, kStep, kSearch, kLineage, kLog, kInputs };

@@ -10,7 +10,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, elements, raw_begin, y_begin;
+  LAPILLI_PUSH(uint32_t groups, elements, raw_begin, y_begin;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

@@ -11,7 +11,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, per_line, line, first, cols, x_ld, y_ld, x_begin, y_begin;
+  LAPILLI_PUSH(uint32_t groups, per_line, line, first, cols, x_ld, y_ld, x_begin, y_begin;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

@@ -11,9 +11,9 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot,
-      position_offset, position_ld, position_rows, lineage_slots, lineage_positions, uncounted_id;
-  float scale;
+  LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot,
+               position_offset, position_ld, position_rows, lineage_slots, lineage_positions, uncounted_id;
+               float scale;)
 };
 
 constexpr uint32_t kNoId = ~0u;

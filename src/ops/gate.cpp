@@ -9,7 +9,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, per_line, line4, x_begin, y_begin, x_line4;
+  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin, x_line;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

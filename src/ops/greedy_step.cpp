@@ -13,7 +13,7 @@ using P = ParamWords;
 constexpr uint32_t kLocal = 64;  // rows a workgroup
 
 struct Push {
-  uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;
+  LAPILLI_PUSH(uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;)
 };
 
 enum Input : size_t { kPartials, kStep, kSearch, kLineage, kLog, kInputs };

@@ -8,23 +8,23 @@ namespace lapilli {
 namespace {
 
 struct PlainPush {
-  uint32_t groups, rows, tiles, blocks;
-  uint32_t c_begin, c_end;
-  uint32_t k4;
-  uint32_t x_begin, x_ld4;
-  uint32_t w_begin, panel4;
-  uint32_t bias_begin;
-  uint32_t y_begin, y_ld4;
-  uint32_t y_cols;
-  uint32_t columns_outer;
+  LAPILLI_PUSH(uint32_t groups, rows, tiles, blocks;
+               uint32_t c_begin, c_end;
+               uint32_t k4;
+               uint32_t x_begin, x_ld4;
+               uint32_t w_begin, panel4;
+               uint32_t bias_begin;
+               uint32_t y_begin, y_ld4;
+               uint32_t y_cols;
+               uint32_t columns_outer;)
 };
 struct KvPush {
-  PlainPush plain;
-  uint32_t q_columns, head_dim, slots, positions;
-  uint32_t kv_first, kv_last;
-  uint32_t slot_begin, slot_end;
-  uint32_t kv_begin;
-  uint32_t row_begin, rows_per_slot;
+  LAPILLI_PUSH_BEHIND(PlainPush, plain,
+      uint32_t q_columns, head_dim, slots, positions;
+      uint32_t kv_first, kv_last;
+      uint32_t slot_begin, slot_end;
+      uint32_t kv_begin;
+      uint32_t row_begin, rows_per_slot;)
 };
 
 struct Range64 {

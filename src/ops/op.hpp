@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "graph/graph.hpp"
 #include "graph/schedule.hpp"
+#include "ops/push.hpp"
 #include "ops/shader_id.hpp"
 #include "vulkan/capabilities.hpp"
 
@@ -38,6 +39,7 @@ struct Dispatch {
   std::vector<uint32_t> constants;  // specialization constants 0, 1, ...: never lengths, rows or vocabulary sizes
   std::array<std::byte, 128> push{};
   uint32_t push_bytes = 0;
+  const PushMembers* push_members = nullptr;
   std::vector<Operand> operands;
   uint64_t groups = 1;  // linear; the planner folds it into three dimensions
   // If not 0, the grid follows the live rows of a step or an encode pass: groups = groups_per_tile * ceil(live /
@@ -51,6 +53,7 @@ struct Dispatch {
     static_assert(std::is_trivially_copyable_v<P> && sizeof(P) <= 128 && sizeof(P) % 4 == 0);
     std::memcpy(push.data(), &p, sizeof(P));
     push_bytes = sizeof(P);
+    push_members = &P::members;  // see LAPILLI_PUSH
   }
 };
 

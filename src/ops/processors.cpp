@@ -12,7 +12,7 @@ namespace {
 using P = ParamWords;
 
 struct Push {
-  uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;
+  LAPILLI_PUSH(uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;)
 };
 
 enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists };

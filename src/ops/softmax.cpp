@@ -11,7 +11,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  uint32_t groups, cols, ld4, x_begin, first_row, rows_per_sentence;
+  LAPILLI_PUSH(uint32_t groups, cols, ld4, x_begin, first_row, rows_per_sentence;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

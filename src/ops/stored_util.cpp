@@ -11,8 +11,8 @@ namespace lapilli::stored {
 namespace {
 
 struct Push {
-  uint32_t groups, depth_groups, rows, k, raw_begin, raw_ld, first_row, first_column, group, group_stride, panel_words,
-      dst_begin;
+  LAPILLI_PUSH(uint32_t groups, depth_groups, rows, k, raw_begin, raw_ld, first_row, first_column, group, group_stride,
+               panel_words, dst_begin;)
 };
 
 // Rows and depths that one dispatch moves.

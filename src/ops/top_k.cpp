@@ -10,7 +10,7 @@ namespace {
 uint32_t words_each(const SelectAttributes& a) { return a.draw_beams ? 4 : 2; }
 
 struct Push {
-  uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row, k, beams;
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row, k, beams;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

@@ -11,7 +11,7 @@ namespace {
 using P = ParamWords;
 
 struct Push {
-  uint32_t groups, columns, ld4, begin4, first_row, beams;
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, begin4, first_row, beams;)
 };
 
 enum Input : size_t { kScores, kStep, kSearch, kInputs };

@@ -6,6 +6,7 @@
 
 #include "ops/op.hpp"
 #include "ops/shader_table.hpp"
+#include "push_members.hpp"
 #include "spirv_reader.hpp"
 
 namespace lapilli {
@@ -62,6 +63,8 @@ void compare(const Dispatch& d, const SpirvInfo& info, const Capabilities& caps)
     EXPECT_EQ(static_cast<int>(declared), static_cast<int>(bound.at(binding))) << "access of binding " << binding;
   }
   EXPECT_EQ(info.push_bytes, d.push_bytes);
+  ASSERT_TRUE(d.push_members) << "no push constants";
+  EXPECT_EQ(difference(members_of(*d.push_members), info.push), "");
   EXPECT_EQ(info.spec_ids.size(), d.constants.size()) << "specialization constants";
   if (!info.spec_ids.empty()) {
     EXPECT_EQ(*info.spec_ids.rbegin() + 1, info.spec_ids.size()) << "ids have gaps";
@@ -133,8 +136,53 @@ TEST(Reflection, ReaderSeesLayerNorm) {
   EXPECT_TRUE(info->bindings.at(2).non_readable);
   EXPECT_EQ(info->push_bytes, 24u);
   EXPECT_EQ(info->shared_bytes, 512u);
+  const std::vector<SpirvMember> push{{"groups", "uint", 0},   {"cols", "uint", 4},     {"ld4", "uint", 8},
+                                      {"x_begin", "uint", 12}, {"y_begin", "uint", 16}, {"epsilon", "float", 20}};
+  EXPECT_EQ(info->push, push);
   EXPECT_EQ(info->local_size_constant[0], 0);
   EXPECT_FALSE(read_spirv(std::vector<uint32_t>{1, 2, 3, 4, 5, 6}).ok());
+}
+
+// Push structs of the size of layer_norm's.
+struct SizesPush {
+  LAPILLI_PUSH(uint32_t groups, cols, ld4;)
+};
+struct WholePush {
+  LAPILLI_PUSH_BEHIND(SizesPush, sizes, uint32_t x_begin, y_begin;  // a comment
+                      float epsilon;)
+};
+struct SwappedPush {
+  LAPILLI_PUSH(uint32_t groups, cols, ld4, y_begin, x_begin; float epsilon;)
+};
+struct SwappedBeforePush {
+  LAPILLI_PUSH(uint32_t groups, ld4, cols;)
+};
+struct SwappedBehindPush {
+  LAPILLI_PUSH_BEHIND(SwappedBeforePush, sizes, uint32_t x_begin, y_begin; float epsilon;)
+};
+struct OtherNamePush {
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, x_begin, y_begin; float epsilon;)
+};
+struct OtherTypePush {
+  LAPILLI_PUSH(uint32_t groups, cols, ld4, x_begin, y_begin; int32_t epsilon;)
+};
+static_assert(sizeof(WholePush) == 24 && sizeof(SwappedPush) == 24 && sizeof(SwappedBehindPush) == 24);
+
+TEST(Reflection, PushMembersThatDifferAreSeen) {
+  const auto& code = shader_code(ShaderId::layer_norm);
+  const auto info = read_spirv({code.words, code.word_count});
+  ASSERT_TRUE(info.ok());
+  const auto seen = [&](const PushMembers& push) { return difference(members_of(push), info->push); };
+  EXPECT_EQ(seen(WholePush::members), "");
+  EXPECT_EQ(seen(SwappedPush::members),
+            "member 3: the op has uint y_begin at byte 12, the kernel uint x_begin at byte 12");
+  EXPECT_EQ(seen(SwappedBehindPush::members),
+            "member 1: the op has uint ld4 at byte 4, the kernel uint cols at byte 4");
+  EXPECT_EQ(seen(OtherNamePush::members),
+            "member 1: the op has uint columns at byte 4, the kernel uint cols at byte 4");
+  EXPECT_EQ(seen(OtherTypePush::members),
+            "member 5: the op has int epsilon at byte 20, the kernel float epsilon at byte 20");
+  EXPECT_EQ(seen(SizesPush::members), "member 3: the op has nothing, the kernel uint x_begin at byte 12");
 }
 
 }  // namespace

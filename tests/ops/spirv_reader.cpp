@@ -26,6 +26,8 @@ class Module {
     std::map<uint32_t, std::map<uint32_t, uint32_t>> members;  // member -> the same
   };
   uint64_t size_of(uint32_t type) const;
+  std::string type_name(uint32_t type) const;
+  std::vector<SpirvMember> members_of(uint32_t type) const;
   uint32_t constant(uint32_t id) const;
   void read_variable(const Instruction& i, SpirvInfo& info) const;
   void read_local_size(SpirvInfo& info) const;
@@ -33,7 +35,20 @@ class Module {
   std::vector<Instruction> all_;
   std::unordered_map<uint32_t, Instruction> by_result_;
   std::unordered_map<uint32_t, Decorations> decorations_;
+  std::map<std::pair<uint32_t, uint32_t>, std::string> member_names_;  // of (struct type, member)
 };
+
+// Four characters a word, the first one lowest; a zero ends it.
+std::string read_string(std::span<const uint32_t> words) {
+  std::string text;
+  for (const uint32_t word : words)
+    for (uint32_t shift = 0; shift < 32; shift += 8) {
+      const char c = static_cast<char>(word >> shift & 0xffu);
+      if (c == 0) return text;
+      text += c;
+    }
+  return text;
+}
 
 Status Module::parse(std::span<const uint32_t> words) {
   if (words.size() < 5 || words[0] != SpvMagicNumber) return fail(ErrorCode::invalid_data, "not SPIR-V");
@@ -47,6 +62,8 @@ Status Module::parse(std::span<const uint32_t> words) {
     if (i.op == SpvOpDecorate) decorations_[i.args[0]].values[i.args[1]] = i.args.size() > 2 ? i.args[2] : 0;
     if (i.op == SpvOpMemberDecorate)
       decorations_[i.args[0]].members[i.args[1]][i.args[2]] = i.args.size() > 3 ? i.args[3] : 0;
+    if (i.op == SpvOpMemberName && i.args.size() > 2)
+      member_names_[{i.args[0], i.args[1]}] = read_string(i.args.subspan(2));
     all_.push_back(i);
     at += count;
   }
@@ -92,11 +109,35 @@ uint64_t Module::size_of(uint32_t type) const {
   }
 }
 
+std::string Module::type_name(uint32_t type) const {
+  const auto& i = by_result_.at(type);
+  if (i.op == SpvOpTypeFloat && i.args[1] == 32) return "float";
+  if (i.op == SpvOpTypeInt && i.args[1] == 32) return i.args[2] != 0 ? "int" : "uint";
+  return "?";
+}
+
+std::vector<SpirvMember> Module::members_of(uint32_t type) const {
+  std::vector<SpirvMember> all;
+  const auto& types = by_result_.at(type).args;
+  for (uint32_t m = 0; m + 1 < types.size(); ++m) {
+    SpirvMember member;
+    const auto name = member_names_.find({type, m});
+    if (name != member_names_.end()) member.name = name->second;
+    member.type = type_name(types[m + 1]);
+    member.offset = decorations_.at(type).members.at(m).at(SpvDecorationOffset);
+    all.push_back(member);
+  }
+  return all;
+}
+
 void Module::read_variable(const Instruction& i, SpirvInfo& info) const {
   const uint32_t id = i.args[1], storage = i.args[2];
   const uint32_t type = by_result_.at(i.args[0]).args[2];
   if (storage == SpvStorageClassWorkgroup) info.shared_bytes += size_of(type);
-  if (storage == SpvStorageClassPushConstant) info.push_bytes = static_cast<uint32_t>(size_of(type));
+  if (storage == SpvStorageClassPushConstant) {
+    info.push_bytes = static_cast<uint32_t>(size_of(type));
+    info.push = members_of(type);
+  }
   const auto own = decorations_.find(id);
   if (own == decorations_.end() || !own->second.values.count(SpvDecorationBinding)) return;
   if (own->second.values.at(SpvDecorationDescriptorSet) != 0) info.other_sets = true;
