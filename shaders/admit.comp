@@ -23,32 +23,31 @@ layout(push_constant) uniform P {
   uint list_words;
 } p;
 
-uint entry_of(uint sentence) { return INBOX_HEADER + sentence * INBOX_ENTRY; }
-
 #if STAGE == 0
-void cancel(uint stride) {
+void cancel() {
   uint offset = inbox[INBOX_CANCELLED_OFFSET], n = min(inbox[INBOX_CANCELLED], p.places);
   for (uint i = gl_LocalInvocationIndex; i < n; i += 64u) {
     uint place = inbox[offset + i];
-    if (place < p.places) search[place * stride + SEARCH_STATUS] = STATUS_NONE;
+    if (place < p.places) search[search_record(place, p.beams) + SEARCH_STATUS] = STATUS_NONE;
   }
 }
 
-void enter(uint sentence, uint stride) {
-  uint lane = gl_LocalInvocationIndex, entry = entry_of(sentence), place = inbox[entry + INBOX_PLACE];
+void enter(uint sentence) {
+  uint lane = gl_LocalInvocationIndex, entry = inbox_entry_at(sentence), place = inbox[entry + INBOX_PLACE];
   if (place >= p.places) return;
-  uint none = floatBitsToUint(-1e9), base = place * stride, params = entry + INBOX_PARAMS;
+  uint none = floatBitsToUint(NO_SCORE), stride = search_stride(p.beams), base = search_record(place, p.beams);
+  uint params = entry + INBOX_PARAMS, running = search_running(0u), finished = search_finished_entry(p.beams, 0u);
   for (uint word = lane; word < stride; word += 64u) {
     uint value = 0u;
     if (word < PARAM_WORDS) value = inbox[params + word];
     if (word == SEARCH_STATUS) value = STATUS_WAITING;
     if (word == SEARCH_POSITION) value = max(inbox[params + P_PREFIX], 1u) - 1u;
     // Only the first beam counts at first, so that the beams do not all find the same.
-    if (word > SEARCH_HEADER && word < SEARCH_HEADER + p.beams) value = none;
-    if (word >= SEARCH_HEADER + p.beams && (word - SEARCH_HEADER - p.beams) % 4u == 0u) value = none;
+    if (word > running && word < finished) value = none;
+    if (word >= finished && (word - finished) % FINISHED_WORDS == FINISHED_SCORE) value = none;
     search[base + word] = value;
   }
-  if (lane == 0u) step_words[STEP_QUEUE + ((step_words[STEP_QUEUED] + sentence) & (MAX_ROWS - 1u))] = place;
+  if (lane == 0u) step_words[step_queue_word(step_words[STEP_QUEUED] + sentence)] = place;
 }
 #endif
 
@@ -57,34 +56,33 @@ void main() {
   if (g >= p.groups) return;
   uint sentences = min(inbox[INBOX_SENTENCES], p.room);
 #if STAGE == 0
-  uint stride = SEARCH_HEADER + 5u * p.beams;
   if (g == 0u) {
-    cancel(stride);
+    cancel();
     if (lane == 0u) {
       step_words[STEP_ADMITTED] = sentences;
       step_words[STEP_MARK] = inbox[INBOX_MARK];
     }
   } else if (g <= sentences) {
-    enter(g - 1u, stride);
+    enter(g - 1u);
   }
 #elif STAGE == 1
   uint sentence = g / p.beams;
   if (sentence >= sentences) return;
-  uint entry = entry_of(sentence), first = inbox[entry + INBOX_PLACE] * p.beams, slot = first + g % p.beams;
+  uint entry = inbox_entry_at(sentence), first = inbox[entry + INBOX_PLACE] * p.beams, slot = first + g % p.beams;
   if (slot >= p.slots) return;
   uint given = min(inbox[entry + INBOX_PARAMS + P_PREFIX], p.positions), ids = inbox[entry + INBOX_GIVEN_OFFSET];
   for (uint i = lane; i < given; i += 64u) {
     // What is behind every hypothesis is computed once, in the first slot.
     uint holder = i + 1u < given ? first : slot;
     for (uint parity = 0u; parity < 2u; ++parity) {
-      lineage[((parity * 2u) * p.slots + slot) * p.positions + i] = holder;
-      lineage[((parity * 2u + 1u) * p.slots + slot) * p.positions + i] = inbox[ids + i];
+      lineage[lineage_word(parity, LINEAGE_ANCESTRY, slot, i, p.slots, p.positions)] = holder;
+      lineage[lineage_word(parity, LINEAGE_TOKENS, slot, i, p.slots, p.positions)] = inbox[ids + i];
     }
   }
 #else
   if (g == 0u) {
     for (uint i = lane; i < sentences; i += 64u) {
-      uint entry = entry_of(i), place = inbox[entry + INBOX_PLACE];
+      uint entry = inbox_entry_at(i), place = inbox[entry + INBOX_PLACE];
       if (place >= p.places) continue;
       lengths[2u * place] = inbox[entry + INBOX_SOURCE_BEGIN];
       lengths[2u * place + 1u] = inbox[entry + INBOX_SOURCE_END];
@@ -92,7 +90,8 @@ void main() {
   }
   uint blocks = inbox[INBOX_BLOCKS], offset = inbox[INBOX_BLOCKS_OFFSET];
   for (uint b = g; b < blocks; b += p.groups) {
-    uint to = inbox[offset + 3u * b], words = inbox[offset + 3u * b + 1u], from = inbox[offset + 3u * b + 2u];
+    uint block = offset + INBOX_BLOCK * b, words = inbox[block + INBOX_BLOCK_SIZE];
+    uint to = inbox[block + INBOX_BLOCK_TO], from = inbox[block + INBOX_BLOCK_FROM];
     for (uint i = lane; i < words && to + i < p.list_words; i += 64u) lists[to + i] = inbox[from + i];
   }
 #endif

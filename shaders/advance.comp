@@ -24,15 +24,15 @@ shared uint live;
 
 void put_rows(uint sentence, uint place, uint position) {
   for (uint b = 0u; b < p.beams; ++b)
-    step_words[STEP_ROWS + sentence * p.beams + b] = (position << SLOT_BITS) | (place * p.beams + b);
+    step_words[STEP_ROWS + sentence * p.beams + b] = row_word_of(place * p.beams + b, position);
 }
 
 // The places' sentences that go on, or wait for more positions. An invocation has a run of places, so that their order
 // stays.
-uvec2 move_on(uint begin, uint end, uint stride) {
+uvec2 move_on(uint begin, uint end) {
   uvec2 count = uvec2(0u);
   for (uint s = begin; s < end; ++s) {
-    uint at = s * stride, status = search[at + SEARCH_STATUS], position = search[at + SEARCH_POSITION];
+    uint at = search_record(s, p.beams), status = search[at + SEARCH_STATUS], position = search[at + SEARCH_POSITION];
     if (status != STATUS_RUNNING && status != STATUS_FULL) continue;
     if (status == STATUS_RUNNING && p.counts != 0u) search[at + SEARCH_POSITION] = ++position;
     bool room = position + 1u < p.positions;
@@ -43,10 +43,10 @@ uvec2 move_on(uint begin, uint end, uint stride) {
 }
 
 // Returns how many sentences run when the queue has been looked through.
-uint start_waiting(uint total, uint held, uint stride, uint queued) {
+uint start_waiting(uint total, uint held, uint queued) {
   uint started = step_words[STEP_STARTED];
   while (started != queued && total + held < p.rows / p.beams) {
-    uint place = step_words[STEP_QUEUE + (started & (MAX_ROWS - 1u))], at = place * stride;
+    uint place = step_words[step_queue_word(started)], at = search_record(place, p.beams);
     ++started;
     // A place may have been left, or left and taken again, since it was queued.
     if (place >= p.places || search[at + SEARCH_STATUS] != STATUS_WAITING) continue;
@@ -63,9 +63,9 @@ uint start_waiting(uint total, uint held, uint stride, uint queued) {
 void main() {
   uint lane = gl_LocalInvocationIndex;
   if (group_index() >= p.groups) return;
-  uint stride = SEARCH_HEADER + 5u * p.beams, share = div_up(p.places, 64u);
+  uint share = div_up(p.places, 64u);
   uint begin = min(lane * share, p.places), end = min(begin + share, p.places);
-  uvec2 count = move_on(begin, end, stride);
+  uvec2 count = move_on(begin, end);
   running_of[lane] = count.x;
   full_of[lane] = count.y;
   hand_over();
@@ -76,23 +76,24 @@ void main() {
     held += full_of[i];
   }
   for (uint s = begin; s < end; ++s) {
-    if (search[s * stride + SEARCH_STATUS] != STATUS_RUNNING) continue;
-    put_rows(before, s, search[s * stride + SEARCH_POSITION]);
+    uint at = search_record(s, p.beams);
+    if (search[at + SEARCH_STATUS] != STATUS_RUNNING) continue;
+    put_rows(before, s, search[at + SEARCH_POSITION]);
     ++before;
   }
   // What is started below must not be taken for running above.
   hand_over();
   if (lane == 0u) {
     uint tick = step_words[STEP_TICK], ran = step_words[STEP_LIVE], queued = step_words[STEP_QUEUED] + step_words[STEP_ADMITTED];
-    live = start_waiting(total, held, stride, queued) * p.beams;
+    live = start_waiting(total, held, queued) * p.beams;
     step_words[STEP_ADMITTED] = 0u;
     step_words[STEP_LIVE] = live;
     if (p.counts != 0u) {
-      uint header = (tick & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows);
-      log_words[header] = live;
-      log_words[header + 1u] = ran;
-      log_words[header + 2u] = tick;
-      log_words[header + 3u] = step_words[STEP_MARK];
+      uint header = log_row_at(tick, p.ticks, p.log_rows);
+      log_words[header + LOG_LIVE] = live;
+      log_words[header + LOG_RAN] = ran;
+      log_words[header + LOG_TICK] = tick;
+      log_words[header + LOG_MARK] = step_words[STEP_MARK];
       step_words[STEP_TICK] = tick + 1u;
     }
   }

@@ -149,7 +149,8 @@ void main() {
   uint begin = length_word(2u * slot), end = min(length_word(2u * slot + 1u), p.positions);
 #else
   uint slot = own, step = position_of(row_word(row)), begin = 0u, end = min(step + 1u, p.positions);
-  uint ancestry = ((step & 1u) * 2u * p.lineage_slots + slot) * p.lineage_positions;
+  uint ancestry =
+      lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
 #endif
   if (slot < p.slot_begin || slot >= p.slot_end) return;
   const uint count = 1u, first = 0u;

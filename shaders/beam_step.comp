@@ -15,8 +15,6 @@ layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec4 candidat
 layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
 #endif
 layout(std430, set = 0, binding = 1) coherent buffer Searches { uint searches[]; };
-layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
-layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions, beams;
@@ -24,8 +22,7 @@ layout(push_constant) uniform P {
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
 
-const uint LOCAL = 64u, MAX_BEAMS = 32u, MAX_CANDIDATES = 288u;
-const float NONE = -1e9;  // what the reference takes for a score that does not count
+const uint LOCAL = 64u;
 shared float pick_score[MAX_CANDIDATES];
 shared uint pick_beam[MAX_CANDIDATES];
 shared uint pick_id[MAX_CANDIDATES];
@@ -40,9 +37,10 @@ shared float next_score[MAX_BEAMS];  // and their running scores
 shared uint notes[2];                // of the first two rows
 shared uint failed;                  // a score is no number
 // The sentence's record while it is worked on. From the buffer it is read once, and written back at the end.
-shared uint search[SEARCH_HEADER + 5u * MAX_BEAMS];
+shared uint search[SEARCH_LARGEST];
 uint param(uint i) { return search[i]; }
 float param_float(uint i) { return uintBitsToFloat(search[i]); }
+#include "bookkeeping.glsl"
 #ifdef DRAW
 const float TAKEN = -3e38;
 shared float run_score[MAX_CANDIDATES];  // of picks, should they run on
@@ -93,7 +91,7 @@ Candidate next_best(Candidate last) {
   Candidate best = Candidate(MASKED, 0u, NO_ID);
   for (uint list = gl_LocalInvocationIndex; list < p.beams * p.slices; list += LOCAL) {
     uint beam = list / p.slices, base = (first_row + beam) * p.ld + list % p.slices * p.k;
-    float running = uintBitsToFloat(search[SEARCH_HEADER + beam]), level = 0.0;
+    float running = uintBitsToFloat(search[search_running(beam)]), level = 0.0;
     bool found = false;
     for (uint i = last.id == NO_ID ? 0u : first_open(base, running, beam, last); i < p.k; ++i) {
       uint id = candidates[base + i].y;
@@ -168,32 +166,27 @@ void pick() {
   for (uint i = lane; i < p.k; i += LOCAL) {
     if (pick_id[i] == NO_ID || forbidden(pick_score[i])) continue;
     uint beam = pick_beam[i];
-    float running = uintBitsToFloat(search[SEARCH_HEADER + beam]);
+    float running = uintBitsToFloat(search[search_running(beam)]);
     pick_score[i] = sum_of(running, value_of(beam, pick_id[i], pick_score[i], running));
   }
   barrier();
 #endif
 }
 
-bool is_end(uint id) {
-  for (uint i = 0u; i < param(P_END_COUNT); ++i)
-    if (param(P_END_IDS + i) == id) return true;
-  return false;
-}
-
-uint entry_word(uint i) { return SEARCH_HEADER + p.beams + 4u * i; }
+uint finished_entry(const uint i) { return search_finished_entry(p.beams, i); }
 
 // Puts pick `i` into the list of finished hypotheses if it is good enough; among equals the older stays in front.
 void finish(uint i, float score) {
   uint at = 0u;
-  while (at < p.beams && uintBitsToFloat(search[entry_word(at)]) >= score) ++at;
+  while (at < p.beams && uintBitsToFloat(search[finished_entry(at) + FINISHED_SCORE]) >= score) ++at;
   if (at == p.beams) return;
   for (uint j = p.beams - 1u; j > at; --j)
-    for (uint w = 0u; w < 4u; ++w) search[entry_word(j) + w] = search[entry_word(j - 1u) + w];
-  search[entry_word(at)] = floatBitsToUint(score);
-  search[entry_word(at) + 1u] = t;
-  search[entry_word(at) + 2u] = pick_beam[i];
-  search[entry_word(at) + 3u] = pick_id[i];
+    for (uint w = 0u; w < FINISHED_WORDS; ++w) search[finished_entry(j) + w] = search[finished_entry(j - 1u) + w];
+  uint entry = finished_entry(at);
+  search[entry + FINISHED_SCORE] = floatBitsToUint(score);
+  search[entry + FINISHED_POSITION] = t;
+  search[entry + FINISHED_BEAM] = pick_beam[i];
+  search[entry + FINISHED_TOKEN] = pick_id[i];
   search[SEARCH_FINISHED] = min(search[SEARCH_FINISHED] + 1u, p.beams);
 }
 
@@ -217,30 +210,29 @@ void choose_running(bool limit) {
     next_from[b] = from;
     next_score[b] = score;
   }
-  for (uint b = 0u; b < p.beams; ++b) search[SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+  for (uint b = 0u; b < p.beams; ++b) search[search_running(b)] = floatBitsToUint(next_score[b]);
 }
 #else
-// The best that run on: a hypothesis that has ended counts NONE less and so only fills up.
+// The best that run on: a hypothesis that has ended counts NO_SCORE less and so only fills up.
 void choose_running(bool limit) {
   uint open = 0u, ended = 0u;
   for (uint b = 0u; b < p.beams; ++b) {
     while (open < p.k && (limit || is_end(pick_id[open]))) ++open;
     while (ended < p.k && !(limit || is_end(pick_id[ended]))) ++ended;
     float open_score = open < p.k ? pick_score[open] : 0.0;
-    float ended_score = ended < p.k ? (forbidden(pick_score[ended]) ? MASKED : pick_score[ended] + NONE) : 0.0;
+    float ended_score = ended < p.k ? (forbidden(pick_score[ended]) ? MASKED : pick_score[ended] + NO_SCORE) : 0.0;
     bool take_open = open < p.k && (ended >= p.k || open_score > ended_score || (open_score == ended_score && open < ended));
     next_from[b] = take_open ? open++ : ended++;
     next_score[b] = take_open ? open_score : ended_score;
-    search[SEARCH_HEADER + b] = floatBitsToUint(next_score[b]);
+    search[search_running(b)] = floatBitsToUint(next_score[b]);
   }
 }
 #endif
 
 void decide() {
-  uint generated = t + 2u - param(P_PREFIX);
-  bool limit = t + 2u >= param(P_MAX_LENGTH);
-  float penalty = param_float(P_LENGTH_PENALTY), divisor = length_divisor(generated, penalty);
-  bool stop_when_full = param(P_EARLY_STOPPING) == 1u;
+  bool limit = reaches_limit(t);
+  float penalty = param_float(P_LENGTH_PENALTY), divisor = length_divisor(generated_with(t), penalty);
+  bool stop_when_full = param(P_EARLY_STOPPING) == STOP_YES;
   bool settled = search[SEARCH_SETTLED] != 0u;
   bool closed = settled || (stop_when_full && search[SEARCH_FINISHED] == p.beams);
   choose_running(limit);
@@ -251,17 +243,18 @@ void decide() {
     if (!closed && (limit || is_end(pick_id[i])) && pick_id[i] != NO_ID && !forbidden(pick_score[i]))
       finish(i, pick_score[i] / divisor);
   uint finished = search[SEARCH_FINISHED];
-  // Can the best running one still become better than the worst finished one? (Places not taken yet count NONE.)
+  // Can the best running one still become better than the worst finished one? (Places not taken yet count NO_SCORE.)
   float length = divisor;
-  if (param(P_EARLY_STOPPING) == 2u && penalty > 0.0)
+  if (param(P_EARLY_STOPPING) == STOP_NEVER && penalty > 0.0)
     length = length_divisor(max(param(P_MAX_LENGTH), param(P_PREFIX) + 1u) - param(P_PREFIX), penalty);
-  float best = next_score[0];
-  settled = settled || forbidden(best) || !(best / length > uintBitsToFloat(search[entry_word(p.beams - 1u)]));
+  float best = next_score[0], worst = uintBitsToFloat(search[finished_entry(p.beams - 1u) + FINISHED_SCORE]);
+  settled = settled || forbidden(best) || !(best / length > worst);
   search[SEARCH_SETTLED] = settled ? 1u : 0u;
   bool done = settled || limit || all_ended || (stop_when_full && finished == p.beams);
   if (done) search[SEARCH_STATUS] = STATUS_ENDED;
   notes[0] = done ? LOG_NOTE_ENDED | (finished << LOG_NOTE_COUNT_SHIFT) : 0u;
-  notes[1] = finished == 0u ? 0u : 1u + ((search[entry_word(0u) + 1u] << SLOT_BITS) | search[entry_word(0u) + 2u]);
+  uint found = finished_entry(0u);
+  notes[1] = finished == 0u ? 0u : 1u + row_word_of(search[found + FINISHED_BEAM], search[found + FINISHED_POSITION]);
 }
 
 // The sentence ends without a result; what its rows log means nothing.
@@ -277,21 +270,12 @@ void give_up() {
   notes[1] = 0u;
 }
 
-void write_log(uint beam, uint token, uint parent, uint score, uint note) {
-  uint tick_row = (step_word(STEP_TICK) & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows);
-  uint entry = tick_row + LOG_HEADER + LOG_ENTRY * (first_row + beam);
-  log_words[entry] = token;
-  log_words[entry + 1u] = row_word(first_row + beam);
-  log_words[entry + 2u] = parent;
-  log_words[entry + 3u] = score;
-  log_words[entry + 4u] = note;
-  log_words[entry + 5u] = param(P_MARK);
-  if (search[SEARCH_STATUS] == STATUS_ENDED)
-    for (uint w = 0u; w < 4u; ++w) log_words[entry + LOG_FINISHED + w] = search[entry_word(beam) + w];
-}
-
-uint lineage_word(uint parity, uint plane, uint slot, uint position) {
-  return ((parity * 2u + plane) * p.slots + slot) * p.positions + position;
+void log_beam(uint beam, uint token, uint parent) {
+  uint entry = log_entry_of(first_row + beam), note = beam < 2u ? notes[beam] : 0u;
+  write_log(entry, first_row + beam, token, parent, floatBitsToUint(next_score[beam]), note);
+  if (search[SEARCH_STATUS] != STATUS_ENDED) return;
+  uint from = finished_entry(beam);
+  for (uint w = 0u; w < FINISHED_WORDS; ++w) log_words[entry + LOG_FINISHED + w] = search[from + w];
 }
 
 // The lists are in order, so that their first candidate tells.
@@ -310,17 +294,16 @@ void main() {
   t = position_of(row_word(first_row));
   if (t + 1u >= p.positions) return;
   first_slot = slot_of(row_word(first_row));
-  uint stride = SEARCH_HEADER + 5u * p.beams, base = first_slot / p.beams * stride;
+  uint stride = search_stride(p.beams), base = search_record(first_slot / p.beams, p.beams);
   for (uint i = lane; i < stride; i += LOCAL) search[i] = searches[base + i];
   if (lane == 0u) failed = 0u;
   hand_over();
   look_for_failure();
-  uint parity = t & 1u;
   pick();
 #ifdef DRAW
   for (uint i = lane; i < p.k; i += LOCAL) {
-    bool ended = t + 2u >= param(P_MAX_LENGTH) || is_end(pick_id[i]);
-    run_score[i] = !ended ? pick_score[i] : forbidden(pick_score[i]) ? MASKED : pick_score[i] + NONE;
+    bool ended = reaches_limit(t) || is_end(pick_id[i]);
+    run_score[i] = !ended ? pick_score[i] : forbidden(pick_score[i]) ? MASKED : pick_score[i] + NO_SCORE;
   }
   barrier();
 #endif
@@ -329,17 +312,17 @@ void main() {
     else decide();
   }
   barrier();
+  uint now = lineage_parity(t), then = lineage_parity(t + 1u);
   for (uint i = lane; i < p.beams * (t + 1u); i += LOCAL) {
     uint beam = i / (t + 1u), position = i % (t + 1u), parent = pick_beam[next_from[beam]];
-    for (uint plane = 0u; plane < 2u; ++plane)
-      lineage[lineage_word(parity ^ 1u, plane, first_slot + beam, position)] =
-          lineage[lineage_word(parity, plane, first_slot + parent, position)];
+    for (uint plane = LINEAGE_ANCESTRY; plane <= LINEAGE_TOKENS; ++plane)
+      lineage[lineage_at(then, plane, first_slot + beam, position)] =
+          lineage[lineage_at(now, plane, first_slot + parent, position)];
   }
   if (lane < p.beams) {
     uint from = next_from[lane], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
-    lineage[lineage_word(parity ^ 1u, 0u, first_slot + lane, t + 1u)] = first_slot + lane;
-    lineage[lineage_word(parity ^ 1u, 1u, first_slot + lane, t + 1u)] = token;
-    write_log(lane, token, pick_beam[from], floatBitsToUint(next_score[lane]), lane < 2u ? notes[lane] : 0u);
+    append_token(first_slot + lane, t, token);
+    log_beam(lane, token, pick_beam[from]);
   }
   for (uint i = SEARCH_STATUS + lane; i < stride; i += LOCAL) searches[base + i] = search[i];
 }

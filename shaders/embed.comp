@@ -10,6 +10,7 @@
 #define USE_SPANS
 #endif
 #include "common.glsl"
+#include "panel.glsl"
 #include "state.glsl"
 layout(local_size_x_id = 0) in;
 layout(std430, set = 0, binding = 0) readonly buffer Ids { uint ids[]; };
@@ -37,7 +38,8 @@ void main() {
 #ifdef STEP
   if (row >= step_word(STEP_LIVE)) return;
   uint word_of_row = row_word(row), slot = slot_of(word_of_row), position = position_of(word_of_row);
-  uint id = ids[(((position & 1u) * 2u + 1u) * p.lineage_slots + slot) * p.lineage_positions + position];
+  uint parity = lineage_parity(position);
+  uint id = ids[lineage_word(parity, LINEAGE_TOKENS, slot, position, p.lineage_slots, p.lineage_positions)];
 #else
 #ifdef SPANS
   uint sentence;
@@ -52,7 +54,7 @@ void main() {
   // The first slice also takes the ids that are no word: they give zeros.
   bool known = id < p.vocabulary;
   if (known ? id < p.first_id || id >= p.end_id : p.first_id != 0u) return;
-  uint word = (id - p.first_id) / 32u * p.panel + id % 32u;
+  uint word = packed_element(id - p.first_id, 0u, p.panel);
   // The id that is not counted has the row before all others.
 #ifndef STEP
   uint before = 0u;
@@ -64,7 +66,7 @@ void main() {
   uint at = place * p.position_ld;
   bool placed = place < p.position_rows;
   for (uint i = gl_LocalInvocationIndex; i < p.ld; i += LOCAL) {
-    float v = known && i < p.d ? p.scale * table[word + i * 32u] : 0.0;
+    float v = known && i < p.d ? p.scale * table[word + i * PANEL] : 0.0;
     if (placed && i < p.d) v += positions[at + i];
     x[p.x_begin + row * p.ld + i] = v;
   }

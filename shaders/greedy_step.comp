@@ -9,8 +9,6 @@
 layout(local_size_x = 64) in;
 layout(std430, set = 0, binding = 0) readonly buffer Partials { uvec4 partials[]; };  // see argmax.comp
 layout(std430, set = 0, binding = 1) buffer Search { uint search[]; };
-layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
-layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint slots, positions;
@@ -19,10 +17,7 @@ layout(push_constant) uniform P {
 } p;
 uint base;  // of the sentence in `search`
 uint param(uint i) { return search[base + i]; }
-
-uint lineage_word(uint parity, uint plane, uint slot, uint position) {
-  return ((parity * 2u + plane) * p.slots + slot) * p.positions + position;
-}
+#include "bookkeeping.glsl"
 
 // What the slices' maxima come to.
 struct Chosen {
@@ -67,21 +62,14 @@ Chosen choose(uint row) {
 }
 #endif
 
-bool ends(uint token, uint t) {
-  if (t + 2u >= param(P_MAX_LENGTH)) return true;
-  for (uint i = 0u; i < param(P_END_COUNT); ++i)
-    if (param(P_END_IDS + i) == token) return true;
-  return false;
-}
-
 void main() {
   uint row = group_index() * 64u + gl_LocalInvocationIndex;
   if (row >= step_word(STEP_LIVE)) return;
   uint t = position_of(row_word(row)), slot = slot_of(row_word(row));
   if (t + 1u >= p.positions) return;
-  base = slot * (SEARCH_HEADER + 5u);
-  uint entry = (step_word(STEP_TICK) & (p.ticks - 1u)) * (LOG_HEADER + LOG_ENTRY * p.log_rows) + LOG_HEADER + LOG_ENTRY * row;
-  float running = uintBitsToFloat(search[base + SEARCH_HEADER]);
+  base = search_record(slot, 1u);
+  uint entry = log_entry_of(row);
+  float running = uintBitsToFloat(search[base + search_running(0u)]);
   Chosen chosen = choose(row);
   // Drivers differ in what they take for the best of what is no number.
   uint token = chosen.failed || chosen.id == NO_ID ? param(P_PAD) : chosen.id, note = 0u;
@@ -90,26 +78,21 @@ void main() {
     running = MASKED;
     search[base + SEARCH_STATUS] = STATUS_ENDED;
     note = LOG_NOTE_ENDED | LOG_NOTE_FAILED;
-  } else if (ends(token, t)) {
-    float divisor = length_divisor(t + 2u - param(P_PREFIX), uintBitsToFloat(param(P_LENGTH_PENALTY)));
+  } else if (reaches_limit(t) || is_end(token)) {
+    float divisor = length_divisor(generated_with(t), uintBitsToFloat(param(P_LENGTH_PENALTY)));
     search[base + SEARCH_STATUS] = STATUS_ENDED;
     note = LOG_NOTE_ENDED | (1u << LOG_NOTE_COUNT_SHIFT);
-    log_words[entry + LOG_FINISHED] = floatBitsToUint(forbidden(running) ? MASKED : running / divisor);
-    log_words[entry + LOG_FINISHED + 1u] = t;
-    log_words[entry + LOG_FINISHED + 2u] = 0u;
-    log_words[entry + LOG_FINISHED + 3u] = token;
+    uint finished = entry + LOG_FINISHED;
+    log_words[finished + FINISHED_SCORE] = floatBitsToUint(forbidden(running) ? MASKED : running / divisor);
+    log_words[finished + FINISHED_POSITION] = t;
+    log_words[finished + FINISHED_BEAM] = 0u;
+    log_words[finished + FINISHED_TOKEN] = token;
   }
-  search[base + SEARCH_HEADER] = floatBitsToUint(running);
+  search[base + search_running(0u)] = floatBitsToUint(running);
   // The other parity already holds the positions before t: a slot continues itself.
-  uint parity = t & 1u;
-  for (uint plane = 0u; plane < 2u; ++plane) {
-    lineage[lineage_word(parity ^ 1u, plane, slot, t)] = lineage[lineage_word(parity, plane, slot, t)];
-    lineage[lineage_word(parity ^ 1u, plane, slot, t + 1u)] = plane == 0u ? slot : token;
-  }
-  log_words[entry] = token;
-  log_words[entry + 1u] = row_word(row);
-  log_words[entry + 2u] = 0u;
-  log_words[entry + 3u] = floatBitsToUint(running);
-  log_words[entry + 4u] = note;
-  log_words[entry + 5u] = param(P_MARK);
+  uint now = lineage_parity(t), then = lineage_parity(t + 1u);
+  for (uint plane = LINEAGE_ANCESTRY; plane <= LINEAGE_TOKENS; ++plane)
+    lineage[lineage_at(then, plane, slot, t)] = lineage[lineage_at(now, plane, slot, t)];
+  append_token(slot, t, token);
+  write_log(entry, row, token, 0u, floatBitsToUint(running), note);
 }

@@ -15,7 +15,7 @@ void main() {
   uint lane = gl_SubgroupInvocationID;
   uint own = p.c_begin + block * LOCAL + lane, c = min(own, p.c_end - 1u);  // every lane stays: others need its part
   uint row = tile * uint(RM);
-  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
   uint xi[RM];
   vec4 sum[RM], part[RM];
   for (uint i = 0u; i < uint(RM); ++i) {
@@ -26,8 +26,8 @@ void main() {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
     for (uint i = 0u; i < uint(RM); ++i) part[i] = x[xi[i] + at];
     for (uint k = 0u; k < n; ++k) {
-      vec4 w0 = w[wi], w1 = w[wi + 8u], w2 = w[wi + 16u], w3 = w[wi + 24u];
-      wi += 32u;
+      vec4 w0 = w[wi], w1 = w[wi + PANEL4], w2 = w[wi + 2u * PANEL4], w3 = w[wi + 3u * PANEL4];
+      wi += 4u * PANEL4;
       for (uint i = 0u; i < uint(RM); ++i) {
         vec4 v = subgroupShuffle(part[i], k);
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

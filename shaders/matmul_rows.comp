@@ -13,7 +13,7 @@ void main() {
   uint c = p.c_begin + block * LOCAL + gl_LocalInvocationID.x;
   if (c >= p.c_end) return;
   uint row = tile * uint(RM);
-  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
   uint xi[RM];
   vec4 sum[RM];
   for (uint i = 0u; i < uint(RM); ++i) {
@@ -21,8 +21,8 @@ void main() {
     sum[i] = vec4(0.0);
   }
   for (uint k = 0u; k < p.k4; ++k) {
-    vec4 w0 = w[wi], w1 = w[wi + 8u], w2 = w[wi + 16u], w3 = w[wi + 24u];
-    wi += 32u;
+    vec4 w0 = w[wi], w1 = w[wi + PANEL4], w2 = w[wi + 2u * PANEL4], w3 = w[wi + 3u * PANEL4];
+    wi += 4u * PANEL4;
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[xi[i] + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

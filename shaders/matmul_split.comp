@@ -15,12 +15,12 @@ void main() {
   place(group, tile, block);
   uint l = gl_LocalInvocationIndex, tx = l % GROUPS, s = l / GROUPS;
   uint row = tile * uint(RM), own = p.c_begin + block * GROUPS + tx, c = min(own, p.c_end - 1u);
-  uint wi = p.w_begin + (c >> 3) * p.panel4 + (c & 7u);
+  uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
   vec4 sum[RM];
   for (uint i = 0u; i < uint(RM); ++i) sum[i] = vec4(0.0);
   for (uint k = s; k < p.k4; k += LOCAL / GROUPS) {
-    uint at = wi + k * 32u;
-    vec4 w0 = w[at], w1 = w[at + 8u], w2 = w[at + 16u], w3 = w[at + 24u];
+    uint at = wi + k * 4u * PANEL4;
+    vec4 w0 = w[at], w1 = w[at + PANEL4], w2 = w[at + 2u * PANEL4], w3 = w[at + 3u * PANEL4];
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4 + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

@@ -18,7 +18,7 @@ void main() {
   uint row = tile * ROWS, first = p.c_begin + block * GROUPS;
   // What this invocation loads: two vec4 of x, and four rows of one column group of W.
   uint c_load = min(first + tx, p.c_end - 1u);
-  uint w_load = p.w_begin + (c_load >> 3) * p.panel4 + (c_load & 7u);
+  uint w_load = p.w_begin + packed_element4(c_load, 0u, p.panel4);
   vec4 sum[OWN];
   for (uint i = 0u; i < OWN; ++i) sum[i] = vec4(0.0);
   for (uint k = 0u; k < p.k4; k += DEPTH4) {
@@ -28,7 +28,7 @@ void main() {
     }
     for (uint t = ty; t < 4u * DEPTH4; t += LOCAL / GROUPS) {
       uint d = min(4u * k + t, 4u * p.k4 - 1u);
-      w_tile[t * GROUPS + tx] = w[w_load + d * 8u];
+      w_tile[t * GROUPS + tx] = w[w_load + d * PANEL4];
     }
     barrier();
     for (uint d = 0u; d < DEPTH4; ++d) {

@@ -3,9 +3,10 @@
 // invocations have neighbouring rows, whose elements are neighbours in a panel; each moves DEPTH elements of its row.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
+#include "panel.glsl"
 #include "stored.glsl"
 layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 32;      // a multiple of 32
+layout(constant_id = 0) const uint LOCAL = 32;      // a multiple of PANEL
 layout(constant_id = 1) const uint DEPTH = 8;       // elements an invocation
 layout(constant_id = 2) const uint FORMAT = 0;      // StoredFormat
 layout(constant_id = 3) const uint TRANSPOSED = 0;  // 1: the stored rows are columns
@@ -26,17 +27,17 @@ void main() {
   if (g >= p.groups) return;
   uint lane = gl_LocalInvocationIndex;
   uint tile = g / p.depth_groups;
-  uint row = tile * 32u + (lane & 31u);
+  uint row = tile * PANEL + lane % PANEL;
   if (row >= p.rows) return;
-  uint begin = ((g - tile * p.depth_groups) * (LOCAL >> 5) + (lane >> 5)) * DEPTH;
+  uint begin = ((g - tile * p.depth_groups) * (LOCAL / PANEL) + lane / PANEL) * DEPTH;
   uint end = min(begin + DEPTH, p.k);
   uint number = p.first_row + row;
   uint column = p.first_column + number / p.group * p.group_stride + number % p.group;
-  uint to = p.dst_begin + (column >> 5) * p.panel_words + (column & 31u);
+  uint to = p.dst_begin + packed_element(column, 0u, p.panel_words);
   uint step = TRANSPOSED != 0u ? p.raw_ld : 1u;
   uint from = p.raw_begin + row * (TRANSPOSED != 0u ? 1u : p.raw_ld);
   for (uint i = begin; i < end; ++i) {
     uint at = from + i * step;
-    dst[to + i * 32u] = stored_bits(FORMAT, raw[stored_word(FORMAT, at)], at);
+    dst[to + i * PANEL] = stored_bits(FORMAT, raw[stored_word(FORMAT, at)], at);
   }
 }

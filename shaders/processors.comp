@@ -63,12 +63,6 @@ void sequence_bias() {
   }
 }
 
-bool is_end(uint id) {
-  for (uint i = 0u; i < param(P_END_COUNT); ++i)
-    if (param(P_END_IDS + i) == id) return true;
-  return false;
-}
-
 void bad_words() {
   uint at = param(P_BAD_WORDS_OFFSET);
   for (uint e = param(P_BAD_WORDS_COUNT); e > 0u; --e) {
@@ -223,7 +217,7 @@ void main() {
   place_params(slot, p.beams);
   count = t + 1u;
   scores_begin = p.begin + row * p.ld;
-  history_begin = (((t & 1u) * 2u + 1u) * p.slots + slot) * p.positions;
+  history_begin = lineage_word(lineage_parity(t), LINEAGE_TOKENS, slot, 0u, p.slots, p.positions);
   source_begin = param(P_SOURCE_OFFSET);
   for (uint i = gl_LocalInvocationIndex; i < min(count, CACHED); i += LOCAL) cached[i] = lineage[history_begin + i];
   barrier();

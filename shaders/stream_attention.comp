@@ -63,7 +63,9 @@ void main() {
   if (row >= step_word(STEP_LIVE)) return;
   uint slot = slot_of(row_word(row)), query = position_of(row_word(row));
   if (slot < p.slot_begin || slot >= p.slot_end) return;
-  uint length = p.positions, ancestry = ((query & 1u) * 2u * p.lineage_slots + slot) * p.lineage_positions;
+  uint length = p.positions;
+  uint ancestry =
+      lineage_word(lineage_parity(query), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
 #else
   uint head = p.head_begin + group % p.heads, rest = group / p.heads;
   uint slot = p.slot_begin + rest / p.query_count, query = p.query_begin + rest % p.query_count;

@@ -1,7 +1,7 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
-// W and bias: panels of 32 columns, see lapilli::packed.
+// W and bias: panels of columns, see panel.glsl.
 #ifdef STEP
 #define USE_STEP
 #include "state.glsl"
@@ -11,6 +11,7 @@
 #include "state.glsl"
 #endif
 #include "activation.glsl"
+#include "panel.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;

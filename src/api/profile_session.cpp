@@ -128,7 +128,7 @@ class ProfileSession {
   // The log says whether the steps were what the table takes them for: as many as were run, and all rows live.
   Status check_last_step() const {
     const uint32_t tick = steps() - 1;
-    const uint64_t row = (tick & (w_->key.shape.log_ticks - 1)) * LogLayout::stride(w_->key.shape.rows());
+    const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
     std::vector<uint32_t> header(LogLayout::header);
     LAPILLI_CHECK(w_->session->read(w_->session->state(StateKind::log), row * 4,
                                     std::as_writable_bytes(std::span(header))));

@@ -330,7 +330,7 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
                   values->begin() + static_cast<ptrdiff_t>(r * c.vocabulary));
   }
   for (uint32_t r = 0; r < c.rows; ++r) {
-    const uint32_t* entry = log.data() + LogLayout::header + uint64_t{r} * LogLayout::entry;
+    const uint32_t* entry = log.data() + LogLayout::entry_at(r);
     const auto is_it = [&](const auto& s) { return s->mark == entry[LogLayout::occupant]; };
     const auto s = std::find_if(sentences.begin(), sentences.end(), is_it);
     if (s == sentences.end()) return fail(ErrorCode::internal, "a captured row belongs to nobody");

@@ -20,8 +20,6 @@ struct Push {
 enum Input : size_t { kInbox, kInputs = 6 };
 enum Output : size_t { kStep, kSearch, kLineage, kLists, kLengths, kOutputs };
 
-uint64_t entry_of(uint64_t sentence) { return I::header + sentence * I::entry; }
-
 Status infer(const graph::Graph& g, const graph::Node& node) {
   if (node.inputs.size() != kInputs || node.outputs.size() != kOutputs) return node_error(node, "operands are missing");
   const auto a = node.attributes.as<AdmitAttributes>();
@@ -34,7 +32,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   state.lengths = node.outputs[kLengths];
   if (a.sentences == 0 || a.sentences > a.shape.places)
     return node_error(node, "%u sentences at once for %u places", a.sentences, a.shape.places);
-  LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", entry_of(a.sentences)));
+  LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", I::entry_at(a.sentences)));
   return search::expect_state(g, node, state, a.shape);
 }
 
@@ -95,16 +93,16 @@ class Admission {
     step_[StepWords::admitted] = sentences;
     step_[StepWords::mark] = inbox_[I::mark];
     for (uint32_t b = 0; b < inbox_[I::blocks]; ++b) {
-      const uint32_t* block = &inbox_[inbox_[I::blocks_offset] + 3 * b];
-      std::copy_n(&inbox_[block[2]], block[1], &lists_[block[0]]);
+      const uint32_t* block = &inbox_[inbox_[I::blocks_offset] + I::block * b];
+      std::copy_n(&inbox_[block[I::block_from]], block[I::block_size], &lists_[block[I::block_to]]);
     }
   }
 
  private:
-  uint32_t* record(uint32_t place) { return &search_[uint64_t{place} * SearchLayout::stride(shape_.beams)]; }
+  uint32_t* record(uint32_t place) { return &search_[SearchLayout::record(place, shape_.beams)]; }
 
   void enter(uint32_t i) {
-    const uint32_t* entry = &inbox_[entry_of(i)];
+    const uint32_t* entry = &inbox_[I::entry_at(i)];
     const uint32_t place = entry[I::place];
     uint32_t* r = record(place);
     std::fill_n(r, SearchLayout::stride(shape_.beams), 0u);
@@ -113,12 +111,12 @@ class Admission {
     r[SearchLayout::position] = r[P::prefix] - 1;
     for (uint32_t b = 0; b < shape_.beams; ++b) {
       // Only the first beam counts at first, so that the beams do not all find the same.
-      r[SearchLayout::header + b] = search::as_word(b == 0 ? 0.0f : search::kNoScore);
-      r[SearchLayout::finished_list(shape_.beams) + 4 * b] = search::as_word(search::kNoScore);
+      r[SearchLayout::running(b)] = search::as_word(b == 0 ? 0.0f : kNoScore);
+      r[SearchLayout::finished_entry(shape_.beams, b)] = search::as_word(kNoScore);
     }
     lengths_[2 * place] = entry[I::source_begin];
     lengths_[2 * place + 1] = entry[I::source_end];
-    step_[StepWords::queue + (step_[StepWords::queued] + i) % kMaxRows] = place;
+    step_[StepWords::queue_word(step_[StepWords::queued] + i)] = place;
     give(entry, place * shape_.beams);
   }
 
@@ -127,9 +125,11 @@ class Admission {
     for (uint32_t slot = first; slot < first + shape_.beams; ++slot)
       for (uint32_t i = 0; i < given; ++i)
         for (const uint32_t parity : {0u, 1u}) {
-          lineage_[lineage_word(parity, 0, slot, i, shape_.slots, shape_.positions)] = i + 1 < given ? first : slot;
-          lineage_[lineage_word(parity, 1, slot, i, shape_.slots, shape_.positions)] =
-              inbox_[entry[I::given_offset] + i];
+          const auto word = [&](uint32_t plane) -> uint32_t& {
+            return lineage_[lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
+          };
+          word(Lineage::ancestry) = i + 1 < given ? first : slot;
+          word(Lineage::tokens) = inbox_[entry[I::given_offset] + i];
         }
   }
 
@@ -154,11 +154,11 @@ struct Build {
 
 OpCase make_case(const std::string& name, const Build& b) {
   search::StateCase c(name, b.shape, 2000);
-  c.inbox.assign(I::header + 100 * I::entry + 8000, 0);
+  c.inbox.assign(I::entry_at(100) + 8000, 0);
   c.lists.assign(500, 3);
   auto& in = c.inbox;
   const auto n = static_cast<uint32_t>(b.sentences.size());
-  uint32_t data = static_cast<uint32_t>(entry_of(n));
+  uint32_t data = I::entry_at(n);
   CaseRandom random(n + b.shape.slots);
   const auto put = [&](uint32_t words) {
     const uint32_t at = data;
@@ -171,13 +171,15 @@ OpCase make_case(const std::string& name, const Build& b) {
   in[I::cancelled_offset] = put(in[I::cancelled]);
   std::copy(b.cancelled.begin(), b.cancelled.end(), in.begin() + in[I::cancelled_offset]);
   in[I::blocks] = static_cast<uint32_t>(b.blocks.size());
-  in[I::blocks_offset] = put(3 * in[I::blocks]);
+  in[I::blocks_offset] = put(I::block * in[I::blocks]);
   for (uint32_t i = 0; i < in[I::blocks]; ++i) {
-    const uint32_t words[] = {b.blocks[i].first, b.blocks[i].second, put(b.blocks[i].second)};
-    std::copy(std::begin(words), std::end(words), in.begin() + in[I::blocks_offset] + 3 * i);
+    uint32_t* block = &in[in[I::blocks_offset] + I::block * i];
+    block[I::block_to] = b.blocks[i].first;
+    block[I::block_size] = b.blocks[i].second;
+    block[I::block_from] = put(b.blocks[i].second);
   }
   for (uint32_t i = 0; i < n; ++i) {
-    uint32_t* entry = &in[entry_of(i)];
+    uint32_t* entry = &in[I::entry_at(i)];
     for (uint32_t w = 0; w < P::words; ++w) entry[I::params + w] = random.word();
     entry[I::params + P::prefix] = b.sentences[i].second;
     entry[I::place] = b.sentences[i].first;

@@ -71,7 +71,7 @@ class Advance {
     const uint32_t queued = step_[StepWords::queued] + step_[StepWords::admitted];
     uint32_t& started = step_[StepWords::started];
     for (; started != queued && places.size() + held < a_.rows / a_.shape.beams; ++started) {
-      const uint32_t p = step_[StepWords::queue + started % kMaxRows];
+      const uint32_t p = step_[StepWords::queue_word(started)];
       if (p >= a_.shape.places || status(p) != SentenceStatus::waiting) continue;
       if (go_on(p))
         places.push_back(p);
@@ -86,7 +86,7 @@ class Advance {
 
  private:
   uint32_t& word(uint32_t place, uint32_t i) {
-    return search_[uint64_t{place} * SearchLayout::stride(a_.shape.beams) + i];
+    return search_[SearchLayout::record(place, a_.shape.beams) + i];
   }
   SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, SearchLayout::status)); }
   bool go_on(uint32_t place) {
@@ -106,7 +106,7 @@ class Advance {
     const uint32_t tick = step_[StepWords::tick]++;
     const uint32_t header[] = {step_[StepWords::live], ran, tick, step_[StepWords::mark]};
     std::copy(std::begin(header), std::end(header),
-              log_.begin() + static_cast<std::ptrdiff_t>(search::log_entry(a_.shape, tick, 0) - LogLayout::header));
+              log_.begin() + static_cast<std::ptrdiff_t>(LogLayout::row_at(tick, a_.shape.ticks, a_.shape.rows)));
   }
 
   AdvanceAttributes a_;

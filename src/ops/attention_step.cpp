@@ -112,7 +112,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
       const uint64_t own = RowWord::slot(words[StepWords::rows + r]);
-      const uint64_t step = RowWord::position(words[StepWords::rows + r]);
+      const uint32_t position = RowWord::position(words[StepWords::rows + r]);
+      const uint64_t step = position;
       const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
       uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
       if (!a.self) {
@@ -124,7 +125,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const auto slot_of = [&](uint64_t j) -> uint64_t {
         if (!a.self) return sentence;
         if (j == step) return own;
-        return values.at(node.inputs[2]).u[lineage_word(step & 1, 0, own, j, a.lineage_slots, a.lineage_positions)];
+        const auto word = lineage_word(Lineage::parity(position), Lineage::ancestry, own, j, a.lineage_slots,
+                                       a.lineage_positions);
+        return values.at(node.inputs[2]).u[word];
       };
       attend(
           a.kv, values.at(node.inputs[1]).f, q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale),
@@ -175,7 +178,7 @@ OpCase make_case(const CaseShape& s) {
     for (uint32_t slot = 0; slot < slots; ++slot)
       for (uint32_t j = 0; j < s.step; ++j)
         for (const uint32_t parity : {0u, 1u})
-          words[lineage_word(parity, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
+          words[lineage_word(parity, Lineage::ancestry, slot, j, a.lineage_slots, a.lineage_positions)] =
               slot / s.beams * s.beams + random.below(s.beams);
     c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
   } else {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ops/registry.hpp"
-#include "ops/search_util.hpp"
+#include "ops/step_util.hpp"
 
 namespace lapilli {
 namespace {
@@ -17,27 +17,12 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, slots, positions, beams, k, slices, ld, log_rows, ticks;)
 };
 
-enum Input : size_t { kCandidates, kStep, kSearch, kLineage, kLog, kInputs };
-
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StepAttributes>();
-  if (node.inputs.size() != kInputs || node.outputs.size() != 3) return node_error(node, "operands are missing");
   if (a.candidates < 2 * a.shape.beams || a.candidates > kMaxCandidates)
     return node_error(node, "%u candidates for %u beams; %u to %u are supported", a.candidates, a.shape.beams,
                       2 * a.shape.beams, kMaxCandidates);
-  LAPILLI_CHECK(expect_input(g, node, kCandidates,
-                             {"candidates", 0, uint64_t{words_each(a)} * a.candidates * a.slices, graph::DType::u32}));
-  ops::SearchTensors state;
-  state.step = node.inputs[kStep];
-  state.search = node.inputs[kSearch];
-  state.lineage = node.inputs[kLineage];
-  state.log = node.inputs[kLog];
-  LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
-  const auto& t = g.tensor(node.inputs[kCandidates]);
-  if (t.rows > a.shape.rows || t.rows % a.shape.beams != 0 || t.ld % 4 != 0)
-    return node_error(node, "%llu rows of %u beams; the log has %u", static_cast<unsigned long long>(t.rows),
-                      a.shape.beams, a.shape.rows);
-  return {};
+  return search::expect_step(g, node, "candidates", uint64_t{words_each(a)} * a.candidates * a.slices);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -46,17 +31,10 @@ std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const gr
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<StepAttributes>();
-  const auto& t = context.graph.tensor(node.inputs[kCandidates]);
-  using graph::Access;
-  LAPILLI_TRY(const auto candidates, bind_whole(context, 0, node.inputs[kCandidates], Access::read));
-  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
-  LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
-  LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(a.shape.rows) * 4;
-  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
+  const auto& t = context.graph.tensor(node.inputs[search::kChoices]);
   Dispatch d;
   d.shader = a.drawn ? ShaderId::beam_step_draw : ShaderId::beam_step;
-  d.operands = {candidates, search, lineage, log, step};
+  LAPILLI_TRY(d.operands, search::bind_step(context, node));
   d.groups = t.rows / a.shape.beams;
   follow_live_rows(d, 1, a.shape.beams);
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.shape.beams, a.candidates,
@@ -67,23 +45,13 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 }
 
 // One sentence's step; the rules are those of docs/decoding.md. Scores are float as in the reference implementation.
-class Sentence {
+class Sentence : private search::Bookkeeping {
  public:
   Sentence(const graph::Node& node, HostTensors& values, uint64_t first_row)
-      : a_(node.attributes.as<StepAttributes>()),
-        step_(values.at(node.inputs[kStep])),
-        beams_(a_.shape.beams),
-        first_row_(first_row),
-        first_slot_(step_.slot(first_row)),
-        t_(step_.position(first_row)),
-        p_(values.at(node.inputs[kSearch]), first_slot_, beams_),
-        state_(values.at(node.inputs[kSearch]).u.data() +
-               uint64_t{first_slot_ / beams_} * SearchLayout::stride(beams_)),
-        lineage_(values.at(node.inputs[kLineage]).u),
-        log_(values.at(node.inputs[kLog]).u) {}
+      : Bookkeeping(node, values, first_row), beams_(a_.shape.beams) {}
 
   void run(const uint32_t* rows, uint64_t ld) {
-    if (t_ + 1 >= a_.shape.positions) return;
+    if (!has_room()) return;
     pick(rows, ld);
     if (fails(rows, ld))
       give_up();
@@ -99,15 +67,6 @@ class Sentence {
     float key = kMasked;  // what picks are ordered by: the score, or with its random number if drawn
   };
 
-  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t slot, uint32_t position) {
-    return lineage_[lineage_word(parity, plane, slot, position, a_.shape.slots, a_.shape.positions)];
-  }
-  uint32_t& running(uint32_t beam) { return state_[SearchLayout::running(beams_) + beam]; }
-  uint32_t* entry(uint32_t i) { return state_ + SearchLayout::finished_list(beams_) + 4 * i; }
-  bool limit() const { return t_ + 2 >= p_[P::max_length]; }
-  void end() { state_[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::ended); }
-  bool has_ended() const { return state_[SearchLayout::status] == static_cast<uint32_t>(SentenceStatus::ended); }
-
   // The first candidate of a list is no number.
   bool fails(const uint32_t* rows, uint64_t ld) const {
     for (uint32_t b = 0; b < beams_; ++b)
@@ -121,7 +80,7 @@ class Sentence {
     failed_ = true;
     end();
   }
-  bool ended(const Pick& pick) const { return limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
+  bool ended(const Pick& pick) const { return reaches_limit() || (pick.id != search::kNoId && p_.is_end(pick.id)); }
 
   void pick(const uint32_t* rows, uint64_t ld) {
     const uint32_t each = words_each(a_);
@@ -148,28 +107,28 @@ class Sentence {
   void choose_running() {
     next_ = picks_;
     for (auto& n : next_)
-      if (ended(n)) n.score = search::forbidden(n.score) ? kMasked : n.score + search::kNoScore;
+      if (ended(n)) n.score = search::forbidden(n.score) ? kMasked : n.score + kNoScore;
     std::stable_sort(next_.begin(), next_.end(), [](const Pick& x, const Pick& y) { return x.score > y.score; });
     next_.resize(beams_);
   }
 
   void finish(const Pick& pick, float score) {
     uint32_t at = 0;
-    while (at < beams_ && search::as_float(entry(at)[0]) >= score) ++at;
+    while (at < beams_ && search::as_float(finished(at)[SearchLayout::finished_score]) >= score) ++at;
     if (at == beams_) return;
-    std::copy_backward(entry(at), entry(beams_ - 1), entry(beams_));
+    std::copy_backward(finished(at), finished(beams_ - 1), finished(beams_));
     const uint32_t words[] = {search::as_word(score), t_, pick.beam, pick.id};
-    std::copy(std::begin(words), std::end(words), entry(at));
-    auto& count = state_[SearchLayout::finished];
+    std::copy(std::begin(words), std::end(words), finished(at));
+    auto& count = record(SearchLayout::finished);
     count = std::min(count + 1, beams_);
   }
 
   void decide() {
     const auto early = static_cast<StopRule>(p_[P::early_stopping]);
     const float penalty = p_.real(P::length_penalty);
-    const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], penalty);
-    const auto full = [&] { return state_[SearchLayout::finished] == beams_; };
-    bool settled = state_[SearchLayout::settled] != 0;
+    const float divisor = search::length_divisor(generated(), penalty);
+    const auto full = [&] { return record(SearchLayout::finished) == beams_; };
+    bool settled = record(SearchLayout::settled) != 0;
     const bool closed = settled || (early == StopRule::yes && full());
     choose_running();
     for (uint32_t b = 0; b < beams_; ++b) running(b) = search::as_word(next_[b].score);
@@ -179,60 +138,43 @@ class Sentence {
     float length = divisor;
     if (early == StopRule::never && penalty > 0)
       length = search::length_divisor(std::max(p_[P::max_length], p_[P::prefix] + 1) - p_[P::prefix], penalty);
-    const float best = next_[0].score, worst = search::as_float(entry(beams_ - 1)[0]);
+    const float best = next_[0].score, worst = search::as_float(finished(beams_ - 1)[SearchLayout::finished_score]);
     settled = settled || search::forbidden(best) || !(best / length > worst);
     const bool all_ended = std::all_of(picks_.begin(), picks_.end(), [&](const Pick& x) { return ended(x); });
-    state_[SearchLayout::settled] = settled ? 1 : 0;
-    if (settled || limit() || all_ended || (early == StopRule::yes && full())) end();
+    record(SearchLayout::settled) = settled ? 1 : 0;
+    if (settled || reaches_limit() || all_ended || (early == StopRule::yes && full())) end();
   }
 
   void move_on() {
-    const uint32_t now = t_ & 1, then = now ^ 1;
     for (uint32_t b = 0; b < beams_; ++b) {
-      const uint32_t slot = first_slot_ + b, token = next_[b].id == search::kNoId ? p_[P::pad] : next_[b].id;
-      for (const uint32_t plane : {0u, 1u})
-        for (uint32_t i = 0; i <= t_; ++i)
-          word(then, plane, slot, i) = word(now, plane, first_slot_ + next_[b].beam, i);
-      word(then, 0, slot, t_ + 1) = slot;
-      word(then, 1, slot, t_ + 1) = token;
-      write_log(b, token, next_[b].beam);
+      const uint32_t token = token_of(next_[b].id);
+      for (const uint32_t plane : {Lineage::ancestry, Lineage::tokens})
+        for (uint32_t i = 0; i <= t_; ++i) word(t_ + 1, plane, b, i) = word(t_, plane, next_[b].beam, i);
+      append(b, token);
+      write_log(b, {token, next_[b].beam, search::as_word(next_[b].score), note(b)});
+      if (has_ended()) log_finished(b, finished(b));
     }
   }
 
-  void write_log(uint32_t beam, uint32_t token, uint32_t parent) {
-    uint32_t* to = log_.data() + search::log_entry(a_.shape, step_.tick(), first_row_ + beam);
-    const uint32_t score = search::as_word(next_[beam].score);
-    const uint32_t words[] = {token, step_.row(first_row_ + beam), parent, score, note(beam), p_[P::mark]};
-    std::copy(std::begin(words), std::end(words), to);
-    if (has_ended()) std::copy_n(entry(beam), SearchLayout::finished_words, to + LogLayout::finished);
-  }
-
   uint32_t note(uint32_t beam) {
-    const uint32_t finished = state_[SearchLayout::finished];
+    const uint32_t count = record(SearchLayout::finished);
     if (beam == 0 && failed_) return LogLayout::note_ended | LogLayout::note_failed;
-    if (beam == 0) return has_ended() ? LogLayout::note_ended | finished << LogLayout::note_count_shift : 0;
-    if (beam != 1 || finished == 0 || failed_) return 0;
-    return 1 + RowWord::of(entry(0)[2], entry(0)[1]);
+    if (beam == 0) return has_ended() ? LogLayout::note_ended | count << LogLayout::note_count_shift : 0;
+    if (beam != 1 || count == 0 || failed_) return 0;
+    return 1 + RowWord::of(finished(0)[SearchLayout::finished_beam], finished(0)[SearchLayout::finished_position]);
   }
 
-  StepAttributes a_;
-  search::StepView step_;
   uint32_t beams_;
-  uint64_t first_row_;
-  uint32_t first_slot_, t_;
-  search::ParamView p_;
-  uint32_t* state_;
   bool failed_ = false;
-  std::vector<uint32_t>&lineage_, &log_;
   std::vector<Pick> picks_, next_;
 };
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<StepAttributes>();
-  const auto& t = g.tensor(node.inputs[kCandidates]);
-  const search::StepView step(values.at(node.inputs[kStep]));
+  const auto& t = g.tensor(node.inputs[search::kChoices]);
+  const search::StepView step(values.at(node.inputs[search::kStep]));
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); r += a.shape.beams)
-    Sentence(node, values, r).run(values.at(node.inputs[kCandidates]).u.data() + r * t.ld, t.ld);
+    Sentence(node, values, r).run(values.at(node.inputs[search::kChoices]).u.data() + r * t.ld, t.ld);
 }
 
 // ---- cases --------------------------------------------------------------------------------------------------------
@@ -247,7 +189,9 @@ struct Build {
 
 struct BeamCase {
   BeamCase(const std::string& name, const Build& b)
-      : build(b), state(name, {b.sentences * b.beams, 24, b.beams, b.sentences, b.sentences * b.beams, 8}), random(b.seed * 31) {
+      : build(b),
+        state(name, {b.sentences * b.beams, 24, b.beams, b.sentences, b.sentences * b.beams, 8}),
+        random(b.seed * 31) {
     std::vector<uint32_t> slots, ends;
     for (uint32_t s = 0; s < b.sentences; ++s) {
       const bool on = b.going_on.empty() || std::find(b.going_on.begin(), b.going_on.end(), s) != b.going_on.end();
@@ -266,18 +210,18 @@ struct BeamCase {
           running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * i);
   }
   uint32_t& running(uint32_t sentence, uint32_t beam) {
-    return state.search[state.search_word(sentence, SearchLayout::header + beam)];
+    return state.search[state.search_word(sentence, SearchLayout::running(beam))];
   }
   double& score(uint32_t row, uint32_t id) { return scores[uint64_t{row} * build.vocabulary + id]; }
   // So many finished hypotheses, best first, `first` and each following `step` less.
   void put_finished(uint32_t sentence, uint32_t count, float first, float step) {
     state.search[state.search_word(sentence, SearchLayout::finished)] = count;
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t at = state.search_word(sentence, SearchLayout::finished_list(build.beams) + 4 * i);
-      state.search[at] = search::as_word(first - step * static_cast<float>(i));
-      state.search[at + 1] = i;
-      state.search[at + 2] = 0;
-      state.search[at + 3] = 2;
+      const uint32_t at = state.search_word(sentence, SearchLayout::finished_entry(build.beams, i));
+      state.search[at + SearchLayout::finished_score] = search::as_word(first - step * static_cast<float>(i));
+      state.search[at + SearchLayout::finished_position] = i;
+      state.search[at + SearchLayout::finished_beam] = 0;
+      state.search[at + SearchLayout::finished_token] = 2;
     }
   }
   // Ends are likely: `by` more than the rest.
@@ -474,11 +418,7 @@ void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId c
                     StepAttributes a) {
   const uint64_t words = uint64_t{words_each(a)} * a.candidates;
   a.slices = words == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / words);
-  g.add_node({&beam_step_op,
-              label,
-              {candidates, state.step, state.search, state.lineage, state.log},
-              {state.search, state.lineage, state.log},
-              graph::Attributes(a)});
+  search::add_step_node(g, beam_step_op, label, candidates, state, a);
 }
 
 }  // namespace lapilli

@@ -58,7 +58,8 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
   const uint64_t panel_bytes = packed::panel_words(a.d) * 4, panels = packed::panels(a.vocabulary);
   // A panel's size is a multiple of every alignment that devices ask for: slices start aligned.
   const uint64_t fit = std::min(panels, context.caps.max_storage_range / panel_bytes);
-  if (fit == 0) return node_error(node, "32 words of the table exceed this device's binding limit");
+  if (fit == 0) return node_error(node, "%u words of the table exceed this device's binding limit",
+                                    static_cast<unsigned>(packed::kPanel));
   std::vector<IdSlice> slices;
   for (uint64_t first = 0; first < panels; first += fit)
     slices.push_back({static_cast<uint32_t>(first * packed::kPanel),
@@ -152,9 +153,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t r = 0; r < rows; ++r) {
     const uint32_t row = step ? state[StepWords::rows + r] : 0;
     const uint64_t position = step ? RowWord::position(row) : places.empty() ? r % a.rows_per_slot : places[r];
-    const uint64_t id = step ? ids[lineage_word(position & 1, 1, RowWord::slot(row), position, a.lineage_slots,
-                                                a.lineage_positions)]
-                             : ids[r];
+    const uint64_t word = !step ? r
+                                : lineage_word(Lineage::parity(RowWord::position(row)), Lineage::tokens,
+                                               RowWord::slot(row), position, a.lineage_slots, a.lineage_positions);
+    const uint64_t id = ids[word];
     uint64_t counted = position;
     if (!step && a.uncounted_id != kNoId)
       for (uint64_t i = 1; i <= position; ++i) counted -= ids[r - i] == a.uncounted_id;

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/registry.hpp"
-#include "ops/search_util.hpp"
+#include "ops/step_util.hpp"
 
 namespace lapilli {
 namespace {
@@ -16,21 +16,10 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, slots, positions, slices, ld4, log_rows, ticks;)
 };
 
-enum Input : size_t { kPartials, kStep, kSearch, kLineage, kLog, kInputs };
-
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StepAttributes>();
-  if (node.inputs.size() != kInputs || node.outputs.size() != 3) return node_error(node, "operands are missing");
-  LAPILLI_CHECK(expect_input(g, node, kPartials, {"partials", 0, 4ull * a.slices, graph::DType::u32}));
-  ops::SearchTensors state;
-  state.step = node.inputs[kStep];
-  state.search = node.inputs[kSearch];
-  state.lineage = node.inputs[kLineage];
-  state.log = node.inputs[kLog];
-  LAPILLI_CHECK(search::expect_state(g, node, state, a.shape));
   if (a.shape.beams != 1) return node_error(node, "%u beams; greedy search has one", a.shape.beams);
-  if (g.tensor(node.inputs[kPartials]).rows > a.shape.rows) return node_error(node, "more rows than the log has");
-  return {};
+  return search::expect_step(g, node, "partials", 4ull * a.slices);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -39,17 +28,10 @@ std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const gr
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<StepAttributes>();
-  const auto& t = context.graph.tensor(node.inputs[kPartials]);
-  using graph::Access;
-  LAPILLI_TRY(const auto partials, bind_whole(context, 0, node.inputs[kPartials], Access::read));
-  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], Access::read_write));
-  LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[kLineage], Access::read_write));
-  LAPILLI_TRY(auto log, bind_whole(context, 3, node.inputs[kLog], Access::write));
-  log.step_stride = LogLayout::stride(a.shape.rows) * 4;
-  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], Access::read));
+  const auto& t = context.graph.tensor(node.inputs[search::kChoices]);
   Dispatch d;
   d.shader = a.drawn ? ShaderId::greedy_step_draw : ShaderId::greedy_step;
-  d.operands = {partials, search, lineage, log, step};
+  LAPILLI_TRY(d.operands, search::bind_step(context, node));
   d.groups = div_up<uint64_t>(t.rows, kLocal);
   follow_live_rows(d, 1, kLocal);
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.shape.slots, a.shape.positions, a.slices,
@@ -106,72 +88,46 @@ bool fails(const uint32_t* partials, uint32_t slices) {
   return false;
 }
 
-class Row {
+class Row : private search::Bookkeeping {
  public:
-  Row(const graph::Node& node, HostTensors& values, uint64_t row)
-      : a_(node.attributes.as<StepAttributes>()),
-        step_(values.at(node.inputs[kStep])),
-        row_(row),
-        slot_(step_.slot(row)),
-        t_(step_.position(row)),
-        p_(values.at(node.inputs[kSearch]), slot_, 1),
-        record_(values.at(node.inputs[kSearch]).u.data() + uint64_t{slot_} * SearchLayout::stride(1)),
-        lineage_(values.at(node.inputs[kLineage]).u),
-        entry_(values.at(node.inputs[kLog]).u.data() + search::log_entry(a_.shape, step_.tick(), row)) {}
+  using Bookkeeping::Bookkeeping;
 
   void run(const uint32_t* partials) {
-    if (t_ + 1 >= a_.shape.positions) return;
+    if (!has_room()) return;
     auto chosen = (a_.drawn ? choose_drawn : choose)(partials, a_.slices, p_[P::pad]);
-    const float before = search::as_float(record_[SearchLayout::running(1)]);
+    const float before = search::as_float(running(0));
     const bool no = search::forbidden(before) || search::forbidden(chosen.log_probability);
-    float running = no ? kMasked : before + chosen.log_probability;
+    float score = no ? kMasked : before + chosen.log_probability;
     uint32_t note = 0;
     if (fails(partials, a_.slices)) {
-      running = kMasked;
+      score = kMasked;
       chosen.id = p_[P::pad];
       note = LogLayout::note_ended | LogLayout::note_failed;
-    } else if (t_ + 2 >= p_[P::max_length] || p_.is_end(chosen.id)) {
-      finish(chosen.id, running);
+    } else if (reaches_limit() || p_.is_end(chosen.id)) {
+      finish(chosen.id, score);
       note = LogLayout::note_ended | 1u << LogLayout::note_count_shift;
     }
-    if (note != 0) record_[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::ended);
-    record_[SearchLayout::running(1)] = search::as_word(running);
-    move_on(chosen.id);
-    const uint32_t entry[] = {chosen.id, step_.row(row_), 0, search::as_word(running), note, p_[P::mark]};
-    std::copy(std::begin(entry), std::end(entry), entry_);
+    if (note != 0) end();
+    running(0) = search::as_word(score);
+    for (const uint32_t plane : {Lineage::ancestry, Lineage::tokens})
+      word(t_ + 1, plane, 0, t_) = word(t_, plane, 0, t_);
+    append(0, chosen.id);
+    write_log(0, {chosen.id, 0, search::as_word(score), note});
   }
 
  private:
-  uint32_t& word(uint32_t parity, uint32_t plane, uint32_t position) {
-    return lineage_[lineage_word(parity, plane, slot_, position, a_.shape.slots, a_.shape.positions)];
+  void finish(uint32_t token, float score) {
+    const float divisor = search::length_divisor(generated(), p_.real(P::length_penalty));
+    const uint32_t found[] = {search::as_word(search::forbidden(score) ? kMasked : score / divisor), t_, 0, token};
+    log_finished(0, found);
   }
-  void move_on(uint32_t token) {
-    for (const uint32_t plane : {0u, 1u}) {
-      word(~t_ & 1, plane, t_) = word(t_ & 1, plane, t_);
-      word(~t_ & 1, plane, t_ + 1) = plane == 0 ? slot_ : token;
-    }
-  }
-  void finish(uint32_t token, float running) {
-    const float divisor = search::length_divisor(t_ + 2 - p_[P::prefix], p_.real(P::length_penalty));
-    const uint32_t found[] = {search::as_word(search::forbidden(running) ? kMasked : running / divisor), t_, 0, token};
-    std::copy(std::begin(found), std::end(found), entry_ + LogLayout::finished);
-  }
-
-  StepAttributes a_;
-  search::StepView step_;
-  uint64_t row_;
-  uint32_t slot_, t_;
-  search::ParamView p_;
-  uint32_t* record_;
-  std::vector<uint32_t>& lineage_;
-  uint32_t* entry_;
 };
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto& t = g.tensor(node.inputs[kPartials]);
-  const search::StepView step(values.at(node.inputs[kStep]));
+  const auto& t = g.tensor(node.inputs[search::kChoices]);
+  const search::StepView step(values.at(node.inputs[search::kStep]));
   for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r)
-    Row(node, values, r).run(values.at(node.inputs[kPartials]).u.data() + r * t.ld);
+    Row(node, values, r).run(values.at(node.inputs[search::kChoices]).u.data() + r * t.ld);
 }
 
 // ---- cases --------------------------------------------------------------------------------------------------------
@@ -197,7 +153,7 @@ OpCase make_case(search::StateCase c, uint32_t rows, uint32_t slices, uint64_t s
     }
   c.op_case.inputs.emplace_back(partials, words_of(std::move(words)));
   for (uint32_t s = 0; s < c.shape.slots; ++s)
-    c.search[c.search_word(s, SearchLayout::header)] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
+    c.search[c.search_word(s, SearchLayout::running(0))] = search::as_word(static_cast<float>(-3 + 3 * random.unit()));
   return c.finish();
 }
 
@@ -261,11 +217,7 @@ constinit const OpDef greedy_step_op{"greedy_step", infer, variants, lower, refe
 void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
                       StepAttributes a) {
   a.slices = static_cast<uint32_t>(g.tensor(partials).cols / 4);
-  g.add_node({&greedy_step_op,
-              label,
-              {partials, state.step, state.search, state.lineage, state.log},
-              {state.search, state.lineage, state.log},
-              graph::Attributes(a)});
+  search::add_step_node(g, greedy_step_op, label, partials, state, a);
 }
 
 }  // namespace lapilli

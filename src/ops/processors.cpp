@@ -195,7 +195,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
     Row row(x.data() + r * t.ld, t.cols, p);
     for (uint32_t i = 0; i <= position; ++i)
-      row.history.push_back(lineage[lineage_word(position & 1, 1, slot, i, shape.slots, shape.positions)]);
+      row.history.push_back(lineage[lineage_word(Lineage::parity(position), Lineage::tokens, slot, i, shape.slots,
+                                                 shape.positions)]);
     for (uint32_t i = 0; i < p[P::source_count]; ++i) row.source.push_back(lists[p[P::source_offset] + i]);
     row.process(lists);
   }
@@ -333,7 +334,8 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
       CaseRandom random(t);
       c.random_lineage(t, 5, random);
       for (size_t i = 0; i < ids.size(); ++i)
-        for (const uint32_t slot : {0u, 1u}) c.lineage[lineage_word(t & 1, 1, slot, 2 + i, 2, 40)] = ids[i];
+        for (const uint32_t slot : {0u, 1u})
+          c.lineage[lineage_word(Lineage::parity(t), Lineage::tokens, slot, 2 + i, 2, 40)] = ids[i];
       c.set_step(t, 2);
       c.set_param(P::timestamp_begin, 30);
       c.set_param(P::timestamp_after, 2);
@@ -409,7 +411,7 @@ std::vector<OpCase> cases() {
     c.random_lineage(70, 140003, random);
     for (uint32_t i = 0; i < 70; i += 3)  // and some twice
       for (const uint32_t slot : {0u, 1u}) {
-        auto* ids = &c.lineage[lineage_word(0, 1, slot, 0, 2, 80)];
+        auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
         ids[i] = ids[i + 1] % 65536 + 65536;
         ids[i + 2] = ids[i];
       }

@@ -45,7 +45,7 @@ bool ParamView::is_end(uint32_t id) const {
 }
 
 uint64_t log_entry(const SearchShape& shape, uint32_t tick, uint64_t row) {
-  return (tick & (shape.ticks - 1)) * LogLayout::stride(shape.rows) + LogLayout::header + LogLayout::entry * row;
+  return LogLayout::row_at(tick, shape.ticks, shape.rows) + LogLayout::entry_at(row);
 }
 
 void write_grid(std::span<uint32_t> words, uint64_t at, uint32_t live) {
@@ -76,7 +76,7 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
   const std::tuple<graph::TensorId, const char*, uint64_t> wanted[] = {
       {state.step, "step", StepWords::words},
       {state.lineage, "lineage", lineage_words(shape.slots, shape.positions)},
-      {state.search, "search", uint64_t{shape.places} * SearchLayout::stride(shape.beams)},
+      {state.search, "search", SearchLayout::record(shape.places, shape.beams)},
       {state.log, "log", shape.ticks * LogLayout::stride(shape.rows)},
       {state.lists, "lists", 1},
       {state.inbox, "inbox", InboxLayout::header},
@@ -99,7 +99,7 @@ StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t li
   tensors.step = add_step(g);
   if (shape.rows == 0) shape.rows = shape.slots;
   if (shape.ticks == 0) shape.ticks = 8;
-  const uint64_t searches = uint64_t{shape.places} * SearchLayout::stride(shape.beams);
+  const uint64_t searches = SearchLayout::record(shape.places, shape.beams);
   const uint64_t logs = shape.ticks * LogLayout::stride(shape.rows);
   tensors.lineage = words("lineage", StateKind::lineage, lineage_words(shape.slots, shape.positions));
   tensors.search = words("search", StateKind::search, searches);
@@ -145,8 +145,8 @@ void StateCase::random_lineage(uint32_t t, uint32_t vocabulary, CaseRandom& rand
       const uint32_t ancestor = slot / shape.beams * shape.beams + random.below(shape.beams);
       const uint32_t token = random.below(vocabulary);
       for (const uint32_t parity : {0u, 1u}) {
-        lineage[lineage_word(parity, 0, slot, position, shape.slots, shape.positions)] = ancestor;
-        lineage[lineage_word(parity, 1, slot, position, shape.slots, shape.positions)] = token;
+        lineage[lineage_word(parity, Lineage::ancestry, slot, position, shape.slots, shape.positions)] = ancestor;
+        lineage[lineage_word(parity, Lineage::tokens, slot, position, shape.slots, shape.positions)] = token;
       }
     }
 }
@@ -156,8 +156,8 @@ void StateCase::fresh_search() {
     for (uint32_t w = ParamWords::words; w < SearchLayout::stride(shape.beams); ++w) search[search_word(s, w)] = 0;
     param(s, SearchLayout::status) = static_cast<uint32_t>(SentenceStatus::running);
     for (uint32_t b = 0; b < shape.beams; ++b) {
-      search[search_word(s, SearchLayout::header + b)] = as_word(b == 0 ? 0.0f : kNoScore);
-      search[search_word(s, SearchLayout::finished_list(shape.beams) + 4 * b)] = as_word(kNoScore);
+      search[search_word(s, SearchLayout::running(b))] = as_word(b == 0 ? 0.0f : kNoScore);
+      search[search_word(s, SearchLayout::finished_entry(shape.beams, b))] = as_word(kNoScore);
     }
   }
 }
@@ -179,9 +179,10 @@ OpCase StateCase::finish() {
       return in_entry == LogLayout::running || in_entry == LogLayout::finished;
     }
     if (id != search_id) return false;
-    const uint64_t w = word % SearchLayout::stride(beams);
+    const auto w = static_cast<uint32_t>(word % SearchLayout::stride(beams));
     if (w < SearchLayout::header) return false;
-    return w < SearchLayout::finished_list(beams) || (w - SearchLayout::finished_list(beams)) % 4 == 0;
+    const uint32_t finished = SearchLayout::finished_entry(beams, 0);
+    return w < finished || (w - finished) % SearchLayout::finished_words == SearchLayout::finished_score;
   };
   return op_case;
 }

@@ -31,8 +31,6 @@ float length_divisor(uint32_t n, float penalty);
 uint32_t slice_columns(uint64_t columns);
 
 constexpr uint32_t kNoId = 0xffffffffu;
-// What the reference takes for the score of a place that is not taken, and adds to scores that do not count.
-constexpr float kNoScore = -1e9f;
 
 struct Candidate {
   float score = kMasked;
@@ -59,7 +57,7 @@ class StepView {
 class ParamView {
  public:
   ParamView(const HostTensor& search, uint32_t slot, uint32_t beams)
-      : words_(search.u.data() + uint64_t{slot / beams} * SearchLayout::stride(beams)) {}
+      : words_(search.u.data() + SearchLayout::record(slot / beams, beams)) {}
   uint32_t operator[](uint32_t word) const { return words_[word]; }
   [[nodiscard]] float real(uint32_t word) const { return as_float(words_[word]); }
   [[nodiscard]] bool is_end(uint32_t id) const;
@@ -123,7 +121,7 @@ struct StateCase {
   // The search state as admit leaves it, but for the options; running.
   void fresh_search();
   [[nodiscard]] uint32_t search_word(uint32_t sentence, uint32_t word) const {
-    return sentence * SearchLayout::stride(shape.beams) + word;
+    return static_cast<uint32_t>(SearchLayout::record(sentence, shape.beams)) + word;
   }
   // Takes the values into the case; marks the words of search and log that are floats.
   OpCase finish();

@@ -1,5 +1,5 @@
-// The search state that lives in GPU memory between steps: what each buffer holds, word by word. The GLSL counterpart
-// is shaders/lib/state.glsl; a test compares the two.
+// The search state that lives in GPU memory between steps: what each buffer holds, word by word, and where. The GLSL
+// counterpart is shaders/lib/state.glsl; a test compares the two, constants and functions.
 //
 // Terms. A *sentence* is one input; while it is worked on it has a *place* of the session. A *slot* is a place for one
 // running hypothesis: slot = place * beams + beam; caches and lineage are addressed by slot with strides that the session
@@ -69,6 +69,8 @@ struct StepWords {
   static constexpr uint32_t given_words = rows + kMaxRows;
   static constexpr uint32_t queue = given_words;  // first of kMaxRows words
   static constexpr uint32_t words = queue + kMaxRows;
+  // Of the n-th place that enters the queue.
+  static constexpr uint32_t queue_word(uint32_t n) { return queue + (n & (kMaxRows - 1)); }
 };
 
 // The options of a sentence: the first words of its record in the search state, so that inputs with other options share
@@ -139,6 +141,10 @@ constexpr uint32_t kTileRows = 4;  // rows of one sentence that a workgroup of a
 // 0..t + 1). admit writes the given ids into both parities; before the last of them all slots of a place share the cache
 // of its first one. A slot that continues itself (greedy search) writes positions t and t + 1 only, the others being there
 // already.
+struct Lineage {
+  static constexpr uint32_t ancestry = 0, tokens = 1;  // planes
+  static constexpr uint32_t parity(uint32_t position) { return position & 1; }
+};
 constexpr uint64_t lineage_word(uint64_t parity, uint64_t plane, uint64_t slot, uint64_t position, uint64_t slots,
                                 uint64_t positions) {
   return ((parity * 2 + plane) * slots + slot) * positions + position;
@@ -161,12 +167,14 @@ struct SearchLayout {
   static constexpr uint32_t settled = ParamWords::words + 2;   // no improvement possible any more (sticky)
   static constexpr uint32_t finished = ParamWords::words + 3;  // entries in the finished list
   static constexpr uint32_t header = ParamWords::words + 4;    // words before running scores
-  // running[beams] (float: sum of log-probabilities), then finished[beams] of 4 words, best first:
+  // running[beams] (float: sum of log-probabilities), then finished[beams], best first:
   // score (float, length penalty applied), position at which it ended, beam it ended in (parent), last token
+  static constexpr uint32_t finished_score = 0, finished_position = 1, finished_beam = 2, finished_token = 3;
   static constexpr uint32_t finished_words = 4;
-  static constexpr uint32_t running(uint32_t) { return header; }
-  static constexpr uint32_t finished_list(uint32_t beams) { return header + beams; }
-  static constexpr uint32_t stride(uint32_t beams) { return header + 5 * beams; }
+  static constexpr uint32_t running(uint32_t beam) { return header + beam; }
+  static constexpr uint32_t finished_entry(uint32_t beams, uint32_t i) { return header + beams + finished_words * i; }
+  static constexpr uint32_t stride(uint32_t beams) { return header + (1 + finished_words) * beams; }
+  static constexpr uint64_t record(uint64_t place, uint32_t beams) { return place * stride(beams); }
 };
 
 // log: a ring of `ticks` rows of stride(rows) words; the row of tick t is t modulo ticks, which the host copies out before
@@ -184,6 +192,11 @@ struct LogLayout {
   static constexpr uint32_t note_count_shift = 8;   // with so many finished hypotheses
   static constexpr uint32_t note_failed = 2;        // a score is no number: it has ended without a result
   static constexpr uint64_t stride(uint64_t rows) { return header + entry * rows; }
+  static constexpr uint64_t row_at(uint32_t tick_number, uint32_t ticks, uint64_t rows) {
+    return (tick_number & (ticks - 1)) * stride(rows);
+  }
+  // Within the row of a tick.
+  static constexpr uint64_t entry_at(uint64_t row_number) { return header + entry * row_number; }
 };
 
 // inbox: words 0..3, then an entry for each new sentence, then data that entries and blocks point to by word of the inbox.
@@ -191,13 +204,16 @@ struct InboxLayout {
   static constexpr uint32_t sentences = 0;  // new ones
   static constexpr uint32_t cancelled = 1;  // places whose sentences end at once, before the new ones are there
   static constexpr uint32_t cancelled_offset = 2;
-  static constexpr uint32_t blocks = 3;  // of lists
-  static constexpr uint32_t blocks_offset = 4;  // three words each: where in lists, words, where in the inbox
+  static constexpr uint32_t blocks = 3;         // of lists
+  static constexpr uint32_t blocks_offset = 4;
   static constexpr uint32_t mark = 5;  // of the session
   static constexpr uint32_t header = 8;
   // An entry: place, source [begin, end), where its given ids are in the inbox, then ParamWords.
   static constexpr uint32_t place = 0, source_begin = 1, source_end = 2, given_offset = 3, params = 4;
   static constexpr uint32_t entry = params + ParamWords::words;
+  static constexpr uint32_t entry_at(uint32_t sentence) { return header + entry * sentence; }
+  // A block: where in lists, words, where in the inbox.
+  static constexpr uint32_t block_to = 0, block_size = 1, block_from = 2, block = 3;
 };
 
 // grids: kMaxGrids entries of 8 words: groups per tile, rows per tile, largest x, 0 (written once by the host); then
@@ -209,5 +225,7 @@ struct GridWords {
 // Finite stand-in for minus infinity: masked and forbidden. Scores at or below kForbidden are reported as -infinity.
 constexpr float kMasked = -1e30f;
 constexpr float kForbidden = -1e29f;
+// What the reference implementation takes for the score of a place that is not taken, and adds to scores that do not count.
+constexpr float kNoScore = -1e9f;
 
 }  // namespace lapilli

@@ -23,10 +23,10 @@ struct Part {
 struct Grid {
   uint32_t local, depth;  // invocations a group, elements an invocation
   [[nodiscard]] uint64_t depth_groups(const Part& p) const {
-    return div_up<uint64_t>(p.k_end - p.k, local / 32 * depth);
+    return div_up<uint64_t>(p.k_end - p.k, local / packed::kPanel * depth);
   }
   [[nodiscard]] uint64_t groups(const Part& p) const {
-    return div_up<uint64_t>(p.row_end - p.row, 32) * depth_groups(p);
+    return div_up<uint64_t>(p.row_end - p.row, packed::kPanel) * depth_groups(p);
   }
 };
 

@@ -29,7 +29,7 @@ Operand bind_elements(const LowerContext& context, uint32_t binding, graph::Tens
 struct Packing {
   PackAttributes attributes;
   uint64_t rows = 0, k = 0;  // stored rows (columns of the packed matrix) and depth
-  uint64_t panel_words = 0;  // words from panel to panel; element (r, k) of a panel is word k * 32 + r
+  uint64_t panel_words = 0;  // words from panel to panel
   uint64_t begin = 0;        // word of the destination for column 0, depth 0 of the part
   uint64_t first_row = 0;    // number of stored row 0 of the part
 
@@ -41,8 +41,7 @@ struct Packing {
     return attributes.transposed ? depth * rows + row : row * k + depth;
   }
   [[nodiscard]] uint64_t word(uint64_t row, uint64_t depth) const {
-    const uint64_t c = column(row);
-    return begin + c / packed::kPanel * panel_words + depth * packed::kPanel + c % packed::kPanel;
+    return begin + packed::element(column(row), depth, panel_words);
   }
 };
 

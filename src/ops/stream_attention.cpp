@@ -234,7 +234,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         uint64_t holder = slot;
         if (step && j != query)
           holder = values.at(node.inputs[kLineage])
-                       .u[lineage_word(query & 1, 0, slot, j, a.lineage_slots, a.lineage_positions)];
+                       .u[lineage_word(Lineage::parity(RowWord::position(word)), Lineage::ancestry, slot, j,
+                                       a.lineage_slots, a.lineage_positions)];
         keys.push_back({cache.data() + a.kv.word(h, holder, j), bias(j, query + 1, h, row)});
       }
       attend_keys(a.kv, row + h * a.kv.head_dim, static_cast<double>(a.scale), keys,
@@ -268,7 +269,7 @@ void step_inputs(OpCase& c, const CaseShape& s, StreamAttentionAttributes& a, op
   for (uint32_t slot = 0; slot < a.kv.slots; ++slot)
     for (uint32_t j = 0; j < s.step; ++j)
       for (const uint32_t parity : {0u, 1u})
-        words[lineage_word(parity, 0, slot, j, a.lineage_slots, a.lineage_positions)] =
+        words[lineage_word(parity, Lineage::ancestry, slot, j, a.lineage_slots, a.lineage_positions)] =
             slot / s.beams * s.beams + random.below(s.beams);
   c.inputs.emplace_back(t.lineage, words_of(std::move(words)));
 }

@@ -356,7 +356,7 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
     counts_.queued_room += shape.rows();
   }
   for (uint32_t r = 0; r < ran; r += shape.beams)
-    LAPILLI_CHECK(read_sentence(log.data() + LogLayout::header + uint64_t{r} * LogLayout::entry));
+    LAPILLI_CHECK(read_sentence(log.data() + LogLayout::entry_at(r)));
   return on_captured_step ? on_captured_step(log, *w_) : Status{};
 }
 
@@ -415,7 +415,8 @@ void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t no
   const uint32_t count = std::min(note >> LogLayout::note_count_shift, s.log.beams);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t* f = entries + uint64_t{i} * LogLayout::entry + LogLayout::finished;
-    s.finished.push_back({std::bit_cast<float>(f[0]), f[1], f[2], static_cast<int32_t>(f[3])});
+    s.finished.push_back({std::bit_cast<float>(f[SearchLayout::finished_score]), f[SearchLayout::finished_position],
+                          f[SearchLayout::finished_beam], static_cast<int32_t>(f[SearchLayout::finished_token])});
   }
   if (count == 0) s.status = fail(ErrorCode::internal, "a search has ended without a hypothesis");
 }

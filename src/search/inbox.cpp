@@ -6,15 +6,14 @@ namespace lapilli {
 
 namespace {
 using I = InboxLayout;
-constexpr uint32_t kBlockWords = 3;
 }  // namespace
 
 uint32_t inbox_words(const InboxRoom& room) {
-  return I::header + room.sentences * (I::entry + 1 + kBlockWords) + room.given_ids + room.places + room.list_words;
+  return I::entry_at(room.sentences) + room.sentences * (1 + I::block) + room.given_ids + room.places + room.list_words;
 }
 
 InboxWriter::InboxWriter(std::span<uint32_t> words, uint32_t sentences)
-    : words_(words), data_(I::header + sentences * I::entry) {}
+    : words_(words), data_(I::entry_at(sentences)) {}
 
 uint32_t InboxWriter::put(std::span<const uint32_t> words) {
   const uint32_t at = data_;
@@ -28,7 +27,7 @@ void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset
   place_lists(params, lists_offset);
   params[ParamWords::mark] = s.mark;
   const std::vector<uint32_t> ids(s.given.begin(), s.given.end());
-  uint32_t* entry = words_.data() + I::header + uint64_t{sentences_} * I::entry;
+  uint32_t* entry = words_.data() + I::entry_at(sentences_);
   entry[I::place] = place;
   entry[I::source_begin] = 0;
   entry[I::source_end] = static_cast<uint32_t>(s.source.size());
@@ -45,7 +44,7 @@ void InboxWriter::finish(uint32_t session_mark, std::span<const uint32_t> cancel
   words_[I::mark] = session_mark;
   words_[I::cancelled] = static_cast<uint32_t>(cancelled.size());
   words_[I::cancelled_offset] = put(cancelled);
-  words_[I::blocks] = static_cast<uint32_t>(blocks_.size()) / kBlockWords;
+  words_[I::blocks] = static_cast<uint32_t>(blocks_.size()) / I::block;
   words_[I::blocks_offset] = put(blocks_);
 }
 

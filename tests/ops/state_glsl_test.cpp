@@ -1,11 +1,17 @@
-// The constants of shaders/lib/state.glsl are those of src/ops/state.hpp.
+// The constants and functions of shaders/lib/state.glsl and panel.glsl are those of src/ops/state.hpp and matmul.hpp.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
+#include "glsl_as_cpp.hpp"
+#include "ops/case_util.hpp"
+#include "ops/matmul.hpp"
+#include "ops/search_util.hpp"
 #include "ops/state.hpp"
 
 namespace lapilli {
@@ -13,12 +19,16 @@ namespace {
 
 using Constants = std::map<std::string, double>;
 
-Constants glsl_constants() {
-  std::ifstream file(LAPILLI_SOURCE_DIR "/shaders/lib/state.glsl");
+std::string source_of(const std::string& name) {
+  std::ifstream file(LAPILLI_SOURCE_DIR "/shaders/lib/" + name);
   std::stringstream text;
   text << file.rdbuf();
+  return text.str();
+}
+
+Constants glsl_constants() {
   Constants all;
-  const std::string source = text.str();
+  const std::string source = source_of("state.glsl");
   const std::regex line("const (uint|float) ([^;]*);"), item("([A-Z0-9_]+) = (-?[0-9.e+]+)u?");
   for (std::sregex_iterator l(source.begin(), source.end(), line), end; l != end; ++l) {
     const std::string body = (*l)[2];
@@ -40,6 +50,8 @@ Constants step_and_options() {
       {"STEP_ROWS", S::rows},
       {"STEP_QUEUE", S::queue},
       {"MAX_ROWS", kMaxRows},
+      {"MAX_BEAMS", kMaxBeams},
+      {"MAX_CANDIDATES", kMaxCandidates},
       {"MAX_GRIDS", kMaxGrids},
       {"SLOT_BITS", RowWord::slot_bits},
       {"P_MARK", P::mark},
@@ -93,21 +105,44 @@ Constants step_and_options() {
 Constants layouts() {
   using L = LogLayout;
   using I = InboxLayout;
+  using R = SearchLayout;
   const auto status = [](SentenceStatus s) { return static_cast<double>(s); };
+  const auto stop = [](StopRule r) { return static_cast<double>(r); };
   return {
+      {"STOP_NO", stop(StopRule::no)},
+      {"STOP_YES", stop(StopRule::yes)},
+      {"STOP_NEVER", stop(StopRule::never)},
       {"STATUS_NONE", status(SentenceStatus::none)},
       {"STATUS_WAITING", status(SentenceStatus::waiting)},
       {"STATUS_RUNNING", status(SentenceStatus::running)},
       {"STATUS_ENDED", status(SentenceStatus::ended)},
       {"STATUS_FULL", status(SentenceStatus::full)},
-      {"SEARCH_STATUS", SearchLayout::status},
-      {"SEARCH_POSITION", SearchLayout::position},
-      {"SEARCH_SETTLED", SearchLayout::settled},
-      {"SEARCH_FINISHED", SearchLayout::finished},
-      {"SEARCH_HEADER", SearchLayout::header},
+      {"SEARCH_STATUS", R::status},
+      {"SEARCH_POSITION", R::position},
+      {"SEARCH_SETTLED", R::settled},
+      {"SEARCH_FINISHED", R::finished},
+      {"SEARCH_HEADER", R::header},
+      {"SEARCH_LARGEST", R::stride(kMaxBeams)},
+      {"FINISHED_SCORE", R::finished_score},
+      {"FINISHED_POSITION", R::finished_position},
+      {"FINISHED_BEAM", R::finished_beam},
+      {"FINISHED_TOKEN", R::finished_token},
+      {"FINISHED_WORDS", R::finished_words},
+      {"LINEAGE_ANCESTRY", Lineage::ancestry},
+      {"LINEAGE_TOKENS", Lineage::tokens},
+      {"LOG_LIVE", L::live},
+      {"LOG_RAN", L::ran},
+      {"LOG_TICK", L::tick},
+      {"LOG_MARK", L::mark},
       {"LOG_HEADER", L::header},
-      {"LOG_ENTRY", L::entry},
+      {"LOG_TOKEN", L::token},
+      {"LOG_ROW", L::row},
+      {"LOG_PARENT", L::parent},
+      {"LOG_RUNNING", L::running},
+      {"LOG_NOTE", L::note},
+      {"LOG_OCCUPANT", L::occupant},
       {"LOG_FINISHED", L::finished},
+      {"LOG_ENTRY", L::entry},
       {"LOG_NOTE_ENDED", L::note_ended},
       {"LOG_NOTE_FAILED", L::note_failed},
       {"LOG_NOTE_COUNT_SHIFT", L::note_count_shift},
@@ -124,6 +159,10 @@ Constants layouts() {
       {"INBOX_SOURCE_END", I::source_end},
       {"INBOX_GIVEN_OFFSET", I::given_offset},
       {"INBOX_PARAMS", I::params},
+      {"INBOX_BLOCK_TO", I::block_to},
+      {"INBOX_BLOCK_SIZE", I::block_size},
+      {"INBOX_BLOCK_FROM", I::block_from},
+      {"INBOX_BLOCK", I::block},
       {"GRID_GROUPS_PER_TILE", GridWords::groups_per_tile},
       {"GRID_ROWS_PER_TILE", GridWords::rows_per_tile},
       {"GRID_MAX_X", GridWords::max_x},
@@ -136,6 +175,7 @@ Constants layouts() {
       {"TILE_ROWS", kTileRows},
       {"MASKED", -1e30},
       {"FORBIDDEN", -1e29},
+      {"NO_SCORE", -1e9},
   };
 }
 
@@ -148,6 +188,133 @@ TEST(StateGlsl, ConstantsEqualTheHeader) {
     EXPECT_EQ(actual.at(name), value) << name;
   }
   for (const auto& [name, value] : actual) EXPECT_TRUE(expected.count(name)) << name << " has no counterpart here";
+}
+
+TEST(StateGlsl, FloatsEqualTheHeader) {
+  EXPECT_EQ(glsl::MASKED, kMasked);
+  EXPECT_EQ(glsl::FORBIDDEN, kForbidden);
+  EXPECT_EQ(glsl::NO_SCORE, kNoScore);
+}
+
+// ---- functions ----------------------------------------------------------------------------------------------------
+
+using Arguments = std::array<uint32_t, 6>;
+struct Formula {
+  std::function<uint32_t(const Arguments&)> kernel;  // the text that kernels include
+  std::function<uint64_t(const Arguments&)> header;  // modulo 2^32
+};
+using Formulas = std::map<std::string, Formula>;
+#define FORMULA(NAME, KERNEL, HEADER) \
+  {NAME, {[](const Arguments& a) -> uint32_t { return KERNEL; }, [](const Arguments& a) -> uint64_t { return HEADER; }}}
+
+Formulas state_formulas() {
+  using R = SearchLayout;
+  using L = LogLayout;
+  return {
+      FORMULA("row_word_of", glsl::row_word_of(a[0], a[1]), RowWord::of(a[0], a[1])),
+      FORMULA("slot_of", glsl::slot_of(a[0]), RowWord::slot(a[0])),
+      FORMULA("position_of", glsl::position_of(a[0]), RowWord::position(a[0])),
+      FORMULA("step_queue_word", glsl::step_queue_word(a[0]), StepWords::queue_word(a[0])),
+      FORMULA("lineage_parity", glsl::lineage_parity(a[0]), Lineage::parity(a[0])),
+      FORMULA("lineage_word", glsl::lineage_word(a[0], a[1], a[2], a[3], a[4], a[5]),
+              lineage_word(a[0], a[1], a[2], a[3], a[4], a[5])),
+      FORMULA("search_stride", glsl::search_stride(a[0]), R::stride(a[0])),
+      FORMULA("search_record", glsl::search_record(a[0], a[1]), R::record(a[0], a[1])),
+      FORMULA("search_running", glsl::search_running(a[0]), R::running(a[0])),
+      FORMULA("search_finished_entry", glsl::search_finished_entry(a[0], a[1]), R::finished_entry(a[0], a[1])),
+      FORMULA("log_stride", glsl::log_stride(a[0]), L::stride(a[0])),
+      FORMULA("log_row_at", glsl::log_row_at(a[0], a[1], a[2]), L::row_at(a[0], a[1], a[2])),
+      FORMULA("log_entry_at", glsl::log_entry_at(a[0]), L::entry_at(a[0])),
+      FORMULA("inbox_entry_at", glsl::inbox_entry_at(a[0]), InboxLayout::entry_at(a[0])),
+  };
+}
+
+Formulas panel_formulas() {
+  return {
+      FORMULA("packed_element", glsl::packed_element(a[0], a[1], a[2]), packed::element(a[0], a[1], a[2])),
+      FORMULA("packed_element4", glsl::packed_element4(a[0], a[1], a[2]),
+              packed::element(uint64_t{4} * a[0], a[1], uint64_t{4} * a[2]) / 4),
+  };
+}
+
+// Functions that a file defines outside of its #ifdef.
+std::set<std::string> functions_of(const std::string& file) {
+  const std::string source = source_of(file);
+  std::istringstream in(source);
+  const std::regex definition("[a-z]\\w* (\\w+)\\(.*");
+  std::set<std::string> names;
+  int depth = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("#if")) ++depth;
+    if (line.starts_with("#endif")) --depth;
+    if (std::smatch m; depth == 0 && std::regex_match(line, m, definition)) names.insert(m[1]);
+  }
+  return names;
+}
+
+// Small ones and large ones; the n-th is another one in each place.
+Arguments random_arguments(CaseRandom& random) {
+  Arguments a;
+  for (auto& x : a) x = random.word() >> random.below(32);
+  return a;
+}
+
+// How many of a thousand sets of arguments make a difference.
+int differences(const Formula& f) {
+  CaseRandom random(7);
+  int n = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto a = random_arguments(random);
+    n += f.kernel(a) != static_cast<uint32_t>(f.header(a));
+  }
+  return n;
+}
+
+void expect_same(const std::string& file, const Formulas& formulas) {
+  std::set<std::string> compared;
+  for (const auto& [name, formula] : formulas) {
+    EXPECT_EQ(differences(formula), 0) << name;
+    compared.insert(name);
+  }
+  EXPECT_EQ(functions_of(file), compared) << file << ": each function has its counterpart here";
+}
+
+TEST(StateGlsl, FunctionsEqualTheHeader) { expect_same("state.glsl", state_formulas()); }
+
+TEST(StateGlsl, PanelsEqualTheHeader) {
+  EXPECT_EQ(glsl::PANEL, packed::kPanel);
+  EXPECT_EQ(glsl::PANEL4 * 4, packed::kPanel);
+  expect_same("panel.glsl", panel_formulas());
+}
+
+TEST(StateGlsl, FunctionsThatDifferAreSeen) {
+  const auto lineage = state_formulas().at("lineage_word").kernel;
+  const Formula slots_for_positions{lineage, [](const Arguments& a) {
+                                      return lineage_word(a[0], a[1], a[2], a[3], a[5], a[4]);
+                                    }};
+  const Formula next_position{lineage, [](const Arguments& a) {
+                                return lineage_word(a[0], a[1], a[2], a[3] + 1, a[4], a[5]);
+                              }};
+  EXPECT_GT(differences(slots_for_positions), 900);
+  EXPECT_EQ(differences(next_position), 1000);
+}
+
+// write_grid of the kernel and of the host, which writes the arguments of encode passes.
+TEST(StateGlsl, GridsEqualTheHosts) {
+  CaseRandom random(11);
+  for (int i = 0; i < 1000; ++i) {
+    const uint32_t grid = random.below(kMaxGrids), live = random.below(kMaxRows + 1);
+    std::array<uint32_t, kMaxGrids * GridWords::stride> words{};
+    const uint32_t at = grid * GridWords::stride;
+    words[at + GridWords::groups_per_tile] = random.below(3) == 0 ? 0 : random.below(5000);
+    words[at + GridWords::rows_per_tile] = random.below(40);
+    words[at + GridWords::max_x] = random.below(4) == 0 ? 0 : 1 + random.below(70000);
+    std::copy(words.begin(), words.end(), std::begin(glsl::grids));
+    glsl::write_grid(grid, live);
+    search::write_grid(words, at, live);
+    ASSERT_TRUE(std::equal(words.begin(), words.end(), std::begin(glsl::grids)))
+        << "grid " << grid << ", live " << live;
+  }
 }
 
 TEST(StateGlsl, UniformBlocksHaveTheirSizes) {

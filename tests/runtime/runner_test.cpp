@@ -87,7 +87,7 @@ std::vector<uint32_t> written_words(std::span<const uint32_t> row, uint32_t beam
   std::vector<uint32_t> words(row.begin(), row.begin() + static_cast<ptrdiff_t>(LogLayout::stride(ran)));
   words[LogLayout::tick] -= first_tick;
   for (uint32_t r = 0; r < ran; ++r) {
-    const auto entry = [&](uint32_t of) { return words.begin() + LogLayout::header + of * LogLayout::entry; };
+    const auto entry = [&](uint32_t of) { return words.begin() + static_cast<ptrdiff_t>(LogLayout::entry_at(of)); };
     if (entry(r - r % beams)[LogLayout::note] & LogLayout::note_ended) continue;
     std::fill_n(entry(r) + LogLayout::finished, SearchLayout::finished_words, 0u);
   }

@@ -203,7 +203,8 @@ Status read_row(const SearchShape& shape, const uint32_t* e, std::vector<Sentenc
   if ((note & LogLayout::note_ended) == 0) return {};
   const uint32_t* f = e + LogLayout::finished;
   if (beam < note >> LogLayout::note_count_shift)
-    s.finished.push_back({std::bit_cast<float>(f[0]), f[1], f[2], static_cast<int32_t>(f[3])});
+    s.finished.push_back({std::bit_cast<float>(f[SearchLayout::finished_score]), f[SearchLayout::finished_position],
+                          f[SearchLayout::finished_beam], static_cast<int32_t>(f[SearchLayout::finished_token])});
   s.ended = beam + 1 == shape.beams;
   return {};
 }
@@ -216,7 +217,7 @@ Status read_log(const LogRows& log, std::vector<Sentence>& sentences) {
     const uint32_t* row = log.words.data() + (t & (log.shape.ticks - 1)) * stride;
     if (row[LogLayout::tick] != t || row[LogLayout::mark] != log.mark) return fail(ErrorCode::internal, "tick %u", t);
     for (uint32_t r = 0; r < row[LogLayout::ran]; ++r)
-      if (auto s = read_row(log.shape, row + LogLayout::header + r * LogLayout::entry, sentences); !s)
+      if (auto s = read_row(log.shape, row + LogLayout::entry_at(r), sentences); !s)
         return std::move(s).error().in("tick " + std::to_string(t));
   }
   return {};

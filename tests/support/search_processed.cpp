@@ -79,7 +79,8 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
   std::vector<uint32_t> lineage(lineage_words(rows, shape.positions), 0);
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t i = 0; i < count; ++i)
-      lineage[lineage_word((count - 1) & 1, 1, r, i, rows, shape.positions)] = static_cast<uint32_t>(g.history[r][i]);
+      lineage[lineage_word(Lineage::parity(count - 1), Lineage::tokens, r, i, rows, shape.positions)] =
+          static_cast<uint32_t>(g.history[r][i]);
   p.states[state_id(StateKind::lineage)] = std::move(lineage);
   p.in.assign(rows * ld, 0.0f);
   p.want.assign(rows * ld, 0.0f);

@@ -1,0 +1,30 @@
+// What greedy_step and beam_step share: the end of a sentence, and what a row writes into lineage and log. Needs push
+// constants `p` with slots, positions, log_rows and ticks.
+layout(std430, set = 0, binding = 2) buffer Lineage { uint lineage[]; };
+layout(std430, set = 0, binding = 3) writeonly buffer Log { uint log_words[]; };
+
+// A row at position t brings the id at t + 1, and so t + 2 ids in total.
+bool reaches_limit(const uint t) { return t + 2u >= param(P_MAX_LENGTH); }
+uint generated_with(const uint t) { return t + 2u - param(P_PREFIX); }
+
+uint lineage_at(const uint parity, const uint plane, const uint slot, const uint position) {
+  return lineage_word(parity, plane, slot, position, p.slots, p.positions);
+}
+// What a slot has at t + 1: a cache of its own, and the new id.
+void append_token(const uint slot, const uint t, const uint token) {
+  uint parity = lineage_parity(t + 1u);
+  lineage[lineage_at(parity, LINEAGE_ANCESTRY, slot, t + 1u)] = slot;
+  lineage[lineage_at(parity, LINEAGE_TOKENS, slot, t + 1u)] = token;
+}
+
+uint log_entry_of(const uint row) { return log_row_at(step_word(STEP_TICK), p.ticks, p.log_rows) + log_entry_at(row); }
+// All of the entry but the finished hypothesis.
+void write_log(const uint entry, const uint row, const uint token, const uint parent, const uint running,
+               const uint note) {
+  log_words[entry + LOG_TOKEN] = token;
+  log_words[entry + LOG_ROW] = row_word(row);
+  log_words[entry + LOG_PARENT] = parent;
+  log_words[entry + LOG_RUNNING] = running;
+  log_words[entry + LOG_NOTE] = note;
+  log_words[entry + LOG_OCCUPANT] = param(P_MARK);
+}

@@ -1,0 +1,22 @@
+// Functions of shaders/lib as C++: what is plain arithmetic of uint means the same in both languages, so that tests can
+// run the text that kernels include. For one source file each, since nothing here is inline.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/math.hpp"
+
+namespace lapilli::glsl {
+
+using uint = uint32_t;
+#include "../../shaders/lib/state.glsl"
+#undef UNIFORM_WORDS
+#include "../../shaders/lib/panel.glsl"
+
+using std::max;
+using std::min;
+inline uint grids[MAX_GRIDS * GRID_STRIDE];  // the kernel's buffer
+#include "../../shaders/lib/grids.glsl"
+
+}  // namespace lapilli::glsl
