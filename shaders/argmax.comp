@@ -14,11 +14,14 @@ layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Partials { uvec4 partials[]; };  // score, id, maximum, sum
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, ld4;
-  uint slice4, slices;
-  uint x_begin4, out_begin, out_ld;
+  uint columns, ld4;    // columns; vec4 a row
+  uint slice4, slices;  // vec4 a slice; slices a row
+  uint x_begin4, out_begin, out_ld;  // vec4; partials; partials a row
   uint first_row;
 } p;
+#include "slices.glsl"
+uint partial_of(const Slice slice) { return p.out_begin + slice.row * p.out_ld + slice.number; }
+
 shared float part_score[128];
 shared uint part_id[128];
 shared float part_sum[128];
@@ -42,18 +45,14 @@ Part one(uint id, float score, float noise) {
   return Part(forbidden(s) ? MASKED : s + noise, s, s, 1.0, id);
 }
 
-void draw(uint row, uint slice) {
-  uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
-  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
-  uint word = row_word(p.first_row + row), t = position_of(word);
-  place_params(slot_of(word), 1u);
-  uint sequence = param(P_SEQUENCE);
-  uvec2 seed = uvec2(param(P_SEED), param(P_SEED + 1u));
+void draw(const Slice slice) {
+  uint lane = gl_LocalInvocationIndex;
+  DrawPlace place = draw_place(p.first_row + slice.row, 1u);
   Part own = Part(MASKED, MASKED, MASKED, 0.0, NO_ID);
-  for (uint i = begin + lane; i < end; i += LOCAL) {
-    vec4 v = x[base + i];
+  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL) {
+    vec4 v = x[slice.base + i];
     vec4 noise = vec4(0.0);
-    if (any(greaterThan(v, vec4(FORBIDDEN)))) noise = gumbel4(i, t, sequence, 0u, seed);
+    if (any(greaterThan(v, vec4(FORBIDDEN)))) noise = gumbel4(i, place);
     own = join(own, one(4u * i, v.x, noise.x));
     if (4u * i + 1u < p.columns) own = join(own, one(4u * i + 1u, v.y, noise.y));
     if (4u * i + 2u < p.columns) own = join(own, one(4u * i + 2u, v.z, noise.z));
@@ -79,7 +78,7 @@ void draw(uint row, uint slice) {
   }
   float log_sum = own.most + log(max(own.sum, 1e-30));
   if (lane == 0u)
-    partials[p.out_begin + row * p.out_ld + slice] =
+    partials[partial_of(slice)] =
         uvec4(floatBitsToUint(own.key), own.id, floatBitsToUint(own.score), floatBitsToUint(log_sum));
 }
 #endif
@@ -87,19 +86,16 @@ void draw(uint row, uint slice) {
 void main() {
   uint g = group_index();
   if (g >= p.groups) return;
-  uint row = g / p.slices, slice = g % p.slices;
-#ifdef USE_STEP
-  if (p.first_row + row >= step_word(STEP_LIVE)) return;
-#endif
+  const Slice slice = slice_of(g);
+  if (!runs(slice)) return;
 #ifdef DRAW
-  draw(row, slice);
+  draw(slice);
 #else
-  uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
-  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
+  uint lane = gl_LocalInvocationIndex;
   float best = MASKED, sum = 0.0;
   uint best_id = NO_ID;
-  for (uint i = begin + lane; i < end; i += LOCAL) {
-    vec4 v = x[base + i];
+  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL) {
+    vec4 v = x[slice.base + i];
     for (uint k = 0u; k < 4u; ++k) {
       uint id = 4u * i + k;
       if (id >= p.columns) break;
@@ -128,7 +124,7 @@ void main() {
   }
   if (lane == 0u) {
     uint score = floatBitsToUint(part_score[0]);
-    partials[p.out_begin + row * p.out_ld + slice] = uvec4(score, part_id[0], score, floatBitsToUint(part_sum[0]));
+    partials[partial_of(slice)] = uvec4(score, part_id[0], score, floatBitsToUint(part_sum[0]));
   }
 #endif
 }

@@ -2,9 +2,6 @@
 // y = x, words of any type; rows may be further apart in y, which gets zeros behind its columns.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint EACH = 8;  // words an invocation
 layout(std430, set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(push_constant) uniform P {
@@ -15,14 +12,9 @@ layout(push_constant) uniform P {
   uint x_begin, y_begin;     // words: where line 0 begins
 } p;
 
-void main() {
-  uint g = group_index();
-  if (g >= p.groups) return;
-  uint row = g / p.per_line;
-  uint i = (g - row * p.per_line) * LOCAL * EACH + gl_LocalInvocationIndex;
-  for (uint n = 0u; n < EACH && i < p.line; ++n, i += LOCAL) {
-    uint at = p.first + row * p.line + i;
-    uint r = at / p.y_ld, c = at - r * p.y_ld;
-    y[p.y_begin + at - p.first] = c < p.cols ? x[p.x_begin + r * p.x_ld + c - p.first] : 0u;
-  }
+void element(const uint row, const uint i) {
+  uint at = p.first + row * p.line + i;
+  uint r = at / p.y_ld, c = at - r * p.y_ld;
+  y[p.y_begin + at - p.first] = c < p.cols ? x[p.x_begin + r * p.x_ld + c - p.first] : 0u;
 }
+#include "lines.glsl"

@@ -1,13 +1,8 @@
 #version 450
-// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; else y = scale * act(x). The elements are lines of
-// whole vec4, each cut into `per_line` workgroups of
-// EACH * LOCAL neighbours.
+// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; else y = scale * act(x). Elements are vec4.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "activation.glsl"
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint EACH = 2;  // vec4 an invocation
 #ifdef ADD
 layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer Y { vec4 y[]; };
@@ -27,20 +22,15 @@ layout(push_constant) uniform P {
 #endif
 } p;
 
-void main() {
-  uint g = group_index();
-  if (g >= p.groups) return;
-  uint row = g / p.per_line;
-  uint i = (g - row * p.per_line) * LOCAL * EACH + gl_LocalInvocationIndex;
-  for (uint n = 0u; n < EACH && i < p.line; ++n, i += LOCAL) {
-    uint at = row * p.line + i;
+void element(const uint row, const uint i) {
+  uint at = row * p.line + i;
 #ifdef ADD
-    x[p.x_begin + at] += y[p.y_begin + at];
+  x[p.x_begin + at] += y[p.y_begin + at];
 #elif defined(GATE)
-    uint from = p.x_begin + row * p.x_line + i;
-    y[p.y_begin + at] = activate(x[from], ACTIVATION) * x[from + p.line];
+  uint from = p.x_begin + row * p.x_line + i;
+  y[p.y_begin + at] = activate(x[from], ACTIVATION) * x[from + p.line];
 #else
-    y[p.y_begin + at] = p.scale * activate(x[p.x_begin + at], ACTIVATION);
+  y[p.y_begin + at] = p.scale * activate(x[p.x_begin + at], ACTIVATION);
 #endif
-  }
 }
+#include "lines.glsl"

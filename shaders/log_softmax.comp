@@ -21,13 +21,14 @@ layout(push_constant) uniform P {
   uint x_begin4, out_begin, out_ld;  // vec4; pairs; pairs a row
   uint first_row;
 } p;
+#include "slices.glsl"
 #if STAGE == 0
 shared vec2 part[128];
 
-void write_part(uint row, uint slice, vec2 value) {
-  uint at = p.out_begin + row * p.out_ld;
-  partials[at + slice] = value;
-  if (slice + 1u == p.slices && p.slices < p.out_ld) partials[at + p.slices] = vec2(0.0);  // the padding
+void write_part(const Slice slice, vec2 value) {
+  uint at = p.out_begin + slice.row * p.out_ld;
+  partials[at + slice.number] = value;
+  if (slice.number + 1u == p.slices && p.slices < p.out_ld) partials[at + p.slices] = vec2(0.0);  // the padding
 }
 #endif
 
@@ -40,17 +41,13 @@ vec2 join(vec2 a, vec2 b) {
 void main() {
   uint g = group_index();
   if (g >= p.groups) return;
-  uint row = g / p.slices, slice = g % p.slices;
-#ifdef USE_STEP
-  if (p.first_row + row >= step_word(STEP_LIVE)) return;
-#endif
+  const Slice slice = slice_of(g);
+  if (!runs(slice)) return;
   uint lane = gl_LocalInvocationIndex;
-  uint base = p.x_begin4 + row * p.ld4;
-  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
 #if STAGE == 0
   vec2 own = vec2(MASKED, 0.0);
-  for (uint i = begin + lane; i < end; i += LOCAL) {
-    vec4 v = max(x[base + i], vec4(MASKED));
+  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL) {
+    vec4 v = max(x[slice.base + i], vec4(MASKED));
     uvec4 column = uvec4(4u * i) + uvec4(0, 1, 2, 3);
     bvec4 inside = lessThan(column, uvec4(p.columns));
     v = mix(vec4(MASKED), v, inside);
@@ -64,16 +61,17 @@ void main() {
     if (lane < s) part[lane] = join(part[lane], part[lane + s]);
     barrier();
   }
-  if (lane == 0u) write_part(row, slice, part[0]);
+  if (lane == 0u) write_part(slice, part[0]);
 #else
-  vec2 all = partials[p.out_begin + row * p.out_ld];
-  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[p.out_begin + row * p.out_ld + s]);
+  uint parts = p.out_begin + slice.row * p.out_ld;
+  vec2 all = partials[parts];
+  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[parts + s]);
   float log_sum = log(max(all.y, 1e-30));
-  for (uint i = begin + lane; i < end; i += LOCAL) {
-    vec4 v = x[base + i];
+  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL) {
+    vec4 v = x[slice.base + i];
     vec4 y = mix(v - all.x - log_sum, vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN)));
     uvec4 column = uvec4(4u * i) + uvec4(0, 1, 2, 3);
-    x[base + i] = mix(vec4(0.0), y, lessThan(column, uvec4(p.columns)));  // the padding stays zero
+    x[slice.base + i] = mix(vec4(0.0), y, lessThan(column, uvec4(p.columns)));  // the padding stays zero
   }
 #endif
 }

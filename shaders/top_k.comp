@@ -19,32 +19,26 @@ layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec2 candida
 #endif
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, ld4;
-  uint slice4, slices;
+  uint columns, ld4;                 // columns; vec4 a row
+  uint slice4, slices;               // vec4 a slice; slices a row
   uint x_begin4, out_begin, out_ld;  // vec4; candidates; candidates a row
   uint first_row;
   uint k;
   uint beams;  // DRAW
 } p;
+#include "slices.glsl"
 shared float lane_score[128];
 shared uint lane_id[128];
 shared float part_score[8];
 shared uint part_id[8];
 
 #ifdef DRAW
-uint draw_position, draw_sequence, draw_beam;
+DrawPlace place;
 
-void place_draws(uint row) {
-  uint slot = slot_of(row_word(p.first_row + row));
-  place_params(slot, p.beams);
-  draw_position = position_of(row_word(p.first_row + row));
-  draw_sequence = param(P_SEQUENCE);
-  draw_beam = slot % p.beams;
-}
 vec4 keys(uint i, vec4 v) {
   bvec4 no = lessThanEqual(v, vec4(FORBIDDEN));
   if (all(no)) return vec4(MASKED);
-  vec4 noise = gumbel4(i, draw_position, draw_sequence, draw_beam, uvec2(param(P_SEED), param(P_SEED + 1u)));
+  vec4 noise = gumbel4(i, place);
   // The same bits at every look: they are compared for equality.
   precise vec4 sum = v + noise;
   return mix(sum, vec4(MASKED), no);
@@ -60,11 +54,11 @@ float ranked(float score) {
 }
 
 // The best of the invocation's columns that ranks below (score, id); all rank below (_, NO_ID).
-void next_best(uint base, uint begin, uint end, inout float score, inout uint id) {
+void next_best(const Slice slice, inout float score, inout uint id) {
   float best = MASKED;
   uint best_id = NO_ID;
-  for (uint i = begin + gl_LocalInvocationIndex; i < end; i += LOCAL) {
-    vec4 v = keys(i, x[base + i]);
+  for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
+    vec4 v = keys(i, x[slice.base + i]);
     for (uint c = 0u; c < 4u; ++c) {
       uint column = 4u * i + c;
       float s = ranked(v[c]);
@@ -83,22 +77,19 @@ void next_best(uint base, uint begin, uint end, inout float score, inout uint id
 void main() {
   uint g = group_index();
   if (g >= p.groups) return;
-  uint row = g / p.slices, slice = g % p.slices;
-#ifdef USE_STEP
-  if (p.first_row + row >= step_word(STEP_LIVE)) return;
-#endif
-  uint lane = gl_LocalInvocationIndex, base = p.x_begin4 + row * p.ld4;
-  uint begin = slice * p.slice4, end = min(begin + p.slice4, p.ld4);
-  uint out_base = p.out_begin + row * p.out_ld + slice * p.k;
+  const Slice slice = slice_of(g);
+  if (!runs(slice)) return;
+  uint lane = gl_LocalInvocationIndex, out_row = p.out_begin + slice.row * p.out_ld;
+  uint out_base = out_row + slice.number * p.k;
   float score = MASKED;
   uint id = NO_ID;
 #ifdef DRAW
-  place_draws(row);
+  place = draw_place(p.first_row + slice.row, p.beams);
 #endif
   bool look = true;  // one place alone calls next_best, so that keys are made by the same instructions each time
   for (uint round = 0u; round < p.k; ++round) {
     if (look) {
-      next_best(base, begin, end, score, id);
+      next_best(slice, score, id);
       lane_score[lane] = score;
       lane_id[lane] = id;
     }
@@ -124,7 +115,7 @@ void main() {
       }
 #ifdef DRAW
     if (lane == 0u) {
-      float value = n == NO_ID ? MASKED : unless_forbidden(x[base + (n >> 2)][n & 3u]);
+      float value = n == NO_ID ? MASKED : unless_forbidden(x[slice.base + (n >> 2)][n & 3u]);
       candidates[out_base + round] = uvec4(floatBitsToUint(s), n, floatBitsToUint(value), 0u);
     }
 #else
@@ -134,7 +125,7 @@ void main() {
   }
 #ifndef DRAW
   // The padding of the row.
-  if (slice + 1u == p.slices && lane == 0u)
-    for (uint i = p.slices * p.k; i < p.out_ld; ++i) candidates[p.out_begin + row * p.out_ld + i] = uvec2(0u);
+  if (slice.number + 1u == p.slices && lane == 0u)
+    for (uint i = p.slices * p.k; i < p.out_ld; ++i) candidates[out_row + i] = uvec2(0u);
 #endif
 }

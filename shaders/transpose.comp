@@ -1,9 +1,9 @@
 #version 450
-// y[c, r] = x[r, c] of a part; tiles of 32 x 32 go through shared memory, so that both sides are read and written by rows.
+// y[c, r] = x[r, c] of a part; square tiles go through shared memory, so that both sides are read and written by rows.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 32;  // a multiple of 32
+layout(constant_id = 0) const uint LOCAL = 32;  // a multiple of TILE
 layout(std430, set = 0, binding = 0) readonly buffer X { uint x[]; };
 layout(std430, set = 0, binding = 1) writeonly buffer Y { uint y[]; };
 layout(push_constant) uniform P {
@@ -14,20 +14,21 @@ layout(push_constant) uniform P {
   uint x_ld, y_ld;
   uint x_begin, y_begin;  // words
 } p;
-shared uint tile[32 * 33];
+const uint TILE = 32u, PITCH = TILE + 1u;  // the odd pitch spreads columns over the banks
+shared uint tile[TILE * PITCH];
 
 void main() {
   uint g = group_index();
   if (g >= p.groups) return;
-  uint r0 = g / p.tiles * 32u, c0 = g % p.tiles * 32u;
-  uint along = gl_LocalInvocationIndex & 31u;
-  for (uint i = gl_LocalInvocationIndex >> 5; i < 32u; i += LOCAL >> 5) {
+  uint r0 = g / p.tiles * TILE, c0 = g % p.tiles * TILE;
+  uint along = gl_LocalInvocationIndex % TILE;
+  for (uint i = gl_LocalInvocationIndex / TILE; i < TILE; i += LOCAL / TILE) {
     uint r = r0 + i, c = c0 + along;
-    tile[i * 33u + along] = r < p.rows && c < p.cols ? x[p.x_begin + r * p.x_ld + c] : 0u;
+    tile[i * PITCH + along] = r < p.rows && c < p.cols ? x[p.x_begin + r * p.x_ld + c] : 0u;
   }
   barrier();
-  for (uint i = gl_LocalInvocationIndex >> 5; i < 32u; i += LOCAL >> 5) {
+  for (uint i = gl_LocalInvocationIndex / TILE; i < TILE; i += LOCAL / TILE) {
     uint c = c0 + i, r = r0 + along;
-    if (c < p.cols && r < p.y_cols) y[p.y_begin + c * p.y_ld + r] = tile[along * 33u + i];
+    if (c < p.cols && r < p.y_cols) y[p.y_begin + c * p.y_ld + r] = tile[along * PITCH + i];
   }
 }

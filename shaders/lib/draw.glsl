@@ -22,8 +22,20 @@ float gumbel(uint word) {
   return -log(max(exponential, 1e-12));
 }
 
-// For the ids 4 * block to 4 * block + 3 of a row.
-vec4 gumbel4(uint block, uint step, uint sequence, uint beam, uvec2 seed) {
-  uvec4 words = philox(uvec4(block, step, sequence, beam), seed);
+// What the numbers of a row go by; its position is the step.
+struct DrawPlace {
+  uint step, sequence, beam;
+  uvec2 seed;
+};
+DrawPlace draw_place(const uint row, const uint beams) {
+  uint slot = slot_of(row_word(row));
+  place_params(slot, beams);
+  return DrawPlace(position_of(row_word(row)), param(P_SEQUENCE), slot % beams,
+                   uvec2(param(P_SEED), param(P_SEED + 1u)));
+}
+
+// For the ids 4 * block to 4 * block + 3 of the row.
+vec4 gumbel4(const uint block, const DrawPlace place) {
+  uvec4 words = philox(uvec4(block, place.step, place.sequence, place.beam), place.seed);
   return vec4(gumbel(words.x), gumbel(words.y), gumbel(words.z), gumbel(words.w));
 }

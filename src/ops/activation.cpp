@@ -10,13 +10,11 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin; float scale;)
+  LAPILLI_PUSH_BEHIND(elementwise::Push, vectors, float scale;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto a = node.attributes.as<ElementwiseAttributes>();
-  if (a.activation > kLastActivation)
-    return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
+  LAPILLI_CHECK(elementwise::expect_activation(node));
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, x.cols}));
@@ -36,13 +34,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     Dispatch d;
     d.shader = ShaderId::activation;
     d.constants = {local, each, static_cast<uint32_t>(a.activation)};
-    d.groups = s.groups;
-    s.follow(d);
-    uint32_t dx = 0, dy = 0;
-    d.operands.push_back(bind_range(context, 0, node.inputs[0], s.begin * 4, s.end * 4, graph::Access::read, dx));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write, dy));
-    d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line),
-                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4, a.scale});
+    d.set_push(Push{elementwise::bind_vectors(context, s, {node.inputs[0], graph::Access::read},
+                                              {node.outputs[0], graph::Access::write}, d),
+                    a.scale});
     d.cost = 16.0 * static_cast<double>(s.end - s.begin);
     out.push_back(std::move(d));
   }
@@ -57,14 +51,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   for (uint64_t i = 0; i < g.tensor(node.outputs[0]).elements(); ++i) y[i] = a.scale * activate(a.activation, x[i]);
 }
 
-constexpr const char* kNames[] = {"none",       "relu",    "gelu_erf", "gelu_tanh",    "silu",       "tanh",
-                                  "gelu_quick", "gelu_10", "relu6",    "relu_squared", "leaky_relu", "mish"};
-static_assert(std::size(kNames) == static_cast<size_t>(kLastActivation) + 1);
-
 OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, const std::string& what = "",
                  uint64_t live = 0) {
   OpCase c;
-  c.name = format("%s %llux%llu%s", kNames[static_cast<uint32_t>(kind)], static_cast<unsigned long long>(rows),
+  c.name = format("%s %llux%llu%s", elementwise::name(kind), static_cast<unsigned long long>(rows),
                   static_cast<unsigned long long>(cols), what.c_str());
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);

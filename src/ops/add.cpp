@@ -8,10 +8,6 @@
 namespace lapilli {
 namespace {
 
-struct Push {
-  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin;)
-};
-
 Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
@@ -34,14 +30,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     Dispatch d;
     d.shader = ShaderId::add;
     d.constants = {local, each};
-    d.groups = s.groups;
-    s.follow(d);
-    uint32_t dx = 0, dy = 0;
-    d.operands.push_back(
-        bind_range(context, 0, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::read_write, dx));
-    d.operands.push_back(bind_range(context, 1, node.inputs[1], s.begin * 4, s.end * 4, graph::Access::read, dy));
-    d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line),
-                    static_cast<uint32_t>(s.line / 4), dx / 4, dy / 4});
+    d.set_push(elementwise::bind_vectors(context, s, {node.outputs[0], graph::Access::read_write},
+                                         {node.inputs[1], graph::Access::read}, d));
     d.cost = 2.0 * static_cast<double>(s.end - s.begin);
     out.push_back(std::move(d));
   }

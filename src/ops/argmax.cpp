@@ -3,27 +3,14 @@
 #include <cmath>
 
 #include "ops/registry.hpp"
-#include "ops/search_util.hpp"
+#include "ops/select_util.hpp"
 
 namespace lapilli {
 namespace {
 
-struct Push {
-  LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row;)
-};
-
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto a = node.attributes.as<SelectAttributes>();
-  LAPILLI_CHECK(expect_input(g, node, 0, {"logits"}));
-  const auto& x = g.tensor(node.inputs[0]);
-  if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
-  if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
-  LAPILLI_CHECK(
-      expect_output(g, node, 0, {"partials", x.rows, 4 * div_up<uint64_t>(x.cols, a.slice), graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
-  if (a.draw_beams == 0) return {};
-  if (!a.live_rows || a.draw_beams != 1) return node_error(node, "one id is drawn for the live rows of one beam");
-  return expect_words(g, node, operand(node.inputs, 2), "search", x.rows * SearchLayout::stride(1));
+  if (node.attributes.as<SelectAttributes>().draw_beams > 1) return node_error(node, "one id is drawn for one beam");
+  return search::expect_selection(g, node, "partials", 4);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -32,32 +19,15 @@ std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const gr
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<SelectAttributes>();
-  const auto &t = context.graph.tensor(node.inputs[0]), &u = context.graph.tensor(node.outputs[0]);
-  const uint64_t slices = div_up<uint64_t>(t.cols, a.slice);
-  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
+  LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
     d.shader = a.draw_beams ? ShaderId::argmax_draw : a.live_rows ? ShaderId::argmax_live : ShaderId::argmax;
     d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
-    d.groups = (r.end - r.begin) * slices;
-    if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
-    uint32_t dx = 0, du = 0;
-    d.operands.push_back(
-        bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read, dx));
-    d.operands.push_back(
-        bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4, graph::Access::write, du));
-    if (a.live_rows) {
-      LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
-      d.operands.push_back(step);
-    }
-    if (a.draw_beams) {
-      LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[2], graph::Access::read));
-      d.operands.push_back(search);
-    }
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / 4, static_cast<uint32_t>(u.ld / 4),
-                    static_cast<uint32_t>(r.begin)});
-    d.cost = (a.draw_beams ? 40.0 : 6.0) * static_cast<double>((r.end - r.begin) * t.ld);
+    LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, 4, d));
+    d.set_push(push);
+    d.cost = (a.draw_beams ? 40.0 : 6.0) *
+             static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld);
     out.push_back(std::move(d));
   }
   return {};
@@ -87,8 +57,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[0]);
   const auto& x = values.at(node.inputs[0]).f;
   auto& out = values.at(node.outputs[0]).u;
-  uint64_t rows = t.rows;
-  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  const uint64_t rows = search::selected_rows(g, node, values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t s = 0; s * a.slice < t.cols; ++s) {
       const double* row = x.data() + r * t.ld;
@@ -111,17 +80,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 }
 
 OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint32_t live = 0) {
-  OpCase c;
-  c.name = name;
-  CaseRandom random(rows * 77 + columns);
-  const auto x = c.graph.activation("logits", rows, columns);
-  const auto step = live ? add_step(c.graph) : graph::kNone;
-  const auto partials = ops::argmax(c.graph, name, x, step);
-  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
-  if (live) {
-    c.inputs.emplace_back(step, step_values({3}, live));
-    c.live_rows = live;
-  }
+  graph::TensorId partials = graph::kNone;
+  auto c = search::select_case({name, rows, columns, rows * 77 + columns, live},
+                               [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) {
+                                 partials = ops::argmax(g, name, x, step);
+                               });
   c.float_word = [partials](graph::TensorId id, uint64_t word) { return id == partials && word % 4 == 3; };
   return c;
 }
@@ -178,20 +141,12 @@ std::vector<OpCase> cases() {
 constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
-  const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
-  const SelectAttributes a{1, search::slice_columns(columns), step != graph::kNone, 0};
-  const auto y = g.activation(label, rows, 4 * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
-  g.add_node({&argmax_op, label, {logits, step}, {y}, graph::Attributes(a)});
-  return y;
+  return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, step != graph::kNone, 0}, 4);
 }
 
 graph::TensorId ops::draw_one(graph::Graph& g, const std::string& label, graph::TensorId scores,
                               const SearchTensors& state) {
-  const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
-  const SelectAttributes a{1, search::slice_columns(columns), 1, 1};
-  const auto y = g.activation(label, rows, 4 * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
-  g.add_node({&argmax_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(a)});
-  return y;
+  return search::add_selection(g, argmax_op, label, {scores, state.step, state.search}, {1, 0, 1, 1}, 4);
 }
 
 }  // namespace lapilli

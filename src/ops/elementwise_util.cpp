@@ -22,4 +22,38 @@ Result<std::vector<Slice>> slices(const LowerContext& context, const graph::Node
   return all;
 }
 
+Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x, const Side& y, Dispatch& d) {
+  d.groups = slice.groups;
+  slice.follow(d);
+  uint32_t dx = 0, dy = 0;
+  d.operands = {bind_range(context, 0, x.tensor, slice.begin * 4, slice.end * 4, x.access, dx),
+                bind_range(context, 1, y.tensor, slice.begin * 4, slice.end * 4, y.access, dy)};
+  return {static_cast<uint32_t>(slice.groups), static_cast<uint32_t>(slice.per_line),
+          static_cast<uint32_t>(slice.line / 4), dx / 4, dy / 4};
+}
+
+const char* name(Activation activation) {
+  static constexpr const char* names[] = {"none",       "relu",    "gelu_erf", "gelu_tanh",    "silu",       "tanh",
+                                          "gelu_quick", "gelu_10", "relu6",    "relu_squared", "leaky_relu", "mish"};
+  static_assert(std::size(names) == static_cast<size_t>(kLastActivation) + 1);
+  return names[static_cast<size_t>(activation)];
+}
+
+Status expect_activation(const graph::Node& node) {
+  const auto a = node.attributes.as<ElementwiseAttributes>();
+  if (a.activation <= kLastActivation) return {};
+  return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
+}
+
+Status expect_moved(const graph::Graph& g, const graph::Node& node, bool transposed) {
+  const auto x = operand(node.inputs, 0);
+  if (x == graph::kNone || x >= g.tensors().size()) return node_error(node, "operand x is missing");
+  const auto& t = g.tensor(x);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, 0, t.dtype}));
+  LAPILLI_CHECK(
+      expect_output(g, node, 0, {"y", transposed ? t.cols : t.rows, transposed ? t.rows : t.cols, t.dtype}));
+  if (g.root(node.outputs[0]) == g.root(x)) return node_error(node, "x and y share their bytes");
+  return {};
+}
+
 }  // namespace lapilli::elementwise

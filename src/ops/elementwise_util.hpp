@@ -1,9 +1,10 @@
-// How elementwise ops cover a tensor: as lines, each cut into groups. A line is a row where the grid follows the live
-// rows, else all elements of a dispatch.
+// What elementwise ops share. They cover a tensor as lines, each cut into groups: a line is a row where the grid follows
+// the live rows, else all elements of a dispatch (shaders/lib/lines.glsl).
 #pragma once
 
 #include <vector>
 
+#include "ops/basic.hpp"
 #include "ops/lower_util.hpp"
 
 namespace lapilli::elementwise {
@@ -22,5 +23,38 @@ struct Slice {
 // `block`: elements a group, a multiple of 4. Slices begin at multiples of it and fit the bindings.
 Result<std::vector<Slice>> slices(const LowerContext& context, const graph::Node& node, const graph::Tensor& tensor,
                                   uint64_t block, bool live_rows);
+
+// Of elementwise.comp: lengths and places are in vec4.
+struct Push {
+  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin;)
+};
+struct Side {
+  graph::TensorId tensor;
+  graph::Access access;
+};
+// Sets groups and operands of a dispatch over a slice: x at binding 0, y at 1.
+Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x, const Side& y, Dispatch& d);
+
+const char* name(Activation activation);
+Status expect_activation(const graph::Node& node);
+
+// ---- "copy" and "transpose", which move words of any type -------------------------------------------------------
+
+// x is there, and y apart from it has its rows and columns, or its columns and rows.
+Status expect_moved(const graph::Graph& g, const graph::Node& node, bool transposed);
+// y[r, c] = element `from(r, c)` of x; the padding is zero.
+template <class From>
+void move_words(const graph::Graph& g, const graph::Node& node, HostTensors& values, const From& from) {
+  const auto& t = g.tensor(node.outputs[0]);
+  auto &x = values.at(node.inputs[0]), &y = values.at(node.outputs[0]);
+  const bool f32 = t.dtype == graph::DType::f32;
+  for (uint64_t r = 0; r < t.rows; ++r)
+    for (uint64_t c = 0; c < t.ld; ++c) {
+      if (f32)
+        y.f[r * t.ld + c] = c < t.cols ? x.f[from(r, c)] : 0.0;
+      else
+        y.u[r * t.ld + c] = c < t.cols ? x.u[from(r, c)] : 0u;
+    }
+}
 
 }  // namespace lapilli::elementwise

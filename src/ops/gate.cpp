@@ -2,6 +2,7 @@
 #include "ops/activation_math.hpp"
 #include "ops/basic.hpp"
 #include "ops/case_util.hpp"
+#include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 
@@ -9,13 +10,11 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, per_line, line, x_begin, y_begin, x_line;)
+  LAPILLI_PUSH_BEHIND(elementwise::Push, vectors, uint32_t x_line;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto a = node.attributes.as<ElementwiseAttributes>();
-  if (a.activation > kLastActivation)
-    return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
+  LAPILLI_CHECK(elementwise::expect_activation(node));
   LAPILLI_CHECK(expect_output(g, node, 0, {"y"}));
   const auto& y = g.tensor(node.outputs[0]);
   LAPILLI_CHECK(expect_input(g, node, 0, {"x", y.rows, gate_value_column(y.cols) + y.cols}));
@@ -43,8 +42,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
         bind_range(context, 0, node.inputs[0], s.begin * x.ld * 4, s.end * x.ld * 4, graph::Access::read, dx));
     d.operands.push_back(
         bind_range(context, 1, node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write, dy));
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(per_row), static_cast<uint32_t>(y.ld / 4),
-                    dx / 4, dy / 4, static_cast<uint32_t>(x.ld / 4)});
+    d.set_push(Push{{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(per_row), static_cast<uint32_t>(y.ld / 4),
+                     dx / 4, dy / 4},
+                    static_cast<uint32_t>(x.ld / 4)});
     d.cost = 16.0 * static_cast<double>((s.end - s.begin) * y.ld);
     out.push_back(std::move(d));
   }
@@ -62,11 +62,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           c < ty.cols ? activate(a.activation, x[r * tx.ld + c]) * x[r * tx.ld + gate_value_column(ty.cols) + c] : 0.0;
 }
 
-constexpr const char* kNames[] = {"none", "relu", "gelu_erf", "gelu_tanh", "silu"};
-
 OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%s %llux%llu%s", kNames[static_cast<uint32_t>(kind)], static_cast<unsigned long long>(rows),
+  c.name = format("%s %llux%llu%s", elementwise::name(kind), static_cast<unsigned long long>(rows),
                   static_cast<unsigned long long>(cols), live ? " live" : "");
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);

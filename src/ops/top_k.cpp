@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "ops/registry.hpp"
-#include "ops/search_util.hpp"
+#include "ops/select_util.hpp"
 
 namespace lapilli {
 namespace {
@@ -10,26 +10,14 @@ namespace {
 uint32_t words_each(const SelectAttributes& a) { return a.draw_beams ? 4 : 2; }
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row, k, beams;)
+  LAPILLI_PUSH_BEHIND(search::SelectPush, select, uint32_t k, beams;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<SelectAttributes>();
-  LAPILLI_CHECK(expect_input(g, node, 0, {"logits"}));
-  const auto& x = g.tensor(node.inputs[0]);
-  if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
-  if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
   if (a.candidates == 0 || a.candidates > kMaxCandidates)
     return node_error(node, "%u candidates; at most %u are supported", a.candidates, kMaxCandidates);
-  const uint64_t slices = div_up<uint64_t>(x.cols, a.slice);
-  LAPILLI_CHECK(
-      expect_output(g, node, 0, {"candidates", x.rows, words_each(a) * a.candidates * slices, graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
-  if (a.draw_beams == 0) return {};
-  if (!a.live_rows || x.rows % a.draw_beams != 0)
-    return node_error(node, "ids are drawn for the live rows of all beams");
-  return expect_words(g, node, operand(node.inputs, 2), "search",
-                      x.rows / a.draw_beams * SearchLayout::stride(a.draw_beams));
+  return search::expect_selection(g, node, "candidates", uint64_t{words_each(a)} * a.candidates);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
@@ -38,34 +26,16 @@ std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const gr
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<SelectAttributes>();
-  const auto &t = context.graph.tensor(node.inputs[0]), &u = context.graph.tensor(node.outputs[0]);
-  const uint64_t slices = div_up<uint64_t>(t.cols, a.slice);
-  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
+  LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
     d.shader = a.draw_beams ? ShaderId::top_k_draw : a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
     d.constants = {context.caps.type == DeviceType::cpu ? 64u : 128u};
-    d.groups = (r.end - r.begin) * slices;
-    if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
-    uint32_t dx = 0, du = 0;
-    d.operands.push_back(
-        bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read, dx));
-    d.operands.push_back(
-        bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4, graph::Access::write, du));
-    if (a.live_rows) {
-      LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
-      d.operands.push_back(step);
-    }
-    if (a.draw_beams) {
-      LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[2], graph::Access::read));
-      d.operands.push_back(search);
-    }
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    a.slice / 4, static_cast<uint32_t>(slices), dx / 4, du / words_each(a),
-                    static_cast<uint32_t>(u.ld / words_each(a)), static_cast<uint32_t>(r.begin), a.candidates,
-                    a.draw_beams});
+    LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, words_each(a), d));
+    d.set_push(Push{push, a.candidates, a.draw_beams});
     // One pass over everything, then a lane's share and a reduction for each candidate.
-    d.cost = static_cast<double>((r.end - r.begin) * t.ld) * (2 + a.candidates / 16.0);
+    d.cost = static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld) *
+             (2 + a.candidates / 16.0);
     out.push_back(std::move(d));
   }
   return {};
@@ -76,8 +46,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[0]);
   const auto& x = values.at(node.inputs[0]).f;
   auto& out = values.at(node.outputs[0]).u;
-  uint64_t rows = t.rows;
-  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  const uint64_t rows = search::selected_rows(g, node, values);
   std::vector<double> keys(t.cols);
   for (uint64_t r = 0; r < rows; ++r) {
     uint64_t at = r * u.ld;
@@ -103,18 +72,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 }
 
 OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint32_t k, uint32_t live = 0) {
-  OpCase c;
-  c.name = name;
-  CaseRandom random(rows * 77 + columns + k);
-  const auto x = c.graph.activation("logits", rows, columns);
-  const auto step = live ? add_step(c.graph) : graph::kNone;
-  ops::top_k(c.graph, name, x, step, k);
-  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
-  if (live) {
-    c.inputs.emplace_back(step, step_values({3}, live));
-    c.live_rows = live;
-  }
-  return c;
+  return search::select_case(
+      {name, rows, columns, rows * 77 + columns + k, live},
+      [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) { ops::top_k(g, name, x, step, k); });
 }
 
 OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k) {
@@ -179,23 +139,16 @@ constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
-  const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
-  const SelectAttributes a{candidates, search::slice_columns(columns), step != graph::kNone, 0};
-  const uint64_t slices = div_up<uint64_t>(columns, a.slice);
-  const auto y = g.activation(label, rows, 2 * candidates * slices, graph::DType::u32);
-  g.add_node({&top_k_op, label, {logits, step}, {y}, graph::Attributes(a)});
-  return y;
+  const SelectAttributes a{candidates, 0, step != graph::kNone, 0};
+  return search::add_selection(g, top_k_op, label, {logits, step}, a, uint64_t{words_each(a)} * candidates);
 }
 
 graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
                             const SearchTensors& state, const SelectAttributes& attributes) {
-  const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
   SelectAttributes a = attributes;
-  a.slice = search::slice_columns(columns);
   a.live_rows = 1;
-  const auto y = g.activation(label, rows, 4 * a.candidates * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
-  g.add_node({&top_k_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(a)});
-  return y;
+  return search::add_selection(g, top_k_op, label, {scores, state.step, state.search}, a,
+                               uint64_t{words_each(a)} * a.candidates);
 }
 
 }  // namespace lapilli

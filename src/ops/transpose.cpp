@@ -3,6 +3,7 @@
 
 #include "ops/basic.hpp"
 #include "ops/case_util.hpp"
+#include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 
@@ -14,13 +15,7 @@ struct Push {
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto x = operand(node.inputs, 0);
-  if (x == graph::kNone || x >= g.tensors().size()) return node_error(node, "operand x is missing");
-  const auto& t = g.tensor(x);
-  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, 0, t.dtype}));
-  LAPILLI_CHECK(expect_output(g, node, 0, {"y", t.cols, t.rows, t.dtype}));
-  if (g.root(node.outputs[0]) == g.root(x)) return node_error(node, "x and y share their bytes");
-  return {};
+  return elementwise::expect_moved(g, node, true);
 }
 
 std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "tiles"}}; }
@@ -102,19 +97,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   return {};
 }
 
-template <class T>
-void transpose_values(const graph::Tensor& tx, const graph::Tensor& ty, const std::vector<T>& x, std::vector<T>& y) {
-  for (uint64_t r = 0; r < ty.rows; ++r)
-    for (uint64_t c = 0; c < ty.ld; ++c) y[r * ty.ld + c] = c < ty.cols ? x[c * tx.ld + r] : T{};
-}
-
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto &x = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
-  auto &from = values.at(node.inputs[0]), &to = values.at(node.outputs[0]);
-  if (x.dtype == graph::DType::f32)
-    transpose_values(x, y, from.f, to.f);
-  else
-    transpose_values(x, y, from.u, to.u);
+  const uint64_t ld = g.tensor(node.inputs[0]).ld;
+  elementwise::move_words(g, node, values, [ld](uint64_t r, uint64_t c) { return c * ld + r; });
 }
 
 OpCase make_case(uint64_t rows, uint64_t cols) {

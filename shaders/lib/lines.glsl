@@ -1,0 +1,14 @@
+// What copy and elementwise share: elements are lines, each cut into `per_line` workgroups of EACH * LOCAL neighbours.
+// Needs push constants `p` with per_line and line (elements), and `void element(uint row, uint i)`: what is to be done
+// with element i of a line. Included last: main is here.
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint EACH = 2;  // elements an invocation
+
+void main() {
+  uint g = group_index();
+  if (g >= p.groups) return;
+  uint row = g / p.per_line;
+  uint i = (g - row * p.per_line) * LOCAL * EACH + gl_LocalInvocationIndex;
+  for (uint n = 0u; n < EACH && i < p.line; ++n, i += LOCAL) element(row, i);
+}

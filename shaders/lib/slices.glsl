@@ -1,0 +1,19 @@
+// What the kernels share that give each slice of a row's columns a workgroup: argmax, top_k, log_softmax. Needs push
+// constants `p` with slices, slice4, ld4, x_begin4 and first_row.
+struct Slice {
+  uint row, number;       // of the slice among those of its row
+  uint base, begin, end;  // vec4 of x: where the row begins; within it
+};
+
+Slice slice_of(const uint group) {
+  uint row = group / p.slices, number = group % p.slices, begin = number * p.slice4;
+  return Slice(row, number, p.x_begin4 + row * p.ld4, begin, min(begin + p.slice4, p.ld4));
+}
+// Rows that are not those of a step run always.
+bool runs(const Slice slice) {
+#ifdef USE_STEP
+  return p.first_row + slice.row < step_word(STEP_LIVE);
+#else
+  return true;
+#endif
+}
