@@ -4,6 +4,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -23,11 +24,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
+}
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
+  const auto [local, each] = v.numbers;
   LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
                                                      uint64_t{4} * local * each, a.live_rows != 0));
   for (const auto& s : slices) {

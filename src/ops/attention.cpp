@@ -67,15 +67,17 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return infer_window(g, node, a);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a head"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
+  const auto kv = node.attributes.as<AttentionAttributes>().kv;
+  return {{0, "workgroup a head", true, attention_numbers(caps, kv, heads_are_vec4(kv))}};
 }
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, std::vector<Dispatch>& out)
+  Lowering(const LowerContext& context, const graph::Node& node, const Numbers& numbers, std::vector<Dispatch>& out)
       : context_(context),
         node_(node),
+        numbers_(numbers),
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
         weights_(operand(node.outputs, 1)),
@@ -86,6 +88,7 @@ class Lowering {
   }
 
   Status run() {
+    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, heads_are_vec4(a_.kv)));
     if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
@@ -179,7 +182,7 @@ class Lowering {
   Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
     Dispatch d;
     d.shader = shader();
-    d.constants = {attention_local(context_.caps, a_.kv), a_.kv.head_dim};
+    d.constants = {numbers_.local, a_.kv.head_dim};
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
     const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
@@ -266,6 +269,7 @@ class Lowering {
 
   const LowerContext& context_;
   const graph::Node& node_;
+  const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;
   const graph::TensorId weights_;
@@ -273,8 +277,8 @@ class Lowering {
   uint64_t limit_ = 0, room_ = 0;
 };
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  return Lowering(context, node, out).run();
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return Lowering(context, node, v.numbers, out).run();
 }
 
 // What is listed for a sentence.

@@ -6,6 +6,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -24,7 +25,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "words"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "words", true, default_numbers(caps, Tuned::copy)}};
+}
 
 // Elements of x that elements [begin, end) of y come from.
 struct Source {
@@ -35,10 +38,11 @@ Source source_of(const graph::Tensor& x, const graph::Tensor& y, const elementwi
   return {at(s.begin), at(s.end - 1) + 1};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {4, 1024, 4}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 16 : 4;
+  const auto [local, each] = v.numbers;
   const uint64_t block = uint64_t{local} * each, per_row = div_up(y.ld, block);
   std::vector<elementwise::Slice> slices;
   if (x.ld <= y.ld) {

@@ -4,6 +4,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -24,11 +25,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
+}
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
+  const auto [local, each] = v.numbers;
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
   const uint64_t per_row = div_up<uint64_t>(y.ld, uint64_t{4} * local * each);
   LAPILLI_TRY(const auto slices, row_slices(context, node, y.rows, {x.ld * 4, per_row}));

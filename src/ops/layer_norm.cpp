@@ -5,6 +5,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -25,11 +26,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto attributes = node.attributes.as<LayerNormAttributes>();
   const auto x = node.inputs[0], w = node.inputs[1], y = node.outputs[0];
   const auto& t = context.graph.tensor(x);
@@ -38,7 +40,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& slice : slices) {
     Dispatch d;
     d.shader = attributes.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+    d.constants = {v.numbers.local};
     d.groups = slice.end - slice.begin;
     if (attributes.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t dx = 0, dy = 0;

@@ -4,6 +4,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -25,8 +26,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::log_softmax)}};
 }
 
 ShaderId shader_of(const LogSoftmaxAttributes& a, bool apply) {
@@ -34,7 +35,8 @@ ShaderId shader_of(const LogSoftmaxAttributes& a, bool apply) {
   return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto a = node.attributes.as<LogSoftmaxAttributes>();
   const auto x = node.outputs[0], parts = node.outputs[1];
   const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
@@ -44,7 +46,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     for (const bool apply : {false, true}) {
       Dispatch d;
       d.shader = shader_of(a, apply);
-      d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
+      d.constants = {v.numbers.local};
       d.groups = (r.end - r.begin) * slices;
       if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
       uint32_t dx = 0, du = 0;

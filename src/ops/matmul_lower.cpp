@@ -43,8 +43,14 @@ struct Slice {
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, std::vector<Dispatch>& out)
-      : context_(context), node_(node), kernel_(kernel), out_(out), a_(node.attributes.as<MatmulAttributes>()) {
+  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, const Numbers& numbers,
+           std::vector<Dispatch>& out)
+      : context_(context),
+        node_(node),
+        kernel_(kernel),
+        numbers_(numbers),
+        out_(out),
+        a_(node.attributes.as<MatmulAttributes>()) {
     x_ = node.inputs[0];
     w_ = node.inputs[1];
     residual_ = operand(node.inputs, 2) != graph::kNone;
@@ -61,6 +67,7 @@ class Lowering {
   }
 
   Status run() {
+    LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes()));
     if (depth_slice_ == 0) return node_error(node_, "four rows of a panel exceed this device's binding limit");
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
@@ -216,11 +223,15 @@ class Lowering {
     return is_step() ? kernel_.kv_step : is_spans() ? kernel_.kv_spans : kernel_.kv;
   }
 
+  [[nodiscard]] LocalSizes sizes() const {
+    if (!kernel_.subgroup) return kernel_.sizes;
+    return {context_.caps.subgroup_size, context_.caps.subgroup_size};
+  }
+
+  // Where an invocation has columns of its own, no more of them than there are columns.
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
-    if (kernel_.local == MatmulKernel::kSubgroup) return context_.caps.subgroup_size;
-    if (kernel_.local != 0) return kernel_.local;
-    if (context_.caps.type == DeviceType::cpu) return 8;
-    uint32_t local = 64;
+    uint32_t local = numbers_.local;
+    if (kernel_.subgroup || kernel_.column_groups != 0) return local;
     while (local > 8 && local / 2 >= groups_of_columns) local /= 2;
     return local;
   }
@@ -339,6 +350,7 @@ class Lowering {
   const LowerContext& context_;
   const graph::Node& node_;
   const MatmulKernel& kernel_;
+  const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const MatmulAttributes a_;
   graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
@@ -351,8 +363,8 @@ class Lowering {
 }  // namespace
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
-                    std::vector<Dispatch>& out) {
-  return Lowering(context, node, kernel, out).run();
+                    const Numbers& numbers, std::vector<Dispatch>& out) {
+  return Lowering(context, node, kernel, numbers, out).run();
 }
 
 }  // namespace lapilli

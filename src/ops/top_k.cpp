@@ -3,6 +3,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -32,11 +33,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
                       x.rows / a.draw_beams * SearchLayout::stride(a.draw_beams));
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::top_k)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {8, 128, 8}));
   const auto a = node.attributes.as<SelectAttributes>();
   const auto &t = context.graph.tensor(node.inputs[0]), &u = context.graph.tensor(node.outputs[0]);
   const uint64_t slices = div_up<uint64_t>(t.cols, a.slice);
@@ -44,7 +46,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& r : ranges) {
     Dispatch d;
     d.shader = a.draw_beams ? ShaderId::top_k_draw : a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
-    d.constants = {context.caps.type == DeviceType::cpu ? 64u : 128u};
+    d.constants = {v.numbers.local};
     d.groups = (r.end - r.begin) * slices;
     if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
     uint32_t dx = 0, du = 0;
