@@ -112,7 +112,7 @@ class Lowering {
     const auto rows_fit = [&] {
       return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + kQueriesPerGroup - 1) * ld_ * 4 <= room_;
     };
-    const auto work_fits = [&] { return cost(block.heads * rows) <= static_cast<double>(context_.caps.work_limit); };
+    const auto work_fits = [&] { return context_.work.allows(cost(block.heads * rows)); };
     while (!rows_fit() || (!work_fits() && block.heads * rows > 1)) {
       if (!work_fits() && block.heads > 1)
         block.heads = div_up<uint64_t>(block.heads, 2);
@@ -162,7 +162,7 @@ class Lowering {
     };
     const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
     const auto work_fits = [&] {
-      return cost(block.slots * block.heads * queries) <= static_cast<double>(context_.caps.work_limit) ||
+      return context_.work.allows(cost(block.slots * block.heads * queries)) ||
              block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
     };
     while (!q_fits() || !weights_fit() || !globals_fit() || !work_fits()) {

@@ -40,8 +40,6 @@ struct RowCost {
   uint64_t groups = 1;
 };
 
-// How many of `count` equal parts one dispatch may take at most, if a part is so many operations; at least one.
-uint64_t parts_within_work(const Capabilities& caps, uint64_t count, double operations_each);
 // Cuts `rows` so that each slice fits the binding limit (with room for the alignment of its start) and the grid. Slices
 // begin at multiples of `tile` rows.
 Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const graph::Node& node, uint64_t rows,

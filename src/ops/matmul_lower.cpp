@@ -100,15 +100,14 @@ class Lowering {
   // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
   // together as long as a panel alone is not too much.
   void limit_work(uint64_t& rows, uint64_t& panels) const {
-    const auto& caps = context_.caps;
     const uint64_t tile = kernel_.rows;
     const auto limit_rows = [&] {
       if (rows <= tile) return;
       const double each = operations(tile, panels * packed::kPanel);
-      rows = std::min(rows, tile * parts_within_work(caps, div_up(rows, tile), each));
+      rows = std::min(rows, tile * context_.work.parts(div_up(rows, tile), each));
     };
     if (a_.live_rows == 0) limit_rows();
-    panels = parts_within_work(caps, panels, operations(rows, packed::kPanel));
+    panels = context_.work.parts(panels, operations(rows, packed::kPanel));
     if (a_.live_rows != 0) limit_rows();
   }
 
@@ -144,7 +143,7 @@ class Lowering {
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
     return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ &&
-           operations(rows_, a_.n) <= static_cast<double>(context_.caps.work_limit) && tensor(x_).bytes() <= limit_ &&
+           context_.work.allows(operations(rows_, a_.n)) && tensor(x_).bytes() <= limit_ &&
            tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
   }
   Status lower_whole() {

@@ -14,6 +14,7 @@
 #include "graph/graph.hpp"
 #include "graph/schedule.hpp"
 #include "ops/shader_id.hpp"
+#include "ops/work_limit.hpp"
 #include "vulkan/capabilities.hpp"
 
 namespace lapilli {
@@ -57,6 +58,7 @@ struct Dispatch {
 struct LowerContext {
   const graph::Graph& graph;
   const Capabilities& caps;
+  WorkLimit work = WorkLimit::of(caps);
 };
 
 // What a kernel is specialized with beside the shape of its node (its tuning parameters). They change how fast it is

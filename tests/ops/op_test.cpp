@@ -165,20 +165,19 @@ TEST_P(EveryOp, LoweringRefusesNumbersThatAreNone) {
 TEST_P(EveryOp, LoweringBoundsTheWorkOfADispatch) {
   const std::string name = GetParam()->name;
   if (name != "matmul" && name != "attention") return;  // what others do is little beside these
-  Capabilities caps;
-  caps.work_limit = 4'000'000;
+  const Capabilities caps;
+  const WorkLimit work(4e6);
   size_t pieces = 0;
   for (const auto& c : GetParam()->cases()) {
     const auto& node = c.graph.node(0);
     for (const auto& v : GetParam()->variants(caps, c.graph, node)) {
       std::vector<Dispatch> dispatches;
-      if (!GetParam()->lower({c.graph, caps}, node, v, dispatches)) continue;
+      if (!GetParam()->lower({c.graph, caps, work}, node, v, dispatches)) continue;
       pieces = std::max(pieces, dispatches.size());
       // The queries that see everything (LED) are any of a sentence, which stays whole.
       const bool whole = c.name.ends_with("global queries");
       for (const auto& d : dispatches)
-        EXPECT_TRUE(whole || d.cost <= static_cast<double>(caps.work_limit))
-            << c.name << " " << v.name << " " << d.cost;
+        EXPECT_TRUE(whole || work.allows(d.cost)) << c.name << " " << v.name << " " << d.cost;
     }
   }
   EXPECT_GT(pieces, 3u);

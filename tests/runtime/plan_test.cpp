@@ -61,7 +61,7 @@ TEST(RealPlans, PassTheChecker) {
   for (const Case& c : kCases) {
     for (const double cost : {2e11, 1e5, 0.0}) {
       CompileOptions options;
-      options.segment_cost = cost;
+      if (cost > 0) options.work = WorkLimit(cost);
       LAPILLI_ASSERT_VALUE(const auto p, compile_case(c, options));
       for (const auto& plan : testing_support::in_order(p)) {
         LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
