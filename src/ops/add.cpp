@@ -30,10 +30,9 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
-  const auto a = node.attributes.as<ElementwiseAttributes>();
   const auto [local, each] = v.numbers;
-  LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
-                                                     uint64_t{4} * local * each, a.live_rows != 0));
+  LAPILLI_TRY(const auto slices,
+              elementwise::slices(context, node, context.graph.tensor(node.outputs[0]), uint64_t{4} * local * each));
   for (const auto& s : slices) {
     Dispatch d;
     d.shader = ShaderId::add;
@@ -65,7 +64,8 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols), y = c.graph.activation("y", rows, cols);
-  ops::add(c.graph, c.name, x, y, live != 0);
+  c.graph.tensor(x).live_rows = c.graph.tensor(y).live_rows = live != 0;
+  ops::add(c.graph, c.name, x, y);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
   c.inputs.emplace_back(y, random_values(c.graph.tensor(y), random, 3));
   if (live) c.live_rows = live;
@@ -87,10 +87,9 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef add_op{"add", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
-                         bool live_rows) {
+graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y) {
   const auto sum = g.updated(label, x);
-  g.add_node({&add_op, label, {x, y}, {sum}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows})});
+  g.add_node({&add_op, label, {x, y}, {sum}, {}});
   return sum;
 }
 

@@ -347,8 +347,8 @@ constinit const OpDef attention_op{"attention", infer, variants, lower, referenc
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     graph::TensorId lengths, const AttentionAttributes& a, bool want_weights,
                                     const AttentionOperands& more) {
-  const auto context = a.global_queries ? g.updated(label, more.context)
-                                        : g.activation(label, g.tensor(q).rows, uint64_t{a.kv.heads} * a.kv.head_dim);
+  const auto context =
+      a.global_queries ? g.updated(label, more.context) : g.rows_like(label, q, uint64_t{a.kv.heads} * a.kv.head_dim);
   const auto weights = want_weights
                            ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
                            : graph::kNone;

@@ -227,7 +227,7 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
-  const auto context = g.activation(label, g.tensor(q).rows, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
+  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
   g.add_node({&attention_step_op,
               label,
               {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},

@@ -86,7 +86,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   d.shader = step ? ShaderId::embed_step : spans ? ShaderId::embed_spans : ShaderId::embed;
   d.constants = {numbers.local};
   d.groups = rows.end - rows.begin;
-  if (step || (spans && d.groups == x.rows)) follow_live_rows(d, 1, 1);
+  if (x.live_rows && d.groups == x.rows) follow_live_rows(d, 1, 1);
   uint32_t di = 0, dt = 0, dx = 0;
   if (step) {
     LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
@@ -260,6 +260,7 @@ graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::Ten
                            graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
                            const EmbedAttributes& attributes) {
   const auto x = g.activation(label, rows, attributes.d);
+  g.tensor(x).live_rows = attributes.place != Place::batch;
   g.add_node({&embed_op, label, {ids, table, positions, step_or_spans}, {x}, graph::Attributes(attributes)});
   return x;
 }

@@ -41,7 +41,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.shader = ShaderId::gate;
     d.constants = {local, each, static_cast<uint32_t>(a.activation)};
     d.groups = (s.end - s.begin) * per_row;
-    if (a.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(per_row), 1);
+    if (y.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(per_row), 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
         bind_range(context, 0, node.inputs[0], s.begin * x.ld * 4, s.end * x.ld * 4, graph::Access::read, dx));
@@ -75,7 +75,8 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, uint64_t live = 
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, gate_value_column(cols) + cols);
-  ops::gate(c.graph, c.name, x, cols, kind, live != 0);
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::gate(c.graph, c.name, x, cols, kind);
   if (live) c.live_rows = live;
   auto values = random_values(c.graph.tensor(x), random, 4);
   // The gap comes out of zero columns.
@@ -101,9 +102,9 @@ std::vector<OpCase> cases() {
 constinit const OpDef gate_op{"gate", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,
-                          Activation activation, bool live_rows) {
-  const auto y = g.activation(label, g.tensor(x).rows, cols);
-  g.add_node({&gate_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation, live_rows})});
+                          Activation activation) {
+  const auto y = g.rows_like(label, x, cols);
+  g.add_node({&gate_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation})});
   return y;
 }
 

@@ -42,7 +42,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.shader = attributes.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
     d.constants = {v.numbers.local};
     d.groups = slice.end - slice.begin;
-    if (attributes.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
+    if (t.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
         bind_range(context, 0, x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read, dx));
@@ -87,7 +87,8 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = fal
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
   const auto w = add_weight(c.graph, "weight", (rms ? 1 : 2) * round_up<uint64_t>(cols, 4));
-  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, live != 0, rms});
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, rms});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
   // Two columns that are nearly equal would measure the cancellation in x - mean, not the kernel.
   if (cols == 2)
@@ -128,7 +129,7 @@ constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, refere
 
 graph::TensorId ops::layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                                 const LayerNormAttributes& attributes) {
-  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
+  const auto y = g.rows_like(label, x, g.tensor(x).cols);
   g.add_node({&layer_norm_op, label, {x, weight}, {y}, graph::Attributes(attributes)});
   return y;
 }

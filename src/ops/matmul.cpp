@@ -262,23 +262,21 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases};
 
 graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                            uint32_t n, const LinearOptions& options) {
+                            uint32_t n, Activation activation) {
   MatmulAttributes a;
   a.n = n;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
-  a.activation = options.activation;
-  a.live_rows = options.live_rows;
-  const auto y = g.activation(label, g.tensor(x).rows, n);
+  a.activation = activation;
+  const auto y = g.rows_like(label, x, n);
   g.add_node({&matmul_op, label, {x, weight, graph::kNone, graph::kNone}, {y}, graph::Attributes(a)});
   return y;
 }
 
 graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                                graph::TensorId residual, bool live_rows) {
+                                graph::TensorId residual) {
   MatmulAttributes a;
   a.n = static_cast<uint32_t>(g.tensor(residual).cols);
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
-  a.live_rows = live_rows;
   const auto y = g.updated(label, residual);
   g.add_node({&matmul_op, label, {x, weight, residual, graph::kNone}, {y}, graph::Attributes(a)});
   return y;
@@ -286,15 +284,14 @@ graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph
 
 graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                                uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                               graph::TensorId step_or_spans, bool live_rows) {
+                               graph::TensorId step_or_spans) {
   MatmulAttributes a;
   a.n = q_columns + shape.heads * 2 * shape.head_dim;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
   a.split = 1;
   a.q_columns = q_columns;
   a.kv = shape;
-  a.live_rows = live_rows || shape.place != Place::batch;
-  const auto q = q_columns > 0 ? g.activation(label, g.tensor(x).rows, q_columns) : graph::kNone;
+  const auto q = q_columns > 0 ? g.rows_like(label, x, q_columns) : graph::kNone;
   g.add_node({&matmul_op, label, {x, weight, graph::kNone, step_or_spans}, {q, kv}, graph::Attributes(a)});
   return q;
 }

@@ -106,9 +106,9 @@ class Lowering {
       const double each = operations(tile, panels * packed::kPanel);
       rows = std::min(rows, tile * context_.work.parts(div_up(rows, tile), each));
     };
-    if (a_.live_rows == 0) limit_rows();
+    if (!tensor(x_).live_rows) limit_rows();
     panels = context_.work.parts(panels, operations(rows, packed::kPanel));
-    if (a_.live_rows != 0) limit_rows();
+    if (tensor(x_).live_rows) limit_rows();
   }
 
   Status lower_plain(Range64 columns) {
@@ -142,9 +142,8 @@ class Lowering {
   // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
-    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ &&
-           context_.work.allows(operations(rows_, a_.n)) && tensor(x_).bytes() <= limit_ &&
-           tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
+    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && context_.work.allows(operations(rows_, a_.n)) &&
+           tensor(x_).bytes() <= limit_ && tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
   }
   Status lower_whole() {
     Slice s;
@@ -309,7 +308,7 @@ class Lowering {
     d.groups = tiles * blocks;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
-    const bool follows = a_.live_rows != 0 && s.rows.size() == rows_;
+    const bool follows = x.live_rows && s.rows.size() == rows_;
     set_constants(d, first, last);
     d.constants[0] = local;
     if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);

@@ -333,7 +333,7 @@ constinit const OpDef stream_attention_op{"stream_attention", infer, variants, l
 
 graph::TensorId ops::stream_attention(graph::Graph& g, const std::string& label, const StreamTensors& t,
                                       const StreamAttentionAttributes& attributes) {
-  const auto context = g.activation(label, g.tensor(t.q).rows, width(attributes.kv));
+  const auto context = g.rows_like(label, t.q, width(attributes.kv));
   g.add_node({&stream_attention_op,
               label,
               {t.q, t.kv, t.lineage, t.step, t.lengths, t.distances},

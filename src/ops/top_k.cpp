@@ -25,9 +25,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const uint64_t slices = div_up<uint64_t>(x.cols, a.slice);
   LAPILLI_CHECK(
       expect_output(g, node, 0, {"candidates", x.rows, words_each(a) * a.candidates * slices, graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
+  if (in_step(node)) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
   if (a.draw_beams == 0) return {};
-  if (!a.live_rows || x.rows % a.draw_beams != 0)
+  if (!in_step(node) || x.rows % a.draw_beams != 0)
     return node_error(node, "ids are drawn for the live rows of all beams");
   return expect_words(g, node, operand(node.inputs, 2), "search",
                       x.rows / a.draw_beams * SearchLayout::stride(a.draw_beams));
@@ -45,16 +45,16 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.draw_beams ? ShaderId::top_k_draw : a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
+    d.shader = a.draw_beams ? ShaderId::top_k_draw : in_step(node) ? ShaderId::top_k_live : ShaderId::top_k;
     d.constants = {v.numbers.local};
     d.groups = (r.end - r.begin) * slices;
-    if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+    if (in_step(node) && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
     uint32_t dx = 0, du = 0;
     d.operands.push_back(
         bind_range(context, 0, node.inputs[0], r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read, dx));
     d.operands.push_back(
         bind_range(context, 1, node.outputs[0], r.begin * u.ld * 4, r.end * u.ld * 4, graph::Access::write, du));
-    if (a.live_rows) {
+    if (in_step(node)) {
       LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
       d.operands.push_back(step);
     }
@@ -79,7 +79,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto& x = values.at(node.inputs[0]).f;
   auto& out = values.at(node.outputs[0]).u;
   uint64_t rows = t.rows;
-  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  if (in_step(node)) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
   std::vector<double> keys(t.cols);
   for (uint64_t r = 0; r < rows; ++r) {
     uint64_t at = r * u.ld;
@@ -181,21 +181,20 @@ constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
-  const uint64_t rows = g.tensor(logits).rows, columns = g.tensor(logits).cols;
-  const SelectAttributes a{candidates, search::slice_columns(columns), step != graph::kNone, 0};
+  const uint64_t columns = g.tensor(logits).cols;
+  const SelectAttributes a{candidates, search::slice_columns(columns)};
   const uint64_t slices = div_up<uint64_t>(columns, a.slice);
-  const auto y = g.activation(label, rows, 2 * candidates * slices, graph::DType::u32);
+  const auto y = g.rows_like(label, logits, 2 * candidates * slices, graph::DType::u32);
   g.add_node({&top_k_op, label, {logits, step}, {y}, graph::Attributes(a)});
   return y;
 }
 
 graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
                             const SearchTensors& state, const SelectAttributes& attributes) {
-  const uint64_t rows = g.tensor(scores).rows, columns = g.tensor(scores).cols;
+  const uint64_t columns = g.tensor(scores).cols;
   SelectAttributes a = attributes;
   a.slice = search::slice_columns(columns);
-  a.live_rows = 1;
-  const auto y = g.activation(label, rows, 4 * a.candidates * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
+  const auto y = g.rows_like(label, scores, 4 * a.candidates * div_up<uint64_t>(columns, a.slice), graph::DType::u32);
   g.add_node({&top_k_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(a)});
   return y;
 }

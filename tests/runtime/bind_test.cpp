@@ -27,7 +27,8 @@ graph::Graph copies(uint32_t count, bool start_first) {
     x.rows = kRows;
     x.cols = x.ld = (i + 1) * kStep;
     x.space = graph::Space::weight;
-    const auto y = ops::copy(g, "copy", g.add_tensor(std::move(x)), true);
+    x.live_rows = true;
+    const auto y = ops::copy(g, "copy", g.add_tensor(std::move(x)));
     g.tensor(y).space = graph::Space::state;
     g.tensor(y).id = state_id(StateKind::self_kv, i);
   }
