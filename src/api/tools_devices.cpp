@@ -3,6 +3,7 @@
 
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
+#include "ops/work_limit.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli::tools {
@@ -94,6 +95,7 @@ std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
     entry["score"] = device.score;
     entry["score_reason"] = device.score_reason;
     entry["refusal"] = device.refusal;
+    entry["work_limit"] = static_cast<uint64_t>(WorkLimit::of(device.caps).operations());
     entry["capabilities"] = nlohmann::ordered_json::parse(to_json(device.caps));
     list.push_back(std::move(entry));
   }

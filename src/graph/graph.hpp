@@ -44,6 +44,9 @@ struct Tensor {
   uint32_t id = 0;
   TensorId alias = kNone;  // shares the bytes of this earlier tensor (in place); the chain is resolved by Graph::root
   bool keep = false;       // an output: its bytes stay valid to the end of the plan
+  // The rows are those of a step or of an encode pass: a run computes only the first of them, as many as are live. Set
+  // where rows come in; Graph::rows_like and updated() hand it on.
+  bool live_rows = false;
 
   [[nodiscard]] uint64_t elements() const { return rows * ld; }
   [[nodiscard]] uint64_t bytes() const { return elements() * element_bytes(dtype); }
@@ -94,6 +97,12 @@ class Graph {
     t.cols = cols;
     t.ld = round_up<uint64_t>(cols, 4);
     return add_tensor(std::move(t));
+  }
+  // A fresh activation for the rows of `of`: as many of them, and live where those are.
+  TensorId rows_like(std::string name, TensorId of, uint64_t cols, DType dtype = DType::f32) {
+    const TensorId id = activation(std::move(name), tensors_[of].rows, cols, dtype);
+    tensors_[id].live_rows = tensors_[of].live_rows;
+    return id;
   }
   // The value that an in-place update of `of` yields.
   TensorId updated(std::string name, TensorId of) {

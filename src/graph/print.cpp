@@ -90,6 +90,7 @@ Json tensors_json(const PlanPicture& p) {
       j["id"] = t.id;
     j["alias"] = id_or_null(t.alias);
     j["keep"] = t.keep;
+    j["live_rows"] = t.live_rows;
     list.push_back(std::move(j));
   }
   return list;
@@ -191,7 +192,8 @@ std::string node_label(const PlanPicture& p, const Layout& layout, NodeId n) {
   if (!op.empty() && !node.label.empty()) label += "\\n" + escaped(node.label);
   for (TensorId id : node.outputs)
     if (id != kNone)
-      label += format("\\n%llu x %llu", static_cast<unsigned long long>(p.graph.tensor(id).rows),
+      label += format("\\n%s%llu x %llu", p.graph.tensor(id).live_rows ? "up to " : "",
+                      static_cast<unsigned long long>(p.graph.tensor(id).rows),
                       static_cast<unsigned long long>(p.graph.tensor(id).cols));
   const auto& commands = layout.commands_of[n];
   if (commands.size() < 2) return label;

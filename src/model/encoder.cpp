@@ -32,23 +32,22 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     const std::string label = format("encoder.%u", i);
     how.keep_weights = run.keep_attentions && s.windows.empty() ? format("encoder_attentions.%u", i) : "";
     if (!s.windows.empty()) how.window = s.windows[i];
-    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, packed);
-    x = self_attention(b, label + ".self", {s, layer.self}, {h, x, packed}, how);
-    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, packed);
-    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x, packed);
-    x = feed_forward(b, label, s, layer, {h, x, packed});
-    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x, packed);
-    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "encoder.norm", {s, w.final_norm}, x, packed);
+    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
+    x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, how);
+    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
+    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    x = feed_forward(b, label, s, layer, {h, x});
+    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
     if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);
   }
   return x;
 }
 
-graph::TensorId project_memory(Builder& b, graph::TensorId memory, bool live_rows) {
+graph::TensorId project_memory(Builder& b, graph::TensorId memory) {
   const Network& n = b.network();
   if (!n.config.memory_projection) return memory;
-  return ops::linear(b.g(), "memory_projection", memory, b.weight(n.memory_projection), n.config.decoder.d_model,
-                     {Activation::none, live_rows});
+  return ops::linear(b.g(), "memory_projection", memory, b.weight(n.memory_projection), n.config.decoder.d_model);
 }
 
 }  // namespace lapilli::model

@@ -15,6 +15,6 @@ struct EncoderRun {
 // Returns the memory [rows, or batch * length; encoder.d_model].
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run);
 // What the decoder's cross attention reads of it: the memory, or its projection to the decoder's width.
-graph::TensorId project_memory(Builder& b, graph::TensorId memory, bool live_rows);
+graph::TensorId project_memory(Builder& b, graph::TensorId memory);
 
 }  // namespace lapilli::model

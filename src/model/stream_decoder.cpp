@@ -18,7 +18,7 @@ graph::TensorId embed_stream(Builder& b, uint32_t stream, const IdRows& rows, Em
   e.position_offset += 1;
   const auto x = ops::embed(b.g(), label + ".embed", rows.ids, b.weight(w.embedding), b.weight(w.streams[stream]),
                             rows.step_or_spans, rows.rows, e);
-  return normalize(b, label + ".embed_norm", {s, w.embedding_norm}, x, e.place == Place::step);
+  return normalize(b, label + ".embed_norm", {s, w.embedding_norm}, x);
 }
 
 // Cross attention and feed-forward of one stream in one layer, from the sum that self attention left.
@@ -29,18 +29,17 @@ struct StreamLayer {
 graph::TensorId rest_of_layer(Builder& b, const StreamLayer& at, graph::TensorId x, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
   const LayerWeights& w = b.network().decoder.layers[at.layer];
-  const bool live = run.step;
-  x = normalize(b, at.label + ".self.norm", {s, w.self.norm}, x, live);
-  const Sublayer in{x, x, live};
-  if (live) {
+  x = normalize(b, at.label + ".self.norm", {s, w.self.norm}, x);
+  const Sublayer in{x, x};
+  if (run.step) {
     x = cross_attention_step(b, at.label + ".cross", {s, w.cross}, in, run.cross_kv[at.layer], run.in_step);
   } else {
     run.cross.keep_weights = at.keep_cross;
     x = cross_attention(b, at.label + ".cross", {s, w.cross}, in, run.cross_kv[at.layer], run.cross);
   }
-  x = normalize(b, at.label + ".cross.norm", {s, w.cross.norm}, x, live);
-  x = feed_forward(b, at.label, s, w, {x, x, live});
-  return normalize(b, at.label + ".norm", {s, w.norm}, x, live);
+  x = normalize(b, at.label + ".cross.norm", {s, w.cross.norm}, x);
+  x = feed_forward(b, at.label, s, w, {x, x});
+  return normalize(b, at.label + ".norm", {s, w.norm}, x);
 }
 
 }  // namespace
@@ -78,7 +77,7 @@ std::vector<graph::TensorId> stream_decoder(Builder& b, const IdRows& rows, cons
 
 void keep_stream_logits(Builder& b, const std::vector<graph::TensorId>& predicting) {
   for (uint32_t i = 0; i < predicting.size(); ++i)
-    b.keep(i == 0 ? "logits" : format("logits_ngram.%u", i), output_logits(b, predicting[i], false));
+    b.keep(i == 0 ? "logits" : format("logits_ngram.%u", i), output_logits(b, predicting[i]));
 }
 
 }  // namespace lapilli::model

@@ -40,30 +40,29 @@ graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvSha
 graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
   const StackConfig& s = b.config().decoder;
   const StackWeights& w = b.network().decoder;
-  const bool live = run.step;
   for (uint32_t i = 0; i < s.layers; ++i) {
     const LayerWeights& layer = w.layers[i];
     const std::string label = format("decoder.%u", i);
-    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, live);
+    auto h = before_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
     if (run.step) {
-      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x, live}, run.self_kv[i], run.in_step);
+      x = self_attention_step(b, label + ".self", {s, layer.self}, {h, x}, run.self_kv[i], run.in_step);
     } else {
       run.self.keep_weights = run.keep_attentions ? format("decoder_attentions.%u", i) : "";
       x = self_attention(b, label + ".self", {s, layer.self}, {h, x}, run.self);
     }
-    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x, live);
-    h = before_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x, live);
+    x = after_sublayer(b, label + ".self.norm", {s, layer.self.norm}, x);
+    h = before_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
     if (run.step) {
-      x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x, live}, run.cross_kv[i], run.in_step);
+      x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.in_step);
     } else {
       run.cross.keep_weights = run.keep_attentions ? format("cross_attentions.%u", i) : "";
       x = cross_attention(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.cross);
     }
-    x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x, live);
-    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x, live);
-    x = feed_forward(b, label, s, layer, {h, x, live});
-    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x, live);
-    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "decoder.norm", {s, w.final_norm}, x, live);
+    x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
+    h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    x = feed_forward(b, label, s, layer, {h, x});
+    x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
+    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "decoder.norm", {s, w.final_norm}, x);
     if (run.keep_hidden_states) b.keep_copy(format("decoder_hidden_states.%u", i + 1), x);
   }
   return x;
@@ -74,7 +73,7 @@ void build_encode(Builder& b, const EncodeShape& shape) {
   run.batch = shape.room.places;
   run.length = shape.room.source_positions;
   run.rows = shape.rows;
-  const auto memory = project_memory(b, build_encoder(b, run), true);
+  const auto memory = project_memory(b, build_encoder(b, run));
   KvShape kv = cross_kv_shape(b.config(), shape.room);
   kv.place = Place::spans;
   const auto spans = b.state(state_id(StateKind::spans), "spans", kMaxRows, SpanWords::stride);
@@ -123,21 +122,21 @@ graph::TensorId decoder_rows(Builder& b, graph::TensorId step, uint64_t rows, co
 
 graph::TensorId build_step(Builder& b, const StepShape& shape) {
   const auto step = decode_states(b, shape.room).step;
-  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room), true);
+  return output_logits(b, decoder_rows(b, step, shape.rows, shape.room));
 }
 
 void build_given(Builder& b, const GivenShape& shape) {
   const auto given = b.state(state_id(StateKind::given), "given", 1, StepWords::given_words);
   b.state(state_id(StateKind::given_grids), "given_grids", kMaxGrids, GridWords::stride);
   const auto x = decoder_rows(b, given, shape.rows, shape.room);
-  if (shape.logits) b.keep("logits", output_logits(b, x, true));
+  if (shape.logits) b.keep("logits", output_logits(b, x));
 }
 
 void build_forward(Builder& b, const ForwardShape& shape) {
   const Config& c = b.config();
   auto memory = build_encoder(b, {shape.batch, shape.source_length, 0, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
-  memory = project_memory(b, memory, false);
+  memory = project_memory(b, memory);
 
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;
@@ -170,7 +169,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   auto x = embed_rows(b, "decoder", rows, e);
   if (shape.hidden_states) b.keep_copy("decoder_hidden_states.0", x);
   x = decoder_layers(b, x, run);
-  if (shape.logits) b.keep("logits", output_logits(b, x, false));
+  if (shape.logits) b.keep("logits", output_logits(b, x));
 }
 
 }  // namespace lapilli::model

@@ -5,6 +5,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -23,13 +24,16 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
+}
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
-  LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
-                                                     uint64_t{4} * local * each, a.live_rows != 0));
+  const auto [local, each] = v.numbers;
+  LAPILLI_TRY(const auto slices,
+              elementwise::slices(context, node, context.graph.tensor(node.outputs[0]), uint64_t{4} * local * each));
   for (const auto& s : slices) {
     Dispatch d;
     d.shader = ShaderId::activation;
@@ -59,7 +63,8 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, co
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
-  ops::activation(c.graph, c.name, x, kind, live != 0);
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::activation(c.graph, c.name, x, kind);
   if (live) c.live_rows = live;
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, scale));
   return c;
@@ -83,7 +88,8 @@ OpCase make_scaled(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   c.name = format("scale %llux%llu", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols));
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
-  ops::scale(c.graph, c.name, x, 0.176776695f, live != 0);
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::scale(c.graph, c.name, x, 0.176776695f);
   if (live) c.live_rows = live;
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 8));
   return c;
@@ -112,17 +118,15 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef activation_op{"activation", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
-                                bool live_rows) {
-  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
-  g.add_node({&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation, live_rows})});
+graph::TensorId ops::activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation) {
+  const auto y = g.rows_like(label, x, g.tensor(x).cols);
+  g.add_node({&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation})});
   return y;
 }
 
-graph::TensorId ops::scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor, bool live_rows) {
-  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
-  g.add_node(
-      {&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows, factor})});
+graph::TensorId ops::scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor) {
+  const auto y = g.rows_like(label, x, g.tensor(x).cols);
+  g.add_node({&activation_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{Activation::none, factor})});
   return y;
 }
 

@@ -4,6 +4,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -19,13 +20,15 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
+}
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  const auto a = node.attributes.as<ElementwiseAttributes>();
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
-  LAPILLI_TRY(const auto slices, elementwise::slices(context, node, context.graph.tensor(node.outputs[0]),
-                                                     uint64_t{4} * local * each, a.live_rows != 0));
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
+  const auto [local, each] = v.numbers;
+  LAPILLI_TRY(const auto slices,
+              elementwise::slices(context, node, context.graph.tensor(node.outputs[0]), uint64_t{4} * local * each));
   for (const auto& s : slices) {
     Dispatch d;
     d.shader = ShaderId::add;
@@ -51,7 +54,8 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols), y = c.graph.activation("y", rows, cols);
-  ops::add(c.graph, c.name, x, y, live != 0);
+  c.graph.tensor(x).live_rows = c.graph.tensor(y).live_rows = live != 0;
+  ops::add(c.graph, c.name, x, y);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
   c.inputs.emplace_back(y, random_values(c.graph.tensor(y), random, 3));
   if (live) c.live_rows = live;
@@ -73,10 +77,9 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef add_op{"add", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
-                         bool live_rows) {
+graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y) {
   const auto sum = g.updated(label, x);
-  g.add_node({&add_op, label, {x, y}, {sum}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows})});
+  g.add_node({&add_op, label, {x, y}, {sum}, {}});
   return sum;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/select_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -13,17 +14,18 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return search::expect_selection(g, node, "partials", 4);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::argmax)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto a = node.attributes.as<SelectAttributes>();
   LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.draw_beams ? ShaderId::argmax_draw : a.live_rows ? ShaderId::argmax_live : ShaderId::argmax;
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
+    d.shader = a.draw_beams ? ShaderId::argmax_draw : in_step(node) ? ShaderId::argmax_live : ShaderId::argmax;
+    d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, 4, d));
     d.set_push(push);
     d.cost = (a.draw_beams ? 40.0 : 6.0) *
@@ -141,12 +143,12 @@ std::vector<OpCase> cases() {
 constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
-  return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, step != graph::kNone, 0}, 4);
+  return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, 0}, 4);
 }
 
 graph::TensorId ops::draw_one(graph::Graph& g, const std::string& label, graph::TensorId scores,
                               const SearchTensors& state) {
-  return search::add_selection(g, argmax_op, label, {scores, state.step, state.search}, {1, 0, 1, 1}, 4);
+  return search::add_selection(g, argmax_op, label, {scores, state.step, state.search}, {1, 0, 1}, 4);
 }
 
 }  // namespace lapilli

@@ -67,15 +67,17 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return infer_window(g, node, a);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a head"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
+  const auto kv = node.attributes.as<AttentionAttributes>().kv;
+  return {{0, "workgroup a head", true, attention_numbers(caps, kv, heads_are_vec4(kv))}};
 }
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, std::vector<Dispatch>& out)
+  Lowering(const LowerContext& context, const graph::Node& node, const Numbers& numbers, std::vector<Dispatch>& out)
       : context_(context),
         node_(node),
+        numbers_(numbers),
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
         weights_(operand(node.outputs, 1)),
@@ -86,6 +88,7 @@ class Lowering {
   }
 
   Status run() {
+    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, heads_are_vec4(a_.kv)));
     if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
@@ -109,7 +112,7 @@ class Lowering {
     const auto rows_fit = [&] {
       return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + kQueriesPerGroup - 1) * ld_ * 4 <= room_;
     };
-    const auto work_fits = [&] { return cost(block.heads * rows) <= static_cast<double>(context_.caps.work_limit); };
+    const auto work_fits = [&] { return context_.work.allows(cost(block.heads * rows)); };
     while (!rows_fit() || (!work_fits() && block.heads * rows > 1)) {
       if (!work_fits() && block.heads > 1)
         block.heads = div_up<uint64_t>(block.heads, 2);
@@ -159,7 +162,7 @@ class Lowering {
     };
     const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
     const auto work_fits = [&] {
-      return cost(block.slots * block.heads * queries) <= static_cast<double>(context_.caps.work_limit) ||
+      return context_.work.allows(cost(block.slots * block.heads * queries)) ||
              block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
     };
     while (!q_fits() || !weights_fit() || !globals_fit() || !work_fits()) {
@@ -179,7 +182,7 @@ class Lowering {
   Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
     Dispatch d;
     d.shader = shader();
-    d.constants = {attention_local(context_.caps, a_.kv), a_.kv.head_dim};
+    d.constants = {numbers_.local, a_.kv.head_dim};
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
     const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
@@ -266,6 +269,7 @@ class Lowering {
 
   const LowerContext& context_;
   const graph::Node& node_;
+  const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;
   const graph::TensorId weights_;
@@ -273,8 +277,8 @@ class Lowering {
   uint64_t limit_ = 0, room_ = 0;
 };
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  return Lowering(context, node, out).run();
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return Lowering(context, node, v.numbers, out).run();
 }
 
 // What is listed for a sentence.
@@ -343,8 +347,8 @@ constinit const OpDef attention_op{"attention", infer, variants, lower, referenc
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     graph::TensorId lengths, const AttentionAttributes& a, bool want_weights,
                                     const AttentionOperands& more) {
-  const auto context = a.global_queries ? g.updated(label, more.context)
-                                        : g.activation(label, g.tensor(q).rows, uint64_t{a.kv.heads} * a.kv.head_dim);
+  const auto context =
+      a.global_queries ? g.updated(label, more.context) : g.rows_like(label, q, uint64_t{a.kv.heads} * a.kv.head_dim);
   const auto weights = want_weights
                            ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
                            : graph::kNone;

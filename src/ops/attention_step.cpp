@@ -34,8 +34,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row and head"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
+  const auto kv = node.attributes.as<AttentionStepAttributes>().kv;
+  return {{0, "workgroup a row and head", true, attention_numbers(caps, kv, heads_are_vec4(kv))}};
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
@@ -65,8 +66,9 @@ ShaderId shader(const AttentionStepAttributes& a) {
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
+  LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, heads_are_vec4(a.kv)));
   const auto& q = context.graph.tensor(node.inputs[0]);
   LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
   for (uint64_t h = 0; h < a.kv.heads; h += block.heads)
@@ -75,7 +77,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
       d.shader = shader(a);
-      d.constants = {attention_local(context.caps, a.kv), a.kv.head_dim};
+      d.constants = {v.numbers.local, a.kv.head_dim};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
       LAPILLI_TRY(const auto out_operand, bind_whole(context, 3, node.outputs[0], graph::Access::write));
@@ -227,7 +229,7 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
-  const auto context = g.activation(label, g.tensor(q).rows, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
+  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
   g.add_node({&attention_step_op,
               label,
               {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},

@@ -3,14 +3,24 @@
 #include <algorithm>
 
 #include "ops/lower_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace {
+uint32_t columns_of(const KvShape& kv, bool vec4) { return vec4 ? kv.head_dim / 4 : kv.head_dim; }
+}  // namespace
 
-uint32_t attention_local(const Capabilities& caps, const KvShape& kv) {
-  const uint32_t parts = heads_are_vec4(kv) ? kv.head_dim / 4 : kv.head_dim;
-  uint32_t local = caps.type == DeviceType::cpu ? 8 : 32;
-  while (2 * local < parts) local *= 2;
-  return local;
+Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4) {
+  Numbers numbers = default_numbers(caps, Tuned::attention);
+  while (2 * numbers.local < columns_of(kv, vec4)) numbers.local *= 2;
+  return numbers;
+}
+
+Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
+                       bool vec4) {
+  // Up to three columns of padding are written by as many invocations.
+  const uint32_t least = std::max(4u, div_up(columns_of(kv, vec4), 2u));
+  return check_numbers(context, node, numbers, {least, 128, 1, true});
 }
 
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias) {

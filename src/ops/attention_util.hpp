@@ -26,8 +26,11 @@ struct AttentionPush {
 
 constexpr uint32_t kMaxHeadDim = 256;
 inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
-// Invocations of a workgroup: each has at most two columns (or vec4 of columns) of a head.
-uint32_t attention_local(const Capabilities& caps, const KvShape& kv);
+// Each invocation of a workgroup has at most two columns of a head (two vec4 of them where `vec4`); a chunk of 128 keys
+// is shared out evenly.
+Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4);
+Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
+                       bool vec4);
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias);
 // The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,

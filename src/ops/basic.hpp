@@ -14,7 +14,6 @@ namespace lapilli {
 // outputs: y.
 struct LayerNormAttributes {
   float epsilon = 1e-5f;
-  uint32_t live_rows = 0;
   uint32_t rms = 0;
 };
 
@@ -40,7 +39,6 @@ struct EmbedAttributes {
 // "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y = x.
 struct ElementwiseAttributes {
   Activation activation = Activation::none;
-  uint32_t live_rows = 0;
   float scale = 1;
 };
 
@@ -79,22 +77,20 @@ struct PackAttributes {
 };
 
 namespace ops {
+// In a step and in an encode pass x has live rows; what is made of it by rows has them, too.
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            const LayerNormAttributes& attributes);
 graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
                       graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
                       const EmbedAttributes& attributes);
-graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y,
-                    bool live_rows = false);
-graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation,
-                           bool live_rows = false);
-graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols, Activation activation,
-                     bool live_rows = false);
+graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y);
+graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);
+graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,
+                     Activation activation);
 // y = factor * x: an "activation" node.
-graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor,
-                      bool live_rows = false);
+graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor);
 // Of any element type and row distance; y is padded to vec4.
-graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows = false);
+graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);
 graph::TensorId transpose(graph::Graph& g, const std::string& label, graph::TensorId x);

@@ -5,6 +5,7 @@
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 #include "ops/stored_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -25,14 +26,15 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, node.outputs[0], "destination", uint64_t{a.destination} + a.elements);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "element by element"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "element by element", true, default_numbers(caps, Tuned::convert)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ConvertAttributes>();
   const auto& caps = context.caps;
-  const uint32_t local = caps.type == DeviceType::cpu ? 32 : 64, each = caps.type == DeviceType::cpu ? 64 : 8;
+  const auto [local, each] = v.numbers;
   const uint64_t block = uint64_t{local} * each;
   // The destination is the wider side; its start may be off the alignment.
   LAPILLI_TRY(const auto blocks,

@@ -6,6 +6,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -18,7 +19,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return elementwise::expect_moved(g, node, false);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "words"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "words", true, default_numbers(caps, Tuned::copy)}};
+}
 
 // Elements of x that elements [begin, end) of y come from.
 struct Source {
@@ -29,20 +32,20 @@ Source source_of(const graph::Tensor& x, const graph::Tensor& y, const elementwi
   return {at(s.begin), at(s.end - 1) + 1};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  const auto a = node.attributes.as<ElementwiseAttributes>();
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {4, 1024, 4}, true));
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 16 : 4;
+  const auto [local, each] = v.numbers;
   const uint64_t block = uint64_t{local} * each, per_row = div_up(y.ld, block);
   std::vector<elementwise::Slice> slices;
   if (x.ld <= y.ld) {
-    LAPILLI_TRY(slices, elementwise::slices(context, node, y, block, a.live_rows != 0));
+    LAPILLI_TRY(slices, elementwise::slices(context, node, y, block));
   } else {
     // The rows of x are further apart, and limit how many fit a binding.
     LAPILLI_TRY(const auto rows, row_slices(context, node, y.rows, {x.ld * 4, per_row}));
     for (const auto& r : rows)
-      slices.push_back({r.begin * y.ld, r.end * y.ld, y.ld, per_row, per_row * (r.end - r.begin),
-                        a.live_rows != 0 && rows.size() == 1});
+      slices.push_back(
+          {r.begin * y.ld, r.end * y.ld, y.ld, per_row, per_row * (r.end - r.begin), y.live_rows && rows.size() == 1});
   }
   for (const auto& s : slices) {
     Dispatch d;
@@ -78,7 +81,8 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t ld, uint64_t live = 0) {
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
   c.graph.tensor(x).ld = ld;
-  ops::copy(c.graph, c.name, x, live != 0);
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::copy(c.graph, c.name, x);
   if (live) c.live_rows = live;
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
   // What lies between the rows is not copied.
@@ -121,10 +125,9 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef copy_op{"copy", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::copy(graph::Graph& g, const std::string& label, graph::TensorId x, bool live_rows) {
-  const auto t = g.tensor(x);
-  const auto y = g.activation(label, t.rows, t.cols, t.dtype);
-  g.add_node({&copy_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{Activation::none, live_rows})});
+graph::TensorId ops::copy(graph::Graph& g, const std::string& label, graph::TensorId x) {
+  const auto y = g.rows_like(label, x, g.tensor(x).cols, g.tensor(x).dtype);
+  g.add_node({&copy_op, label, {x}, {y}, {}});
   return y;
 }
 

@@ -5,11 +5,11 @@
 namespace lapilli::elementwise {
 
 Result<std::vector<Slice>> slices(const LowerContext& context, const graph::Node& node, const graph::Tensor& tensor,
-                                  uint64_t block, bool live_rows) {
+                                  uint64_t block) {
   const auto& caps = context.caps;
   const uint64_t elements = tensor.elements(), per_row = div_up(tensor.ld, block);
   std::vector<Slice> all;
-  if (live_rows && tensor.bytes() <= caps.max_storage_range && tensor.rows * per_row <= max_groups(caps)) {
+  if (tensor.live_rows && tensor.bytes() <= caps.max_storage_range && tensor.rows * per_row <= max_groups(caps)) {
     all.push_back({0, elements, tensor.ld, per_row, tensor.rows * per_row, true});
     return all;
   }

@@ -22,7 +22,7 @@ struct Slice {
 
 // `block`: elements a group, a multiple of 4. Slices begin at multiples of it and fit the bindings.
 Result<std::vector<Slice>> slices(const LowerContext& context, const graph::Node& node, const graph::Tensor& tensor,
-                                  uint64_t block, bool live_rows);
+                                  uint64_t block);
 
 // Of elementwise.comp: lengths and places are in vec4.
 struct Push {

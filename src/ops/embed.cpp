@@ -6,6 +6,7 @@
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 #include "ops/spans.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -46,8 +47,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::embed)}};
 }
 
 // Ids [first, end) whose panels one binding holds.
@@ -67,8 +68,8 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
   return slices;
 }
 
-Status lower_part(const LowerContext& context, const graph::Node& node, const IdSlice& ids, const RowSlice& rows,
-                  std::vector<Dispatch>& out) {
+Status lower_part(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const IdSlice& ids,
+                  const RowSlice& rows, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& g = context.graph;
   const auto& x = g.tensor(node.outputs[0]);
@@ -84,9 +85,9 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   }
   Dispatch d;
   d.shader = step ? ShaderId::embed_step : spans ? ShaderId::embed_spans : ShaderId::embed;
-  d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+  d.constants = {numbers.local};
   d.groups = rows.end - rows.begin;
-  if (step || (spans && d.groups == x.rows)) follow_live_rows(d, 1, 1);
+  if (x.live_rows && d.groups == x.rows) follow_live_rows(d, 1, 1);
   uint32_t di = 0, dt = 0, dx = 0;
   if (step) {
     LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
@@ -123,7 +124,8 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Id
   return {};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}));
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& x = context.graph.tensor(node.outputs[0]);
   LAPILLI_TRY(const auto ids, id_slices(context, node, a));
@@ -132,7 +134,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     return node_error(node, "%llu rows exceed this device's limits; use a smaller batch",
                       static_cast<unsigned long long>(x.rows));
   for (const auto& i : ids)
-    for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, i, r, out));
+    for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, v.numbers, i, r, out));
   return {};
 }
 
@@ -260,6 +262,7 @@ graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::Ten
                            graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
                            const EmbedAttributes& attributes) {
   const auto x = g.activation(label, rows, attributes.d);
+  g.tensor(x).live_rows = attributes.place != Place::batch;
   g.add_node({&embed_op, label, {ids, table, positions, step_or_spans}, {x}, graph::Attributes(attributes)});
   return x;
 }

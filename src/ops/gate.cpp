@@ -5,6 +5,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -23,11 +24,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "vectors"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "vectors", true, default_numbers(caps, Tuned::elementwise)}};
+}
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}, true));
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  const uint32_t local = 64, each = context.caps.type == DeviceType::cpu ? 8 : 2;
+  const auto [local, each] = v.numbers;
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
   const uint64_t per_row = div_up<uint64_t>(y.ld, uint64_t{4} * local * each);
   LAPILLI_TRY(const auto slices, row_slices(context, node, y.rows, {x.ld * 4, per_row}));
@@ -36,7 +40,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     d.shader = ShaderId::gate;
     d.constants = {local, each, static_cast<uint32_t>(a.activation)};
     d.groups = (s.end - s.begin) * per_row;
-    if (a.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(per_row), 1);
+    if (y.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(per_row), 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
         bind_range(context, 0, node.inputs[0], s.begin * x.ld * 4, s.end * x.ld * 4, graph::Access::read, dx));
@@ -69,7 +73,8 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, uint64_t live = 
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, gate_value_column(cols) + cols);
-  ops::gate(c.graph, c.name, x, cols, kind, live != 0);
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::gate(c.graph, c.name, x, cols, kind);
   if (live) c.live_rows = live;
   auto values = random_values(c.graph.tensor(x), random, 4);
   // The gap comes out of zero columns.
@@ -95,9 +100,9 @@ std::vector<OpCase> cases() {
 constinit const OpDef gate_op{"gate", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,
-                          Activation activation, bool live_rows) {
-  const auto y = g.activation(label, g.tensor(x).rows, cols);
-  g.add_node({&gate_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation, live_rows})});
+                          Activation activation) {
+  const auto y = g.rows_like(label, x, cols);
+  g.add_node({&gate_op, label, {x}, {y}, graph::Attributes(ElementwiseAttributes{activation})});
   return y;
 }
 

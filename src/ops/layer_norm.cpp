@@ -5,6 +5,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -25,11 +26,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto attributes = node.attributes.as<LayerNormAttributes>();
   const auto x = node.inputs[0], w = node.inputs[1], y = node.outputs[0];
   const auto& t = context.graph.tensor(x);
@@ -38,9 +40,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& slice : slices) {
     Dispatch d;
     d.shader = attributes.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+    d.constants = {v.numbers.local};
     d.groups = slice.end - slice.begin;
-    if (attributes.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
+    if (t.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
         bind_range(context, 0, x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read, dx));
@@ -85,7 +87,8 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = fal
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
   const auto w = add_weight(c.graph, "weight", (rms ? 1 : 2) * round_up<uint64_t>(cols, 4));
-  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, live != 0, rms});
+  c.graph.tensor(x).live_rows = live != 0;
+  ops::layer_norm(c.graph, c.name, x, w, {1e-5f, rms});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 3));
   // Two columns that are nearly equal would measure the cancellation in x - mean, not the kernel.
   if (cols == 2)
@@ -126,7 +129,7 @@ constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, refere
 
 graph::TensorId ops::layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                                 const LayerNormAttributes& attributes) {
-  const auto y = g.activation(label, g.tensor(x).rows, g.tensor(x).cols);
+  const auto y = g.rows_like(label, x, g.tensor(x).cols);
   g.add_node({&layer_norm_op, label, {x, weight}, {y}, graph::Attributes(attributes)});
   return y;
 }

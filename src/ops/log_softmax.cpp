@@ -4,6 +4,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -13,7 +14,6 @@ struct Push {
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto attributes = node.attributes.as<LogSoftmaxAttributes>();
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"x", x.rows, x.cols}));
@@ -21,21 +21,21 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   const uint64_t slices = div_up<uint64_t>(x.cols, search::slice_columns(x.cols));
   LAPILLI_CHECK(expect_output(g, node, 1, {"parts", x.rows, 2 * slices}));
-  if (attributes.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
+  if (in_step(node)) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::log_softmax)}};
 }
 
-ShaderId shader_of(const LogSoftmaxAttributes& a, bool apply) {
-  if (a.live_rows) return apply ? ShaderId::log_softmax_apply_live : ShaderId::log_softmax_parts_live;
+ShaderId shader_of(const graph::Node& node, bool apply) {
+  if (in_step(node)) return apply ? ShaderId::log_softmax_apply_live : ShaderId::log_softmax_parts_live;
   return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  const auto a = node.attributes.as<LogSoftmaxAttributes>();
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto x = node.outputs[0], parts = node.outputs[1];
   const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
@@ -43,16 +43,16 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& r : ranges)
     for (const bool apply : {false, true}) {
       Dispatch d;
-      d.shader = shader_of(a, apply);
-      d.constants = {context.caps.type == DeviceType::cpu ? 8u : 128u};
+      d.shader = shader_of(node, apply);
+      d.constants = {v.numbers.local};
       d.groups = (r.end - r.begin) * slices;
-      if (a.live_rows && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+      if (in_step(node) && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
       uint32_t dx = 0, du = 0;
       d.operands.push_back(bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4,
                                       apply ? graph::Access::read_write : graph::Access::read, dx));
       d.operands.push_back(bind_range(context, 1, parts, r.begin * u.ld * 4, r.end * u.ld * 4,
                                       apply ? graph::Access::read : graph::Access::write, du));
-      if (a.live_rows) {
+      if (in_step(node)) {
         LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
         d.operands.push_back(step);
       }
@@ -66,12 +66,11 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto a = node.attributes.as<LogSoftmaxAttributes>();
   const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[1]);
   auto &x = values.at(node.inputs[0]).f, &parts = values.at(node.outputs[1]).f;
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
   uint64_t rows = t.rows;
-  if (a.live_rows) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  if (in_step(node)) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
   std::fill_n(parts.begin(), rows * u.ld, 0.0);
   for (uint64_t r = 0; r < rows; ++r) {
     double* row = x.data() + r * t.ld;
@@ -95,16 +94,15 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   }
 }
 
-OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, const LogSoftmaxAttributes& a,
-                 uint32_t live = 0) {
+OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint32_t live = 0) {
   OpCase c;
   c.name = name;
   CaseRandom random(rows * 131 + columns);
   const auto x = c.graph.activation("logits", rows, columns);
-  const auto step = a.live_rows ? add_step(c.graph) : graph::kNone;
-  ops::log_softmax(c.graph, name, x, step, a);
+  const auto step = live ? add_step(c.graph) : graph::kNone;
+  ops::log_softmax(c.graph, name, x, step);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 12));
-  if (a.live_rows) {
+  if (live) {
     c.inputs.emplace_back(step, step_values({3}, live));
     c.live_rows = live;
   }
@@ -115,11 +113,11 @@ std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const uint64_t columns : {1, 2, 17, 127, 1031, 4096, 4097, 9001}) {
     const std::string text = format("3x%llu", static_cast<unsigned long long>(columns));
-    all.push_back(make_case(text, 3, columns, {}));
+    all.push_back(make_case(text, 3, columns));
   }
-  all.push_back(make_case("live 2 of 5", 5, 4099, {1}, 2));
+  all.push_back(make_case("live 2 of 5", 5, 4099, 2));
   {
-    auto c = make_case("forbidden columns, and a row of nothing else", 3, 8193, {});
+    auto c = make_case("forbidden columns, and a row of nothing else", 3, 8193);
     auto& v = c.inputs[0].second.f;
     const uint64_t ld = c.graph.tensor(0).ld;
     for (uint64_t i = 0; i < 8193; ++i) v[ld + i] = static_cast<double>(kMasked);
@@ -127,8 +125,8 @@ std::vector<OpCase> cases() {
     for (uint64_t i = 0; i < 5000; ++i) v[2 * ld + i] = static_cast<double>(kMasked);
     all.push_back(std::move(c));
   }
-  all.push_back(make_case("live, slices", 4, 9001, {1}, 3));
-  all.push_back(make_case("large vocabulary", 2, 65001, {}));
+  all.push_back(make_case("live, slices", 4, 9001, 3));
+  all.push_back(make_case("large vocabulary", 2, 65001));
   return all;
 }
 
@@ -136,13 +134,11 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
-                                 const LogSoftmaxAttributes& attributes) {
-  const uint64_t rows = g.tensor(x).rows, columns = g.tensor(x).cols;
-  const auto parts =
-      g.activation(label + ".parts", rows, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
+graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step) {
+  const uint64_t columns = g.tensor(x).cols;
+  const auto parts = g.rows_like(label + ".parts", x, 2 * div_up<uint64_t>(columns, search::slice_columns(columns)));
   const auto y = g.updated(label, x);
-  g.add_node({&log_softmax_op, label, {x, step}, {y, parts}, graph::Attributes(attributes)});
+  g.add_node({&log_softmax_op, label, {x, step}, {y, parts}, {}});
   return y;
 }
 

@@ -47,11 +47,6 @@ Status expect_words(const graph::Graph& g, const graph::Node& node, graph::Tenso
   return {};
 }
 
-uint64_t parts_within_work(const Capabilities& caps, uint64_t count, double operations_each) {
-  const double parts = static_cast<double>(caps.work_limit) / std::max(1.0, operations_each);
-  return parts >= static_cast<double>(count) ? count : std::max<uint64_t>(1, static_cast<uint64_t>(parts));
-}
-
 Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const graph::Node& node, uint64_t rows,
                                          RowCost cost, uint64_t tile) {
   const auto& caps = context.caps;

@@ -18,6 +18,9 @@ inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t 
   return i < list.size() ? list[i] : graph::kNone;
 }
 
+// Of an op that takes a step as its second input or none: it has only the live rows to do.
+inline bool in_step(const graph::Node& node) { return operand(node.inputs, 1) != graph::kNone; }
+
 // The operand is there, with this shape and type (rows or cols 0: any).
 struct Expect {
   const char* role;
@@ -40,8 +43,6 @@ struct RowCost {
   uint64_t groups = 1;
 };
 
-// How many of `count` equal parts one dispatch may take at most, if a part is so many operations; at least one.
-uint64_t parts_within_work(const Capabilities& caps, uint64_t count, double operations_each);
 // Cuts `rows` so that each slice fits the binding limit (with room for the alignment of its start) and the grid. Slices
 // begin at multiples of `tile` rows.
 Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const graph::Node& node, uint64_t rows,

@@ -8,6 +8,7 @@
 #include "ops/registry.hpp"
 #include "ops/spans.hpp"
 #include "ops/state.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -17,23 +18,22 @@ namespace {
 #define ROWS_KERNEL(rm)                                                                                      \
   {                                                                                                          \
     "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,      \
-        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0, 0 \
+        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0    \
   }
 // The same with a workgroup of one subgroup whose lanes share their loads of x.
 #define LANES_KERNEL(rm)                                                                                               \
   {                                                                                                                    \
     "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm,   \
         ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, ShaderId::matmul_kv_spans_lanes##rm, rm, 0, \
-        kSubgroup                                                                                                      \
+        Tuned::matmul_rows, {}, true                                                                                   \
   }
-// For few rows: the depth is split among the invocations.
+// For few rows: the depth is split among the invocations, eight to a part; each row is added up by eight of them.
 #define SPLIT_KERNEL(rm)                                                                              \
   {                                                                                                   \
     "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent, \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, 64                                        \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, Tuned::matmul_split, {8 * rm, 64, 8}      \
   }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
-constexpr uint32_t kSubgroup = MatmulKernel::kSubgroup;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      ROWS_KERNEL(4),
                                      ROWS_KERNEL(8),
@@ -45,7 +45,8 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      SPLIT_KERNEL(1),
                                      SPLIT_KERNEL(4),
                                      {"tiled", ShaderId::matmul_tiled, ShaderId::matmul_q_kv_tiled, kAbsent,
-                                      ShaderId::matmul_kv_tiled, kAbsent, ShaderId::matmul_kv_spans_tiled, 32, 16, 64}};
+                                      ShaderId::matmul_kv_tiled, kAbsent, ShaderId::matmul_kv_spans_tiled, 32, 16,
+                                      Tuned::matmul_tiled, {64, 64}}};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
@@ -125,16 +126,24 @@ bool has_lanes(const Capabilities& caps) {
          caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
 }
 
+Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel) {
+  return kernel.subgroup ? Numbers{caps.subgroup_size} : default_numbers(caps, kernel.tuned);
+}
+
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
-  const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step, gpu = caps.type != DeviceType::cpu;
+  const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step;
+  const bool gpu = device_class(caps) != DeviceClass::cpu;
   std::vector<Variant> list;
   // The split ones sum parts of the depth; all others go through it from its first to its last four.
-  const auto add = [&](uint32_t id) { list.push_back({id, kKernels[id].name, id != kSplit1 && id != kSplit4}); };
+  const auto add = [&](uint32_t id) {
+    const MatmulKernel& kernel = kKernels[id];
+    list.push_back({id, kernel.name, id != kSplit1 && id != kSplit4, numbers_of(caps, kernel)});
+  };
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
-  const bool small = gpu && caps.type != DeviceType::discrete;
+  const bool small = device_class(caps) == DeviceClass::small;
   const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
     if (rows > 8 && !small) add(sixteen);
     if (rows > 4) add(eight);
@@ -160,7 +169,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
   if (variant.id >= std::size(kKernels)) return node_error(node, "no variant %u", variant.id);
-  return lower_matmul(context, node, kKernels[variant.id], out);
+  return lower_matmul(context, node, kKernels[variant.id], variant.numbers, out);
 }
 
 // Row r of x W + b, before activation, into y[n].
@@ -253,23 +262,21 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases};
 
 graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                            uint32_t n, const LinearOptions& options) {
+                            uint32_t n, Activation activation) {
   MatmulAttributes a;
   a.n = n;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
-  a.activation = options.activation;
-  a.live_rows = options.live_rows;
-  const auto y = g.activation(label, g.tensor(x).rows, n);
+  a.activation = activation;
+  const auto y = g.rows_like(label, x, n);
   g.add_node({&matmul_op, label, {x, weight, graph::kNone, graph::kNone}, {y}, graph::Attributes(a)});
   return y;
 }
 
 graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                                graph::TensorId residual, bool live_rows) {
+                                graph::TensorId residual) {
   MatmulAttributes a;
   a.n = static_cast<uint32_t>(g.tensor(residual).cols);
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
-  a.live_rows = live_rows;
   const auto y = g.updated(label, residual);
   g.add_node({&matmul_op, label, {x, weight, residual, graph::kNone}, {y}, graph::Attributes(a)});
   return y;
@@ -277,15 +284,14 @@ graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph
 
 graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                                uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                               graph::TensorId step_or_spans, bool live_rows) {
+                               graph::TensorId step_or_spans) {
   MatmulAttributes a;
   a.n = q_columns + shape.heads * 2 * shape.head_dim;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
   a.split = 1;
   a.q_columns = q_columns;
   a.kv = shape;
-  a.live_rows = live_rows || shape.place != Place::batch;
-  const auto q = q_columns > 0 ? g.activation(label, g.tensor(x).rows, q_columns) : graph::kNone;
+  const auto q = q_columns > 0 ? g.rows_like(label, x, q_columns) : graph::kNone;
   g.add_node({&matmul_op, label, {x, weight, graph::kNone, step_or_spans}, {q, kv}, graph::Attributes(a)});
   return q;
 }

@@ -74,25 +74,20 @@ struct MatmulAttributes {
   uint32_t split = 0;  // 1: the split form
   uint32_t q_columns = 0;
   KvShape kv;
-  uint32_t live_rows = 0;  // 1: the rows are those of a step or of an encode pass (grid follows the live rows)
 };
 
 namespace ops {
-struct LinearOptions {
-  Activation activation = Activation::none;
-  bool live_rows = false;
-};
 // A new activation [rows, n]. `weight` is a packed tensor of packed::words(n, x.cols) words.
 graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
-                       const LinearOptions& options = {});
+                       Activation activation = Activation::none);
 // residual + x W + b, in place of the residual.
 graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                           graph::TensorId residual, bool live_rows = false);
+                           graph::TensorId residual);
 // The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and
-// Place::spans (without q) the spans; their rows are live rows in any case.
+// Place::spans (without q) the spans.
 graph::TensorId linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                           uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                          graph::TensorId step_or_spans = graph::kNone, bool live_rows = false);
+                          graph::TensorId step_or_spans = graph::kNone);
 }  // namespace ops
 
 }  // namespace lapilli

@@ -17,8 +17,9 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
   c.name = format("%llux%llux%llu act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
                   live ? " live" : "");
   const auto x = c.graph.activation("x", s.rows, s.k);
+  c.graph.tensor(x).live_rows = live != 0;
   const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
-  ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), {activation, live != 0});
+  ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), activation);
   c.prepare = [s, x, w](OpCase& into) {
     CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
@@ -33,8 +34,9 @@ OpCase residual_case(Shape s, uint64_t live = 0) {
   c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "");
   const auto x = c.graph.activation("x", s.rows, s.k);
   const auto residual = c.graph.activation("residual", s.rows, s.n);
+  c.graph.tensor(x).live_rows = c.graph.tensor(residual).live_rows = live != 0;
   const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
-  ops::linear_add(c.graph, "y", x, w, residual, live != 0);
+  ops::linear_add(c.graph, "y", x, w, residual);
   c.prepare = [s, x, w, residual](OpCase& into) {
     CaseRandom random(s.rows * 37 + s.n * 5 + s.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
@@ -60,6 +62,7 @@ OpCase kv_case(const KvCase& s) {
   CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
   const uint64_t n = s.q_columns + uint64_t{s.kv.heads} * 2 * s.kv.head_dim;
   const auto x = c.graph.activation("x", s.rows, s.k);
+  c.graph.tensor(x).live_rows = step;
   const auto w = add_weight(c.graph, "weight", packed::words(n, s.k));
   const auto kv = add_state(c.graph, "kv", StateKind::self_kv, s.kv.words(), graph::DType::f32);
   const auto state = step ? add_step(c.graph) : graph::kNone;
@@ -93,6 +96,7 @@ OpCase pass_case(const PassCase& s) {
   c.name = format("pass of %u, %llu of %llu rows k %llu heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
                   s.head_dim);
   const auto x = c.graph.activation("x", rows, s.k);
+  c.graph.tensor(x).live_rows = true;
   const auto w = add_weight(c.graph, "weight", packed::words(columns, s.k));
   const auto to = add_state(c.graph, "kv", StateKind::cross_kv, kv.words(), graph::DType::f32);
   ops::linear_kv(c.graph, "kv", x, w, 0, to, kv, spans);

@@ -43,8 +43,14 @@ struct Slice {
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, std::vector<Dispatch>& out)
-      : context_(context), node_(node), kernel_(kernel), out_(out), a_(node.attributes.as<MatmulAttributes>()) {
+  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, const Numbers& numbers,
+           std::vector<Dispatch>& out)
+      : context_(context),
+        node_(node),
+        kernel_(kernel),
+        numbers_(numbers),
+        out_(out),
+        a_(node.attributes.as<MatmulAttributes>()) {
     x_ = node.inputs[0];
     w_ = node.inputs[1];
     residual_ = operand(node.inputs, 2) != graph::kNone;
@@ -61,6 +67,7 @@ class Lowering {
   }
 
   Status run() {
+    LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes()));
     if (depth_slice_ == 0) return node_error(node_, "four rows of a panel exceed this device's binding limit");
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
@@ -93,16 +100,15 @@ class Lowering {
   // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
   // together as long as a panel alone is not too much.
   void limit_work(uint64_t& rows, uint64_t& panels) const {
-    const auto& caps = context_.caps;
     const uint64_t tile = kernel_.rows;
     const auto limit_rows = [&] {
       if (rows <= tile) return;
       const double each = operations(tile, panels * packed::kPanel);
-      rows = std::min(rows, tile * parts_within_work(caps, div_up(rows, tile), each));
+      rows = std::min(rows, tile * context_.work.parts(div_up(rows, tile), each));
     };
-    if (a_.live_rows == 0) limit_rows();
-    panels = parts_within_work(caps, panels, operations(rows, packed::kPanel));
-    if (a_.live_rows != 0) limit_rows();
+    if (!tensor(x_).live_rows) limit_rows();
+    panels = context_.work.parts(panels, operations(rows, packed::kPanel));
+    if (tensor(x_).live_rows) limit_rows();
   }
 
   Status lower_plain(Range64 columns) {
@@ -136,9 +142,8 @@ class Lowering {
   // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
-    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ &&
-           operations(rows_, a_.n) <= static_cast<double>(context_.caps.work_limit) && tensor(x_).bytes() <= limit_ &&
-           tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
+    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && context_.work.allows(operations(rows_, a_.n)) &&
+           tensor(x_).bytes() <= limit_ && tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
   }
   Status lower_whole() {
     Slice s;
@@ -216,11 +221,15 @@ class Lowering {
     return is_step() ? kernel_.kv_step : is_spans() ? kernel_.kv_spans : kernel_.kv;
   }
 
+  [[nodiscard]] LocalSizes sizes() const {
+    if (!kernel_.subgroup) return kernel_.sizes;
+    return {context_.caps.subgroup_size, context_.caps.subgroup_size};
+  }
+
+  // Where an invocation has columns of its own, no more of them than there are columns.
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
-    if (kernel_.local == MatmulKernel::kSubgroup) return context_.caps.subgroup_size;
-    if (kernel_.local != 0) return kernel_.local;
-    if (context_.caps.type == DeviceType::cpu) return 8;
-    uint32_t local = 64;
+    uint32_t local = numbers_.local;
+    if (kernel_.subgroup || kernel_.column_groups != 0) return local;
     while (local > 8 && local / 2 >= groups_of_columns) local /= 2;
     return local;
   }
@@ -299,7 +308,7 @@ class Lowering {
     d.groups = tiles * blocks;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
-    const bool follows = a_.live_rows != 0 && s.rows.size() == rows_;
+    const bool follows = x.live_rows && s.rows.size() == rows_;
     set_constants(d, first, last);
     d.constants[0] = local;
     if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);
@@ -339,6 +348,7 @@ class Lowering {
   const LowerContext& context_;
   const graph::Node& node_;
   const MatmulKernel& kernel_;
+  const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const MatmulAttributes a_;
   graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
@@ -351,8 +361,8 @@ class Lowering {
 }  // namespace
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
-                    std::vector<Dispatch>& out) {
-  return Lowering(context, node, kernel, out).run();
+                    const Numbers& numbers, std::vector<Dispatch>& out) {
+  return Lowering(context, node, kernel, numbers, out).run();
 }
 
 }  // namespace lapilli

@@ -6,22 +6,24 @@
 
 #include "ops/matmul.hpp"
 #include "ops/op.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 
 // The kernels of one variant, and the shape of their workgroups.
 struct MatmulKernel {
   static constexpr ShaderId kAbsent = ShaderId::count;  // a form that the kernel does not have
-  static constexpr uint32_t kSubgroup = 0xffffffffu;    // as many invocations as a subgroup has
 
   const char* name = "";
   ShaderId plain{}, q_kv{}, q_kv_step{}, kv{}, kv_step{}, kv_spans{};
   uint32_t rows = 1;           // rows a workgroup computes
   uint32_t column_groups = 0;  // groups of four columns a workgroup computes; 0: as many as it has invocations
-  uint32_t local = 0;          // invocations; 0: chosen by the device
+  Tuned tuned = Tuned::matmul_rows;
+  LocalSizes sizes;
+  bool subgroup = false;  // a workgroup is a subgroup, whatever `tuned` and `sizes` say
 };
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
-                    std::vector<Dispatch>& out);
+                    const Numbers& numbers, std::vector<Dispatch>& out);
 
 }  // namespace lapilli

@@ -15,6 +15,7 @@
 #include "graph/schedule.hpp"
 #include "ops/push.hpp"
 #include "ops/shader_id.hpp"
+#include "ops/work_limit.hpp"
 #include "vulkan/capabilities.hpp"
 
 namespace lapilli {
@@ -60,13 +61,25 @@ struct Dispatch {
 struct LowerContext {
   const graph::Graph& graph;
   const Capabilities& caps;
+  WorkLimit work = WorkLimit::of(caps);
 };
 
-// A way to run a node; `id` means something to the op alone.
+// What a kernel is specialized with beside the shape of its node (its tuning parameters). They change how fast it is
+// and where its sums are cut, never what it computes: any that the kernel can do are right (ops/tuning.hpp). 0: it has
+// no such number.
+struct Numbers {
+  uint32_t local = 0;  // invocations in a workgroup
+  uint32_t each = 0;   // elements (vec4, words, rows of depth: the kernel says) that an invocation takes
+  friend bool operator==(const Numbers&, const Numbers&) = default;
+};
+
+// A way to run a node; `id` means something to the op alone. The same variant may be lowered with other numbers than
+// those that OpDef::variants begins with.
 struct Variant {
   uint32_t id = 0;
   const char* name = "floor";
   bool sums_in_order = true;  // every sum in the floor's order; the floor does
+  Numbers numbers;
 };
 
 // Values of a tensor on the host: f32 as doubles, u32 as words; rows * ld elements.
@@ -102,9 +115,11 @@ struct OpDef {
   const char* name;
   // Shapes and attributes make sense; names node and tensor if not.
   Status (*infer)(const graph::Graph&, const graph::Node&);
-  // Eligible variants, fastest first; the last one is the floor and is always eligible.
+  // Eligible variants, fastest first, with the numbers for this class of device; the last one is the floor and is
+  // always eligible.
   std::vector<Variant> (*variants)(const Capabilities&, const graph::Graph&, const graph::Node&);
-  // One dispatch, or several where limits ask for slices.
+  // One dispatch, or several where limits ask for slices. By the variant's numbers and the limits alone, whatever class
+  // of device it is; numbers that the kernel or the device cannot do are an error.
   Status (*lower)(const LowerContext&, const graph::Node&, Variant, std::vector<Dispatch>&);
   // In double precision, exactly what the kernels compute, padding included.
   void (*reference)(const graph::Graph&, const graph::Node&, HostTensors&);

@@ -40,12 +40,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "rows side by side"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return stored::packing_variants(caps);
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  return stored::lower_packing(context, node, packing_of(context.graph, node), out);
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return stored::lower_packing(context, node, v.numbers, packing_of(context.graph, node), out);
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {

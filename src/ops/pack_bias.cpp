@@ -26,12 +26,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, node.outputs[0], "destination", packed::words(p.attributes.n_total, p.attributes.k));
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "rows side by side"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return stored::packing_variants(caps);
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  return stored::lower_packing(context, node, packing_of(node), out);
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return stored::lower_packing(context, node, v.numbers, packing_of(node), out);
 }
 
 void reference(const graph::Graph&, const graph::Node& node, HostTensors& values) {

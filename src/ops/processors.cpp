@@ -5,6 +5,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -35,11 +36,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::processors)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto shape = node.attributes.as<SearchShape>();
   const auto x = node.outputs[0];
   const auto& t = context.graph.tensor(x);
@@ -51,7 +53,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& r : ranges) {
     Dispatch d;
     d.shader = ShaderId::processors;
-    d.constants = {context.caps.type == DeviceType::cpu ? 16u : 64u};
+    d.constants = {v.numbers.local};
     d.groups = r.end - r.begin;
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;

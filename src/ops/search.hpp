@@ -22,10 +22,8 @@ struct SearchShape {
   uint32_t ticks = 0;   // rows of the log, a power of two
 };
 
-// "log_softmax": rows over all columns, in place; x - max - log(sum exp). attributes: LogSoftmaxAttributes.
-struct LogSoftmaxAttributes {
-  uint32_t live_rows = 0;
-};
+// "log_softmax": rows over all columns, in place; x - max - log(sum exp). inputs: x, step (the live rows) or kNone
+//   (all).
 // "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes:
 // SearchShape. "warp": scores [rows, vocabulary] in place: temperature, then the filters of sampling in the reference's
 // order, which
@@ -42,7 +40,6 @@ struct WarpAttributes {
 struct SelectAttributes {
   uint32_t candidates = 1;  // K
   uint32_t slice = 0;       // columns per slice
-  uint32_t live_rows = 1;
   uint32_t draw_beams = 0;  // not 0: draws; beams a sentence
 };
 // A sentence whose scores are no numbers ends there, without a result; the others go on.
@@ -70,8 +67,7 @@ struct SearchTensors {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, search = graph::kNone, log = graph::kNone,
                   lists = graph::kNone, grids = graph::kNone, inbox = graph::kNone, lengths = graph::kNone;
 };
-graph::TensorId log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step,
-                            const LogSoftmaxAttributes& attributes);
+graph::TensorId log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step);
 graph::TensorId processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
                            const SearchTensors& state, const SearchShape& shape);
 graph::TensorId warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,

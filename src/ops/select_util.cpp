@@ -12,7 +12,7 @@ uint64_t slices_of(const graph::Tensor& scores, const SelectAttributes& a) {
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const SelectAttributes& a, Dispatch& d) {
-  if (a.live_rows) {
+  if (in_step(node)) {
     LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
     d.operands.push_back(step);
   }
@@ -32,9 +32,9 @@ Status expect_selection(const graph::Graph& g, const graph::Node& node, const ch
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
   LAPILLI_CHECK(expect_output(g, node, 0, {output, x.rows, words * slices_of(x, a), graph::DType::u32}));
-  if (a.live_rows) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
+  if (in_step(node)) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
   if (a.draw_beams == 0) return {};
-  if (!a.live_rows || x.rows % a.draw_beams != 0)
+  if (!in_step(node) || x.rows % a.draw_beams != 0)
     return node_error(node, "ids are drawn for the live rows of all beams");
   return expect_words(g, node, operand(node.inputs, kSearch), "search",
                       SearchLayout::record(x.rows / a.draw_beams, a.draw_beams));
@@ -52,7 +52,7 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
   const auto &t = context.graph.tensor(node.inputs[kScores]), &u = context.graph.tensor(node.outputs[0]);
   const auto slices = static_cast<uint32_t>(slices_of(t, a));
   d.groups = (rows.end - rows.begin) * slices;
-  if (a.live_rows && rows.end - rows.begin == t.rows) follow_live_rows(d, slices, 1);
+  if (in_step(node) && rows.end - rows.begin == t.rows) follow_live_rows(d, slices, 1);
   uint32_t dx = 0, du = 0;
   d.operands = {bind_range(context, 0, node.inputs[kScores], rows.begin * t.ld * 4, rows.end * t.ld * 4,
                            graph::Access::read, dx),
@@ -72,7 +72,7 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
 
 uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const uint64_t rows = g.tensor(node.inputs[kScores]).rows;
-  if (node.attributes.as<SelectAttributes>().live_rows == 0) return rows;
+  if (!in_step(node)) return rows;
   return std::min<uint64_t>(rows, StepView(values.at(node.inputs[kStep])).live());
 }
 
@@ -81,7 +81,8 @@ graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::strin
                               uint64_t words_a_slice) {
   const auto& scores = g.tensor(inputs[kScores]);
   attributes.slice = slice_columns(scores.cols);
-  const auto y = g.activation(label, scores.rows, words_a_slice * slices_of(scores, attributes), graph::DType::u32);
+  const auto y =
+      g.rows_like(label, inputs[kScores], words_a_slice * slices_of(scores, attributes), graph::DType::u32);
   g.add_node({&op, label, inputs, {y}, graph::Attributes(attributes)});
   return y;
 }

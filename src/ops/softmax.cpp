@@ -6,6 +6,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -30,11 +31,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto a = node.attributes.as<SoftmaxAttributes>();
   const auto x = node.outputs[0], lengths = operand(node.inputs, 1);
   const auto& t = context.graph.tensor(x);
@@ -42,7 +44,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const auto& s : slices) {
     Dispatch d;
     d.shader = lengths == graph::kNone ? ShaderId::softmax : ShaderId::softmax_ranges;
-    d.constants = {context.caps.type == DeviceType::cpu ? 8u : 64u};
+    d.constants = {v.numbers.local};
     d.groups = s.end - s.begin;
     uint32_t delta = 0;
     d.operands.push_back(

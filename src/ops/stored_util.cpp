@@ -6,6 +6,7 @@
 #include "base/half.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli::stored {
 namespace {
@@ -30,8 +31,6 @@ struct Grid {
   }
 };
 
-Grid grid_of(const Capabilities& caps) { return caps.type == DeviceType::cpu ? Grid{32, 64} : Grid{64, 8}; }
-
 // First and last word of the destination that a part touches, its first panel from column 0 on: a panel's rows begin at
 // multiples of 128 bytes, so that parts of different panels keep apart in spite of the alignment of bindings.
 uint64_t first_word(const Packing& packing, const Part& p) {
@@ -41,7 +40,8 @@ uint64_t last_word(const Packing& packing, const Part& p) { return packing.word(
 
 class Splitter {
  public:
-  Splitter(const Capabilities& caps, const Packing& packing) : caps_(caps), packing_(packing), grid_(grid_of(caps)) {}
+  Splitter(const Capabilities& caps, const Packing& packing, const Grid& grid)
+      : caps_(caps), packing_(packing), grid_(grid) {}
 
   // False if not even a single element fits.
   bool split(const Part& p, std::vector<Part>& out) const {
@@ -153,12 +153,17 @@ Status expect_packing(const graph::Graph& g, const graph::Node& node, const Pack
   return {};
 }
 
-Status lower_packing(const LowerContext& context, const graph::Node& node, const Packing& packing,
-                     std::vector<Dispatch>& out) {
+std::vector<Variant> packing_variants(const Capabilities& caps) {
+  return {{0, "rows side by side", true, default_numbers(caps, Tuned::pack)}};
+}
+
+Status lower_packing(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                     const Packing& packing, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, numbers, {32, 1024, 32}, true));
   const auto& a = packing.attributes;
-  const Grid grid = grid_of(context.caps);
+  const Grid grid{numbers.local, numbers.each};
   std::vector<Part> parts;
-  if (!Splitter(context.caps, packing).split({0, packing.rows, 0, packing.k}, parts))
+  if (!Splitter(context.caps, packing, grid).split({0, packing.rows, 0, packing.k}, parts))
     return node_error(node, "bindings of %llu bytes are too small",
                       static_cast<unsigned long long>(context.caps.max_storage_range));
   for (const Part& p : parts) {

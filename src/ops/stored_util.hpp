@@ -47,8 +47,9 @@ struct Packing {
 
 // inputs: raw, destination; outputs: destination. The columns are within the matrix and no two rows share one.
 Status expect_packing(const graph::Graph& g, const graph::Node& node, const Packing& packing);
-Status lower_packing(const LowerContext& context, const graph::Node& node, const Packing& packing,
-                     std::vector<Dispatch>& out);
+std::vector<Variant> packing_variants(const Capabilities& caps);
+Status lower_packing(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                     const Packing& packing, std::vector<Dispatch>& out);
 void packing_reference(const graph::Node& node, const Packing& packing, HostTensors& values);
 
 }  // namespace lapilli::stored

@@ -53,23 +53,22 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, kLengths), "lengths", 2 * uint64_t{a.batch});
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row and head"}};
-}
-
-// Each invocation has at most two columns of a head.
-uint32_t local_size(const Capabilities& caps, const KvShape& kv) {
-  uint32_t local = caps.type == DeviceType::cpu ? 8 : 32;
-  while (2 * local < kv.head_dim) local *= 2;
-  return local;
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
+  return {{0, "workgroup a row and head", true,
+           attention_numbers(caps, node.attributes.as<StreamAttentionAttributes>().kv, false)}};
 }
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, std::vector<Dispatch>& out)
-      : context_(context), node_(node), out_(out), a_(node.attributes.as<StreamAttentionAttributes>()) {}
+  Lowering(const LowerContext& context, const graph::Node& node, const Numbers& numbers, std::vector<Dispatch>& out)
+      : context_(context),
+        node_(node),
+        numbers_(numbers),
+        out_(out),
+        a_(node.attributes.as<StreamAttentionAttributes>()) {}
 
   Status run() {
+    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, false));
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[kKv], a_.kv, a_.step ? a_.beams : 1));
     const uint64_t slots = a_.step ? a_.kv.slots : a_.batch;
     uint64_t queries = a_.step ? 1 : a_.queries;
@@ -115,7 +114,7 @@ class Lowering {
 
   // The cache, the distances, and the words that both forms share.
   Status prepare(const KvPart& part, Dispatch& d, AttentionPush& p) const {
-    d.constants = {local_size(context_.caps, a_.kv), a_.kv.head_dim};
+    d.constants = {numbers_.local, a_.kv.head_dim};
     d.operands.push_back(bind_kv(context_, node_.inputs[kKv], a_.kv, part, p));
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p));
     p.groups = static_cast<uint32_t>(d.groups);
@@ -181,12 +180,13 @@ class Lowering {
 
   const LowerContext& context_;
   const graph::Node& node_;
+  const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const StreamAttentionAttributes a_;
 };
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
-  return Lowering(context, node, out).run();
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return Lowering(context, node, v.numbers, out).run();
 }
 
 // A key (with its value behind it) and its bias.
@@ -334,7 +334,7 @@ constinit const OpDef stream_attention_op{"stream_attention", infer, variants, l
 
 graph::TensorId ops::stream_attention(graph::Graph& g, const std::string& label, const StreamTensors& t,
                                       const StreamAttentionAttributes& attributes) {
-  const auto context = g.activation(label, g.tensor(t.q).rows, width(attributes.kv));
+  const auto context = g.rows_like(label, t.q, width(attributes.kv));
   g.add_node({&stream_attention_op,
               label,
               {t.q, t.kv, t.lineage, t.step, t.lengths, t.distances},

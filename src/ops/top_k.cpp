@@ -3,6 +3,7 @@
 
 #include "ops/registry.hpp"
 #include "ops/select_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -20,17 +21,18 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return search::expect_selection(g, node, "candidates", uint64_t{words_each(a)} * a.candidates);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a slice"}};
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::top_k)}};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {8, 128, 8}));
   const auto a = node.attributes.as<SelectAttributes>();
   LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.draw_beams ? ShaderId::top_k_draw : a.live_rows ? ShaderId::top_k_live : ShaderId::top_k;
-    d.constants = {context.caps.type == DeviceType::cpu ? 64u : 128u};
+    d.shader = a.draw_beams ? ShaderId::top_k_draw : in_step(node) ? ShaderId::top_k_live : ShaderId::top_k;
+    d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, words_each(a), d));
     d.set_push(Push{push, a.candidates, a.draw_beams});
     // One pass over everything, then a lane's share and a reduction for each candidate.
@@ -139,14 +141,13 @@ constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
-  const SelectAttributes a{candidates, 0, step != graph::kNone, 0};
+  const SelectAttributes a{candidates, 0, 0};
   return search::add_selection(g, top_k_op, label, {logits, step}, a, uint64_t{words_each(a)} * candidates);
 }
 
 graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
                             const SearchTensors& state, const SelectAttributes& attributes) {
-  SelectAttributes a = attributes;
-  a.live_rows = 1;
+  const SelectAttributes& a = attributes;
   return search::add_selection(g, top_k_op, label, {scores, state.step, state.search}, a,
                                uint64_t{words_each(a)} * a.candidates);
 }

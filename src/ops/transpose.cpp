@@ -6,6 +6,7 @@
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -18,7 +19,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return elementwise::expect_moved(g, node, true);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "tiles"}}; }
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "tiles", true, default_numbers(caps, Tuned::transpose)}};
+}
 
 constexpr uint64_t kTile = 32;
 
@@ -70,7 +73,8 @@ class Splitter {
   const graph::Tensor &x_, &y_;
 };
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {32, 1024, 32}));
   const auto &x = context.graph.tensor(node.inputs[0]), &y = context.graph.tensor(node.outputs[0]);
   const Splitter splitter(context, node);
   std::vector<Part> parts;
@@ -80,7 +84,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
   for (const Part& p : parts) {
     Dispatch d;
     d.shader = ShaderId::transpose;
-    d.constants = {context.caps.type == DeviceType::cpu ? 32u : 128u};
+    d.constants = {v.numbers.local};
     d.groups = splitter.groups(p);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(bind_range(context, 0, node.inputs[0], splitter.x_first(p) * 4, (splitter.x_last(p) + 1) * 4,

@@ -172,12 +172,12 @@ std::vector<double> BoundPlan::costs() const {
   return costs;
 }
 
-void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::vector<Batch>& batches) {
+void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limit, std::vector<Batch>& batches) {
   const auto recordings = plan.recordings();
   const auto costs = plan.costs();
   for (uint32_t t = 0; t < times; ++t)
     for (size_t i = 0; i < recordings.size(); ++i) {
-      if (batches.empty() || batches.back().cost + costs[i] > limit) batches.emplace_back();
+      if (batches.empty() || !limit.allows(batches.back().cost + costs[i])) batches.emplace_back();
       batches.back().recordings.push_back(recordings[i]);
       batches.back().cost += costs[i];
     }
@@ -185,7 +185,7 @@ void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::ve
 
 Status BoundPlan::run() const {
   std::vector<Batch> batches;
-  append_batches(*this, 1, static_cast<double>(device_->caps().work_limit), batches);
+  append_batches(*this, 1, WorkLimit::of(device_->caps()), batches);
   vulkan::Ticket last = 0;
   for (const Batch& b : batches) {
     LAPILLI_TRY(last, device_->submit(b.recordings));

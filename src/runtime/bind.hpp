@@ -73,7 +73,7 @@ struct Batch {
   double cost = 0;
 };
 // The recordings of the plan, `times` over, appended to submissions of at most `limit` (one recording at least).
-void append_batches(const BoundPlan& plan, uint32_t times, double limit, std::vector<Batch>& batches);
+void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limit, std::vector<Batch>& batches);
 
 // Makes those that are not there yet, in one batch; binding plans of them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);

@@ -98,7 +98,7 @@ Result<PlanTimes> kernel_copies(const std::shared_ptr<vulkan::Device>& device, u
                                 uint32_t copies, uint32_t runs) {
   graph::Graph g;
   auto y = add_matrix(g, 0, rows, columns);
-  for (uint32_t i = 0; i < copies; ++i) y = ops::copy(g, "copy", y, false);
+  for (uint32_t i = 0; i < copies; ++i) y = ops::copy(g, "copy", y);
   g.tensor(y).keep = true;
   LAPILLI_TRY(const auto plan, compile_tested(device, g));
   LAPILLI_TRY(const auto memory, Memory::make(device, *plan));

@@ -29,6 +29,22 @@ uint64_t case_words(const OpCase& c) {
   return words;
 }
 
+bool runs(const Trial& t, const PlannedPipeline& p) {
+  return std::any_of(t.dispatches.begin(), t.dispatches.end(),
+                     [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });
+}
+
+// With which numbers a case is lowered for these kernels: its own, and those with which a plan has the same variant.
+std::vector<Numbers> numbers_for(const OpDef& op, const Variant& own, std::span<const KernelInTest> kernels) {
+  std::vector<Numbers> all;
+  for (const KernelInTest& k : kernels) {
+    if (k.op != &op || k.variant.id != own.id) continue;
+    if (all.empty()) all.push_back(own.numbers);
+    if (std::find(all.begin(), all.end(), k.variant.numbers) == all.end()) all.push_back(k.variant.numbers);
+  }
+  return all;
+}
+
 // Every way in which small cases of the op run one of these kernels' variants; their inputs are not made yet.
 std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kernels, const Capabilities& caps) {
   std::vector<Trial> trials;
@@ -38,21 +54,17 @@ std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kern
     const auto c = std::make_shared<OpCase>(std::move(made));
     const graph::Node& node = c->graph.node(0);
     const auto variants = op.variants(caps, c->graph, node);
-    for (const Variant& v : variants) {
-      const bool used = std::any_of(kernels.begin(), kernels.end(),
-                                    [&](const KernelInTest& k) { return k.op == &op && k.variant.id == v.id; });
-      Trial t{c, v, v.id == variants.back().id, {}, words};
-      // What this device's limits do not allow is not a case for it.
-      if (used && op.infer(c->graph, node) && op.lower({c->graph, caps}, node, v, t.dispatches))
-        trials.push_back(std::move(t));
-    }
+    for (const Variant& v : variants)
+      for (const Numbers& numbers : numbers_for(op, v, kernels)) {
+        Trial t{c, v, v.id == variants.back().id, {}, words};
+        t.variant.numbers = numbers;
+        // What this device's limits do not allow is not a case for it.
+        if (!op.infer(c->graph, node) || !op.lower({c->graph, caps}, node, t.variant, t.dispatches)) continue;
+        const auto exact = [&](const KernelInTest& k) { return runs(t, k.pipeline); };
+        if (numbers == v.numbers || std::any_of(kernels.begin(), kernels.end(), exact)) trials.push_back(std::move(t));
+      }
   }
   return trials;
-}
-
-bool runs(const Trial& t, const PlannedPipeline& p) {
-  return std::any_of(t.dispatches.begin(), t.dispatches.end(),
-                     [&](const Dispatch& d) { return d.shader == p.shader && d.constants == p.constants; });
 }
 
 // The largest cases that run the very kernel; if there are none (a head size that no case has), those of its variant.

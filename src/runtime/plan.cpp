@@ -65,7 +65,7 @@ uint32_t grids_state(const graph::Graph& g) {
 class Compiler {
  public:
   Compiler(Plan& plan, const Capabilities& caps, const CompileOptions& options)
-      : plan_(plan), caps_(caps), options_(options) {}
+      : plan_(plan), caps_(caps), options_(options), work_(options.work.value_or(WorkLimit::of(caps))) {}
 
   Status run() {
     LAPILLI_CHECK(plan_.graph.validate());
@@ -79,8 +79,7 @@ class Compiler {
     for (graph::NodeId id = 0; id < plan_.graph.nodes().size(); ++id)
       if (auto s = lower(id); !s) return std::move(s).error().in(plan_.graph.node(id).label);
     graph::ScheduleOptions schedule;
-    const double cost = options_.segment_cost > 0 ? options_.segment_cost : static_cast<double>(caps_.work_limit);
-    schedule.segment_cost = options_.segment_per_level ? 0 : cost;
+    schedule.segment_cost = options_.segment_per_level ? 0 : work_.operations();
     plan_.schedule = graph::schedule(plan_.commands, schedule);
     plan_.max_group_x = caps_.max_group_count[0];
     return {};
@@ -91,7 +90,7 @@ class Compiler {
     const graph::Node& node = plan_.graph.node(id);
     plan_.variants.push_back(choose_variant(caps_, plan_.graph, node, options_));
     std::vector<Dispatch> dispatches;
-    LAPILLI_CHECK(node.op->lower({plan_.graph, caps_}, node, plan_.variants.back(), dispatches));
+    LAPILLI_CHECK(node.op->lower({plan_.graph, caps_, work_}, node, plan_.variants.back(), dispatches));
     if (dispatches.empty()) return fail(ErrorCode::internal, "nothing to dispatch");
     for (const Dispatch& d : dispatches) {
       LAPILLI_CHECK(check_dispatch(caps_, plan_.graph, node, d));
@@ -142,6 +141,7 @@ class Compiler {
   Plan& plan_;
   const Capabilities& caps_;
   const CompileOptions& options_;
+  const WorkLimit work_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,7 @@ struct CompileOptions {
   bool deterministic = false;
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
-  double segment_cost = 0;  // 0: the device's work_limit
+  std::optional<WorkLimit> work;  // of a dispatch and a segment; none: that of the device
 };
 
 struct PlannedDispatch {

@@ -15,7 +15,7 @@ StepRunner::StepRunner(const Session& session, const RunnerOptions& options)
 // them is told as complete without them.
 void StepRunner::append(const vulkan::CommandRecording& recording, double cost, bool separate) {
   const bool full = parts_.empty() || separate || parts_.back().completes.steps != 0 ||
-                    parts_.back().batch.cost + cost > options_.work_limit;
+                    !options_.work.allows(parts_.back().batch.cost + cost);
   if (full) parts_.emplace_back();
   parts_.back().batch.recordings.push_back(&recording);
   parts_.back().batch.cost += cost;
@@ -32,11 +32,10 @@ void StepRunner::append(const BoundPlan& plan) {
 void StepRunner::append_steps(const BoundPlan& step) {
   double cost = 0;
   for (const double c : step.costs()) cost += c;
-  const double room = options_.work_limit / std::max(1.0, cost);
   const uint32_t most = std::max(1u, options_.steps_per_submit / step.repeats());
-  const uint32_t times = room >= most ? most : std::max(1u, static_cast<uint32_t>(room));
+  const auto times = static_cast<uint32_t>(options_.work.parts(most, cost));
   std::vector<Batch> batches;
-  append_batches(step, times, options_.work_limit, batches);
+  append_batches(step, times, options_.work, batches);
   for (Batch& batch : batches) parts_.push_back({std::move(batch), {}});
   parts_.back().completes.steps = times * step.repeats();
 }

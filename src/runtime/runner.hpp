@@ -21,8 +21,7 @@ struct RunnerOptions {
   uint32_t log_ticks = 0;   // rows of the log, a power of two: at least the ticks in flight
   uint32_t log_mark = 0;    // of the session: rows without it were not written by its steps
   uint32_t first_tick = 0;  // as in the session's step words
-  double work_limit =
-      2e11;  // of a submission, in estimated operations: fewer steps, or a part of one, where it is less
+  WorkLimit work{2e11};     // of a submission: fewer steps, or a part of one, where it is less
 };
 
 class StepRunner {

@@ -187,7 +187,7 @@ class Loader {
     }
     if (!round_.graph.nodes().empty()) {
       LAPILLI_TRY(unpacking, bind_unpacking());
-      append_batches(*unpacking, 1, static_cast<double>(device_->caps().work_limit), batches);
+      append_batches(*unpacking, 1, WorkLimit::of(device_->caps()), batches);
     }
     for (const Batch& b : batches) {
       LAPILLI_TRY(last_, device_->submit(b.recordings));

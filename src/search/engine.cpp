@@ -70,7 +70,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   o.log_ticks = key.shape.log_ticks;
   o.log_mark = session_mark_;
   o.first_tick = tick;
-  o.work_limit = static_cast<double>(workspaces_.network().device->caps().work_limit);
+  o.work = WorkLimit::of(workspaces_.network().device->caps());
   runner_ = std::make_unique<StepRunner>(*w_->session, o);
   runner_->on_step = [this](std::span<const uint32_t> log) { return read_step(log); };
   runner_->on_complete = [this](uint64_t) -> Status {

@@ -32,14 +32,14 @@ void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& s
   const auto shape = search_shape(session);
   if (options.keep_scores) b.keep_copy("logits", logits);
   auto scores = logits;
-  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step, {1});
+  if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step);
   scores = ops::processors(b.g(), "processors", scores, s, shape);
   if (options.sample) scores = ops::warp(b.g(), "warp", scores, s, {session.beams});
-  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step, {1});
+  if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step);
   if (options.keep_scores) b.keep_copy("scores", scores);
   if (session.beams > 1) {
     const auto candidates = options.sample
-                                ? ops::draw_k(b.g(), "draw_k", scores, s, {options.candidates, 0, 1, session.beams})
+                                ? ops::draw_k(b.g(), "draw_k", scores, s, {options.candidates, 0, session.beams})
                                 : ops::top_k(b.g(), "top_k", scores, s.step, options.candidates);
     ops::beam_step(b.g(), "beam_step", candidates, s, {shape, options.candidates, 1, options.sample ? 1u : 0u});
   } else {

@@ -48,8 +48,7 @@ uint64_t session_bytes(const WorkspacePlans& p) {
 // A submission is bounded, so a recording is.
 uint32_t steps_in_one_recording(const Plan& step, uint32_t most, const Capabilities& caps) {
   if (step.schedule.segments.size() != 1) return 1;
-  const double room = static_cast<double>(caps.work_limit) / std::max(1.0, step.schedule.segment_costs.front());
-  return room >= most ? most : std::max(1u, static_cast<uint32_t>(room));
+  return static_cast<uint32_t>(WorkLimit::of(caps).parts(most, step.schedule.segment_costs.front()));
 }
 
 }  // namespace

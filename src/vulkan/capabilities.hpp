@@ -39,9 +39,6 @@ struct Capabilities {
   uint64_t non_coherent_atom = 256;
   uint64_t max_allocation = uint64_t{1} << 30;
   uint64_t heap_bytes = 0;  // the heap that weights and arenas come from; 0: unknown
-  // The most work for one dispatch and for one submission, in estimated floating-point operations (a policy, by type of
-  // device): operating systems kill what takes seconds, and a wait gives up on submissions that take too long.
-  uint64_t work_limit = 10'000'000'000;
 
   // Features beyond the floor
   uint32_t subgroup_size = 1;  // 1: subgroup variants are off
@@ -67,10 +64,10 @@ std::string to_json(const Capabilities& caps);
 Result<Capabilities> capabilities_from_json(const std::string& json);
 
 // Narrows `caps`; never widens limits or features. `mask` is a comma-separated list of: full (nothing), floor (every
-// default above), small-bindings (64 KiB bindings, 64 groups a dimension), small-work (a million operations a
-// dispatch), no-subgroup, no-timeline, no-indirect, no-fp16, no-int8, staging (memory treated as not host-visible), gpu
-// (a CPU driver is given the work that a GPU would be given: only the type changes, every limit and feature stays), or
-// the name of a JSON file of capabilities to intersect with.
+// default above), small-bindings (64 KiB bindings, 64 groups a dimension), small-work (only noted here:
+// ops/work_limit.hpp then allows a million operations at a time), no-subgroup, no-timeline, no-indirect, no-fp16,
+// no-int8, staging (memory treated as not host-visible), gpu (a CPU driver is given the work that a GPU would be given:
+// only the type changes, every limit and feature stays), or the name of a JSON file of capabilities to intersect with.
 Result<Capabilities> apply_mask(Capabilities caps, const std::string& mask);
 
 }  // namespace lapilli

@@ -41,7 +41,6 @@ void for_members(Caps& c, Visit&& visit) {
   LAPILLI_M(non_coherent_atom, at_most)
   LAPILLI_M(max_allocation, at_least)
   LAPILLI_M(heap_bytes, none)
-  LAPILLI_M(work_limit, none)
   LAPILLI_M(subgroup_size, at_least)
   LAPILLI_M(min_subgroup_size, at_least)
   LAPILLI_M(max_subgroup_size, at_least)
@@ -189,7 +188,7 @@ Result<Capabilities> capabilities_from_json(const std::string& json) {
   LAPILLI_CHECK(r.status);
   if (r.found != in.size()) {
     for (const auto& [key, value] : in.items()) {
-      bool known = false;
+      bool known = key == "work_limit";  // files of earlier versions have it; it is no capability
       for (const auto& [name, member] : floors) known = known || key == name;
       if (!known) {
         return fail(ErrorCode::invalid_data, "capabilities: unknown member '%.80s'", key.c_str());

@@ -44,7 +44,6 @@ void intersect(Capabilities& a, const Capabilities& b) {
   high(a.uniform_alignment, b.uniform_alignment);
   high(a.non_coherent_atom, b.non_coherent_atom);
   low(a.max_allocation, b.max_allocation);
-  low(a.work_limit, b.work_limit);
   if (b.heap_bytes) a.heap_bytes = a.heap_bytes ? std::min(a.heap_bytes, b.heap_bytes) : b.heap_bytes;
   intersect_subgroups(a, b);
   a.timeline_semaphore &= b.timeline_semaphore;
@@ -68,7 +67,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.max_storage_range = std::min<uint64_t>(c.max_storage_range, 65536);
     for (uint32_t& n : c.max_group_count) n = std::min<uint32_t>(n, 64);
   } else if (name == "small-work") {
-    c.work_limit = std::min<uint64_t>(c.work_limit, 1'000'000);
+    // Work is bounded by a policy, not by an ability. It looks at the names of masks.
   } else if (name == "no-subgroup") {
     clear_subgroups(c);
   } else if (name == "no-timeline") {
@@ -82,9 +81,9 @@ Status apply_one(Capabilities& c, const std::string& name) {
   } else if (name == "staging") {
     c.unified_memory = false;
   } else if (name == "gpu") {
-    // The one mask that takes nothing away. The type is no ability but a hint, from which ops choose workgroup sizes,
-    // work per invocation and the order of variants; whatever they choose is within the limits, which stay. So a CPU
-    // driver may run what a GPU would, which is how tests without a GPU reach it.
+    // The one mask that takes nothing away. The type is no ability but a hint, from which workgroup sizes, work per
+    // invocation, the order of variants and the size of submissions are chosen; all of that is within the limits, which
+    // stay. So a CPU driver may run what a GPU would, which is how tests without a GPU reach it.
     if (c.type == DeviceType::cpu) c.type = DeviceType::other;
   } else if (name.ends_with(".json") || name.find_first_of("/\\") != std::string::npos) {
     auto file = read_text_file(name, size_t{1} << 20);

@@ -77,10 +77,6 @@ void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
   c.uniform_alignment = power_of_two(l.minUniformBufferOffsetAlignment);
   c.non_coherent_atom = power_of_two(l.nonCoherentAtomSize);
   c.timestamp_period = l.timestampPeriod;
-  // At a rate that is low for the type of device (200 GFLOP/s; 1 TFLOP/s for discrete ones), 50 ms of work. Nothing
-  // kills work on a CPU, and waits for it are long.
-  if (c.type == DeviceType::discrete) c.work_limit = 50'000'000'000;
-  if (c.type == DeviceType::cpu) c.work_limit = 200'000'000'000;
 }
 
 struct Support {

@@ -34,6 +34,21 @@ void expect_refused(const Graph& g, std::initializer_list<const char*> words) {
   for (const char* w : words) EXPECT_THAT(s.error().message, HasSubstr(w));
 }
 
+TEST(GraphRows, LiveRowsStayLive) {
+  Graph g;
+  const TensorId all = g.activation("all", 3, 5), live = g.activation("live", 3, 5);
+  EXPECT_FALSE(g.tensor(all).live_rows);
+  g.tensor(live).live_rows = true;
+  const TensorId wide = g.rows_like("wide", live, 9, DType::u32);
+  EXPECT_TRUE(g.tensor(wide).live_rows);
+  EXPECT_EQ(g.tensor(wide).rows, 3u);
+  EXPECT_EQ(g.tensor(wide).cols, 9u);
+  EXPECT_EQ(g.tensor(wide).ld, 12u);
+  EXPECT_EQ(g.tensor(wide).dtype, DType::u32);
+  EXPECT_TRUE(g.tensor(g.updated("sum", wide)).live_rows);
+  EXPECT_FALSE(g.tensor(g.rows_like("all too", all, 9)).live_rows);
+}
+
 TEST(GraphValidate, AcceptsAChainWithInPlaceUpdateAndAbsentOperand) {
   Graph g;
   const TensorId kv = g.add_tensor(state("kv", 3));

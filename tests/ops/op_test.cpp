@@ -8,6 +8,7 @@
 
 #include "ops/case_util.hpp"
 #include "ops/shader_table.hpp"
+#include "support/other_numbers.hpp"
 
 namespace lapilli {
 namespace {
@@ -108,25 +109,75 @@ TEST_P(EveryOp, LoweringRespectsSmallBindings) {
   }
 }
 
+// Numbers are those of the variant, or an error says what is possible: nothing else chooses the size of a workgroup.
+// Only products that have fewer columns than invocations take fewer of these.
+TEST_P(EveryOp, LoweringTakesTheVariantsNumbers) {
+  const Capabilities floor;
+  std::set<uint32_t> taken;
+  bool free = false;
+  for (const auto& c : GetParam()->cases()) {
+    const auto& node = c.graph.node(0);
+    for (Variant v : GetParam()->variants(floor, c.graph, node)) {
+      const bool fewer = std::string(v.name).starts_with("rows");
+      for (const Numbers& n : testing_support::other_numbers(v.numbers)) {
+        free = true;
+        v.numbers = n;
+        std::vector<Dispatch> dispatches;
+        const auto status = GetParam()->lower({c.graph, floor}, node, v, dispatches);
+        if (!status.ok()) {
+          EXPECT_EQ(status.error().code, ErrorCode::unsupported) << status.error().message;
+          continue;
+        }
+        EXPECT_LE(n.local, floor.max_invocations) << c.name << " " << v.name;
+        for (const auto& d : dispatches) {
+          ASSERT_FALSE(d.constants.empty()) << c.name << " " << v.name;
+          EXPECT_TRUE(d.constants[0] == n.local || (fewer && d.constants[0] < n.local)) << c.name << " " << v.name;
+          EXPECT_TRUE(n.each == 0 || d.constants.at(1) == n.each) << c.name << " " << v.name;
+          taken.insert(d.constants[0]);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(!free || taken.size() >= 2);
+}
+
+TEST_P(EveryOp, LoweringRefusesNumbersThatAreNone) {
+  const Capabilities floor;
+  for (const auto& c : GetParam()->cases()) {
+    const auto& node = c.graph.node(0);
+    for (const Variant& v : GetParam()->variants(floor, c.graph, node)) {
+      if (v.numbers.local == 0) continue;
+      const uint32_t local = v.numbers.local, each = v.numbers.each;
+      for (const Numbers n : {Numbers{0, each}, Numbers{129, each}, Numbers{256, each}, Numbers{0x80000000u, each},
+                              Numbers{local, each == 0 ? 1u : 0u}, Numbers{local, 0xffffffffu}}) {
+        std::vector<Dispatch> dispatches;
+        Variant other = v;
+        other.numbers = n;
+        const auto status = GetParam()->lower({c.graph, floor}, node, other, dispatches);
+        EXPECT_FALSE(status.ok()) << c.name << " " << v.name << " " << n.local << " x " << n.each;
+      }
+    }
+  }
+}
+
 // What takes seconds on a slow device is killed there: products and attention come in pieces of bounded work, down to a
 // tile of rows by a panel of columns, or to one query.
 TEST_P(EveryOp, LoweringBoundsTheWorkOfADispatch) {
   const std::string name = GetParam()->name;
   if (name != "matmul" && name != "attention") return;  // what others do is little beside these
-  Capabilities caps;
-  caps.work_limit = 4'000'000;
+  const Capabilities caps;
+  const WorkLimit work(4e6);
   size_t pieces = 0;
   for (const auto& c : GetParam()->cases()) {
     const auto& node = c.graph.node(0);
     for (const auto& v : GetParam()->variants(caps, c.graph, node)) {
       std::vector<Dispatch> dispatches;
-      if (!GetParam()->lower({c.graph, caps}, node, v, dispatches)) continue;
+      if (!GetParam()->lower({c.graph, caps, work}, node, v, dispatches)) continue;
       pieces = std::max(pieces, dispatches.size());
       // The queries that see everything (LED) are any of a sentence, which stays whole.
       const bool whole = c.name.ends_with("global queries");
       for (const auto& d : dispatches)
-        EXPECT_TRUE(whole || d.cost <= static_cast<double>(caps.work_limit))
-            << c.name << " " << v.name << " " << d.cost;
+        EXPECT_TRUE(whole || work.allows(d.cost)) << c.name << " " << v.name << " " << d.cost;
     }
   }
   EXPECT_GT(pieces, 3u);

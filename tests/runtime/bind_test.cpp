@@ -27,7 +27,8 @@ graph::Graph copies(uint32_t count, bool start_first) {
     x.rows = kRows;
     x.cols = x.ld = (i + 1) * kStep;
     x.space = graph::Space::weight;
-    const auto y = ops::copy(g, "copy", g.add_tensor(std::move(x)), true);
+    x.live_rows = true;
+    const auto y = ops::copy(g, "copy", g.add_tensor(std::move(x)));
     g.tensor(y).space = graph::Space::state;
     g.tensor(y).id = state_id(StateKind::self_kv, i);
   }
@@ -139,7 +140,7 @@ TEST_F(DeviceBind, OnlyWhatIsReplayedIsRecordedForIt) {
   LAPILLI_ASSERT_VALUE(const auto plan, compile(copies(1, true), device_->caps()));
   const auto submit_twice = [&](const BoundPlan& bound) -> Status {
     std::vector<Batch> batches;
-    append_batches(bound, 2, 1e18, batches);
+    append_batches(bound, 2, WorkLimit(1e18), batches);
     LAPILLI_TRY(const auto ticket, device_->submit(batches.at(0).recordings));
     return device_->wait(ticket);
   };

@@ -61,13 +61,39 @@ TEST(RealPlans, PassTheChecker) {
   for (const Case& c : kCases) {
     for (const double cost : {2e11, 1e5, 0.0}) {
       CompileOptions options;
-      options.segment_cost = cost;
+      if (cost > 0) options.work = WorkLimit(cost);
       LAPILLI_ASSERT_VALUE(const auto p, compile_case(c, options));
       for (const auto& plan : testing_support::in_order(p)) {
         LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
         EXPECT_GT(plan->dispatches.size(), 0u);
       }
       for (const auto& plan : p.narrow_steps) LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
+    }
+  }
+}
+
+// Whatever is made of the rows of a step or of a pass is made of the live ones, by grids that follow them.
+TEST(RealPlans, RowsFollowTheLiveOnes) {
+  for (const Case& c : kCases) {
+    if (std::string(c.mask) != "floor") continue;  // elsewhere rows are cut, or grids are full
+    LAPILLI_ASSERT_VALUE(const auto p, compile_case(c));
+    auto plans = p.encode;
+    plans.insert(plans.end(), {p.given, p.step});
+    for (const auto& plan : plans) {
+      const graph::Graph& g = plan->graph;
+      const uint64_t rows = g.tensor(g.node(0).outputs[0]).rows;  // of the embedding
+      const auto made_of_rows = [&](graph::TensorId id) {
+        return id != graph::kNone && g.tensor(id).space == graph::Space::arena && g.tensor(id).rows == rows;
+      };
+      size_t followed = 0;
+      for (const PlannedDispatch& d : plan->dispatches)
+        for (const graph::TensorId id : g.node(d.node).outputs) {
+          if (!made_of_rows(id)) continue;
+          EXPECT_TRUE(g.tensor(id).live_rows) << c.shape << ": " << g.tensor(id).name;
+          EXPECT_GE(d.grid, 0) << c.shape << ": " << g.node(d.node).label;
+          ++followed;
+        }
+      EXPECT_GT(followed, 5u);
     }
   }
 }

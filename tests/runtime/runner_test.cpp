@@ -68,7 +68,7 @@ Result<Bound> bind_search(const std::shared_ptr<vulkan::Device>& device, const B
 
 struct RunRequest {
   uint32_t steps_per_submit = 1, in_flight = 2;
-  double work_limit = 2e11;
+  WorkLimit work{2e11};
   uint32_t log_mark = testing_support::kSessionMark;
   bool broken_steps = false;  // submits something that comes back without having written a log
 };
@@ -103,7 +103,7 @@ Result<Run> run_search(Bound& b, const RunRequest& r) {
   o.log_ticks = b.key.shape.log_ticks;
   o.log_mark = r.log_mark;
   o.first_tick = b.tick;
-  o.work_limit = r.work_limit;
+  o.work = r.work;
   StepRunner runner(*b.session, o);
   Run run;
   uint64_t completed = 0, named = 1;
@@ -160,7 +160,7 @@ class DeviceRunner : public testing::TestWithParam<const char*> {
     LAPILLI_ASSERT_VALUE(const auto weights, Weights::load(device_, sources));
     std::vector<std::vector<uint32_t>> first;
     const bool small = std::string(GetParam()) == "small-work";
-    const auto limit = static_cast<double>(device_->caps().work_limit);
+    const auto limit = WorkLimit::of(device_->caps());
     for (const uint32_t steps : {1u, 2u, 4u, 8u}) {
       // Steps of one submission: in one recording, or the recording several times.
       for (const uint32_t repeats : {1u, steps}) {
@@ -226,7 +226,7 @@ TEST_P(DeviceRunner, EveryNumberOfStepsInFlightGivesTheSameLog) {
 TEST_P(DeviceRunner, TheTickWrapsAndTheLogGoesRound) {
   for (const uint32_t beams : {1u, 4u}) {
     ASSERT_NO_FATAL_FAILURE(load_tiny(beams));
-    const auto limit = static_cast<double>(device_->caps().work_limit);
+    const auto limit = WorkLimit::of(device_->caps());
     LAPILLI_ASSERT_VALUE(auto fresh, bind_search(device_, {&loaded_.network, weights_, input_, 1, 64}));
     LAPILLI_ASSERT_VALUE(const auto want, run_search(fresh, {1, 2, limit}));
     ASSERT_GT(want.log.size(), 3u);
@@ -250,7 +250,7 @@ TEST_P(DeviceRunner, OlderLogsAreNotRead) {
   LAPILLI_ASSERT_VALUE(auto bound, bind_search(device_, {&loaded_.network, weights_, input_}));
   LAPILLI_ASSERT_VALUE(const auto run, run_search(bound, {4, 2}));
   EXPECT_EQ(run.log.back()[LogLayout::mark], testing_support::kSessionMark);
-  const auto other = run_search(bound, {4, 2, 2e11, testing_support::kSessionMark + 1});
+  const auto other = run_search(bound, {4, 2, WorkLimit(2e11), testing_support::kSessionMark + 1});
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, ErrorCode::device_lost) << other.error().message;
 }

@@ -55,14 +55,14 @@ graph::Graph step_graph(const Bigram& b) {
   e.lineage_positions = b.shape.positions;
   auto x = ops::embed(g, "scores", s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
                       weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows, e);
-  if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step, {1});
+  if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step);
   x = ops::processors(g, "processors", x, s, b.shape);
   const uint32_t drawn = b.options.sample ? 1 : 0, k = b.options.candidates();
   if (drawn) x = ops::warp(g, "warp", x, s, {b.shape.beams});
-  if (b.options.renormalize) x = ops::log_softmax(g, "renormalize", x, s.step, {1});
+  if (b.options.renormalize) x = ops::log_softmax(g, "renormalize", x, s.step);
   if (b.shape.beams > 1) {
     const auto candidates =
-        drawn ? ops::draw_k(g, "draw_k", x, s, {k, 0, 1, b.shape.beams}) : ops::top_k(g, "top_k", x, s.step, k);
+        drawn ? ops::draw_k(g, "draw_k", x, s, {k, 0, b.shape.beams}) : ops::top_k(g, "top_k", x, s.step, k);
     ops::beam_step(g, "beam_step", candidates, s, {b.shape, k, 1, drawn});
   } else {
     const auto best = drawn ? ops::draw_one(g, "draw_one", x, s) : ops::argmax(g, "argmax", x, s.step);

@@ -72,7 +72,7 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
   p.graph.tensor(x).id = state_id(StateKind::self_kv);
   auto y = ops::processors(p.graph, "processors", x, s, shape);
   if (options.sample) y = ops::warp(p.graph, "warp", y, s, {1});
-  if (options.renormalize) ops::log_softmax(p.graph, "renormalize", y, s.step, {1});
+  if (options.renormalize) ops::log_softmax(p.graph, "renormalize", y, s.step);
   p.states[state_id(StateKind::search)] = std::move(search);
   p.states[state_id(StateKind::lists)] = std::move(lists);
   p.states[state_id(StateKind::step)] = step_values({count - 1}, rows).u;

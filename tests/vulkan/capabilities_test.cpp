@@ -112,6 +112,13 @@ TEST(CapabilitiesJson, RefusesWhatIsWrong) {
   }
 }
 
+// It was a member once. How much is submitted at once is not said by the device, nor by such a file.
+TEST(CapabilitiesJson, AWorkLimitIsPassedOver) {
+  auto c = capabilities_from_json(R"({"work_limit": 1000, "max_push_bytes": 256})");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->max_push_bytes, 256u);
+}
+
 TEST(CapabilitiesJson, NamesThatAreNotUtf8DoNotBreakTheWriter) {
   Capabilities c;
   c.device_name = "\xff\xfe";

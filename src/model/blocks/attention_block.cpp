@@ -66,7 +66,7 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   const auto r = ops::attention(b.g(), label + ".attention", p.q, p.kv, is_pass(how) ? how.spans : how.lengths, a,
                                 !how.keep_weights.empty(), more);
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
-  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x, is_pass(how));
+  return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
 
 // Every query sees its window and the global keys; the global queries' rows of that are then replaced by what they see
@@ -83,13 +83,12 @@ graph::TensorId window_attention(Builder& b, const std::string& label, const Att
     const std::string name = label + (global ? ".global" : "");
     const auto kv = kv_activation(b, name + ".kv", shape);
     const auto weight = b.weight(global ? layer.w.global_qkv : layer.w.qkv);
-    const auto q =
-        ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape, graph::kNone, is_pass(how));
+    const auto q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape);
     a.global_queries = global ? 1 : 0;
     const auto ends = is_pass(how) ? how.spans : how.lengths;
     more.context = ops::attention(b.g(), name + ".attention", q, kv, ends, a, false, more).context;
   }
-  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x, is_pass(how));
+  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x);
 }
 
 }  // namespace
@@ -107,8 +106,7 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   if (how.window != kNoWindow) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape,
-                                graph::kNone, is_pass(how));
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape);
   return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
@@ -140,13 +138,12 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   state.distances = weight_or_none(b, layer.w.distances);
   state.bias = weight_or_none(b, layer.w.relative_bias);
   const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x, true);
+  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
 }
 
 graph::TensorId cross_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                      const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
-  const auto q =
-      ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner(), {Activation::none, true});
+  const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());
   AttentionStepAttributes a;
   a.kv = how.cross;
   a.self = 0;
@@ -157,7 +154,7 @@ graph::TensorId cross_attention_step(Builder& b, const std::string& label, const
   ops::StepTensors state = how.state;
   state.lineage = graph::kNone;
   const auto context = ops::attention_step(b.g(), label + ".attention", q, kv, state, a);
-  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x, true);
+  return ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), in.x);
 }
 
 }  // namespace lapilli::model

@@ -22,7 +22,6 @@ struct NamedOutput {
 // normalization of x in pre-norm ones.
 struct Sublayer {
   graph::TensorId h = graph::kNone, x = graph::kNone;
-  bool live_rows = false;  // the rows are those of a step of decoding or of an encode pass
 };
 
 class Builder {

@@ -10,14 +10,11 @@ struct NormLayer {
   const StackConfig& stack;
   WeightIndex weight;
 };
-graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
-                          bool live_rows = false);
+graph::TensorId normalize(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 
 // What a sublayer reads: x itself in post-norm networks, its normalization in pre-norm ones; and what becomes of its
 // result: the other way round.
-graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
-                                bool live_rows = false);
-graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x,
-                               bool live_rows = false);
+graph::TensorId before_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
+graph::TensorId after_sublayer(Builder& b, const std::string& label, const NormLayer& norm, graph::TensorId x);
 
 }  // namespace lapilli::model

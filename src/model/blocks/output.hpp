@@ -6,6 +6,6 @@
 namespace lapilli::model {
 
 // logits [rows, target vocabulary] of x [rows, d_model].
-graph::TensorId output_logits(Builder& b, graph::TensorId x, bool live_rows);
+graph::TensorId output_logits(Builder& b, graph::TensorId x);
 
 }  // namespace lapilli::model

@@ -76,25 +76,25 @@ graph::TensorId predicting_context(Builder& b, const std::string& label, const A
 Streams stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Streams& x,
                          const StreamRun& given) {
   const StackConfig& s = layer.stack;
-  const bool live = given.step != nullptr;
-  const KvShape shape = live ? given.step->self : sequence_shape(s, *given.sequence);
+  const bool step = given.step != nullptr;
+  const KvShape shape = step ? given.step->self : sequence_shape(s, *given.sequence);
   StreamRun how = given;
-  if (!live) how.kv = kv_activation(b, label + ".kv", shape);
+  if (!step) how.kv = kv_activation(b, label + ".kv", shape);
   const auto weight = b.weight(layer.w.qkv);
   const auto q = ops::linear_kv(b.g(), label + ".qkv", x.main, weight, own_column(s), how.kv, shape,
-                                live ? how.step->state.step : graph::kNone);
+                                step ? how.step->state.step : graph::kNone);
 
   Streams out;
   if (how.keep_main) {
     const auto context = main_context(b, label + ".attention", layer, q, shape, how);
-    out.main = ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), x.main, live);
+    out.main = ops::linear_add(b.g(), label + ".out", context, b.weight(layer.w.out), x.main);
   }
   StreamAttentionAttributes a;
   ops::StreamTensors tensors;
   a.kv = shape;
   tensors.kv = how.kv;
   tensors.distances = b.weight(layer.w.distances);
-  if (live) {
+  if (step) {
     a.step = 1;
     a.beams = how.step->beams;
     a.lineage_slots = how.step->lineage_slots;
@@ -109,11 +109,9 @@ Streams stream_attention(Builder& b, const std::string& label, const AttentionLa
   for (uint32_t i = 0; i < x.predicting.size(); ++i) {
     const std::string name = label + format(".stream%u", i);
     a.stream = i;
-    tensors.q = ops::linear(b.g(), name + ".qkv", x.predicting[i], weight, own_column(s) + 2 * s.inner(),
-                            {Activation::none, live});
+    tensors.q = ops::linear(b.g(), name + ".qkv", x.predicting[i], weight, own_column(s) + 2 * s.inner());
     const auto context = predicting_context(b, name + ".attention", layer, tensors, a);
-    out.predicting.push_back(
-        ops::linear_add(b.g(), name + ".out", context, b.weight(layer.w.out), x.predicting[i], live));
+    out.predicting.push_back(ops::linear_add(b.g(), name + ".out", context, b.weight(layer.w.out), x.predicting[i]));
   }
   return out;
 }

@@ -16,6 +16,7 @@
 #include "ops/op.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/execute.hpp"
+#include "support/other_numbers.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
@@ -27,6 +28,7 @@ constexpr const char* kUsage =
     "  --caps MASK       capability mask; may be repeated, or a list separated by spaces (default: full)\n"
     "  --filter TEXT     only those whose 'op/case/variant' contains TEXT\n"
     "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
+    "  --numbers         instead, small cases with other workgroup sizes than those of the device's class\n"
     "  --no-slow         leave out cases marked slow (they count as skipped)\n"
     "  --validation      with the Khronos validation layer\n"
     "  --list            print the cases and stop\n"
@@ -37,7 +39,7 @@ struct Options {
   std::string device, filter, json;
   std::vector<std::string> masks;
   uint32_t repeat = 1;
-  bool list = false, verbose = false, slow = true, validation = false, help = false;
+  bool list = false, verbose = false, slow = true, numbers = false, validation = false, help = false;
 };
 
 Result<Options> parse(int argc, char** argv) {
@@ -57,6 +59,8 @@ Result<Options> parse(int argc, char** argv) {
       o.list = true;
     else if (a == "--verbose")
       o.verbose = true;
+    else if (a == "--numbers")
+      o.numbers = true;
     else if (a == "--no-slow")
       o.slow = false;
     else if (a == "--validation")
@@ -92,6 +96,17 @@ std::string fingerprint(const std::vector<Dispatch>& dispatches, const Capabilit
   return key;
 }
 
+std::string case_name(const OpDef& op, const OpCase& c, const Variant& v) {
+  return std::string(op.name) + "/" + c.name + "/" + v.name;
+}
+
+uint64_t case_words(const OpCase& c) {
+  uint64_t words = 0;
+  for (const auto& t : c.graph.tensors()) words += t.elements();
+  return words;
+}
+constexpr uint64_t kSmallWords = 1 << 15;
+
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.
 bool below_floor(const Capabilities& caps) {
   const Capabilities floor;
@@ -108,6 +123,10 @@ class Suite {
   Status run_case(const OpDef& op, OpCase& c);
   void check_lowered(const OpDef& op);
   void run_variant(const OpDef& op, const OpCase& c, const Variant& v, const std::string& mask);
+  void run_numbers(const OpDef& op, const OpCase& c, Variant v, const std::string& mask);
+  void run_dispatches(const std::string& what, const OpDef& op, const OpCase& c, const std::string& mask,
+                      const std::vector<Dispatch>& dispatches);
+  [[nodiscard]] const Capabilities& caps_of(const std::string& mask) const;
   void report(const std::string& what, const std::string& mask, const char* result, const std::string& detail,
               double worst);
   bool wanted(const OpDef& op, const OpCase& c) const;
@@ -117,6 +136,8 @@ class Suite {
   std::vector<std::pair<std::string, Capabilities>> masked_;
   std::set<std::string> seen_;                // of the current case
   std::set<std::string> lowered_;             // masks under which a case of the current op ran as the floor
+  uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
+  uint64_t turn_ = 0;
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
   uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
   nlohmann::json records_ = nlohmann::json::array();
@@ -138,19 +159,49 @@ void Suite::report(const std::string& what, const std::string& mask, const char*
 }
 
 void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, const std::string& mask) {
-  const std::string what = std::string(op.name) + "/" + c.name + "/" + v.name;
-  const Capabilities* caps = nullptr;
-  for (const auto& [name, m] : masked_)
-    if (name == mask) caps = &m;
+  const std::string what = case_name(op, c, v);
+  const Capabilities& caps = caps_of(mask);
   const auto& node = c.graph.node(0);
   std::vector<Dispatch> dispatches;
-  if (auto s = op.lower({c.graph, *caps}, node, v, dispatches); !s) {
-    const bool refused = s.error().code == ErrorCode::unsupported && below_floor(*caps);
+  if (auto s = op.lower({c.graph, caps}, node, v, dispatches); !s) {
+    const bool refused = s.error().code == ErrorCode::unsupported && below_floor(caps);
     ++(refused ? skipped_ : failed_);
     return report(what, mask, refused ? "skip" : "FAIL", s.error().message, 0);
   }
-  if (v.id == op.variants(*caps, c.graph, node).back().id) lowered_.insert(mask);
-  if (!seen_.insert(fingerprint(dispatches, *caps)).second) {
+  if (v.id == op.variants(caps, c.graph, node).back().id) lowered_.insert(mask);
+  run_dispatches(what, op, c, mask, dispatches);
+}
+
+// Whatever numbers lowering lets pass must give the same values. Each case takes a third of them: a pipeline each costs
+// CPU drivers more than running it.
+void Suite::run_numbers(const OpDef& op, const OpCase& c, Variant v, const std::string& mask) {
+  for (const Numbers& n : testing_support::other_numbers(v.numbers)) {
+    if (turn_++ % 3 != 0) continue;
+    v.numbers = n;
+    ++other_numbers_;
+    std::vector<Dispatch> dispatches;
+    const std::string what = case_name(op, c, v) + format(" of %u x %u", n.local, n.each);
+    if (auto s = op.lower({c.graph, caps_of(mask)}, c.graph.node(0), v, dispatches); !s) {
+      if (s.error().code == ErrorCode::unsupported) continue;
+      ++failed_;
+      report(what, mask, "FAIL", s.error().message, 0);
+      continue;
+    }
+    ++numbers_ran_;
+    run_dispatches(what, op, c, mask, dispatches);
+  }
+}
+
+const Capabilities& Suite::caps_of(const std::string& mask) const {
+  const auto is = [&](const auto& m) { return m.first == mask; };
+  return std::find_if(masked_.begin(), masked_.end(), is)->second;
+}
+
+void Suite::run_dispatches(const std::string& what, const OpDef& op, const OpCase& c, const std::string& mask,
+                           const std::vector<Dispatch>& dispatches) {
+  const Capabilities& caps = caps_of(mask);
+  const auto& node = c.graph.node(0);
+  if (!seen_.insert(fingerprint(dispatches, caps)).second) {
     ++same_;
     return;
   }
@@ -164,7 +215,7 @@ void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, cons
   run.runs = options_.repeat;
   run.execute.live_rows = c.live_rows;
   run.execute.live_tiles = c.live_tiles;
-  auto outcome = runtime::execute_on_host(device_, *caps, dispatches, got, run);
+  auto outcome = runtime::execute_on_host(device_, caps, dispatches, got, run);
   if (!outcome.ok()) {
     ++failed_;
     return report(what, mask, "FAIL", outcome.error().message, 0);
@@ -179,7 +230,7 @@ bool Suite::wanted(const OpDef& op, const OpCase& c) const {
   if (options_.filter.empty()) return true;
   for (const auto& [mask, caps] : masked_)
     for (const auto& v : op.variants(caps, c.graph, c.graph.node(0)))
-      if ((std::string(op.name) + "/" + c.name + "/" + v.name).find(options_.filter) != std::string::npos) return true;
+      if (case_name(op, c, v).find(options_.filter) != std::string::npos) return true;
   return false;
 }
 
@@ -188,6 +239,7 @@ Status Suite::run_case(const OpDef& op, OpCase& c) {
   inputs_.reset();
   want_.reset();
   if (!wanted(op, c)) return {};
+  if (options_.numbers && (c.slow || case_words(c) > kSmallWords)) return {};
   if (c.slow && !options_.slow) {
     ++skipped_;
     report(std::string(op.name) + "/" + c.name, "any", "skip", "slow", 0);
@@ -197,8 +249,11 @@ Status Suite::run_case(const OpDef& op, OpCase& c) {
   if (c.prepare) c.prepare(c);
   for (const auto& [mask, caps] : masked_)
     for (const auto& v : op.variants(caps, c.graph, c.graph.node(0))) {
-      const std::string what = std::string(op.name) + "/" + c.name + "/" + v.name;
-      if (what.find(options_.filter) != std::string::npos) run_variant(op, c, v, mask);
+      if (case_name(op, c, v).find(options_.filter) == std::string::npos) continue;
+      if (options_.numbers)
+        run_numbers(op, c, v, mask);
+      else
+        run_variant(op, c, v, mask);
       LAPILLI_CHECK(device_->health());
     }
   return {};
@@ -207,6 +262,11 @@ Status Suite::run_case(const OpDef& op, OpCase& c) {
 // Refusing whatever is asked would pass otherwise.
 void Suite::check_lowered(const OpDef& op) {
   if (!options_.filter.empty()) return;
+  if (options_.numbers) {
+    if (other_numbers_ == 0 || numbers_ran_ > 0) return;
+    ++failed_;
+    return report(op.name, "any", "FAIL", "no numbers but its own are possible", 0);
+  }
   for (const auto& [mask, caps] : masked_)
     if (!lowered_.contains(mask)) {
       ++failed_;
@@ -223,6 +283,7 @@ Status Suite::run() {
   const auto start = std::chrono::steady_clock::now();
   for (const OpDef* op : all_ops()) {
     lowered_.clear();
+    other_numbers_ = numbers_ran_ = 0;
     auto cases = op->cases();
     for (auto& c : cases) {
       LAPILLI_CHECK(run_case(*op, c));

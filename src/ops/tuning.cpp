@@ -1,0 +1,64 @@
+#include "ops/tuning.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "ops/lower_util.hpp"
+
+namespace lapilli {
+namespace {
+
+struct Line {
+  Tuned kernel;
+  Numbers cpu, gpu;
+};
+constexpr Line kTable[] = {
+    {Tuned::argmax, {8}, {128}},
+    {Tuned::attention, {8}, {32}},  // and more for wide heads
+    {Tuned::convert, {32, 64}, {64, 8}},
+    {Tuned::copy, {64, 16}, {64, 4}},
+    {Tuned::elementwise, {64, 8}, {64, 2}},
+    {Tuned::embed, {8}, {64}},
+    {Tuned::log_softmax, {8}, {128}},
+    {Tuned::matmul_rows, {8}, {64}},
+    {Tuned::matmul_split, {64}, {64}},
+    {Tuned::matmul_tiled, {64}, {64}},
+    {Tuned::pack, {32, 64}, {64, 8}},
+    {Tuned::processors, {16}, {64}},
+    {Tuned::row_sums, {8}, {64}},
+    {Tuned::top_k, {64}, {128}},
+    {Tuned::transpose, {32}, {128}},
+};
+static_assert(std::size(kTable) == static_cast<size_t>(Tuned::transpose) + 1);
+
+// Loops over what an invocation takes stay short; the limit of llvmpipe is 65,535 (docs/adding-an-op.md).
+constexpr uint32_t kMostEach = 1024;
+
+}  // namespace
+
+DeviceClass device_class(const Capabilities& caps) {
+  if (caps.type == DeviceType::cpu) return DeviceClass::cpu;
+  return caps.type == DeviceType::discrete ? DeviceClass::large : DeviceClass::small;
+}
+
+Numbers default_numbers(const Capabilities& caps, Tuned kernel) {
+  const auto is = [&](const Line& l) { return l.kernel == kernel; };
+  const Line& line = *std::find_if(std::begin(kTable), std::end(kTable), is);
+  return device_class(caps) == DeviceClass::cpu ? line.cpu : line.gpu;
+}
+
+Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                     const LocalSizes& sizes, bool uses_each) {
+  const uint32_t most = std::min({sizes.most, context.caps.max_invocations, context.caps.max_group_size[0]});
+  if (numbers.local < sizes.least || numbers.local > most || numbers.local % sizes.multiple_of != 0 ||
+      (sizes.power_of_two && !std::has_single_bit(numbers.local)))
+    return node_error(node, "workgroups of %u invocations; %u to %u are possible here, in multiples of %u%s",
+                      numbers.local, sizes.least, most, sizes.multiple_of, sizes.power_of_two ? ", powers of two" : "");
+  if (uses_each ? numbers.each == 0 || numbers.each > kMostEach : numbers.each != 0)
+    return node_error(node, "%u elements an invocation; %u to %u are possible", numbers.each, uses_each ? 1u : 0u,
+                      uses_each ? kMostEach : 0u);
+  return {};
+}
+
+}  // namespace lapilli

@@ -1,0 +1,46 @@
+// Which numbers kernels begin with: the one place in src/ops that knows classes of devices. A tuner would try others
+// for a node: the same variant with other Numbers, of which lowering refuses those that a kernel or a device cannot do.
+#pragma once
+
+#include "ops/op.hpp"
+
+namespace lapilli {
+
+// What matters about a device beside its limits. CPU drivers run one invocation after the other, and a barrier costs
+// them more than it saves: few invocations with much work each. `small`: GPUs that are not discrete, phones among them.
+enum class DeviceClass : uint8_t { cpu, small, large };
+DeviceClass device_class(const Capabilities& caps);
+
+// A kernel whose numbers are free; a line of the table in tuning.cpp each.
+enum class Tuned : uint8_t {
+  argmax,
+  attention,
+  convert,
+  copy,
+  elementwise,
+  embed,
+  log_softmax,
+  matmul_rows,
+  matmul_split,
+  matmul_tiled,
+  pack,
+  processors,
+  row_sums,  // layer_norm, softmax
+  top_k,
+  transpose,
+};
+Numbers default_numbers(const Capabilities& caps, Tuned kernel);
+
+// What a shader asks of the size of its workgroup.
+struct LocalSizes {
+  uint32_t least = 1, most = 1024;
+  uint32_t multiple_of = 1;
+  bool power_of_two = false;
+};
+// Reductions by halves in shared arrays of 128.
+constexpr LocalSizes kHalving{1, 128, 1, true};
+// The numbers are such, and the device allows them. `uses_each`: the kernel has Numbers::each.
+Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                     const LocalSizes& sizes, bool uses_each = false);
+
+}  // namespace lapilli
