@@ -44,6 +44,7 @@ struct Tensor {
   uint32_t id = 0;
   TensorId alias = kNone;  // shares the bytes of this earlier tensor (in place); the chain is resolved by Graph::root
   bool keep = false;       // an output: its bytes stay valid to the end of the plan
+  bool scratch = false;    // room for the node that writes it, no value before or behind it; some variants leave it
 
   [[nodiscard]] uint64_t elements() const { return rows * ld; }
   [[nodiscard]] uint64_t bytes() const { return elements() * element_bytes(dtype); }
