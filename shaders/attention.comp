@@ -22,17 +22,9 @@
 #endif
 #endif
 #include "state.glsl"
+#include "head_columns.glsl"
 
-// T: a piece of a head's columns; S: one number for each of the QT queries.
-#ifdef VEC
-#define T vec4
-#define WIDTH 4u
-float product(vec4 a, vec4 b) { return dot(a, b); }
-#else
-#define T float
-#define WIDTH 1u
-float product(float a, float b) { return a * b; }
-#endif
+// S: one number for each of the QT queries.
 #ifdef STEP
 #define S float
 #define OF(s, i) (s)
@@ -59,12 +51,6 @@ layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
 #endif
 #ifdef WINDOW
 layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, queries
-#endif
-#endif
-#ifdef BIAS
-layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // bucket of each distance
-#if BIAS == 1
-layout(std140, set = 0, binding = 7) uniform Bias { vec4 bias[1024]; };  // [buckets][heads]
 #endif
 #endif
 
@@ -111,21 +97,7 @@ uint kv_at(uint head, uint slot, uint position) {
 }
 
 #ifdef BIAS
-// `row`: word of q at which the query's row begins.
-float bias_of(uint key, uint query, uint head, uint row) {
-  uint i = uint(clamp(int(key) - int(query) - p.bias_low, 0, int(p.bias_last)));
-  uint at = uint(buckets[i >> 2][i & 3u]) * p.all_heads + head;
-#if BIAS == 1
-  return bias[at >> 2][at & 3u];
-#else
-  at += row + p.bias_column;
-#ifdef VEC
-  return q[at >> 2][at & 3u];
-#else
-  return q[at];
-#endif
-#endif
-}
+#include "relative_bias.glsl"
 #endif
 
 S weight_of(S score_now, S top) {

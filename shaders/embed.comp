@@ -26,7 +26,9 @@ layout(push_constant) uniform P {
   uint panel;                  // words of a panel
   uint ids_begin, x_begin;     // elements
   uint first_row, rows_per_slot, position_offset;
-  uint position_ld, position_rows;  // 0 rows: none
+  uint position_ld, positions_begin;  // words: from row to row; where the bound rows begin
+  uint position_begin, position_end;  // rows of the table that are bound; others are left to other dispatches
+  uint position_rows;               // that there are; 0: none
   uint lineage_slots, lineage_positions;
   uint uncounted_id;
   float scale;
@@ -63,7 +65,9 @@ void main() {
   position -= before;
 #endif
   uint place = id == p.uncounted_id ? p.position_offset - 1u : position + p.position_offset;
-  uint at = place * p.position_ld;
+  // The first slice also takes the places beyond the table: they add nothing.
+  if (place < p.position_rows ? place < p.position_begin || place >= p.position_end : p.position_begin != 0u) return;
+  uint at = p.positions_begin + (place - p.position_begin) * p.position_ld;
   bool placed = place < p.position_rows;
   for (uint i = gl_LocalInvocationIndex; i < p.ld; i += LOCAL) {
     float v = known && i < p.d ? p.scale * table[word + i * PANEL] : 0.0;

@@ -46,7 +46,7 @@ layout(push_constant) uniform P {
 #if FORM != 0
   uint q_columns, head_dim, slots, positions;
   uint kv_first, kv_last;       // columns behind q_columns that go to the bound part of kv
-  uint slot_begin, slot_end;    // slots in the bound part
+  uint cell_begin, cell_end;    // in the bound part; cell = slot * positions + position
   uint kv_begin;                // word of kv at which the bound part begins
   uint row_begin, rows_per_slot;
 #endif
@@ -117,8 +117,9 @@ void store_kv(uint row, uvec4 words, vec4 v) {
 #else
   uint slot = r / p.rows_per_slot, position = r - slot * p.rows_per_slot;
 #endif
-  if (slot < p.slot_begin || slot >= p.slot_end) return;
-  uint base = (slot * p.positions + position) * 2u * p.head_dim - p.kv_begin;
+  uint cell = slot * p.positions + position;
+  if (cell < p.cell_begin || cell >= p.cell_end) return;
+  uint base = cell * 2u * p.head_dim - p.kv_begin;
   for (uint i = 0u; i < 4u; ++i) {
     if (words[i] == ELSEWHERE) continue;
     uint at = base + words[i];

@@ -53,7 +53,8 @@ struct AttentionAttributes {
 // in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in the row's
 // own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write nothing.
 // inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self
-// attention only). outputs: context.
+// attention only). outputs: context, and room for running sums (self): where the cache of a place's slots fits no
+// binding, attention runs over parts of it, one behind the other.
 struct AttentionStepAttributes {
   KvShape kv;                                         // slots: of the session (self) or sentences (cross)
   uint32_t self = 1;                                  // 0: cross
@@ -63,6 +64,8 @@ struct AttentionStepAttributes {
   // 0: unknown. Cross attention must.
   uint32_t beams = 0;
   RelativeBias bias;
+  uint32_t longest = 0;     // positions that any session may need, at most; 0: unknown
+  uint32_t part_cells = 0;  // not 0: self attention in parts of so many (slot, position), whatever fits: for tests
 };
 
 namespace ops {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/attention_cases.hpp"
+#include "ops/attention_parts.hpp"
 #include "ops/attention_util.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
@@ -24,6 +25,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
   if (a.self) {
+    LAPILLI_CHECK(infer_running(g, node, a.kv));
     if (a.lineage_slots < a.kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
     return expect_words(g, node, operand(node.inputs, 2), "lineage",
@@ -34,9 +36,19 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
-  const auto kv = node.attributes.as<AttentionStepAttributes>().kv;
-  return {{0, "workgroup a row and head", true, attention_numbers(caps, kv, heads_are_vec4(kv))}};
+enum : uint32_t { kWhole, kParts };
+
+// Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
+// if they sum them in parts also where they need not.
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
+  const bool in_parts = a.self && a.longest != 0 && !caches_always_fit(caps, a);
+  const Numbers numbers = attention_numbers(caps, a.kv, heads_are_vec4(a.kv));
+  std::vector<Variant> list;
+  if (fits || !a.self) list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
+  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, numbers});
+  return list;
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
@@ -67,6 +79,7 @@ ShaderId shader(const AttentionStepAttributes& a) {
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
   const auto a = node.attributes.as<AttentionStepAttributes>();
   LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, heads_are_vec4(a.kv)));
   const auto& q = context.graph.tensor(node.inputs[0]);
@@ -142,6 +155,7 @@ struct CaseShape {
   uint32_t rows, live, beams, sentences, positions, heads, head_dim, step;
   bool self = true;
   BiasForm bias = BiasForm::none;
+  uint32_t part = 0;  // cells of a part; 0: as it fits
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -155,12 +169,14 @@ OpCase make_case(const CaseShape& s) {
   a.self = s.self;
   a.scale = 0.3f;
   a.beams = s.beams;
+  a.part_cells = s.part;
   a.lineage_slots = slots + 1;  // strides larger than the cache's
   a.lineage_positions = s.positions + 3;
   if (s.bias != BiasForm::none) {
     a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
   }
+  if (s.part) c.name += format(" parts of %u", s.part);
   const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv));
   const auto kv =
       add_state(c.graph, "kv", s.self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
@@ -196,6 +212,34 @@ OpCase make_case(const CaseShape& s) {
   return c;
 }
 
+void add_parts(std::vector<OpCase>& all, BiasForm bias) {
+  const auto add = [&](CaseShape s, uint32_t part) {
+    s.bias = bias;
+    s.part = part;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0}, 2);  // rows whose keys are all in the first part
+  add({1, 1, 1, 1, 5, 2, 8, 4}, 1);
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 7);     // edges within sentences and slots
+  add({9, 8, 3, 3, 9, 2, 16, 7}, 27);    // at the edges of sentences
+  add({9, 9, 3, 3, 9, 2, 16, 8}, 1000);  // all in one
+  add({3, 3, 3, 1, 7, 3, 5, 3}, 4);
+  add({2, 2, 1, 2, 6, 1, 256, 5}, 5);
+  add({2, 1, 2, 1, 6, 1, 255, 2}, 4);
+  add({4, 0, 4, 1, 6, 2, 8, 2}, 5);
+  add({8, 8, 4, 2, 20, 1, 64, 18}, 50);     // for the self-test
+  add({12, 7, 4, 3, 300, 2, 64, 260}, 500);  // several chunks of keys
+}
+
+// Where bindings are small, these have caches that fit just so, and by one position not, and slots that do not fit.
+void add_large(std::vector<OpCase>& all) {
+  all.push_back(make_case({6, 6, 2, 3, 64, 2, 64, 63}));
+  all.push_back(make_case({6, 6, 2, 3, 65, 2, 64, 64}));
+  all.push_back(make_case({32, 31, 32, 1, 20, 2, 64, 15}));
+  all.push_back(make_case({5, 4, 1, 5, 200, 1, 64, 180}));
+  all.push_back(make_case({8, 8, 4, 2, 150, 3, 61, 131}));  // parts begin at no multiple of the alignment
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0}));
@@ -208,6 +252,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case({2, 1, 2, 1, 6, 1, 255, 2}));
   all.push_back(make_case({4, 0, 4, 1, 6, 2, 8, 2}));     // nothing runs
   all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21}));  // in slices where bindings are small
+  all.push_back(make_case({8, 7, 4, 2, 20, 1, 64, 15}));  // for the self-test: the head size of most models
+  all.push_back(make_case({8, 7, 4, 2, 20, 1, 64, 15, false}));
   all.push_back(make_case({1, 1, 1, 1, 9, 4, 16, 0, false}));
   all.push_back(make_case({8, 6, 4, 2, 11, 3, 12, 3, false}));
   all.push_back(make_case({9, 9, 1, 9, 7, 2, 10, 3, false}));
@@ -220,6 +266,8 @@ std::vector<OpCase> cases() {
     all.push_back(make_case({3, 3, 3, 1, 7, 3, 5, 3, true, bias}));
     all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21, true, bias}));
   }
+  for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias);
+  add_large(all);
   return all;
 }
 
@@ -230,10 +278,11 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
   const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
+  const auto running = attributes.self ? running_sums(g, label, attributes.kv, g.tensor(q).rows) : graph::kNone;
   g.add_node({&attention_step_op,
               label,
               {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},
-              {context},
+              {context, running},
               graph::Attributes(attributes)});
   return context;
 }

@@ -13,7 +13,8 @@ namespace {
 
 struct Push {
   LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot,
-               position_offset, position_ld, position_rows, lineage_slots, lineage_positions, uncounted_id;
+               position_offset, position_ld, positions_begin, position_begin, position_end,
+               position_rows, lineage_slots, lineage_positions, uncounted_id;
                float scale;)
 };
 
@@ -68,27 +69,35 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
   return slices;
 }
 
-Status lower_part(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const IdSlice& ids,
-                  const RowSlice& rows, std::vector<Dispatch>& out) {
+// Rows of the position table that sequences of this plan can reach; the table may be longer.
+uint64_t positions_reached(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a) {
+  const auto positions = operand(node.inputs, kPositions);
+  if (positions == graph::kNone) return 0;
+  const uint64_t longest = a.place == Place::step ? a.lineage_positions : a.rows_per_slot;
+  return std::min<uint64_t>(context.graph.tensor(positions).rows, a.position_offset + longest);
+}
+
+// What one dispatch takes: those of its rows whose ids and positions are in these slices of the tables.
+struct Part {
+  IdSlice ids;
+  RowSlice positions, rows;
+};
+
+Status lower_part(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const Part& part,
+                  std::vector<Dispatch>& out) {
+  const auto& [ids, places, rows] = part;
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& g = context.graph;
   const auto& x = g.tensor(node.outputs[0]);
   const bool step = a.place == Place::step, spans = a.place == Place::spans;
   const auto positions = operand(node.inputs, kPositions);
-  // The table may be longer than sequences of this plan can be: what they cannot reach is not bound.
-  uint64_t places_reached = 0, places_ld = 0;
-  if (positions != graph::kNone) {
-    const auto& table = g.tensor(positions);
-    places_ld = table.ld;
-    places_reached =
-        std::min<uint64_t>(table.rows, uint64_t{a.position_offset} + (step ? a.lineage_positions : a.rows_per_slot));
-  }
+  const uint64_t places_ld = positions == graph::kNone ? 0 : g.tensor(positions).ld;
   Dispatch d;
   d.shader = step ? ShaderId::embed_step : spans ? ShaderId::embed_spans : ShaderId::embed;
   d.constants = {numbers.local};
   d.groups = rows.end - rows.begin;
   if (x.live_rows && d.groups == x.rows) follow_live_rows(d, 1, 1);
-  uint32_t di = 0, dt = 0, dx = 0;
+  uint32_t di = 0, dt = 0, dx = 0, dp = 0;
   if (step) {
     LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
     d.operands.push_back(lineage);
@@ -106,18 +115,18 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   d.operands.push_back(
       bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
   // A binding that is declared must be there; without positions the table stands in and is not read.
-  LAPILLI_TRY(const auto places,
-              positions == graph::kNone
-                  ? Result<Operand>(Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0})
-                  : bind_first(context, 3, positions, places_reached * places_ld * 4, graph::Access::read));
-  d.operands.push_back(places);
+  d.operands.push_back(positions == graph::kNone
+                           ? Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0}
+                           : bind_range(context, 3, positions, places.begin * places_ld * 4, places.end * places_ld * 4,
+                                        graph::Access::read, dp));
   if (step || spans) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
   }
   d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
                   static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot,
-                  a.position_offset, static_cast<uint32_t>(places_ld), static_cast<uint32_t>(places_reached),
+                  a.position_offset, static_cast<uint32_t>(places_ld), dp, static_cast<uint32_t>(places.begin),
+                  static_cast<uint32_t>(places.end), static_cast<uint32_t>(positions_reached(context, node, a)),
                   a.lineage_slots, a.lineage_positions, a.uncounted_id, a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
   out.push_back(std::move(d));
@@ -130,11 +139,17 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const auto& x = context.graph.tensor(node.outputs[0]);
   LAPILLI_TRY(const auto ids, id_slices(context, node, a));
   LAPILLI_TRY(const auto rows, row_slices(context, node, x.rows, {x.ld * 4, 1}));
+  std::vector<RowSlice> positions{{0, 0}};
+  if (const uint64_t reached = positions_reached(context, node, a); reached > 0) {
+    const uint64_t ld = context.graph.tensor(node.inputs[kPositions]).ld;
+    LAPILLI_TRY(positions, row_slices(context, node, reached, {ld * 4, 0}));
+  }
   if (a.place == Place::step && rows.size() > 1)
     return node_error(node, "%llu rows exceed this device's limits; use a smaller batch",
                       static_cast<unsigned long long>(x.rows));
   for (const auto& i : ids)
-    for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, v.numbers, i, r, out));
+    for (const auto& p : positions)
+      for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, v.numbers, {i, p, r}, out));
   return {};
 }
 
@@ -179,6 +194,7 @@ struct CaseShape {
   bool slow = false;
   bool uncounted = false;
   std::vector<uint32_t> lengths = {};  // of a pass; rows may be more than their sum
+  uint32_t places = 32;                // rows of the position table
 };
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
@@ -194,16 +210,18 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   a.position_offset = s.offset;
   if (s.uncounted) a.uncounted_id = s.vocabulary - 1;  // every third id and more
   a.lineage_slots = s.rows + 2;
-  a.lineage_positions = 16;
+  a.lineage_positions = std::max(16u, s.rows_per_slot);
   const uint64_t ids_words = s.step ? lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
   const auto ids =
       add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
   const auto table = add_weight(c.graph, "table", packed::words(s.vocabulary, s.d));
   auto positions = graph::kNone, step = graph::kNone;
-  if (s.positions) positions = c.graph.activation("positions", 32, s.d);
+  if (s.positions) positions = c.graph.activation("positions", s.places, s.d);
   if (s.step) {
     step = add_step(c.graph);
-    c.inputs.emplace_back(step, step_values({7, 3, 0, 8}, s.rows - 1, {2, 1, 4}));
+    std::vector<uint32_t> at{7, 3, 0, 8};
+    if (s.rows_per_slot > 1) at = {s.rows_per_slot - 1, 63, 64, 0};
+    c.inputs.emplace_back(step, step_values(at, s.rows - 1, {2, 1, 4}));
     c.live_rows = s.rows - 1;
   }
   if (!s.lengths.empty()) {
@@ -250,6 +268,10 @@ std::vector<OpCase> cases() {
   pass("pass of as many as there can be", {37, 8, 1040, 1}, std::vector<uint32_t>(kMaxRows, 1));
   all.push_back(make_case("step", {257, 32, 5, 1, true, true}));
   all.push_back(make_case("step, many slices", {8001, 64, 4, 1, true, true}));
+  // Position tables in slices where bindings are small; some positions are beyond them.
+  all.push_back(make_case("150 positions", {64, 256, 150, 150, true, false, 2, false, false, {}, 149}));
+  all.push_back(make_case("150 positions, step", {64, 256, 7, 150, true, true, 2, false, false, {}, 151}));
+  pass("pass with 150 positions", {64, 256, 160, 150, true, false, 2, false, true, {}, 152}, {5, 150});
   all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));
   return all;
 }

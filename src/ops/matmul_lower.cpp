@@ -22,7 +22,7 @@ struct KvPush {
   LAPILLI_PUSH_BEHIND(PlainPush, plain,
       uint32_t q_columns, head_dim, slots, positions;
       uint32_t kv_first, kv_last;
-      uint32_t slot_begin, slot_end;
+      uint32_t cell_begin, cell_end;
       uint32_t kv_begin;
       uint32_t row_begin, rows_per_slot;)
 };
@@ -38,7 +38,7 @@ struct Slice {
   Form form = Form::plain;
   Range64 rows, panels, columns;  // columns: absolute; the kernel works on groups of four within the panels
   Range64 depth;                  // rows of W
-  Range64 kv_heads, kv_slots;     // of the bound part of kv
+  Range64 kv_heads, kv_cells;     // of the bound part of kv; cell: slot * positions + position
 };
 
 class Lowering {
@@ -153,35 +153,36 @@ class Lowering {
     s.columns = {0, round_up<uint64_t>(a_.n, 4)};
     s.depth = all_depth_;
     s.kv_heads = {0, a_.kv.heads};
-    s.kv_slots = {0, a_.kv.slots};
+    s.kv_cells = {0, uint64_t{a_.kv.slots} * a_.kv.positions};
     return emit(s, true, true);
   }
 
-  // Only the keys and values, by heads, or by slots within a head.
+  // Only the keys and values, by heads, or by slots within a head, or by positions of a slot.
   Status lower_kv() {
     const auto& kv = a_.kv;
-    const uint64_t slot_bytes = uint64_t{kv.positions} * 2 * kv.head_dim * 4, head_bytes = slot_bytes * kv.slots;
-    uint64_t heads = kv.heads, slots = kv.slots;
+    const uint64_t cell_bytes = uint64_t{2} * kv.head_dim * 4, all_cells = uint64_t{kv.slots} * kv.positions;
+    uint64_t heads = kv.heads, cells = all_cells;
     if (kv.words() * 4 > limit_) {
-      heads = std::max<uint64_t>(1, room_ / head_bytes);
-      if (head_bytes > room_) slots = room_ / slot_bytes;
+      heads = std::max<uint64_t>(1, room_ / (all_cells * cell_bytes));
+      cells = std::min(cells, room_ / cell_bytes);
+      if (cells > kv.positions) cells = round_down<uint64_t>(cells, kv.positions);
     }
-    if (slots == 0)
-      return node_error(node_,
-                        "%s: the %u positions of one head and slot exceed this device's binding limit of %llu bytes",
-                        tensor(kv_).name.c_str(), kv.positions, static_cast<unsigned long long>(limit_));
+    if (cells == 0)
+      return node_error(node_, "%s: one position of a head exceeds this device's binding limit of %llu bytes",
+                        tensor(kv_).name.c_str(), static_cast<unsigned long long>(limit_));
     for (uint64_t h = 0; h < kv.heads; h += heads)
-      for (uint64_t s = 0; s < kv.slots; s += slots)
+      for (uint64_t c = 0; c < all_cells; c += cells)
         LAPILLI_CHECK(
-            lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {s, std::min<uint64_t>(kv.slots, s + slots)}));
+            lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {c, std::min(all_cells, c + cells)}));
     return {};
   }
 
-  Status lower_kv_part(Range64 heads, Range64 slots) {
+  Status lower_kv_part(Range64 heads, Range64 cells) {
     const auto& kv = a_.kv;
     Range64 rows{0, rows_};
     if (kv.place == Place::batch)
-      rows = {std::min(rows_, slots.begin * kv.rows_per_slot), std::min(rows_, slots.end * kv.rows_per_slot)};
+      rows = {std::min(rows_, cells.begin / kv.positions * kv.rows_per_slot),
+              std::min(rows_, div_up<uint64_t>(cells.end, kv.positions) * kv.rows_per_slot)};
     if (rows.size() == 0) return {};
     const uint64_t first = a_.q_columns + heads.begin * 2 * kv.head_dim,
                    last = a_.q_columns + heads.end * 2 * kv.head_dim;
@@ -200,7 +201,7 @@ class Lowering {
         s.columns = {std::max(round_down<uint64_t>(first, 4), p * packed::kPanel),
                      std::min(round_up<uint64_t>(last, 4), s.panels.end * packed::kPanel)};
         s.kv_heads = heads;
-        s.kv_slots = slots;
+        s.kv_cells = cells;
         LAPILLI_CHECK(emit_depth(s));
       }
     return {};
@@ -277,8 +278,8 @@ class Lowering {
 
   void bind_kv(const Slice& s, Dispatch& d, KvPush& p) const {
     const auto& kv = a_.kv;
-    const uint64_t begin = kv.word(s.kv_heads.begin, s.kv_slots.begin, 0);
-    const uint64_t end = kv.word(s.kv_heads.end - 1, s.kv_slots.end, 0);
+    const uint64_t begin = kv.word(s.kv_heads.begin, 0, s.kv_cells.begin);
+    const uint64_t end = kv.word(s.kv_heads.end - 1, 0, s.kv_cells.end);
     uint32_t delta = 0;
     d.operands.push_back(
         bind_range(context_, s.form == Form::q_kv ? 3 : 2, kv_, begin * 4, end * 4, graph::Access::read_write, delta));
@@ -289,8 +290,8 @@ class Lowering {
     p.positions = kv.positions;
     p.kv_first = static_cast<uint32_t>(s.kv_heads.begin * 2 * kv.head_dim);
     p.kv_last = static_cast<uint32_t>(s.kv_heads.end * 2 * kv.head_dim);
-    p.slot_begin = static_cast<uint32_t>(s.kv_slots.begin);
-    p.slot_end = static_cast<uint32_t>(s.kv_slots.end);
+    p.cell_begin = static_cast<uint32_t>(s.kv_cells.begin);
+    p.cell_end = static_cast<uint32_t>(s.kv_cells.end);
     p.row_begin = static_cast<uint32_t>(s.rows.begin);
     p.rows_per_slot = kv.rows_per_slot;
   }

@@ -78,7 +78,8 @@ struct Numbers {
 struct Variant {
   uint32_t id = 0;
   const char* name = "floor";
-  bool sums_in_order = true;  // every sum in the floor's order; the floor does
+  // Every sum in one order, whatever the variant; the floor does, but where it takes apart what fits no binding.
+  bool sums_in_order = true;
   Numbers numbers;
 };
 

@@ -89,6 +89,11 @@ class Compiler {
   Status lower(graph::NodeId id) {
     const graph::Node& node = plan_.graph.node(id);
     plan_.variants.push_back(choose_variant(caps_, plan_.graph, node, options_));
+    if (options_.deterministic && !plan_.variants.back().sums_in_order)
+      return fail(ErrorCode::unsupported,
+                  "%s \"%s\" is too large for this device's bindings to be summed in one order: use fewer beams or "
+                  "positions, or do not ask for deterministic results",
+                  node.op->name, node.label.c_str());
     std::vector<Dispatch> dispatches;
     LAPILLI_CHECK(node.op->lower({plan_.graph, caps_, work_}, node, plan_.variants.back(), dispatches));
     if (dispatches.empty()) return fail(ErrorCode::internal, "nothing to dispatch");

@@ -164,6 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"floor", "floor", "tiny,vocabulary=600", 1, {9, 3, 5, 7, 2, 8}, true, 1, 1},
                     Case{"staging", "staging", "tiny,vocabulary=600", 4, {9, 3, 5, 7}, true, 1, 4},
                     Case{"small_bindings", "small-bindings", "tiny,vocabulary=5003", 4, {40, 3, 5, 9}, false},
+                    Case{"parts_of_caches", "small-bindings", "tiny,d=128,heads=1,layers=1,vocabulary=600", 4, {9, 3, 5}},
                     Case{"no_indirect", "no-indirect", "tiny,vocabulary=600", 2, {20, 20, 4}, true, 1, 8},
                     Case{"small_work", "small-work", "tiny,vocabulary=600", 2, {9, 3, 5}},
                     Case{"floor_larger", "floor", "small", 4, {33, 60}, false},

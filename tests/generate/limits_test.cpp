@@ -175,5 +175,50 @@ TEST(Limits, CachesLargerThanABinding) {
   EXPECT_TRUE(plan.ok()) << plan.error().message;
 }
 
+// One that exceeds it by the slots of a sentence, or by one slot, is read and written in parts.
+class LargeCaches : public testing::Test {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(small_, apply_mask(Capabilities{}, "small-bindings"));
+    LAPILLI_ASSERT_VALUE(const auto config, model::parse_shape("tiny,d=64,heads=1"));
+    network_ = model::random_network(config, 1);
+  }
+  // How the first layer's self attention is computed.
+  Result<Variant> variant(uint32_t beams, uint32_t positions, bool deterministic) const {
+    CompileOptions options;
+    options.deterministic = deterministic;
+    const WorkspaceKey key = plain_key(2, beams, 32, positions);
+    LAPILLI_TRY(const auto plan, compile(step_graph(network_, key).graph, small_, options));
+    for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id)
+      if (plan->graph.node(id).label == "decoder.0.self.attention") return plan->variants[id];
+    return fail(ErrorCode::internal, "no self attention");
+  }
+  Capabilities small_;
+  model::Network network_;
+};
+
+TEST_F(LargeCaches, AreReadInParts) {
+  for (const auto& [beams, positions] : {std::pair{4u, 32u}, {4u, 64u}, {1u, 128u}, {1u, 256u}}) {
+    const bool fits = beams * positions <= 128;
+    LAPILLI_ASSERT_VALUE(const auto v, variant(beams, positions, false));
+    EXPECT_EQ(v.sums_in_order, !fits) << beams << " " << positions << " " << v.name;
+    // A sentence's session may come to have more positions.
+    LAPILLI_ASSERT_VALUE(const auto in_order, variant(beams, positions, true));
+    EXPECT_STREQ(in_order.name, "parts of the cache");
+  }
+}
+
+// Nobody knows whether a session will need parts: whole as far as that goes.
+TEST_F(LargeCaches, OfModelsWithoutALongestOutputHaveOneOrderWhileTheyFit) {
+  network_.config.decoder.max_positions = 0;
+  LAPILLI_ASSERT_VALUE(const auto whole, variant(4, 32, true));
+  EXPECT_TRUE(whole.sums_in_order);
+  LAPILLI_EXPECT_OK(variant(4, 64, false));
+  const auto refused = variant(4, 64, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("do not ask for deterministic"));
+}
+
 }  // namespace
 }  // namespace lapilli

@@ -6,7 +6,9 @@
 
 #include "base/log.hpp"
 #include "generate/jobs.hpp"
+#include "model/shape.hpp"
 #include "ops/shader_table.hpp"
+#include "search/search_graph.hpp"
 
 namespace lapilli {
 namespace {
@@ -75,6 +77,30 @@ TEST_F(DeviceSelfTest, ASecondModelTestsNothingAnew) {
   LAPILLI_ASSERT_VALUE(const auto again, Model::load(device_, marian()));
   EXPECT_EQ(SelfTest::of(*device_)->kernels(), kernels);
   EXPECT_EQ(device_->counters().pipelines_created, pipelines);
+}
+
+// Attention over parts of a cache: made and tested where a cache fits no binding, and nowhere else.
+TEST_F(DeviceSelfTest, PartsOfACacheAreTestedWhereTheyAreNeeded) {
+  LAPILLI_ASSERT_VALUE(const auto config, model::parse_shape("tiny,d=64,heads=1"));
+  const auto network = model::random_network(config, 1);
+  const graph::Graph step = step_graph(network, plain_key(2, 4, 8, 64)).graph;
+  const auto has_parts = [](const Plan& plan) {
+    return std::any_of(plan.pipelines.begin(), plan.pipelines.end(), [](const PlannedPipeline& p) {
+      return std::string(shader_code(p.shader).name).starts_with("attention_part");
+    });
+  };
+  for (const char* mask : {"", "small-bindings"}) {
+    LAPILLI_ASSERT_VALUE(device_, counted_device(mask));
+    LAPILLI_ASSERT_VALUE(const auto plan, compile_tested(device_, step, false));
+    EXPECT_EQ(has_parts(*plan), *mask != 0);
+    EXPECT_EQ(SelfTest::of(*device_)->kernels(), plan->pipelines.size());
+    EXPECT_THAT(SelfTest::of(*device_)->unproven(), IsEmpty());
+    EXPECT_THAT(found(), IsEmpty());
+  }
+  compile_badly("attention_part", counting::Compiler::wrong);
+  LAPILLI_ASSERT_VALUE(device_, counted_device("small-bindings"));
+  LAPILLI_ASSERT_OK(compile_tested(device_, step, false));
+  EXPECT_THAT(found(), Contains(Field(&Disagreement::op, "attention_step")));
 }
 
 TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {

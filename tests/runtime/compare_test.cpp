@@ -111,6 +111,13 @@ TEST_P(DeviceCompare, TinyWithOddSizes) {
   compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", GetParam(), with_beams(3), {11, 1}, 4);
 }
 
+// Where bindings are small, attention runs over parts of the cache, and the tables of positions come in slices.
+TEST_P(DeviceCompare, TinyWithALargeCache) {
+  auto input = with_beams(2);
+  input.given = {{11, 12, 13}, {}};
+  compare_shape("tiny,d=512,heads=2,layers=1,positions=64", GetParam(), input, {20, 3}, 34);
+}
+
 // Relative positions beyond the farthest bucket, gated feed-forwards, norms by root mean square.
 TEST_P(DeviceCompare, T5) { compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {140, 4}, 6); }
 TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(1), {9, 30}, 30); }

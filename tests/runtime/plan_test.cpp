@@ -34,6 +34,7 @@ const Case kCases[] = {
     {"floor", "small", 4, {33, 60}},
     {"floor", "data/t5-v1_1", 3, {30, 4}},
     {"small-bindings", "data/umt5", 1, {12}},
+    {"small-bindings", "tiny,d=128,heads=1", 4, {9, 3, 5}},  // attention in parts of the cache
     {"floor", "data/led", 2, {40, 9, 3}},
 };
 

@@ -131,6 +131,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
   a.beams = how.beams;
   a.lineage_slots = how.lineage_slots;
   a.lineage_positions = how.lineage_positions;
+  a.longest = layer.stack.max_positions;
   a.scale = attention_scale(layer.stack);
   a.bias = relative_bias(layer);
   ops::StepTensors state = how.state;

@@ -1,0 +1,151 @@
+#version 450
+// Self attention of a step over a part of one head's cache, where no binding holds the caches of a sentence's slots. A
+// running softmax as in attention.comp, over those keys of a row that lie in the part. Parts follow one another; the
+// softmax of each row goes on in `running`: the weighted sum of the values, then maximum and sum of the weights.
+// Slot by slot, chunks of positions are summed up: parts are made of whole chunks, so that the order of the sums does
+// not depend on where they are cut. Macros: VEC, BIAS, as in attention.comp.
+#extension GL_GOOGLE_include_directive : enable
+#extension GL_EXT_control_flow_attributes : enable
+#define USE_STEP
+#include "common.glsl"
+#include "state.glsl"
+#include "head_columns.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint HEAD_DIM = 64;
+
+layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
+layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
+layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
+layout(std430, set = 0, binding = 3) buffer Running { T running[]; };
+
+layout(push_constant) uniform P {
+  uint groups;
+  uint all_heads;
+  uint head;
+  uint slots, positions;         // strides of kv
+  uint cell_begin, cell_end;     // in the bound part; cell = slot * positions + position
+  uint kv_begin;                 // word of kv at which the bound part begins
+  uint running_begin;            // word of row 0
+  uint ld, running_ld;           // words from row to row
+  float scale;
+  int bias_low;                  // the first distance (key - query) of the table, and how many follow
+  uint bias_last;
+  uint bias_column;              // BIAS 2: of q
+  uint lineage_slots, lineage_positions;
+  uint beams;                    // slots of a place
+  uint chunk;                    // positions at a time, at most CHUNK
+} p;
+
+#ifdef BIAS
+#include "relative_bias.glsl"
+#endif
+
+const uint CHUNK = 128u;
+const uint ELSEWHERE = 0xffffffffu;
+const float NOTHING = -2e30;  // below what is masked
+shared float score[CHUNK];
+shared uint found[CHUNK];  // of each key in kv; ELSEWHERE: in another slot
+shared float lane_top[128];
+shared float before[2];    // maximum and sum of the parts before
+
+const uint PARTS = HEAD_DIM / WIDTH;
+const bool TWO_COLUMNS = LOCAL < PARTS;
+const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // of a row of `running`: where maximum and sum are
+
+void main() {
+  uint row = group_index(), lane = gl_LocalInvocationID.x;
+  if (row >= p.groups || row >= step_word(STEP_LIVE)) return;
+  uint slot = slot_of(row_word(row)), step = position_of(row_word(row)), end = min(step + 1u, p.positions);
+  uint ancestry =
+      lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
+  uint place = slot / p.beams * p.beams;  // the first slot of its sentence
+  if (p.cell_end <= place * p.positions || p.cell_begin >= (place + p.beams) * p.positions) return;
+  bool opens = p.cell_begin <= place * p.positions;  // no part before has keys of this sentence
+
+  uint at_row = (p.running_begin + row * p.running_ld) / WIDTH;
+  T acc = T(0.0), more = T(0.0);  // `more`: where a lane has two of the head's columns
+  if (lane == 0u) {
+    before[0] = MASKED;
+    before[1] = 0.0;
+  }
+  if (!opens) {
+    if (lane < PARTS) acc = running[at_row + lane];
+    if (TWO_COLUMNS && lane + LOCAL < PARTS) more = running[at_row + lane + LOCAL];
+    if (lane == 0u) {
+#ifdef VEC
+      before[0] = running[at_row + LAST].x;
+      before[1] = running[at_row + LAST].y;
+#else
+      before[0] = running[at_row + LAST];
+      before[1] = running[at_row + LAST + 1u];
+#endif
+    }
+  }
+  barrier();
+  float top = before[0], sum = before[1];
+  uint query = (row * p.ld + p.head * HEAD_DIM) / WIDTH;
+  uint first_slot = max(place, p.cell_begin / p.positions);
+  uint last_slot = min(place + p.beams, div_up(p.cell_end, p.positions));
+  for (uint part_slot = first_slot; part_slot < last_slot; ++part_slot)
+    for (uint base = 0u; base < end; base += p.chunk) {
+      uint cell = part_slot * p.positions + base;
+      if (cell < p.cell_begin || cell >= p.cell_end) continue;
+      uint n = min(p.chunk, end - base);
+      barrier();  // lane_top, found and score were read
+      float mine = NOTHING;
+      for (uint j = lane; j < n; j += LOCAL) {
+        uint holder = base + j == step ? slot : lineage[ancestry + base + j];
+        found[j] = ELSEWHERE;
+        if (holder != part_slot) continue;
+        uint at = ((p.head * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
+        float dots = 0.0;
+        [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) dots += product(q[query + d], kv[at + d]);
+        dots *= p.scale;
+#ifdef BIAS
+        dots += bias_of(base + j, step, p.head, row * p.ld);
+#endif
+        mine = max(max(mine, MASKED), dots);
+        found[j] = at;
+        score[j] = dots;
+      }
+      lane_top[lane] = mine;
+      barrier();
+      float highest = NOTHING;
+      for (uint l = 0u; l < min(LOCAL, n); ++l) highest = max(highest, lane_top[l]);
+      if (highest == NOTHING) continue;  // no key of the row is here
+      float now = max(top, highest), shrink = exp(top - now);
+      top = now;
+      for (uint j = lane; j < n; j += LOCAL)
+        if (found[j] != ELSEWHERE) score[j] = exp(score[j] - now);
+      barrier();
+      // A chunk is summed up by itself, as in attention.comp.
+      float chunk_sum = 0.0;
+      T chunk_acc = T(0.0), chunk_more = T(0.0);
+      // Lanes without a column read one that is there and drop what comes of it.
+      uint column = PARTS + min(lane, PARTS - 1u);
+      uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
+      for (uint j = 0u; j < n; ++j) {
+        uint at = found[j];
+        if (at == ELSEWHERE) continue;
+        float s = score[j];
+        chunk_sum += s;
+        chunk_acc += s * kv[at + column];
+        if (TWO_COLUMNS) chunk_more += s * kv[at + second];
+      }
+      sum = sum * shrink + chunk_sum;
+      acc = acc * shrink + chunk_acc;
+      if (TWO_COLUMNS) more = more * shrink + chunk_more;
+    }
+  if (lane < PARTS) running[at_row + lane] = acc;
+  if (TWO_COLUMNS && lane + LOCAL < PARTS) running[at_row + lane + LOCAL] = more;
+  if (lane == 0u) {
+#ifdef VEC
+    running[at_row + LAST] = vec4(top, sum, 0.0, 0.0);
+#else
+    running[at_row + LAST] = top;
+    running[at_row + LAST + 1u] = sum;
+#endif
+  }
+}
