@@ -4,6 +4,7 @@
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
 #include "ops/work_limit.hpp"
+#include "vulkan/capabilities_json.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli::tools {

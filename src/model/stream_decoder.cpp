@@ -16,8 +16,9 @@ graph::TensorId embed_stream(Builder& b, uint32_t stream, const IdRows& rows, Em
   const std::string label = format("decoder.stream%u", stream);
   e.scale = 0;
   e.position_offset += 1;
-  const auto x = ops::embed(b.g(), label + ".embed", rows.ids, b.weight(w.embedding), b.weight(w.streams[stream]),
-                            rows.step_or_spans, rows.rows, e);
+  const auto x =
+      ops::embed(b.g(), label + ".embed",
+                 {rows.ids, b.weight(w.embedding), b.weight(w.streams[stream]), rows.step_or_spans, rows.rows}, e);
   return normalize(b, label + ".embed_norm", {s, w.embedding_norm}, x);
 }
 

@@ -80,7 +80,7 @@ void build_encode(Builder& b, const EncodeShape& shape) {
   b.state(state_id(StateKind::encode_grids), "encode_grids", kMaxGrids, GridWords::stride);
   for (uint32_t i = 0; i < b.config().decoder.layers; ++i)
     cross_keys_values(b, format("decoder.%u.cross", i), b.network().decoder.layers[i].cross, memory,
-                      kv_state(b, StateKind::cross_kv, i, kv), kv, spans);
+                      {0, kv_state(b, StateKind::cross_kv, i, kv), kv, spans});
 }
 
 DecodeStates decode_states(Builder& b, const DecodeRoom& room) {
@@ -155,7 +155,7 @@ void build_forward(Builder& b, const ForwardShape& shape) {
   for (uint32_t i = 0; i < c.decoder.layers; ++i) {
     const std::string label = format("decoder.%u.cross", i);
     run.cross_kv.push_back(kv_activation(b, label + ".kv", kv));
-    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, run.cross_kv.back(), kv);
+    cross_keys_values(b, label, b.network().decoder.layers[i].cross, memory, {0, run.cross_kv.back(), kv});
   }
   EmbedAttributes e = embed_attributes(c.decoder, c.target_vocabulary);
   e.rows_per_slot = shape.target_length;

@@ -198,16 +198,16 @@ class Lowering {
                                   : begin + q_rows(sentences, queries);
     uint32_t delta = 0;
     d.operands.push_back(
-        bind_range(context_, 0, node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read, delta));
+        bind_range(context_, 0, {node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read}, delta));
     p.common.q_begin = static_cast<uint32_t>(delta - begin * ld_);
     d.operands.push_back(bind_kv(context_, node_.inputs[1], a_.kv, part, p.common));
-    d.operands.push_back(
-        bind_range(context_, 2, node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write, delta));
+    d.operands.push_back(bind_range(
+        context_, 2, {node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
     p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
     if (a_.window != kNoWindow) {
       const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
       d.operands.push_back(
-          bind_range(context_, 3, node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read, delta));
+          bind_range(context_, 3, {node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read}, delta));
       p.globals_begin = static_cast<uint32_t>(delta - first);
       p.globals_stride = a_.globals_stride;
       p.window = a_.window;
@@ -216,9 +216,10 @@ class Lowering {
     if (weights_ != graph::kNone) {
       const uint64_t ld = context_.graph.tensor(weights_).ld;
       const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
-      d.operands.push_back(bind_range(context_, 3, weights_, first * 4,
-                                      first * 4 + weight_bytes(sentences, heads, queries), graph::Access::read_write,
-                                      delta));
+      d.operands.push_back(bind_range(
+          context_, 3,
+          {weights_, first * 4, first * 4 + weight_bytes(sentences, heads, queries), graph::Access::read_write},
+          delta));
       p.weights_begin = static_cast<uint32_t>(delta - first);
       p.weights_ld = static_cast<uint32_t>(ld);
     }
@@ -332,10 +333,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           if (a.window == kNoWindow || a.global_queries) return true;
           return (j > i ? j - i : i - j) <= a.window || is_listed(j);
         };
-        attend(
-            a.kv, kv, q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
-            [&](uint64_t) { return s.slot; }, seen, [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); },
-            out.data() + at * y.ld + h * a.kv.head_dim, row);
+        const auto slot = [&](uint64_t) { return s.slot; };
+        const auto added = [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); };
+        attend(a.kv, kv,
+               HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
+                         slot, seen, added, out.data() + at * y.ld + h * a.kv.head_dim, row});
       }
   }
 }
@@ -344,17 +346,16 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 constinit const OpDef attention_op{"attention", infer, variants, lower, reference, attention_cases};
 
-ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                                    graph::TensorId lengths, const AttentionAttributes& a, bool want_weights,
-                                    const AttentionOperands& more) {
+ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
+                                    const AttentionAttributes& a, bool want_weights) {
   const auto context =
-      a.global_queries ? g.updated(label, more.context) : g.rows_like(label, q, uint64_t{a.kv.heads} * a.kv.head_dim);
+      a.global_queries ? g.updated(label, o.context) : g.rows_like(label, o.q, uint64_t{a.kv.heads} * a.kv.head_dim);
   const auto weights = want_weights
                            ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
                            : graph::kNone;
   g.add_node({&attention_op,
               label,
-              {q, kv, lengths, more.distances, more.bias, more.globals, more.context},
+              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context},
               {context, weights},
               graph::Attributes(a)});
   return {context, weights};

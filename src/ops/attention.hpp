@@ -72,15 +72,15 @@ namespace ops {
 struct AttentionResult {
   graph::TensorId context, weights;
 };
-// What only some attentions read.
 struct AttentionOperands {
+  graph::TensorId q = graph::kNone, kv = graph::kNone, lengths = graph::kNone;
+  // What only some attentions read:
   graph::TensorId distances = graph::kNone, bias = graph::kNone;  // of a RelativeBias
   graph::TensorId globals = graph::kNone;                         // of a window
   graph::TensorId context = graph::kNone;                         // global_queries: updated in place
 };
-AttentionResult attention(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
-                          graph::TensorId lengths, const AttentionAttributes& attributes, bool want_weights,
-                          const AttentionOperands& more = {});
+AttentionResult attention(graph::Graph& g, const std::string& label, const AttentionOperands& operands,
+                          const AttentionAttributes& attributes, bool want_weights);
 // The state tensors that steps read.
 struct StepTensors {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;

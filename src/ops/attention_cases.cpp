@@ -106,21 +106,21 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
   const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
   const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
-  ops::AttentionOperands more;
-  add_bias_inputs(c, a.bias, a.kv, random, more.distances, more.bias);
+  ops::AttentionOperands reads{q, kv, l};
+  add_bias_inputs(c, a.bias, a.kv, random, reads.distances, reads.bias);
   if (s.window != kNoWindow) {
     a.window = s.window;
     a.global_queries = s.global_queries;
     a.globals_stride = s.keys + 1;
-    more.globals =
+    reads.globals =
         add_state(c.graph, "globals", StateKind::lists, uint64_t{s.batch} * a.globals_stride, graph::DType::u32);
-    c.inputs.emplace_back(more.globals, global_words(s, a.globals_stride));
+    c.inputs.emplace_back(reads.globals, global_words(s, a.globals_stride));
   }
   if (s.global_queries) {
-    more.context = c.graph.activation("local context", rows, columns);
-    c.inputs.emplace_back(more.context, random_values(c.graph.tensor(more.context), random, 1));
+    reads.context = c.graph.activation("local context", rows, columns);
+    c.inputs.emplace_back(reads.context, random_values(c.graph.tensor(reads.context), random, 1));
   }
-  ops::attention(c.graph, "context", q, kv, l, a, s.weights, more);
+  ops::attention(c.graph, "context", reads, a, s.weights);
   if (!pass) c.inputs.emplace_back(l, length_values(lengths));
   c.prepare = [q, kv, random, shift = s.shift, width = s.head_dim](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));

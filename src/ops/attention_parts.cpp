@@ -112,7 +112,7 @@ class Lowering {
   // The sums of heads [h0, h1).
   Operand bind_running(uint32_t binding, uint64_t h0, uint64_t h1, graph::Access access, uint32_t& delta) const {
     const uint64_t head_bytes = q_.rows * running_row_;
-    return bind_range(context_, binding, node_.outputs[1], h0 * head_bytes, h1 * head_bytes, access, delta);
+    return bind_range(context_, binding, {node_.outputs[1], h0 * head_bytes, h1 * head_bytes, access}, delta);
   }
 
   // The grid: a workgroup for each row and each of so many heads.
@@ -136,7 +136,7 @@ class Lowering {
     const uint64_t begin = a_.kv.word(head, 0, cells.begin), end = a_.kv.word(head, 0, cells.end);
     uint32_t kv_delta = 0, running_delta = 0;
     d.operands.insert(d.operands.end(),
-                      {q, bind_range(context_, 1, node_.inputs[1], begin * 4, end * 4, graph::Access::read, kv_delta),
+                      {q, bind_range(context_, 1, {node_.inputs[1], begin * 4, end * 4, graph::Access::read}, kv_delta),
                        lineage, bind_running(3, head, head + 1, graph::Access::read_write, running_delta)});
     AttentionPush bias{};
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, 5, d, bias));

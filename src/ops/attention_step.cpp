@@ -144,10 +144,12 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
                                        a.lineage_positions);
         return values.at(node.inputs[2]).u[word];
       };
-      attend(
-          a.kv, values.at(node.inputs[1]).f, q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale),
-          slot_of, [](uint64_t) { return true; }, [&](uint64_t j) { return bias(j, step, h, q_row); },
-          out.data() + r * out_ld + h * a.kv.head_dim, nullptr);
+      const auto all = [](uint64_t) { return true; };
+      const auto added = [&](uint64_t j) { return bias(j, step, h, q_row); };
+      double* const weights = nullptr;
+      attend(a.kv, values.at(node.inputs[1]).f,
+             HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
+                       out.data() + r * out_ld + h * a.kv.head_dim, weights});
     }
 }
 

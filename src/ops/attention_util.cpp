@@ -110,7 +110,7 @@ Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const Kv
   uint32_t delta = 0;
   const uint64_t begin = kv.word(part.h0, part.s0, 0);
   const auto operand =
-      bind_range(context, 1, kv_tensor, begin * 4, kv.word(part.h1 - 1, part.s1, 0) * 4, graph::Access::read, delta);
+      bind_range(context, 1, {kv_tensor, begin * 4, kv.word(part.h1 - 1, part.s1, 0) * 4, graph::Access::read}, delta);
   push.all_heads = kv.heads;
   push.heads = static_cast<uint32_t>(part.h1 - part.h0);
   push.head_begin = static_cast<uint32_t>(part.h0);

@@ -63,12 +63,21 @@ struct KvPart {
 Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
-// One query over given keys: scores from `slot_of(j)` plus `bias(j)`; context of head_dim values, weights of `keys`
-// values (or null).
+// One query of a head over keys [begin, end), those that are allowed: key j lies in slot_of(j) of the cache, its score
+// gets bias(j). Context of head_dim values; weights of `end` values, or null.
 template <class SlotOf, class Allowed, class Bias>
-void attend(const KvShape& kv, const std::vector<double>& cache, const double* q, uint64_t head, uint64_t begin,
-            uint64_t end, double scale, const SlotOf& slot_of, const Allowed& allowed, const Bias& bias,
-            double* context, double* weights) {
+struct HostQuery {
+  const double* q;
+  uint64_t head, begin, end;
+  double scale;
+  SlotOf slot_of;
+  Allowed allowed;
+  Bias bias;
+  double *context, *weights;
+};
+template <class SlotOf, class Allowed, class Bias>
+void attend(const KvShape& kv, const std::vector<double>& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
+  const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;
   std::vector<double> p(end > begin ? end - begin : 0, 0.0);
   double top = -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {

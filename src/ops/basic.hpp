@@ -80,8 +80,11 @@ namespace ops {
 // In a step and in an encode pass x has live rows; what is made of it by rows has them, too.
 graph::TensorId layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                            const LayerNormAttributes& attributes);
-graph::TensorId embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                      graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
+struct EmbedOperands {
+  graph::TensorId ids = graph::kNone, table = graph::kNone, positions = graph::kNone, step_or_spans = graph::kNone;
+  uint64_t rows = 0;  // of x
+};
+graph::TensorId embed(graph::Graph& g, const std::string& label, const EmbedOperands& operands,
                       const EmbedAttributes& attributes);
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y);
 graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);

@@ -46,9 +46,10 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {local, each, static_cast<uint32_t>(a.format)};
     d.groups = b.end - b.begin;
     uint32_t raw_begin = 0, y_begin = 0;
-    d.operands.push_back(stored::bind_elements(context, 0, node.inputs[0], a.format, begin, end, raw_begin));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], (a.destination + begin) * 4, (a.destination + end) * 4,
-                                    graph::Access::write, y_begin));
+    d.operands.push_back(stored::bind_elements(context, 0, {node.inputs[0], a.format, begin, end}, raw_begin));
+    d.operands.push_back(bind_range(
+        context, 1, {node.outputs[0], (a.destination + begin) * 4, (a.destination + end) * 4, graph::Access::write},
+        y_begin));
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(end - begin), raw_begin, y_begin});
     d.cost = 4.0 * static_cast<double>(end - begin);
     out.push_back(std::move(d));

@@ -55,8 +55,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     s.follow(d);
     const Source from = source_of(x, y, s);
     uint32_t dx = 0, dy = 0;
-    d.operands.push_back(bind_range(context, 0, node.inputs[0], from.begin * 4, from.end * 4, graph::Access::read, dx));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write, dy));
+    d.operands.push_back(
+        bind_range(context, 0, {node.inputs[0], from.begin * 4, from.end * 4, graph::Access::read}, dx));
+    d.operands.push_back(bind_range(context, 1, {node.outputs[0], s.begin * 4, s.end * 4, graph::Access::write}, dy));
     // The kernel counts from the column at which the slice begins; x may have fewer.
     const uint64_t first = s.begin % y.ld, skipped = first - std::min(first, x.cols - 1);
     d.set_push(Push{static_cast<uint32_t>(s.groups), static_cast<uint32_t>(s.per_line), static_cast<uint32_t>(s.line),

@@ -26,8 +26,8 @@ Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x
   d.groups = slice.groups;
   slice.follow(d);
   uint32_t dx = 0, dy = 0;
-  d.operands = {bind_range(context, 0, x.tensor, slice.begin * 4, slice.end * 4, x.access, dx),
-                bind_range(context, 1, y.tensor, slice.begin * 4, slice.end * 4, y.access, dy)};
+  d.operands = {bind_range(context, 0, {x.tensor, slice.begin * 4, slice.end * 4, x.access}, dx),
+                bind_range(context, 1, {y.tensor, slice.begin * 4, slice.end * 4, y.access}, dy)};
   return {static_cast<uint32_t>(slice.groups), static_cast<uint32_t>(slice.per_line),
           static_cast<uint32_t>(slice.line / 4), dx / 4, dy / 4};
 }

@@ -105,20 +105,23 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
     // Counting looks at a sentence's ids from its first one on.
     uint64_t first = rows.begin;
     if (a.uncounted_id != kNoId) first = spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
-    d.operands.push_back(bind_range(context, 0, node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read, di));
+    d.operands.push_back(bind_range(context, 0, {node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read}, di));
     di += static_cast<uint32_t>(rows.begin - first);
   }
   const uint64_t panel = packed::panel_words(a.d);
-  d.operands.push_back(bind_range(context, 1, node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
-                                  packed::panels(ids.end) * panel * 4, graph::Access::read, dt));
+  d.operands.push_back(bind_range(context, 1,
+                                  {node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
+                                   packed::panels(ids.end) * panel * 4, graph::Access::read},
+                                  dt));
   if (dt != 0) return node_error(node, "panels are not aligned");
   d.operands.push_back(
-      bind_range(context, 2, node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write, dx));
+      bind_range(context, 2, {node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write}, dx));
   // A binding that is declared must be there; without positions the table stands in and is not read.
-  d.operands.push_back(positions == graph::kNone
-                           ? Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0}
-                           : bind_range(context, 3, positions, places.begin * places_ld * 4, places.end * places_ld * 4,
-                                        graph::Access::read, dp));
+  d.operands.push_back(
+      positions == graph::kNone
+          ? Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0}
+          : bind_range(context, 3,
+                       {positions, places.begin * places_ld * 4, places.end * places_ld * 4, graph::Access::read}, dp));
   if (step || spans) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
@@ -228,7 +231,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
     a.place = Place::spans;
     step = add_spans(c, s.lengths);
   }
-  ops::embed(c.graph, name, ids, table, positions, step, s.rows, a);
+  ops::embed(c.graph, name, {ids, table, positions, step, s.rows}, a);
   c.prepare = [s, ids, ids_words, table, positions](OpCase& into) {
     CaseRandom random(s.vocabulary * 31 + s.d);
     if (positions != graph::kNone)
@@ -280,12 +283,11 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef embed_op{"embed", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::embed(graph::Graph& g, const std::string& label, graph::TensorId ids, graph::TensorId table,
-                           graph::TensorId positions, graph::TensorId step_or_spans, uint64_t rows,
+graph::TensorId ops::embed(graph::Graph& g, const std::string& label, const EmbedOperands& o,
                            const EmbedAttributes& attributes) {
-  const auto x = g.activation(label, rows, attributes.d);
+  const auto x = g.activation(label, o.rows, attributes.d);
   g.tensor(x).live_rows = attributes.place != Place::batch;
-  g.add_node({&embed_op, label, {ids, table, positions, step_or_spans}, {x}, graph::Attributes(attributes)});
+  g.add_node({&embed_op, label, {o.ids, o.table, o.positions, o.step_or_spans}, {x}, graph::Attributes(attributes)});
   return x;
 }
 

@@ -43,9 +43,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     if (y.live_rows && slices.size() == 1) follow_live_rows(d, static_cast<uint32_t>(per_row), 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
-        bind_range(context, 0, node.inputs[0], s.begin * x.ld * 4, s.end * x.ld * 4, graph::Access::read, dx));
+        bind_range(context, 0, {node.inputs[0], s.begin * x.ld * 4, s.end * x.ld * 4, graph::Access::read}, dx));
     d.operands.push_back(
-        bind_range(context, 1, node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write, dy));
+        bind_range(context, 1, {node.outputs[0], s.begin * y.ld * 4, s.end * y.ld * 4, graph::Access::write}, dy));
     d.set_push(Push{{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(per_row), static_cast<uint32_t>(y.ld / 4),
                      dx / 4, dy / 4},
                     static_cast<uint32_t>(x.ld / 4)});

@@ -45,11 +45,11 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     if (t.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t dx = 0, dy = 0;
     d.operands.push_back(
-        bind_range(context, 0, x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read, dx));
+        bind_range(context, 0, {x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read}, dx));
     LAPILLI_TRY(const auto weight, bind_whole(context, 1, w, graph::Access::read));
     d.operands.push_back(weight);
     d.operands.push_back(
-        bind_range(context, 2, y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write, dy));
+        bind_range(context, 2, {y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write}, dy));
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     dx / 4, dy / 4, attributes.epsilon});
     d.cost = 8.0 * static_cast<double>(d.groups * t.ld);

@@ -48,10 +48,12 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       d.groups = (r.end - r.begin) * slices;
       if (in_step(node) && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
       uint32_t dx = 0, du = 0;
-      d.operands.push_back(bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4,
-                                      apply ? graph::Access::read_write : graph::Access::read, dx));
-      d.operands.push_back(bind_range(context, 1, parts, r.begin * u.ld * 4, r.end * u.ld * 4,
-                                      apply ? graph::Access::read : graph::Access::write, du));
+      d.operands.push_back(bind_range(
+          context, 0,
+          {x, r.begin * t.ld * 4, r.end * t.ld * 4, apply ? graph::Access::read_write : graph::Access::read}, dx));
+      d.operands.push_back(bind_range(
+          context, 1, {parts, r.begin * u.ld * 4, r.end * u.ld * 4, apply ? graph::Access::read : graph::Access::write},
+          du));
       if (in_step(node)) {
         LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
         d.operands.push_back(step);

@@ -283,16 +283,15 @@ graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph
 }
 
 graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                               uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                               graph::TensorId step_or_spans) {
+                               const KvTarget& to) {
   MatmulAttributes a;
-  a.n = q_columns + shape.heads * 2 * shape.head_dim;
+  a.n = to.q_columns + to.shape.heads * 2 * to.shape.head_dim;
   a.k = static_cast<uint32_t>(g.tensor(x).cols);
   a.split = 1;
-  a.q_columns = q_columns;
-  a.kv = shape;
-  const auto q = q_columns > 0 ? g.rows_like(label, x, q_columns) : graph::kNone;
-  g.add_node({&matmul_op, label, {x, weight, graph::kNone, step_or_spans}, {q, kv}, graph::Attributes(a)});
+  a.q_columns = to.q_columns;
+  a.kv = to.shape;
+  const auto q = to.q_columns > 0 ? g.rows_like(label, x, to.q_columns) : graph::kNone;
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, to.step_or_spans}, {q, to.kv}, graph::Attributes(a)});
   return q;
 }
 

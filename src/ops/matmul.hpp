@@ -85,9 +85,14 @@ graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::Ten
                            graph::TensorId residual);
 // The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and
 // Place::spans (without q) the spans.
+struct KvTarget {
+  uint32_t q_columns = 0;
+  graph::TensorId kv = graph::kNone;
+  KvShape shape;
+  graph::TensorId step_or_spans = graph::kNone;
+};
 graph::TensorId linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
-                          uint32_t q_columns, graph::TensorId kv, const KvShape& shape,
-                          graph::TensorId step_or_spans = graph::kNone);
+                          const KvTarget& to);
 }  // namespace ops
 
 }  // namespace lapilli

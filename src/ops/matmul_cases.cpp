@@ -66,7 +66,7 @@ OpCase kv_case(const KvCase& s) {
   const auto w = add_weight(c.graph, "weight", packed::words(n, s.k));
   const auto kv = add_state(c.graph, "kv", StateKind::self_kv, s.kv.words(), graph::DType::f32);
   const auto state = step ? add_step(c.graph) : graph::kNone;
-  ops::linear_kv(c.graph, "q", x, w, s.q_columns, kv, s.kv, state);
+  ops::linear_kv(c.graph, "q", x, w, {s.q_columns, kv, s.kv, state});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
   c.inputs.emplace_back(w, packed_values(n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
   c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random));
@@ -99,7 +99,7 @@ OpCase pass_case(const PassCase& s) {
   c.graph.tensor(x).live_rows = true;
   const auto w = add_weight(c.graph, "weight", packed::words(columns, s.k));
   const auto to = add_state(c.graph, "kv", StateKind::cross_kv, kv.words(), graph::DType::f32);
-  ops::linear_kv(c.graph, "kv", x, w, 0, to, kv, spans);
+  ops::linear_kv(c.graph, "kv", x, w, {0, to, kv, spans});
   c.prepare = [x, w, to, columns, k = s.k](OpCase& into) {
     CaseRandom random(columns * 41 + k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));

@@ -247,18 +247,18 @@ class Lowering {
     const uint64_t panel_words = packed::panel_words(a_.k);
     uint32_t delta = 0;
     if (s.form == Form::q_kv) {
-      d.operands.push_back(bind_range(context_, 1, w_, 0, packed::words(a_.n, a_.k) * 4, graph::Access::read, delta));
+      d.operands.push_back(bind_range(context_, 1, {w_, 0, packed::words(a_.n, a_.k) * 4, graph::Access::read}, delta));
       p.plain.w_begin = 0;
       p.plain.bias_begin = static_cast<uint32_t>(packed::bias_begin(a_.n, a_.k) / 4);
     } else {
       const uint64_t begin = s.panels.begin * panel_words + s.depth.begin * packed::kPanel;
       const uint64_t end = (s.panels.end - 1) * panel_words + s.depth.end * packed::kPanel;
-      d.operands.push_back(bind_range(context_, 1, w_, begin * 4, end * 4, graph::Access::read, delta));
+      d.operands.push_back(bind_range(context_, 1, {w_, begin * 4, end * 4, graph::Access::read}, delta));
       p.plain.w_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * panel_words / 4);
       const uint64_t bias = packed::bias_begin(a_.n, a_.k);
       const uint64_t bias_first = bias + s.panels.begin * packed::kPanel,
                      bias_last = bias + s.panels.end * packed::kPanel;
-      d.operands.push_back(bind_range(context_, 3, w_, bias_first * 4, bias_last * 4, graph::Access::read, delta));
+      d.operands.push_back(bind_range(context_, 3, {w_, bias_first * 4, bias_last * 4, graph::Access::read}, delta));
       p.plain.bias_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * packed::kPanel / 4);
     }
     p.plain.panel4 = static_cast<uint32_t>(panel_words / 4);
@@ -269,8 +269,9 @@ class Lowering {
     const uint64_t begin = s.rows.begin * y.ld + s.columns.begin;
     const uint64_t columns = std::min(s.columns.end, y.ld) - s.columns.begin;
     uint32_t delta = 0;
-    d.operands.push_back(bind_range(context_, 2, y_, begin * 4, begin * 4 + span_bytes(y, s.rows.size(), columns),
-                                    graph::Access::read_write, delta));
+    d.operands.push_back(bind_range(
+        context_, 2, {y_, begin * 4, begin * 4 + span_bytes(y, s.rows.size(), columns), graph::Access::read_write},
+        delta));
     p.plain.y_begin = static_cast<uint32_t>(delta / 4 - s.columns.begin / 4);
     p.plain.y_ld4 = static_cast<uint32_t>(y.ld / 4);
     p.plain.y_cols = static_cast<uint32_t>(y.cols);
@@ -281,8 +282,8 @@ class Lowering {
     const uint64_t begin = kv.word(s.kv_heads.begin, 0, s.kv_cells.begin);
     const uint64_t end = kv.word(s.kv_heads.end - 1, 0, s.kv_cells.end);
     uint32_t delta = 0;
-    d.operands.push_back(
-        bind_range(context_, s.form == Form::q_kv ? 3 : 2, kv_, begin * 4, end * 4, graph::Access::read_write, delta));
+    d.operands.push_back(bind_range(context_, s.form == Form::q_kv ? 3 : 2,
+                                    {kv_, begin * 4, end * 4, graph::Access::read_write}, delta));
     p.kv_begin = static_cast<uint32_t>(begin - delta);
     p.q_columns = a_.q_columns;
     p.head_dim = kv.head_dim;
@@ -315,7 +316,7 @@ class Lowering {
     if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);
     uint32_t delta = 0;
     d.operands.push_back(
-        bind_range(context_, 0, x_, (s.rows.begin * x.ld) * 4, s.rows.end * x.ld * 4, graph::Access::read, delta));
+        bind_range(context_, 0, {x_, (s.rows.begin * x.ld) * 4, s.rows.end * x.ld * 4, graph::Access::read}, delta));
     p.plain.groups = static_cast<uint32_t>(d.groups);
     p.plain.rows = static_cast<uint32_t>(s.rows.size());
     p.plain.tiles = static_cast<uint32_t>(tiles);

@@ -4,11 +4,10 @@
 
 namespace lapilli {
 
-Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t begin, uint64_t end,
-                   graph::Access access, uint32_t& delta) {
-  const uint64_t aligned = round_down(begin, context.caps.storage_alignment);
-  delta = static_cast<uint32_t>((begin - aligned) / 4);
-  return {binding, tensor, aligned, end, access, 0};
+Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta) {
+  const uint64_t aligned = round_down(bytes.begin, context.caps.storage_alignment);
+  delta = static_cast<uint32_t>((bytes.begin - aligned) / 4);
+  return {binding, bytes.tensor, aligned, bytes.end, bytes.access, 0};
 }
 
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor,

@@ -134,8 +134,12 @@ std::span<const OpDef* const> all_ops();
 
 // An operand over [begin, end) bytes of a tensor with begin rounded down to the alignment; `delta` receives the distance
 // in elements (4 bytes) from the bound start to `begin`, which the kernel adds to its indices.
-Operand bind_range(const LowerContext& context, uint32_t binding, graph::TensorId tensor, uint64_t begin, uint64_t end,
-                   graph::Access access, uint32_t& delta);
+struct ByteSpan {
+  graph::TensorId tensor = graph::kNone;
+  uint64_t begin = 0, end = 0;
+  graph::Access access = graph::Access::read;
+};
+Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta);
 // The whole tensor. Fails, naming it, if it exceeds the device's range for such a binding.
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access);
 // The first `bytes` of it, or all if it has fewer. Fails likewise.

@@ -57,7 +57,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.groups = r.end - r.begin;
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;
-    d.operands = {bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write, delta),
+    d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, delta),
                   lineage, lists, search, step};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld), delta,
                     static_cast<uint32_t>(r.begin), shape.slots, shape.positions, shape.beams});
@@ -350,9 +350,7 @@ void add_timestamp_cases(std::vector<OpCase>& all) {
     }
 }
 
-std::vector<OpCase> cases() {
-  std::vector<OpCase> all;
-  all.push_back(make_case(make_state("nothing asked for")));
+void add_penalty_cases(std::vector<OpCase>& all) {
   for (const float penalty : {1.3f, 0.7f}) {
     auto c = make_state(format("repetition penalty %.1f", static_cast<double>(penalty)));
     c.set_param(P::repetition_penalty, penalty);
@@ -362,77 +360,96 @@ std::vector<OpCase> cases() {
     d.set_param(P::encoder_repetition_penalty, penalty);
     all.push_back(make_case(std::move(d)));
   }
+}
+
+void add_whole_cases(std::vector<OpCase>& all) {
+  auto c = make_state("everything");
+  put_all(c);
+  all.push_back(make_case(std::move(c)));
+  auto d = make_state("everything, ids beyond the vocabulary");
+  put_all(d);
+  all.push_back(make_case(std::move(d), 11));
+  auto e = make_state("sentences at positions and with options of their own");
+  put_all(e);
+  e.step = step_values({8, 8, 8, 3}, 6, {3, 4, 5, 0, 1, 2}).u;
+  e.param(0, P::min_length) = 4;
+  e.param(0, P::no_repeat_ngram) = 1;
+  e.param(0, P::repetition_penalty) = search::as_word(0.5f);
+  e.param(0, P::source_count) = 3;
+  all.push_back(make_case(std::move(e)));
+  auto f = make_state("first step", 0);
+  put_all(f);
+  all.push_back(make_case(std::move(f)));
+  auto h = make_state("done");
+  put_all(h);
+  h.set_step(8, 0);
+  all.push_back(make_case(std::move(h)));
+}
+
+void add_forbidden_case(std::vector<OpCase>& all) {
+  auto c = make_state("everything on forbidden scores");
+  put_all(c);
+  auto made = make_case(std::move(c));
+  for (auto& v : made.inputs[0].second.f)
+    if (v != 0) v = v < 0 ? static_cast<double>(kMasked) : v;
+  all.push_back(std::move(made));
+}
+
+// Rows in several slices where bindings are small.
+void add_sliced_case(std::vector<OpCase>& all) {
+  search::StateCase c("eight rows", {8, 40, 2, 4}, 256);
+  CaseRandom random(8);
+  c.set_step(11, 7, {6, 7, 0, 1, 4, 5, 2, 3});
+  c.random_lineage(11, 9, random);
+  put_all(c);
+  for (uint32_t i = 14; i < 28; ++i) c.lists[100 + i] = random.below(6);  // the source of all four sentences
+  all.push_back(make_case(std::move(c), 4001));
+}
+
+// More ids than the bits of one pass.
+void add_large_vocabulary_case(std::vector<OpCase>& all) {
+  search::StateCase c("large vocabulary", {2, 80, 2, 1}, 256);
+  CaseRandom random(6);
+  c.set_step(70, 2);
+  c.random_lineage(70, 140003, random);
+  for (uint32_t i = 0; i < 70; i += 3)  // and some twice
+    for (const uint32_t slot : {0u, 1u}) {
+      auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
+      ids[i] = ids[i + 1] % 65536 + 65536;
+      ids[i + 2] = ids[i];
+    }
+  c.set_param(P::repetition_penalty, 1.25f);
+  c.set_param(P::forced_eos_count, 1);
+  all.push_back(make_case(std::move(c), 140003));
+}
+
+// Longer than what a workgroup keeps of the history.
+void add_long_history_case(std::vector<OpCase>& all) {
+  search::StateCase c("long history", {2, 1300, 1, 2}, 64);
+  CaseRandom random(5);
+  c.set_step(1288, 2);
+  c.random_lineage(1288, 4001, random);
+  c.set_param(P::repetition_penalty, 1.25f);
+  c.set_param(P::no_repeat_ngram, 1);
+  c.set_param(P::bad_words_count, 1);
+  c.lists[0] = 1;
+  c.lists[1] = 77;
+  all.push_back(make_case(std::move(c), 4001));
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case(make_state("nothing asked for")));
+  add_penalty_cases(all);
   add_ngram_cases(all);
   add_length_cases(all);
-  {
-    auto c = make_state("everything");
-    put_all(c);
-    all.push_back(make_case(std::move(c)));
-    auto d = make_state("everything, ids beyond the vocabulary");
-    put_all(d);
-    all.push_back(make_case(std::move(d), 11));
-    auto e = make_state("sentences at positions and with options of their own");
-    put_all(e);
-    e.step = step_values({8, 8, 8, 3}, 6, {3, 4, 5, 0, 1, 2}).u;
-    e.param(0, P::min_length) = 4;
-    e.param(0, P::no_repeat_ngram) = 1;
-    e.param(0, P::repetition_penalty) = search::as_word(0.5f);
-    e.param(0, P::source_count) = 3;
-    all.push_back(make_case(std::move(e)));
-    auto f = make_state("first step", 0);
-    put_all(f);
-    all.push_back(make_case(std::move(f)));
-    auto h = make_state("done");
-    put_all(h);
-    h.set_step(8, 0);
-    all.push_back(make_case(std::move(h)));
-  }
+  add_whole_cases(all);
   add_decay_cases(all);
   add_timestamp_cases(all);
-  {
-    auto c = make_state("everything on forbidden scores");
-    put_all(c);
-    auto made = make_case(std::move(c));
-    for (auto& v : made.inputs[0].second.f)
-      if (v != 0) v = v < 0 ? static_cast<double>(kMasked) : v;
-    all.push_back(std::move(made));
-  }
-  {  // rows in several slices where bindings are small
-    search::StateCase c("eight rows", {8, 40, 2, 4}, 256);
-    CaseRandom random(8);
-    c.set_step(11, 7, {6, 7, 0, 1, 4, 5, 2, 3});
-    c.random_lineage(11, 9, random);
-    put_all(c);
-    for (uint32_t i = 14; i < 28; ++i) c.lists[100 + i] = random.below(6);  // the source of all four sentences
-    all.push_back(make_case(std::move(c), 4001));
-  }
-  {  // more ids than the bits of one pass
-    search::StateCase c("large vocabulary", {2, 80, 2, 1}, 256);
-    CaseRandom random(6);
-    c.set_step(70, 2);
-    c.random_lineage(70, 140003, random);
-    for (uint32_t i = 0; i < 70; i += 3)  // and some twice
-      for (const uint32_t slot : {0u, 1u}) {
-        auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
-        ids[i] = ids[i + 1] % 65536 + 65536;
-        ids[i + 2] = ids[i];
-      }
-    c.set_param(P::repetition_penalty, 1.25f);
-    c.set_param(P::forced_eos_count, 1);
-    all.push_back(make_case(std::move(c), 140003));
-  }
-  {  // longer than what a workgroup keeps of the history
-    search::StateCase c("long history", {2, 1300, 1, 2}, 64);
-    CaseRandom random(5);
-    c.set_step(1288, 2);
-    c.random_lineage(1288, 4001, random);
-    c.set_param(P::repetition_penalty, 1.25f);
-    c.set_param(P::no_repeat_ngram, 1);
-    c.set_param(P::bad_words_count, 1);
-    c.lists[0] = 1;
-    c.lists[1] = 77;
-    all.push_back(make_case(std::move(c), 4001));
-  }
+  add_forbidden_case(all);
+  add_sliced_case(all);
+  add_large_vocabulary_case(all);
+  add_long_history_case(all);
   return all;
 }
 

@@ -54,10 +54,10 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
   d.groups = (rows.end - rows.begin) * slices;
   if (in_step(node) && rows.end - rows.begin == t.rows) follow_live_rows(d, slices, 1);
   uint32_t dx = 0, du = 0;
-  d.operands = {bind_range(context, 0, node.inputs[kScores], rows.begin * t.ld * 4, rows.end * t.ld * 4,
-                           graph::Access::read, dx),
-                bind_range(context, 1, node.outputs[0], rows.begin * u.ld * 4, rows.end * u.ld * 4,
-                           graph::Access::write, du)};
+  d.operands = {
+      bind_range(context, 0, {node.inputs[kScores], rows.begin * t.ld * 4, rows.end * t.ld * 4, graph::Access::read},
+                 dx),
+      bind_range(context, 1, {node.outputs[0], rows.begin * u.ld * 4, rows.end * u.ld * 4, graph::Access::write}, du)};
   LAPILLI_CHECK(bind_state(context, node, a, d));
   return SelectPush{static_cast<uint32_t>(d.groups),
                     static_cast<uint32_t>(t.cols),

@@ -48,7 +48,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.groups = s.end - s.begin;
     uint32_t delta = 0;
     d.operands.push_back(
-        bind_range(context, 0, x, s.begin * t.ld * 4, s.end * t.ld * 4, graph::Access::read_write, delta));
+        bind_range(context, 0, {x, s.begin * t.ld * 4, s.end * t.ld * 4, graph::Access::read_write}, delta));
     if (lengths != graph::kNone) {
       LAPILLI_TRY(auto words, bind_whole(context, 6, lengths, graph::Access::read));
       d.operands.push_back(words);

@@ -125,14 +125,12 @@ std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint6
   return raw;
 }
 
-Operand bind_elements(const LowerContext& context, uint32_t binding, graph::TensorId raw, StoredFormat format,
-                      uint64_t begin, uint64_t end, uint32_t& delta) {
-  const uint64_t size = element_bytes(format);
-  const uint64_t first = round_down<uint64_t>(begin * size, 4);
+Operand bind_elements(const LowerContext& context, uint32_t binding, const ElementSpan& elements, uint32_t& delta) {
+  const uint64_t size = element_bytes(elements.format), begin = elements.begin * size;
+  const uint64_t first = round_down<uint64_t>(begin, 4), last = round_up<uint64_t>(elements.end * size, 4);
   uint32_t skipped = 0;
-  const auto o =
-      bind_range(context, binding, raw, first, round_up<uint64_t>(end * size, 4), graph::Access::read, skipped);
-  delta = static_cast<uint32_t>((begin * size - first + uint64_t{skipped} * 4) / size);
+  const auto o = bind_range(context, binding, {elements.raw, first, last, graph::Access::read}, skipped);
+  delta = static_cast<uint32_t>((begin - first + uint64_t{skipped} * 4) / size);
   return o;
 }
 
@@ -172,11 +170,13 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
     d.constants = {grid.local, grid.depth, static_cast<uint32_t>(a.format), a.transposed ? 1u : 0u};
     d.groups = grid.groups(p);
     uint32_t raw_begin = 0, delta = 0;
-    d.operands.push_back(bind_elements(context, 0, node.inputs[0], a.format, packing.element(p.row, p.k),
-                                       packing.element(p.row_end - 1, p.k_end - 1) + 1, raw_begin));
+    d.operands.push_back(bind_elements(
+        context, 0,
+        {node.inputs[0], a.format, packing.element(p.row, p.k), packing.element(p.row_end - 1, p.k_end - 1) + 1},
+        raw_begin));
     const uint64_t first = first_word(packing, p);
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], first * 4, (last_word(packing, p) + 1) * 4,
-                                    graph::Access::write, delta));
+    d.operands.push_back(bind_range(
+        context, 1, {node.outputs[0], first * 4, (last_word(packing, p) + 1) * 4, graph::Access::write}, delta));
     // Modulo 2^32: what the kernel adds for its column brings it back into the bound range.
     const uint64_t origin = packing.begin + p.k * packed::kPanel - (first - delta);
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(grid.depth_groups(p)),

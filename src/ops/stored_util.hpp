@@ -22,8 +22,12 @@ std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint6
 
 // An operand over elements [begin, end) of raw words; `delta` receives the elements between the bound start and
 // `begin`.
-Operand bind_elements(const LowerContext& context, uint32_t binding, graph::TensorId raw, StoredFormat format,
-                      uint64_t begin, uint64_t end, uint32_t& delta);
+struct ElementSpan {
+  graph::TensorId raw = graph::kNone;
+  StoredFormat format = StoredFormat::f32;
+  uint64_t begin = 0, end = 0;
+};
+Operand bind_elements(const LowerContext& context, uint32_t binding, const ElementSpan& elements, uint32_t& delta);
 
 // Where stored elements go: both "pack" and "pack_bias" are this.
 struct Packing {

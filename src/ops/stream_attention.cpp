@@ -161,11 +161,12 @@ class Lowering {
     const uint64_t first = part.s0 * a_.queries + query_begin,
                    rows = (part.s1 - part.s0 - 1) * a_.queries + query_count;
     uint32_t delta = 0;
-    d.operands.push_back(bind_range(context_, 0, node_.inputs[kQ], first * q().ld * 4, (first + rows) * q().ld * 4,
-                                    graph::Access::read, delta));
+    d.operands.push_back(bind_range(
+        context_, 0, {node_.inputs[kQ], first * q().ld * 4, (first + rows) * q().ld * 4, graph::Access::read}, delta));
     p.common.q_begin = static_cast<uint32_t>(delta - first * q().ld);
-    d.operands.push_back(bind_range(context_, 3, node_.outputs[0], first * context().ld * 4,
-                                    (first + rows) * context().ld * 4, graph::Access::write, delta));
+    d.operands.push_back(bind_range(
+        context_, 3,
+        {node_.outputs[0], first * context().ld * 4, (first + rows) * context().ld * 4, graph::Access::write}, delta));
     p.common.out_begin = static_cast<uint32_t>(delta - first * context().ld);
     LAPILLI_TRY(const auto lengths, bind_whole(context_, 6, node_.inputs[kLengths], graph::Access::read));
     d.operands.push_back(lengths);

@@ -87,10 +87,11 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {v.numbers.local};
     d.groups = splitter.groups(p);
     uint32_t dx = 0, dy = 0;
-    d.operands.push_back(bind_range(context, 0, node.inputs[0], splitter.x_first(p) * 4, (splitter.x_last(p) + 1) * 4,
-                                    graph::Access::read, dx));
-    d.operands.push_back(bind_range(context, 1, node.outputs[0], splitter.y_first(p) * 4, (splitter.y_last(p) + 1) * 4,
-                                    graph::Access::write, dy));
+    d.operands.push_back(bind_range(
+        context, 0, {node.inputs[0], splitter.x_first(p) * 4, (splitter.x_last(p) + 1) * 4, graph::Access::read}, dx));
+    d.operands.push_back(
+        bind_range(context, 1,
+                   {node.outputs[0], splitter.y_first(p) * 4, (splitter.y_last(p) + 1) * 4, graph::Access::write}, dy));
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(splitter.tiles(p)),
                     static_cast<uint32_t>(p.row_end - p.row), static_cast<uint32_t>(p.col_end - p.col),
                     static_cast<uint32_t>(splitter.y_end(p) - p.row), static_cast<uint32_t>(x.ld),

@@ -45,7 +45,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     d.groups = r.end - r.begin;
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;
-    d.operands = {bind_range(context, 0, x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write, delta),
+    d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, delta),
                   step, search};
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                     delta / 4, static_cast<uint32_t>(r.begin), node.attributes.as<WarpAttributes>().beams});

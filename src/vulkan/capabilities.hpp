@@ -1,14 +1,12 @@
 // What a device can do, as plain data: no Vulkan type appears here, so that variant selection is a pure function that
 // is tested without a device. Filled from a device (snapshot.cpp), corrected by quirks (quirks.cpp), narrowed by a
-// mask.
+// mask (mask.cpp).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "base/result.hpp"
 
 namespace lapilli {
 
@@ -58,16 +56,5 @@ struct Capabilities {
 
   friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
-
-std::string to_json(const Capabilities& caps);
-// Members that are missing keep the floor's value; wrong types and numbers below the floor are errors.
-Result<Capabilities> capabilities_from_json(const std::string& json);
-
-// Narrows `caps`; never widens limits or features. `mask` is a comma-separated list of: full (nothing), floor (every
-// default above), small-bindings (64 KiB bindings, 64 groups a dimension), small-work (only noted here:
-// ops/work_limit.hpp then allows a million operations at a time), no-subgroup, no-timeline, no-indirect, no-fp16,
-// no-int8, staging (memory treated as not host-visible), gpu (a CPU driver is given the work that a GPU would be given:
-// only the type changes, every limit and feature stays), or the name of a JSON file of capabilities to intersect with.
-Result<Capabilities> apply_mask(Capabilities caps, const std::string& mask);
 
 }  // namespace lapilli

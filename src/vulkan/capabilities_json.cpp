@@ -1,8 +1,8 @@
 // Capabilities as JSON: one table of members serves writing, reading and the check against the floor.
+#include "vulkan/capabilities_json.hpp"
+
 #include <nlohmann/json.hpp>
 #include <type_traits>
-
-#include "vulkan/capabilities.hpp"
 
 namespace lapilli {
 namespace {

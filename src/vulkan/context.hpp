@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "vulkan/instance.hpp"
 #include "vulkan/loader.hpp"
 #include "vulkan/snapshot.hpp"
 

@@ -15,7 +15,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "vulkan/buffer.hpp"
 #include "vulkan/capabilities.hpp"
+#include "vulkan/descriptors.hpp"
+#include "vulkan/mask.hpp"
+#include "vulkan/recorder.hpp"
 
 namespace lapilli::vulkan {
 
@@ -58,37 +62,6 @@ struct DeviceInfo {
 // Also explains what would be chosen for these options. An error if there is no loader or no driver at all.
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options);
 
-enum class MemoryUse : uint8_t {
-  device,    // read and written by shaders; on unified memory also mapped
-  upload,    // written by the host, read by shaders or copied from
-  readback,  // written by shaders or copied to, read by the host
-};
-
-// A range of bytes in one of the device's memory blocks, with a VkBuffer of its own. Move-only; frees itself.
-class Buffer {
- public:
-  Buffer() noexcept;
-  Buffer(Buffer&&) noexcept;
-  Buffer& operator=(Buffer&&) noexcept;
-  ~Buffer();
-  explicit operator bool() const { return impl_ != nullptr; }
-  [[nodiscard]] uint64_t size() const;
-  // The host's view, or null where the memory cannot be mapped. After writing call flush, before reading invalidate
-  // (both do nothing on coherent memory, and round to nonCoherentAtomSize).
-  [[nodiscard]] std::byte* mapped() const;
-  Status flush(uint64_t offset, uint64_t bytes) const;
-  // Lives as long as the buffer's memory is taken: until what was submitted before its destruction is done.
-  void keep(std::shared_ptr<void> with) const;
-  Status invalidate(uint64_t offset, uint64_t bytes) const;
-
-  struct Impl;
-  [[nodiscard]] const Impl* impl() const { return impl_.get(); }
-
- private:
-  friend class Device;
-  std::unique_ptr<Impl> impl_;
-};
-
 // A shader with its constants. Requests with the same words and constants give the same pipeline.
 struct PipelineRequest {
   const uint32_t* words = nullptr;
@@ -97,83 +70,6 @@ struct PipelineRequest {
   std::vector<uint32_t> constants;  // specialization constants 0, 1, 2...
 };
 class Pipeline;  // opaque; lives as long as the Device
-
-// Every kernel uses one set layout: storage buffers at bindings 0-3, uniform buffers at 4-7.
-constexpr uint32_t kStorageBindings = 4;
-constexpr uint32_t kUniformBindings = 4;
-struct BufferBinding {
-  uint32_t binding = 0;
-  const Buffer* buffer = nullptr;
-  uint64_t offset = 0, size = 0;  // offset aligned as the capabilities ask
-};
-class DescriptorSet;  // opaque; lives as long as its arena
-
-// Descriptor sets that are allocated and written once and freed together.
-class DescriptorArena {
- public:
-  static Result<DescriptorArena> create(std::shared_ptr<Device> device, uint32_t max_sets);
-  DescriptorArena(DescriptorArena&&) noexcept;
-  DescriptorArena& operator=(DescriptorArena&&) noexcept;
-  ~DescriptorArena();
-  Result<const DescriptorSet*> write(std::span<const BufferBinding> bindings);
-
- private:
-  DescriptorArena() = default;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-// What a barrier orders besides the reads and writes of shaders.
-struct BarrierScope {
-  bool indirect = false;  // shaders' writes before the indirect arguments of later dispatches
-  bool transfer = false;  // copies and fills on either side
-};
-
-// When a recording may be submitted again.
-enum class RecordingUse : uint8_t {
-  replayed,  // also while it is pending, several times in one submission too
-  single,    // once it is done: drivers keep less for it, and submit() refuses it while it is pending
-};
-
-// One command buffer: recorded once, submitted as often as wanted.
-class CommandRecording {
- public:
-  static Result<CommandRecording> create(std::shared_ptr<Device> device);
-  CommandRecording(CommandRecording&&) noexcept;
-  CommandRecording& operator=(CommandRecording&&) noexcept;
-  ~CommandRecording();
-
-  // Opens with a full barrier (everything earlier on the queue, transfers and host writes, before compute, transfer and
-  // indirect reads) and end() closes with shader and transfer writes to host reads.
-  Status begin(RecordingUse use = RecordingUse::replayed);
-  Status end();
-  void bind(const Pipeline* pipeline, const DescriptorSet* set, std::span<const std::byte> push);
-  void dispatch(uint32_t x, uint32_t y, uint32_t z);
-  void dispatch_indirect(const Buffer& arguments, uint64_t offset);
-  // Writes of shaders before reads (storage, uniform) and writes of shaders, and what else there is on either side: a
-  // barrier names no stage in vain, as every one that it names is waited for. Later writes come after indirect reads in
-  // any case.
-  void barrier(BarrierScope also = {});
-  void copy(const Buffer& from, uint64_t from_offset, const Buffer& to, uint64_t to_offset, uint64_t bytes);
-  // `count` pieces of so many bytes, each a stride behind the one before; the first ones at these offsets.
-  struct Pieces {
-    uint64_t count = 0, bytes = 0, from_stride = 0, to_stride = 0, from_offset = 0, to_offset = 0;
-  };
-  void copy(const Buffer& from, const Buffer& to, const Pieces& pieces);
-  void fill(const Buffer& buffer, uint64_t offset, uint64_t bytes, uint32_t word);
-  // Timestamps, where the device has them: `index` below the count given to enable_timestamps before begin().
-  Status enable_timestamps(uint32_t count);
-  void timestamp(uint32_t index);
-  Result<std::vector<double>> read_timestamps_ns() const;  // after completion; empty where there are none
-  void label(const char* text);  // debug label, where VK_EXT_debug_utils is on
-
-  struct Impl;
-  [[nodiscard]] const Impl* impl() const { return impl_.get(); }
-
- private:
-  CommandRecording() = default;
-  std::unique_ptr<Impl> impl_;
-};
 
 // Identifies a submission; completes in order.
 using Ticket = uint64_t;

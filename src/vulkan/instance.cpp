@@ -1,3 +1,5 @@
+#include "vulkan/instance.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -60,69 +62,92 @@ Instance::~Instance() {
   vk.DestroyInstance(handle, nullptr);
 }
 
+namespace {
+
+// The newest version that both sides know.
+Result<uint32_t> negotiate_version(const LoaderTable& loader) {
+  uint32_t version = VK_API_VERSION_1_0;
+  if (loader.EnumerateInstanceVersion)
+    if (const VkResult r = loader.EnumerateInstanceVersion(&version); r != VK_SUCCESS)
+      return vk_error(r, "asking the Vulkan loader for its version");
+  if (version < VK_API_VERSION_1_1)
+    return fail(ErrorCode::no_device, "the Vulkan loader speaks Vulkan 1.0 only; 1.1 is needed: update it");
+  return std::min<uint32_t>(version, VK_API_VERSION_1_3);
+}
+
+// What an instance is created with; addresses of its members are in `info`.
+struct InstanceRequest {
+  std::vector<const char*> layers, extensions;
+  VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_info();
+  VkValidationFeatureEnableEXT sync = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+  VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
+  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+  bool debug_utils = false, validating = false;
+
+  explicit InstanceRequest(uint32_t version) {
+    features.enabledValidationFeatureCount = 1;
+    features.pEnabledValidationFeatures = &sync;
+    application.pApplicationName = application.pEngineName = "lapilli";
+    application.apiVersion = version;
+    info.pApplicationInfo = &application;
+  }
+  InstanceRequest(const InstanceRequest&) = delete;
+  InstanceRequest& operator=(const InstanceRequest&) = delete;
+
+  void add_extensions(const LoaderTable& loader) {
+    debug_utils = has_extension(loader, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    if (debug_utils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    if (!has_extension(loader, nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) return;
+    extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+    info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+  }
+
+  void add_validation(const LoaderTable& loader) {
+    validating = has_layer(loader, kValidationLayer);
+    if (!validating) {
+      log(LogLevel::warning,
+          "validation was asked for but its layer is not installed (Debian: apt install vulkan-validationlayers)");
+      return;
+    }
+    layers.push_back(kValidationLayer);
+    if (debug_utils) info.pNext = &messenger;
+    if (!has_extension(loader, kValidationLayer, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) return;
+    extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+    features.pNext = info.pNext;
+    info.pNext = &features;
+  }
+
+  [[nodiscard]] const VkInstanceCreateInfo* complete() {
+    info.enabledLayerCount = static_cast<uint32_t>(layers.size());
+    info.ppEnabledLayerNames = layers.data();
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    return &info;
+  }
+};
+
+Result<VkInstance> make_handle(const LoaderTable& loader, InstanceRequest& request) {
+  VkInstance handle = VK_NULL_HANDLE;
+  const VkResult r = loader.CreateInstance(request.complete(), nullptr, &handle);
+  if (r == VK_ERROR_INCOMPATIBLE_DRIVER)
+    return fail(ErrorCode::no_device, "there is a Vulkan loader but no driver: %s", kDriverAdvice);
+  if (r != VK_SUCCESS || !handle) return vk_error(r, "making a Vulkan instance");
+  return handle;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<Instance>> create_instance(const InstanceOptions& options) {
   auto instance = std::make_shared<Instance>();
   LAPILLI_TRY(instance->loader, open_loader(options.get));
   const LoaderTable& loader = instance->loader;
-
-  uint32_t version = VK_API_VERSION_1_0;
-  if (loader.EnumerateInstanceVersion) {
-    if (VkResult r = loader.EnumerateInstanceVersion(&version); r != VK_SUCCESS) {
-      return vk_error(r, "asking the Vulkan loader for its version");
-    }
-  }
-  if (version < VK_API_VERSION_1_1) {
-    return fail(ErrorCode::no_device, "the Vulkan loader speaks Vulkan 1.0 only; 1.1 is needed: update it");
-  }
-  instance->api_version = std::min<uint32_t>(version, VK_API_VERSION_1_3);
-
-  std::vector<const char*> layers, extensions;
-  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
-  instance->debug_utils = has_extension(loader, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-  if (instance->debug_utils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
-  if (has_extension(loader, nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) {
-    extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
-  }
-  auto messenger = messenger_info();
-  const VkValidationFeatureEnableEXT sync = VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
-  VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
-  features.enabledValidationFeatureCount = 1;
-  features.pEnabledValidationFeatures = &sync;
-  bool validating = false;
-  if (options.validation) {
-    validating = has_layer(loader, kValidationLayer);
-    if (!validating) {
-      log(LogLevel::warning,
-          "validation was asked for but its layer is not installed (Debian: apt install "
-          "vulkan-validationlayers)");
-    } else {
-      layers.push_back(kValidationLayer);
-      if (instance->debug_utils) info.pNext = &messenger;
-      if (has_extension(loader, kValidationLayer, VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
-        extensions.push_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
-        features.pNext = info.pNext;
-        info.pNext = &features;
-      }
-    }
-  }
-
-  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
-  application.pApplicationName = "lapilli";
-  application.pEngineName = "lapilli";
-  application.apiVersion = instance->api_version;
-  info.pApplicationInfo = &application;
-  info.enabledLayerCount = static_cast<uint32_t>(layers.size());
-  info.ppEnabledLayerNames = layers.data();
-  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
-  info.ppEnabledExtensionNames = extensions.data();
-
-  VkInstance handle = VK_NULL_HANDLE;
-  const VkResult r = loader.CreateInstance(&info, nullptr, &handle);
-  if (r == VK_ERROR_INCOMPATIBLE_DRIVER) {
-    return fail(ErrorCode::no_device, "there is a Vulkan loader but no driver: %s", kDriverAdvice);
-  }
-  if (r != VK_SUCCESS || !handle) return vk_error(r, "making a Vulkan instance");
+  LAPILLI_TRY(instance->api_version, negotiate_version(loader));
+  InstanceRequest request(instance->api_version);
+  request.add_extensions(loader);
+  if (options.validation) request.add_validation(loader);
+  instance->debug_utils = request.debug_utils;
+  LAPILLI_TRY(const VkInstance handle, make_handle(loader, request));
   instance->handle = handle;
   auto table = load_instance_table(loader.GetInstanceProcAddr, handle);
   if (!table) {
@@ -132,9 +157,9 @@ Result<std::shared_ptr<Instance>> create_instance(const InstanceOptions& options
   }
   instance->vk = *table;
   instance->owned = true;
-  if (validating && instance->vk.CreateDebugUtilsMessengerEXT) {
+  if (request.validating && instance->vk.CreateDebugUtilsMessengerEXT) {
     VkDebugUtilsMessengerEXT created = VK_NULL_HANDLE;
-    if (instance->vk.CreateDebugUtilsMessengerEXT(handle, &messenger, nullptr, &created) == VK_SUCCESS)
+    if (instance->vk.CreateDebugUtilsMessengerEXT(handle, &request.messenger, nullptr, &created) == VK_SUCCESS)
       instance->messenger = created;
   }
   return instance;

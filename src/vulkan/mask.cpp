@@ -1,8 +1,10 @@
 // Narrowing capabilities: intersection with another set, and the named masks made of it.
+#include "vulkan/mask.hpp"
+
 #include <algorithm>
 
 #include "base/mapped_file.hpp"
-#include "vulkan/capabilities.hpp"
+#include "vulkan/capabilities_json.hpp"
 
 namespace lapilli {
 namespace {

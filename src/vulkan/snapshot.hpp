@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "vulkan/capabilities.hpp"
-#include "vulkan/loader.hpp"
+#include "vulkan/instance.hpp"
 
 namespace lapilli::vulkan {
 

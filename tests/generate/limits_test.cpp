@@ -11,6 +11,7 @@
 #include "search/engine_pool.hpp"
 #include "search/search_graph.hpp"
 #include "support/fixtures.hpp"
+#include "vulkan/mask.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,5 +1,6 @@
 // How much work goes to a device at once: by its type and by masks.
 #include "ops/work_limit.hpp"
+#include "vulkan/mask.hpp"
 
 #include <gtest/gtest.h>
 

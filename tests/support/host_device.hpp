@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "vulkan/device.hpp"
+#include "vulkan/instance.hpp"
 #include "vulkan/loader.hpp"
 
 namespace lapilli::counting {

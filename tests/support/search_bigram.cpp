@@ -53,8 +53,10 @@ graph::Graph step_graph(const Bigram& b) {
   e.place = Place::step;
   e.lineage_slots = b.shape.slots;
   e.lineage_positions = b.shape.positions;
-  auto x = ops::embed(g, "scores", s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
-                      weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows, e);
+  auto x = ops::embed(g, "scores",
+                      {s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
+                       weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows},
+                      e);
   if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step);
   x = ops::processors(g, "processors", x, s, b.shape);
   const uint32_t drawn = b.options.sample ? 1 : 0, k = b.options.candidates();

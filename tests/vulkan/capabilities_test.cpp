@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "support/temp_directory.hpp"
+#include "vulkan/capabilities_json.hpp"
+#include "vulkan/mask.hpp"
 #include "vulkan/quirks.hpp"
 #include "vulkan/snapshot.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "base/log.hpp"
 #include "vulkan/affine.spv.h"
+#include "vulkan/capabilities_json.hpp"
 #include "vulkan/indirect.spv.h"
 #include "vulkan/spin.spv.h"
 #include "vulkan/work.hpp"

@@ -60,11 +60,10 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   AttentionAttributes a = sequence_attributes(layer, p.shape, how);
   a.causal = how.causal ? 1 : 0;
   a.bias = relative_bias(layer);
-  ops::AttentionOperands more;
-  more.distances = weight_or_none(b, layer.w.distances);
-  more.bias = weight_or_none(b, layer.w.relative_bias);
-  const auto r = ops::attention(b.g(), label + ".attention", p.q, p.kv, is_pass(how) ? how.spans : how.lengths, a,
-                                !how.keep_weights.empty(), more);
+  ops::AttentionOperands reads{p.q, p.kv, is_pass(how) ? how.spans : how.lengths};
+  reads.distances = weight_or_none(b, layer.w.distances);
+  reads.bias = weight_or_none(b, layer.w.relative_bias);
+  const auto r = ops::attention(b.g(), label + ".attention", reads, a, !how.keep_weights.empty());
   if (!how.keep_weights.empty()) b.keep(how.keep_weights, r.weights);
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
@@ -77,18 +76,18 @@ graph::TensorId window_attention(Builder& b, const std::string& label, const Att
   AttentionAttributes a = sequence_attributes(layer, shape, how);
   a.window = how.window;
   a.globals_stride = how.keys + 1;
-  ops::AttentionOperands more;
-  more.globals = how.globals;
+  ops::AttentionOperands reads;
+  reads.lengths = is_pass(how) ? how.spans : how.lengths;
+  reads.globals = how.globals;
   for (const bool global : {false, true}) {
     const std::string name = label + (global ? ".global" : "");
-    const auto kv = kv_activation(b, name + ".kv", shape);
+    reads.kv = kv_activation(b, name + ".kv", shape);
     const auto weight = b.weight(global ? layer.w.global_qkv : layer.w.qkv);
-    const auto q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, layer.stack.inner(), kv, shape);
+    reads.q = ops::linear_kv(b.g(), name + ".qkv", in.h, weight, {layer.stack.inner(), reads.kv, shape});
     a.global_queries = global ? 1 : 0;
-    const auto ends = is_pass(how) ? how.spans : how.lengths;
-    more.context = ops::attention(b.g(), name + ".attention", q, kv, ends, a, false, more).context;
+    reads.context = ops::attention(b.g(), name + ".attention", reads, a, false).context;
   }
-  return ops::linear_add(b.g(), label + ".out", more.context, b.weight(layer.w.out), in.x);
+  return ops::linear_add(b.g(), label + ".out", reads.context, b.weight(layer.w.out), in.x);
 }
 
 }  // namespace
@@ -106,7 +105,7 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   if (how.window != kNoWindow) return window_attention(b, label, layer, in, how);
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, shape);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.inner(), kv, shape});
   return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
@@ -117,14 +116,14 @@ graph::TensorId cross_attention(Builder& b, const std::string& label, const Atte
 }
 
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
-                       graph::TensorId kv, const KvShape& shape, graph::TensorId spans) {
-  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), 0, kv, shape, spans);
+                       const ops::KvTarget& to) {
+  ops::linear_kv(b.g(), label + ".kv", memory, b.weight(w.kv), to);
 }
 
 graph::TensorId self_attention_step(Builder& b, const std::string& label, const AttentionLayer& layer,
                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), layer.stack.inner(), kv, how.self,
-                                how.state.step);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
+                                {layer.stack.inner(), kv, how.self, how.state.step});
   AttentionStepAttributes a;
   a.kv = how.self;
   a.self = 1;

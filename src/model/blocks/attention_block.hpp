@@ -31,9 +31,9 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
 // The same with keys and values that cross_keys_values() made.
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how);
-// Keys and values of an encoder's output for one decoder layer, into `kv`; `spans` for Place::spans.
+// Keys and values of an encoder's output for one decoder layer.
 void cross_keys_values(Builder& b, const std::string& label, const AttentionWeights& w, graph::TensorId memory,
-                       graph::TensorId kv, const KvShape& shape, graph::TensorId spans = graph::kNone);
+                       const ops::KvTarget& to);
 // A KV tensor in the arena.
 graph::TensorId kv_activation(Builder& b, const std::string& label, const KvShape& shape);
 

@@ -22,17 +22,17 @@ graph::TensorId embed_rows(Builder& b, const std::string& side, const IdRows& ro
   const auto table = b.weight(w.embedding);
   if (s.embedding_norm_first && positions != graph::kNone) {
     auto x =
-        ops::embed(b.g(), side + ".embed", rows.ids, table, graph::kNone, rows.step_or_spans, rows.rows, attributes);
+        ops::embed(b.g(), side + ".embed", {rows.ids, table, graph::kNone, rows.step_or_spans, rows.rows}, attributes);
     x = normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x);
     // Nothing of the embedding, and all of the position.
     EmbedAttributes places = attributes;
     places.scale = 0;
     const auto p =
-        ops::embed(b.g(), side + ".positions", rows.ids, table, positions, rows.step_or_spans, rows.rows, places);
+        ops::embed(b.g(), side + ".positions", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, places);
     return ops::add(b.g(), side + ".embed.add", x, p);
   }
   const auto x =
-      ops::embed(b.g(), side + ".embed", rows.ids, table, positions, rows.step_or_spans, rows.rows, attributes);
+      ops::embed(b.g(), side + ".embed", {rows.ids, table, positions, rows.step_or_spans, rows.rows}, attributes);
   return s.embedding_norm ? normalize(b, side + ".embed_norm", {s, w.embedding_norm}, x) : x;
 }
 

@@ -55,10 +55,10 @@ graph::TensorId main_context(Builder& b, const std::string& label, const Attenti
   a.causal = 1;
   a.scale = scale(layer.stack);
   a.bias = bias_in_rows(layer);
-  ops::AttentionOperands more;
-  more.distances = b.weight(layer.w.distances);
+  ops::AttentionOperands reads{q, how.kv, how.sequence->lengths};
+  reads.distances = b.weight(layer.w.distances);
   const bool keep = !how.sequence->keep_weights.empty();
-  const auto r = ops::attention(b.g(), label, q, how.kv, how.sequence->lengths, a, keep, more);
+  const auto r = ops::attention(b.g(), label, reads, a, keep);
   if (keep) b.keep(how.sequence->keep_weights, r.weights);
   return r.context;
 }
@@ -81,8 +81,8 @@ Streams stream_attention(Builder& b, const std::string& label, const AttentionLa
   StreamRun how = given;
   if (!step) how.kv = kv_activation(b, label + ".kv", shape);
   const auto weight = b.weight(layer.w.qkv);
-  const auto q = ops::linear_kv(b.g(), label + ".qkv", x.main, weight, own_column(s), how.kv, shape,
-                                step ? how.step->state.step : graph::kNone);
+  const auto q = ops::linear_kv(b.g(), label + ".qkv", x.main, weight,
+                                {own_column(s), how.kv, shape, step ? how.step->state.step : graph::kNone});
 
   Streams out;
   if (how.keep_main) {

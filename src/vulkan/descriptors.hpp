@@ -1,0 +1,37 @@
+// Which buffers a kernel sees at its bindings. No Vulkan type appears here; see device.hpp for threads and lifetimes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "vulkan/buffer.hpp"
+
+namespace lapilli::vulkan {
+
+// Every kernel uses one set layout: storage buffers at bindings 0-3, uniform buffers at 4-7.
+constexpr uint32_t kStorageBindings = 4;
+constexpr uint32_t kUniformBindings = 4;
+struct BufferBinding {
+  uint32_t binding = 0;
+  const Buffer* buffer = nullptr;
+  uint64_t offset = 0, size = 0;  // offset aligned as the capabilities ask
+};
+class DescriptorSet;  // opaque; lives as long as its arena
+
+// Descriptor sets that are allocated and written once and freed together.
+class DescriptorArena {
+ public:
+  static Result<DescriptorArena> create(std::shared_ptr<Device> device, uint32_t max_sets);
+  DescriptorArena(DescriptorArena&&) noexcept;
+  DescriptorArena& operator=(DescriptorArena&&) noexcept;
+  ~DescriptorArena();
+  Result<const DescriptorSet*> write(std::span<const BufferBinding> bindings);
+
+ private:
+  DescriptorArena() = default;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lapilli::vulkan

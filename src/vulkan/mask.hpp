@@ -1,0 +1,18 @@
+// Pretending a lesser device.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "vulkan/capabilities.hpp"
+
+namespace lapilli {
+
+// Narrows `caps`; never widens limits or features. `mask` is a comma-separated list of: full (nothing), floor (every
+// default above), small-bindings (64 KiB bindings, 64 groups a dimension), small-work (only noted here:
+// ops/work_limit.hpp then allows a million operations at a time), no-subgroup, no-timeline, no-indirect, no-fp16,
+// no-int8, staging (memory treated as not host-visible), gpu (a CPU driver is given the work that a GPU would be given:
+// only the type changes, every limit and feature stays), or the name of a JSON file of capabilities to intersect with.
+Result<Capabilities> apply_mask(Capabilities caps, const std::string& mask);
+
+}  // namespace lapilli
