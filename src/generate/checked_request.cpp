@@ -103,9 +103,8 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
 
 Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest request) {
   const model::Config& c = model.on_device().config();
-  CheckedRequest checked;
+  CheckedRequest checked(std::move(request));
   GenerateRequest& r = checked.request_;
-  r = std::move(request);
   LAPILLI_CHECK(take_encoded(model, r));
   LAPILLI_CHECK(check_sources(c, r));
   if (!r.sequences.empty() && r.sequences.size() != r.sources.size())

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "generate/generate.hpp"
 #include "search/encoded_source.hpp"
@@ -27,6 +28,8 @@ class CheckedRequest {
   [[nodiscard]] CheckedRequest part(std::span<const size_t> sources) const;
 
  private:
+  explicit CheckedRequest(GenerateRequest request) : request_(std::move(request)) {}
+
   GenerateRequest request_;
 };
 

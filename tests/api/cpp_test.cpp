@@ -1,6 +1,7 @@
 // The C++ face: values, errors, options that arrive, exceptions that pass.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "lapilli/lapilli.hpp"
