@@ -71,7 +71,7 @@ class [[nodiscard]] Result {
   void check() const {
     if (ok()) return;
 #ifdef LAPILLI_HPP_EXCEPTIONS
-    throw error();
+    throw Error(error());
 #else
     std::fprintf(stderr, "lapilli: %s\n", error().what());
     std::abort();

@@ -1,6 +1,7 @@
 #include "cli/progress_bar.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -20,7 +21,7 @@ void ProgressBar::show(double share, uint64_t lines) {
   int used = std::snprintf(tail, sizeof tail, " %3.0f %%  %llu lines, %.1f/s", share * 100,
                            static_cast<unsigned long long>(lines), static_cast<double>(lines) / seconds);
   if (share > 0.01) {
-    const auto left = static_cast<long>(seconds / share * (1 - share) + 0.5);
+    const auto left = std::lround(seconds / share * (1 - share));
     used +=
         std::snprintf(tail + used, sizeof tail - static_cast<size_t>(used), ", %ld:%02ld left", left / 60, left % 60);
   }

@@ -173,7 +173,7 @@ class Reader {
 
   // ---- containers ----
 
-  Status new_container(Kind kind, std::vector<Value> items) {
+  Status new_container(Kind kind, const std::vector<Value>& items) {
     out_.containers.push_back({});
     const Value v{kind, static_cast<uint32_t>(out_.containers.size() - 1), 0};
     LAPILLI_CHECK(add(v, items));
@@ -184,7 +184,7 @@ class Reader {
     if (above_mark() < n) return refuse("takes from an empty stack");
     std::vector<Value> items(stack_.end() - static_cast<std::ptrdiff_t>(n), stack_.end());
     stack_.resize(stack_.size() - n);
-    return new_container(Kind::tuple, std::move(items));
+    return new_container(Kind::tuple, items);
   }
   Status add(const Value& container, const std::vector<Value>& items) {
     auto& c = out_.containers[container.index];
@@ -228,7 +228,7 @@ class Reader {
       case op_tuple1: return new_tuple(1);
       case op_tuple2: return new_tuple(2);
       case op_tuple3: return new_tuple(3);
-      case op_tuple: LAPILLI_CHECK(pop_to_mark(values)); return new_container(Kind::tuple, std::move(values));
+      case op_tuple: LAPILLI_CHECK(pop_to_mark(values)); return new_container(Kind::tuple, values);
       case op_append: return add_last(Kind::list, 1);
       case op_appends: LAPILLI_CHECK(pop_to_mark(values)); return add_to_top(Kind::list, values);
       case op_setitem: return add_last(Kind::dict, 2);
@@ -402,7 +402,7 @@ class Reader {
         entries.insert(entries.end(), out_.items(pair).begin(), out_.items(pair).end());
       }
     }
-    return new_container(Kind::dict, std::move(entries));
+    return new_container(Kind::dict, entries);
   }
 
   bool sizes(const Value& v, std::vector<uint64_t>& out) const {

@@ -159,8 +159,10 @@ Status Job::Impl::find_engine() {
   uint32_t& positions = wanted.shape.target_positions;
   for (;; positions = length_bucket(positions / 2)) {
     auto found = model->engines().take(wanted, static_cast<uint32_t>(sentences.size()));
-    if (found) engine = std::move(found).value();
-    if (found) return {};
+    if (found) {
+      engine = std::move(found).value();
+      return {};
+    }
     const bool alone = wanted.shape.running == 1;
     if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least) return std::move(found).error();
   }
@@ -235,8 +237,11 @@ bool Job::Impl::step_once() {
   }
   if (!engine) {
     auto begun = begin();
-    if (!begun) finish(std::move(begun).error());
-    if (!begun || !*begun) return ended;
+    if (!begun) {
+      finish(std::move(begun).error());
+      return ended;
+    }
+    if (!*begun) return ended;
   }
   auto pumped = engine->pump();
   if (pumped) pumped = look();

@@ -59,7 +59,7 @@ Result<std::string> IncrementalText::push(std::span<const int32_t> ids) {
   if (!tokenizer_) return std::string();
   LAPILLI_TRY(const std::string text, tokenizer_->decode(ids_));
   const size_t stable = stable_bytes(text);
-  if (stable <= given_.size() || text.compare(0, given_.size(), given_) != 0) return std::string();
+  if (stable <= given_.size() || !text.starts_with(given_)) return std::string();
   std::string fresh = text.substr(given_.size(), stable - given_.size());
   given_ += fresh;
   return fresh;

@@ -207,7 +207,7 @@ struct BeamCase {
     if (b.t > 0)
       for (uint32_t s = 0; s < b.sentences; ++s)
         for (uint32_t i = 0; i < b.beams; ++i)
-          running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * i);
+          running(s, i) = search::as_word(-1.5f * static_cast<float>(b.t) - 0.25f * static_cast<float>(i));
   }
   uint32_t& running(uint32_t sentence, uint32_t beam) {
     return state.search[state.search_word(sentence, SearchLayout::running(beam))];

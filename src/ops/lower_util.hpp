@@ -12,7 +12,7 @@ namespace lapilli {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-Error node_error(const graph::Node& node, const char* format, ...);
+Error node_error(const graph::Node& node, const char* text, ...);
 
 inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t i) {
   return i < list.size() ? list[i] : graph::kNone;

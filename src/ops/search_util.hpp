@@ -96,7 +96,7 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
 // A graph under construction with the state of a search in it. Fill `values` by StateKind, then `give` what the node
 // reads.
 struct StateCase {
-  explicit StateCase(const std::string& name, const SearchShape& shape, uint32_t list_words = 64);
+  explicit StateCase(const std::string& name, const SearchShape& of, uint32_t list_words = 64);
   OpCase op_case;
   SearchShape shape;
   ops::SearchTensors tensors;

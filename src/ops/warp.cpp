@@ -224,7 +224,7 @@ OpCase make_case(const Build& b) {
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  const auto add = [&](Build b) { all.push_back(make_case(b)); };
+  const auto add = [&](const Build& b) { all.push_back(make_case(b)); };
   add({"nothing asked for", 101, {}});
   add({"temperature 0.7", 101, {{P::temperature, 0.7f}}});
   add({"temperature 1e-6", 101, {{P::temperature, 1e-6f}}});

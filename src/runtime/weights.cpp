@@ -247,7 +247,7 @@ Result<std::shared_ptr<const Weights>> Weights::load(std::shared_ptr<vulkan::Dev
     stored += round_up<uint64_t>(s.values.size() * 4, 256);
     for (const WeightPiece& p : s.pieces) stored += round_up<uint64_t>(p.rows * p.k * stored_bytes(p.format), 256);
   }
-  Loader loader(device, weights->buffers_, stored);
+  Loader loader(std::move(device), weights->buffers_, stored);
   for (uint32_t i = 0; i < sources.size(); ++i) LAPILLI_CHECK(loader.add(i, sources[i]));
   LAPILLI_CHECK(loader.finish());
   return std::shared_ptr<const Weights>(std::move(weights));

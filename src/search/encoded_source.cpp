@@ -34,8 +34,8 @@ std::vector<EncodedSource::Piece> EncodedSource::pieces(const Workspace& workspa
   std::vector<Piece> all;
   for (uint32_t layer = 0; layer < layers_; ++layer) {
     const BufferRef state = workspace.session->state(StateKind::cross_kv, layer);
-    all.push_back({state.buffer, layer * heads_ * source_bytes, state.offset + place * place_bytes, source_bytes,
-                   shape.places * place_bytes});
+    all.push_back({state.buffer, uint64_t{layer} * heads_ * source_bytes, state.offset + place * place_bytes,
+                   source_bytes, shape.places * place_bytes});
   }
   return all;
 }

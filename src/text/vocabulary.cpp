@@ -73,15 +73,15 @@ Result<Vocabulary> Vocabulary::load(const std::string& path) {
   return make(std::move(reader.entries), path);
 }
 
-Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::string& path) {
-  if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
+Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::string& where) {
+  if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", where.c_str());
   int32_t largest = 0;
   for (const Entry& e : entries) largest = std::max(largest, e.second);
   // A few unused ids are normal; a table that is mostly holes is a damaged file, and may not cost gigabytes.
   const uint64_t limit = 4 * entries.size() + 65536;
   if (static_cast<uint64_t>(largest) >= limit)
     return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %zu tokens; the ids are too far apart",
-                path.c_str(), largest, entries.size());
+                where.c_str(), largest, entries.size());
 
   Vocabulary v;
   v.tokens_.resize(static_cast<size_t>(largest) + 1);
@@ -90,12 +90,12 @@ Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::strin
   for (Entry& e : entries) {
     const auto id = static_cast<size_t>(e.second);
     if (taken[id])
-      return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", path.c_str(),
+      return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", where.c_str(),
                   quote_text(v.tokens_[id]).c_str(), quote_text(e.first).c_str(), e.second);
     taken[id] = true;
     v.tokens_[id] = std::move(e.first);
     if (!v.by_text_.emplace(v.tokens_[id], e.second).second)
-      return fail(ErrorCode::invalid_data, "%s: token %s is given twice", path.c_str(),
+      return fail(ErrorCode::invalid_data, "%s: token %s is given twice", where.c_str(),
                   quote_text(v.tokens_[id]).c_str());
   }
   return v;

@@ -14,6 +14,6 @@ struct SourceRows {
   graph::TensorId spans = graph::kNone;
 };
 // [rows, encoder.d_model]
-graph::TensorId encoder_input(Builder& b, const SourceRows& rows);
+graph::TensorId encoder_input(Builder& b, const SourceRows& source);
 
 }  // namespace lapilli::model

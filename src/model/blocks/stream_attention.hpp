@@ -21,6 +21,6 @@ struct StreamRun {
 
 // Each stream + out(attention(stream)), in place of the stream.
 Streams stream_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Streams& x,
-                         const StreamRun& how);
+                         const StreamRun& given);
 
 }  // namespace lapilli::model

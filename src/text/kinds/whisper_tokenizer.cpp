@@ -25,7 +25,9 @@ size_t timestamp_length(std::string_view text) {
     while (at < text.size() && is_digit(text[at])) ++at;
     return at > before;
   };
-  if (!digits() || at >= text.size() || text[at++] != '.' || !digits() || !text.substr(at).starts_with("|>")) return 0;
+  if (!digits() || at >= text.size() || text[at] != '.') return 0;
+  ++at;
+  if (!digits() || !text.substr(at).starts_with("|>")) return 0;
   return at + 2;
 }
 
