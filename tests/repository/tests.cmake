@@ -1,5 +1,5 @@
-# What holds for the repository as a whole: its layers, who opens files, where its pages lead, what it says of missing packages, its install
-# rules, other compilers, the sanitizers.
+# What holds for the repository as a whole: its layers, who opens files, where its pages lead, what it says of missing
+# packages, its install rules, other compilers, the sanitizers.
 set(dir ${CMAKE_CURRENT_SOURCE_DIR}/repository)
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 
@@ -31,6 +31,10 @@ endif()
 if(NOT LAPILLI_SANITIZE)
   foreach(system arm64 mingw)
     add_test(NAME cross.${system} COMMAND ${scripts}/cross --no-install ${system})
+  endforeach()
+  foreach(compiler g++-15 g++-16 clang++-19)
+    add_test(NAME warnings.${compiler} COMMAND ${scripts}/warnings ${compiler})
+    set_tests_properties(warnings.${compiler} PROPERTIES LABELS slow SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 3600)
   endforeach()
   foreach(kind asan tsan)
     add_test(NAME sanitize.${kind} COMMAND ${scripts}/sanitize ${kind})
