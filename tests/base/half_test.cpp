@@ -16,8 +16,8 @@ TEST(Half, EveryValueSurvivesARoundTrip) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), 0x3c00);          // halfway: to even
-  EXPECT_EQ(float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);      // halfway: to even, upwards
+  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), 0x3c00);      // halfway: to even
+  EXPECT_EQ(float_to_half(1.0f + 3 * 0x1p-11f), 0x3c02);  // halfway: to even, upwards
   EXPECT_EQ(float_to_half(65504.0f), 0x7bff);
   EXPECT_EQ(float_to_half(65520.0f), 0x7c00);
   EXPECT_EQ(float_to_half(0x1p-25f), 0x0000);

@@ -20,8 +20,10 @@ Outcome run_language(const Tokenizer& tokenizer, const Json& c) {
     options.source_language = source;
     options.target_language = target;
     const auto ids = tokenizer.encode(text, options);
-    if (!ids) o.fail(ids.error().message);
-    else if (*ids != c[key].get<Ids>()) o.fail(std::string("other ") + key);
+    if (!ids)
+      o.fail(ids.error().message);
+    else if (*ids != c[key].get<Ids>())
+      o.fail(std::string("other ") + key);
   };
   check(TextSide::source, "source_ids");
   check(TextSide::target, "target_ids");

@@ -27,8 +27,10 @@ Outcome run_case(const Tokenizer& tokenizer, const Json& c, TextSide side) {
   for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
     if (!c.contains(key)) continue;
     const auto text = tokenizer.decode(wanted, skip);
-    if (!text) o.fail(text.error().message);
-    else if (*text != c[key].get<std::string>()) o.fail(std::string(key) + " is \"" + *text + "\"");
+    if (!text)
+      o.fail(text.error().message);
+    else if (*text != c[key].get<std::string>())
+      o.fail(std::string(key) + " is \"" + *text + "\"");
   }
   return o;
 }
@@ -38,8 +40,10 @@ Outcome run_decode(const Tokenizer& tokenizer, const Json& c) {
   for (const auto& [key, skip] : {std::pair{"decoded", false}, std::pair{"decoded_skip", true}}) {
     if (!c.contains(key)) continue;
     const auto text = tokenizer.decode(c["ids"].get<std::vector<int32_t>>(), skip);
-    if (!text) o.fail(text.error().message);
-    else if (*text != c[key].get<std::string>()) o.fail(std::string(key) + " is \"" + *text + "\"");
+    if (!text)
+      o.fail(text.error().message);
+    else if (*text != c[key].get<std::string>())
+      o.fail(std::string(key) + " is \"" + *text + "\"");
   }
   return o;
 }
@@ -60,7 +64,10 @@ void run_tokenizer_folder(const std::string& directory, const RunOptions& option
       const std::string name = std::string(list) + "[" + std::to_string(i++) + "]";
       if (name.find(options.filter) == std::string::npos) continue;
       if (!tokenizer) {
-        report.add(directory, name, tokenizer.error().code == ErrorCode::unsupported ? Outcome::unsupported(tokenizer.error().message) : Outcome::failed(tokenizer.error().message), subject);
+        report.add(directory, name,
+                   tokenizer.error().code == ErrorCode::unsupported ? Outcome::unsupported(tokenizer.error().message)
+                                                                    : Outcome::failed(tokenizer.error().message),
+                   subject);
         continue;
       }
       try {

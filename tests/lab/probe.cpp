@@ -122,8 +122,8 @@ struct Work {
     vkGetPhysicalDeviceMemoryProperties(c.physical, &types);
     const VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     uint32_t type = 0;
-    while (type + 1 < types.memoryTypeCount && ((needs.memoryTypeBits >> type & 1) == 0 ||
-                                                (types.memoryTypes[type].propertyFlags & wanted) != wanted))
+    while (type + 1 < types.memoryTypeCount &&
+           ((needs.memoryTypeBits >> type & 1) == 0 || (types.memoryTypes[type].propertyFlags & wanted) != wanted))
       ++type;
     memory = allocate(c, stride * 3, type);
     for (int i = 0; i < 3; ++i) CHECK(vkBindBufferMemory(c.device, buffers[i], memory, stride * i));
@@ -259,8 +259,7 @@ void show(const Context& c) {
   std::printf("maxPerStageDescriptorStorageBuffers=%u\n", p.limits.maxPerStageDescriptorStorageBuffers);
   std::printf("maxComputeWorkGroupSize=%u:%u:%u\n", p.limits.maxComputeWorkGroupSize[0],
               p.limits.maxComputeWorkGroupSize[1], p.limits.maxComputeWorkGroupSize[2]);
-  std::printf("minStorageBufferOffsetAlignment=%u\n",
-              static_cast<unsigned>(p.limits.minStorageBufferOffsetAlignment));
+  std::printf("minStorageBufferOffsetAlignment=%u\n", static_cast<unsigned>(p.limits.minStorageBufferOffsetAlignment));
   VkPhysicalDeviceShaderFloat16Int8Features small{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &small};
   vkGetPhysicalDeviceFeatures2(c.physical, &features);
