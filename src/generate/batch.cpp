@@ -122,7 +122,7 @@ class Batches {
       });
       done_ = begin;
     } else {
-      status = std::move(job).error();
+      status = job.error();
     }
     if (!status && is_too_much(status.error())) {
       if (fewer_at_a_time(end - begin)) return 0;
