@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/attention_output.hpp"
+#include "cli/blanks.hpp"
 #include "cli/commands.hpp"
 #include "cli/line_reader.hpp"
 #include "cli/output.hpp"
@@ -40,8 +41,6 @@ bool parse_ids(const std::string& text, Ids& ids) {
     at = next;
   }
 }
-
-bool blank(const std::string& text) { return text.find_first_not_of(" \t\v\f\r") == std::string::npos; }
 
 std::string ids_text(const Ids& ids) {
   std::string text;
@@ -254,7 +253,7 @@ class Translator {
         results[i].error = "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes";
         continue;
       }
-      if (blank(lines[i].text)) continue;
+      if (is_blank(lines[i].text)) continue;
       if (arguments_.ids) {
         Ids parsed;
         if (!parse_ids(lines[i].text, parsed)) {

@@ -13,7 +13,7 @@ constexpr const char* kTranslateFooter =
 and its number and reason on stderr. Lines of several sentences are translated sentence by sentence; two short ones stay
 together, but for Marian and FSMT.
 Without inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that
-begins with - stands behind --.
+begins with - stands behind --. A line of nothing but blanks, of any kind, is an empty one.
 
 Examples:
   lapilli translate "Where is the station?"

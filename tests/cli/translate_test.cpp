@@ -63,6 +63,24 @@ TEST(CliDevice, LineEndsAndMarks) {
   EXPECT_EQ(nothing.out, "");
 }
 
+// White space and characters without width, in any script, but not what merely begins with the same bytes.
+TEST(CliDevice, LinesOfBlanksAreEmpty) {
+  const std::string text = expected()[0].text, french = expected()[0].french;
+  std::string input = text + "\n", all, empty;
+  for (const char* c : {"\t\v\f ", "\x1c", "\u0085", "\u00a0", "\u1680", "\u2009", "\u200b", "\u200f", "\u2028", "\u202f",
+                        "\u2060", "\u3000", "\ufeff"}) {
+    input += std::string(c) + "\n";
+    all += c;
+    empty += "\n";
+  }
+  EXPECT_EQ(translate({}, input + all + "\n" + text).out, french + "\n" + empty + "\n" + french + "\n");
+  const auto lines = lines_of(translate({"--json"}, all + "\n\u2019\n\u00a1\n").out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(nlohmann::json::parse(lines[0])["ids"].size(), 0u) << lines[0];
+  EXPECT_NE(nlohmann::json::parse(lines[1])["ids"].size(), 0u) << lines[1];
+  EXPECT_NE(nlohmann::json::parse(lines[2])["ids"].size(), 0u) << lines[2];
+}
+
 // All 64 sentences, shuffled by the batches' sorting, come back in order.
 TEST(CliDevice, EveryLineKeepsItsPlace) {
   std::string input, french, greedy;
