@@ -9,6 +9,7 @@
 #include "cli/blanks.hpp"
 #include "cli/commands.hpp"
 #include "cli/line_reader.hpp"
+#include "cli/mistyped_names.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/text_arguments.hpp"
@@ -96,6 +97,8 @@ class Translator {
         if (const int error = check_input(input)) return complain(exit_input, input + ": " + std::strerror(error));
         sources.push_back({input, ""});
       } else {
+        if (!arguments_.force_text) wrong = why_no_text(input);
+        if (!wrong.empty()) return complain(exit_usage, wrong);
         sources.push_back({"", input});
       }
     }

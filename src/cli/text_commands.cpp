@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/mistyped_names.hpp"
 #include "cli/text_arguments.hpp"
 
 namespace lapilli::cli {
@@ -66,7 +67,7 @@ void add_text_commands(CLI::App& app, Context& context) {
     auto a = std::make_shared<TextArguments>();
     CLI::App* command = app.add_subcommand(about.name, about.description);
     add_text_arguments(*command, about, *a);
-    command->footer(about.footer + std::string(kExitCodeHelp));
+    command->footer(about.footer + std::string(kFileNameRule) + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
       context.run = [&context, &about, a] { return run_texts(about, *a, context); };

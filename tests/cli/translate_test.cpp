@@ -41,8 +41,6 @@ TEST(CliDevice, FileArgument) {
   const Outcome forced = translate({"--text", file});
   EXPECT_EQ(forced.code, 0);
   EXPECT_EQ(lines_of(forced.out).size(), 1u);
-  // A folder's name is not a file's.
-  EXPECT_EQ(translate({folder.path().string()}).code, 0);
 }
 
 TEST(CliDevice, StandardInput) {

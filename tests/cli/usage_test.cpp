@@ -99,6 +99,46 @@ TEST(CliUsage, InputFileThatIsNotThere) {
   EXPECT_TRUE(contains(directory.err, "directory")) << directory.err;
 }
 
+// Without a device: what is a text gets as far as looking for one.
+Outcome translate_nowhere(std::vector<std::string> arguments, const std::string& directory = "/") {
+  arguments.insert(arguments.begin(), {"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", directory, program(), "translate"});
+  Spawn spawn;
+  spawn.arguments = std::move(arguments);
+  spawn.environment = kNoDriver;
+  return run(spawn);
+}
+
+TEST(CliUsage, MistypedFileNamesAreNoTexts) {
+  TemporaryFolder folder;
+  const std::string here = folder.path().string();
+  fs::create_directory(folder.path() / "letters");
+  fs::create_directory(folder.path() / "My letters");
+  for (const std::string name : {"leter.txt", "LETER.TXT", "./leter", "../leter", "~/leter", "/leter", "letters/leter",
+                                 "leters/l.md", "notes.2024.docx", "site.com/page.html"}) {
+    const Outcome outcome = translate_nowhere({name}, here);
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_TRUE(contains(outcome.err, "no file " + name) && contains(outcome.err, "--text")) << outcome.err;
+    EXPECT_EQ(translate_nowhere({"--text", name}, here).code, 4) << name;
+  }
+  for (const std::string name : {"letters", "letters/", "./letters", "My letters"}) {
+    const Outcome outcome = translate_nowhere({name}, here);
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_TRUE(contains(outcome.err, name + " is a directory") && contains(outcome.err, "--text")) << outcome.err;
+    EXPECT_EQ(translate_nowhere({"--text", name}, here).code, 4) << name;
+  }
+}
+
+TEST(CliUsage, WordsWithDotsAndSlashesAreTexts) {
+  TemporaryFolder folder;
+  for (const std::string text :
+       {"and/or", "km/h", "24/7", "e.g.", "3.14", "1.5/2.5", "...", ".../...", ".txt", "Node.js", "example.com", "Hello.",
+        "https://example.com/letter.txt", "Read ./letter.txt", "the file letter.txt", "/ or \\ ?", "letter.txt.", "",
+        "I\u00a0lost\u3000letter.txt"}) {
+    const Outcome outcome = translate_nowhere({text}, folder.path().string());
+    EXPECT_EQ(outcome.code, 4) << text << ": " << outcome.err;
+  }
+}
+
 TEST(CliInspect, BundledModel) {
   const Outcome table = run(lapilli({"inspect"}));
   EXPECT_EQ(table.code, 0) << table.err;
