@@ -119,7 +119,7 @@ typedef struct lapilli_device lapilli_device;
 typedef struct lapilli_device_options {
   uint32_t struct_size;
   int32_t validation;    /* not 0: Vulkan's validation layer, where it is installed */
-  const char* select;    /* null or "": the best device; else an index, a part of the name, or a UUID */
+  const char* select;    /* null or "": the best device; else an index (a whole number), part of the name, or UUID */
   const char* caps;      /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
   double wait_timeout_s; /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s; INFINITY is
                             taken for a few years */

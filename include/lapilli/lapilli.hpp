@@ -83,7 +83,7 @@ class [[nodiscard]] Result {
 using Ids = std::vector<int32_t>;
 
 struct DeviceOptions {
-  std::string select;         // an index, a part of the name or a UUID; empty: the best
+  std::string select;         // an index (a whole number), a part of the name or a UUID; empty: the best
   std::string caps;           // capability mask
   bool validation = false;    // Vulkan's validation layer
   double wait_timeout_s = 0;  // 0: the default

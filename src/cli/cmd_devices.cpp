@@ -39,7 +39,7 @@ void add_devices(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<DevicesArguments>();
   CLI::App* command = app.add_subcommand("devices", "List the Vulkan devices, and which one would be used and why");
   command->add_option("--device", arguments->device,
-                      "Choose as translate would: an index, a part of the name or a UUID");
+                      "Choose as translate would: an index (a whole number), a part of the name or a UUID");
   command->add_option("--caps", arguments->caps, "Show the capabilities under this mask");
   command->add_flag("--json", arguments->json, "As a JSON array, with all capabilities");
   command->callback([&context, arguments] { context.run = [arguments] { return run_devices(*arguments); }; });

@@ -53,14 +53,20 @@ int best(std::span<const DeviceInfo> devices, Match match) {
   return found;
 }
 
-// By index, then UUID, then name. The matches, best reading first.
+// A whole number is an index, whatever names hold such digits: where a device is missing, no other may take its place.
+bool is_index(const std::string& select) {
+  constexpr size_t kUuidDigits = 32;
+  return all_digits(select) && select.size() < kUuidDigits;
+}
+
+// An index; else a UUID, then a part of a name.
 std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::string& select) {
   std::vector<size_t> found;
-  if (all_digits(select) && select.size() <= 4) {
+  if (is_index(select)) {
     for (size_t i = 0; i < devices.size(); ++i) {
       if (std::to_string(devices[i].index) == select) found.push_back(i);
     }
-    if (!found.empty()) return found;
+    return found;
   }
   std::string digits = lower(select);
   digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
@@ -78,8 +84,8 @@ std::vector<size_t> matches(std::span<const DeviceInfo> devices, const std::stri
 Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& select) {
   const std::vector<size_t> found = matches(devices, select);
   if (found.empty()) {
-    return fail(ErrorCode::no_device, "no device has the index, UUID or name '%s'; there are:%s", select.c_str(),
-                table(devices).c_str());
+    return fail(ErrorCode::no_device, "no device has the %s '%s'; there are:%s",
+                is_index(select) ? "index" : "UUID or name", select.c_str(), table(devices).c_str());
   }
   const auto is_match = [&](const DeviceInfo& d) {
     return std::any_of(found.begin(), found.end(), [&](size_t i) { return &devices[i] == &d; });

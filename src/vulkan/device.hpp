@@ -27,7 +27,7 @@ class Device;
 
 // How a device is chosen and made.
 struct DeviceOptions {
-  std::string select;  // empty: the best one; else an index, a part of the name (any case), or a UUID
+  std::string select;  // empty: the best one; else an index (a whole number), a part of the name (any case), or a UUID
   std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
   bool validation = false;        // ask for VK_LAYER_KHRONOS_validation if it is installed
   double wait_timeout_s = 0;      // give up a wait after this long without progress; 0: 30 s, CPU drivers 600 s

@@ -72,11 +72,21 @@ TEST(Choose, ByIndexNameAndUuid) {
     return i ? *i : 99;
   };
   EXPECT_EQ(pick("1"), 1u);
-  EXPECT_EQ(pick("3080"), 2u);  // not an index: a part of the name
+  EXPECT_EQ(pick("RTX 3080"), 2u);
   EXPECT_EQ(pick("geforce"), 2u);
   EXPECT_EQ(pick("UHD"), 1u);
   EXPECT_EQ(pick("04000000-0000-0000-0000-000000000000"), 3u);
   EXPECT_EQ(pick("04000000000000000000000000000000"), 3u);
+}
+
+TEST(Choose, AWholeNumberIsAnIndexAndNothingElse) {
+  auto list = machine();
+  for (const char* number : {"3080", "7", "30800000"}) {
+    auto i = choose_device(list, number);
+    ASSERT_FALSE(i.ok()) << number;
+    EXPECT_EQ(i.error().code, ErrorCode::no_device);
+    EXPECT_THAT(i.error().message, HasSubstr(std::string("the index '") + number + "'"));
+  }
 }
 
 TEST(Choose, OfSeveralOfANameTheBest) {
