@@ -184,7 +184,7 @@ class Translator {
       } else {
         lines.push_back(whole(reader));
         // Half a text is another one.
-        if (reader.error() != 0 || interrupted()) break;
+        if (reader.error() != 0 || interrupted() || !reader.refusal().empty()) break;
       }
       if (lines.empty()) break;
       more = by_lines();
@@ -201,10 +201,9 @@ class Translator {
     bar.clear();
     bar_ = nullptr;
     lines_before_ += done_lines;
-    if (code == exit_ok && reader.error() != 0) {
-      return complain(exit_input, (standard_input ? "standard input" : name) + ": " + std::strerror(reader.error()));
-    }
-    return code;
+    if (code != exit_ok || (reader.error() == 0 && reader.refusal().empty())) return code;
+    const std::string why = reader.error() != 0 ? std::strerror(reader.error()) : std::string(reader.refusal());
+    return complain(exit_input, (standard_input ? "standard input" : name) + ": " + why);
   }
 
   // Everything that is left, as one line.

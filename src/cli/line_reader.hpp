@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/system.hpp"
@@ -29,6 +30,10 @@ class LineReader {
   // an error come first; one that it cuts off does not come.
   std::vector<Line> read(size_t limit);
 
+  // Why there are no lines: the file is of a kind that holds none, and a message for each would help nobody. Empty if
+  // it may be text.
+  [[nodiscard]] std::string_view refusal() const { return refusal_; }
+
   // errno of the read that failed, or 0.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] const InputFile& file() const { return file_; }
@@ -43,6 +48,7 @@ class LineReader {
   Line partial_;
   std::vector<char> buffer_;
   uint64_t lines_ = 0;
+  std::string_view refusal_;
   bool end_ = false;
   int error_ = 0;
 };

@@ -72,6 +72,19 @@ TEST(CliDevice, AnInterruptedStreamEndsItsLine) {
   EXPECT_LT(lines_of(outcome.out).size(), 50u);
 }
 
+// A line that never ends gives no read that waits.
+TEST(CliDevice, InterruptedInALineWithoutEnd) {
+  for (const char* command : {"translate", "summarize"}) {
+    Process process(lapilli({command, "-v", "--file", "/dev/zero"}));
+    ASSERT_TRUE(process.wait_for_err("loaded in")) << process.err();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    process.signal(SIGTERM);
+    const Outcome outcome = process.finish("", 30);
+    EXPECT_EQ(outcome.code, 143) << command;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
 // As nohup and a shell's "&" start programs.
 TEST(CliDevice, IgnoredSignalsStayIgnored) {
   Process process(behind_shell("trap '' INT; exec \"$@\"", {"translate", "-q"}));
@@ -128,6 +141,25 @@ TEST(CliDevice, FilesThatCannotBeRead) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_TRUE(contains(outcome.err, "/proc/self/mem: Input/output error")) << outcome.err;
   }
+}
+
+// One message for the file, not one for each line.
+TEST(CliDevice, FilesOfOtherKindsAreNamed) {
+  TemporaryFolder folder;
+  const std::pair<std::string, const char*> kinds[] = {
+      {std::string("\xff\xfeH\0i\0\n\0\n\0", 10), "UTF-16"}, {std::string("\xfe\xff\0H\0i\0\n", 8), "UTF-16"},
+      {"\x1f\x8b\n\n\n\n", "gzip"},         {"PK\x03\x04\x14\n\n", "ZIP archive"},
+      {"\xd0\xcf\x11\xe0\n\n", ".doc"}, {"%PDF-1.7\n\n", "PDF"}};
+  for (const auto& [content, kind] : kinds) {
+    const Outcome file = translate({folder.file("some.txt", content)});
+    EXPECT_EQ(file.code, 3) << kind;
+    EXPECT_EQ(file.out, "") << kind;
+    ASSERT_EQ(lines_of(file.err).size(), 1u) << file.err;
+    EXPECT_TRUE(contains(file.err, "some.txt: it is ") && contains(file.err, kind)) << file.err;
+  }
+  const Outcome input = run(lapilli({"summarize", "-q"}), kinds[0].first);
+  EXPECT_EQ(input.code, 3);
+  EXPECT_TRUE(contains(input.err, "standard input: it is text in UTF-16")) << input.err;
 }
 
 // A file is one text and gives one line, so that the lines stay with their files.
