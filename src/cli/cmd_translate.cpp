@@ -90,6 +90,8 @@ class Translator {
     std::string wrong = contradiction(arguments_);
     if (wrong.empty()) wrong = attention_.check(arguments_.ids);
     if (!wrong.empty()) return complain(exit_usage, wrong);
+    if (const int error = read_options(arguments_, options_text_))
+      return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));
     for (const std::string& input : arguments_.inputs) {
       if (input == "-" && !arguments_.force_text) {
         sources.push_back({"-", ""});
@@ -126,7 +128,7 @@ class Translator {
     if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
     options_.batch = arguments_.batch;
     options_.deterministic = arguments_.deterministic;
-    options_.json = options_json(arguments_);
+    options_.json = options_json(arguments_, options_text_);
     options_.task = about_.task;
     options_.source_language = arguments_.from;
     options_.target_language = arguments_.to;
@@ -423,6 +425,7 @@ class Translator {
   const TextArguments& arguments_;
   const Context& context_;
   std::optional<Model> model_;
+  std::string options_text_;  // what --options gives
   Options options_;
   AttentionOutput attention_;
   ProgressBar* bar_ = nullptr;

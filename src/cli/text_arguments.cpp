@@ -1,12 +1,15 @@
 #include "cli/text_arguments.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <string_view>
 
 #include "cli/commands.hpp"
+#include "cli/system.hpp"
 
 namespace lapilli::cli {
 
@@ -80,7 +83,9 @@ void add_search(CLI::App& command, TextArguments& a) {
       ->type_name("P")
       ->transform(finite_number())
       ->needs(sample);
-  command.add_option("--options", a.options, "Further options as JSON, named as in generation_config.json")
+  command
+      .add_option("--options", a.options,
+                  "Further options as JSON, named as in generation_config.json; @FILE reads them from there")
       ->type_name("JSON");
 }
 
@@ -96,7 +101,8 @@ void add_output(CLI::App& command, TextArguments& a) {
                   "Device memory that may be taken, in MiB; batches that need more are run in parts")
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
-  command.add_option("--device", a.device, "Index, part of the name or UUID of a device; see lapilli devices");
+  command.add_option("--device", a.device,
+                     "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
   command.add_option(
       "--caps", a.caps,
       "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");
@@ -148,7 +154,26 @@ std::string contradiction(const TextArguments& a) {
   return "";
 }
 
-std::string options_json(const TextArguments& a) {
+int read_options(const TextArguments& a, std::string& text) {
+  if (!a.options.starts_with('@')) {
+    text = a.options;
+    return 0;
+  }
+  constexpr size_t kMost = size_t{1} << 24;
+  InputFile file = InputFile::open(a.options.substr(1));
+  if (!file.ok()) return errno;
+  char part[4096];
+  while (const long got = file.read(part, sizeof part)) {
+    if (got < 0) return errno;
+    text.append(part, static_cast<size_t>(got));
+    if (text.size() > kMost) return EFBIG;
+  }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return 0;
+}
+
+std::string options_json(const TextArguments& a, const std::string& given) {
   std::string flags;
   const auto add = [&flags](const char* key, const std::string& value) {
     flags += (flags.empty() ? "\"" : ",\"") + std::string(key) + "\":" + value;
@@ -165,11 +190,11 @@ std::string options_json(const TextArguments& a) {
   if (a.top_p) add("top_p", number(*a.top_p));
   if (a.min_p) add("min_p", number(*a.min_p));
   if (a.typical_p) add("typical_p", number(*a.typical_p));
-  if (flags.empty()) return a.options;
-  const size_t end = a.options.find_last_not_of(" \t\r\n");
+  if (flags.empty()) return given;
+  const size_t end = given.find_last_not_of(" \t\r\n");
   if (end == std::string::npos) return "{" + flags + "}";
-  if (a.options[end] != '}') return a.options;  // not an object: the library says so
-  const std::string head = a.options.substr(0, end);
+  if (given[end] != '}') return given;  // not an object: the library says so
+  const std::string head = given.substr(0, end);
   const bool empty = head.find_first_not_of(" \t\r\n{") == std::string::npos;
   return head + (empty ? "" : ",") + flags + "}";
 }

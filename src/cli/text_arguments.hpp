@@ -49,7 +49,10 @@ void add_text_arguments(CLI::App& command, const TextCommand& about, TextArgumen
 // What contradicts itself; empty if nothing does.
 std::string contradiction(const TextArguments& arguments);
 
-// --options with what the sampling arguments say behind it, which then counts.
-std::string options_json(const TextArguments& arguments);
+// The JSON that --options gives, or the file that it names, into `text`. 0, or errno of the file.
+int read_options(const TextArguments& arguments, std::string& text);
+
+// `given` (what --options gives) with what the sampling arguments say behind it, which then counts.
+std::string options_json(const TextArguments& arguments, const std::string& given);
 
 }  // namespace lapilli::cli

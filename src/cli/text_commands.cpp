@@ -27,6 +27,7 @@ Examples:
   echo "463 30 16 975 23 0" | lapilli translate --ids
   lapilli translate --alignment --attention map.png "The cat sleeps."
   lapilli translate --options '{"no_repeat_ngram_size": 0, "length_penalty": 0.8}' letter.txt
+  lapilli translate --options @settings.json letter.txt      the same, from a file
 
 )";
 

@@ -343,6 +343,18 @@ TEST(CliDevice, ModelOfTheEnvironment) {
   EXPECT_TRUE(contains(outcome.err, "nothing")) << outcome.err;
 }
 
+TEST(CliDevice, OptionsOfAFile) {
+  TemporaryFolder folder;
+  const std::string good = folder.file("good.json", "\xef\xbb\xbf{\"num_beams\": 1}\n");
+  EXPECT_EQ(translate({"--options", "@" + good, expected()[0].text}).out, expected()[0].greedy + "\n");
+  // What is drawn goes behind what the file says.
+  const Outcome drawn = translate({"--options", "@" + good, "--sample", "--top-k", "1", expected()[0].text});
+  EXPECT_EQ(drawn.out, expected()[0].greedy + "\n") << drawn.err;
+  const Outcome bad = translate({"--options", "@" + folder.file("bad.json", "{\"num_beams\": 1"), "Hello."});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_TRUE(contains(bad.err, "not valid JSON")) << bad.err;
+}
+
 TEST(CliDevice, ModelWithoutTokenizer) {
   TemporaryFolder folder;
   const std::string model = folder.model_copy();

@@ -139,6 +139,17 @@ TEST(CliUsage, WordsWithDotsAndSlashesAreTexts) {
   }
 }
 
+TEST(CliUsage, OptionsFileThatIsNotThere) {
+  TemporaryFolder folder;
+  const std::string file = (folder.path() / "settings.json").string();
+  const Outcome missing = translate_nowhere({"--options", "@" + file, "Hello."});
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_TRUE(contains(missing.err, "settings.json: No such file")) << missing.err;
+  const Outcome directory = translate_nowhere({"--options", "@" + folder.path().string(), "Hello."});
+  EXPECT_EQ(directory.code, 3);
+  EXPECT_TRUE(contains(directory.err, "directory")) << directory.err;
+}
+
 TEST(CliInspect, BundledModel) {
   const Outcome table = run(lapilli({"inspect"}));
   EXPECT_EQ(table.code, 0) << table.err;
