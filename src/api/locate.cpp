@@ -1,6 +1,7 @@
 #include "api/locate.hpp"
 
 #include <exception>
+#include <utility>
 
 #include "base/path.hpp"
 
@@ -70,12 +71,19 @@ Result<std::string> find_bundled() {
               kBundled, looked_at.empty() ? "the program" : looked_at.c_str());
 }
 
+// A wrong name is said here, where it is known whence it came.
+Result<std::string> check_named(std::string directory) {
+  if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
+  return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
+              directory.c_str(), directory_exists(directory) ? "a directory with a config.json" : "a directory");
+}
+
 }  // namespace
 
 Result<std::string> default_model_directory() {
   try {
     std::string named = environment("LAPILLI_MODEL");
-    if (!named.empty()) return named;
+    if (!named.empty()) return check_named(std::move(named));
     return find_bundled();
   } catch (const std::exception& e) {
     return fail(ErrorCode::internal, "looking for the bundled model: %s", e.what());

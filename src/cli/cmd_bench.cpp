@@ -46,25 +46,29 @@ void add_bench(CLI::App& app, Context& context) {
       ->excludes(model);
   command->add_option("--batch", r.batches, "Sentences at once; several with commas")
       ->delimiter(',')
-      ->transform(whole_number(0, kMostU32))
+      ->transform(whole_number(1, kMostSentences))
       ->capture_default_str()
       ->type_name("N");
   command->add_option("-b,--beam", r.beams, "Beams; several with commas")
       ->delimiter(',')
-      ->transform(whole_number(0, kMostU32))
+      ->transform(whole_number(1, kMostBeams))
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--source", r.source, "Ids per source")->transform(whole_number(0, kMostU32))->capture_default_str();
-  command->add_option("--target", r.target, "Ids generated per source")
-      ->transform(whole_number(0, kMostU32))
+  command->add_option("--source", r.source, "Ids per source")
+      ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
-  command->add_option("--runs", r.runs, "Runs per figure")->transform(whole_number(0, kMostU32))->capture_default_str();
+  command->add_option("--target", r.target, "Ids generated per source")
+      ->transform(whole_number(1, kMostIds))
+      ->capture_default_str();
+  command->add_option("--runs", r.runs, "Runs per figure")
+      ->transform(whole_number(1, kMostRuns))
+      ->capture_default_str();
   auto* steps = command
                     ->add_option("--steps-in-flight", r.steps_in_flight,
                                  "Decoder steps a submission; 0: chosen by the device")
                     ->transform(whole_number(0, kMostU32))
                     ->capture_default_str();
-  command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
+  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   auto* json = command->add_flag("--json", r.json, "As JSON");
   auto* tsv = command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);

@@ -47,15 +47,17 @@ void add_plan(CLI::App& app, Context& context) {
   command->add_option("--graph", r.graph, "Which part of the run")
       ->capture_default_str()
       ->check(CLI::IsMember({"admit", "encode", "given", "step"}));
-  command->add_option("--batch", r.batch, "Sentences")->transform(whole_number(0, kMostU32))->capture_default_str();
-  command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(0, kMostU32))->capture_default_str();
+  command->add_option("--batch", r.batch, "Sentences")
+      ->transform(whole_number(1, kMostSentences))
+      ->capture_default_str();
+  command->add_option("-b,--beam", r.beams, "Beams")->transform(whole_number(1, kMostBeams))->capture_default_str();
   command->add_option("--source", r.source, "Source positions")
-      ->transform(whole_number(0, kMostU32))
+      ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
   command->add_option("--target", r.target, "Target positions")
-      ->transform(whole_number(0, kMostU32))
+      ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
-  command->add_option("--device", r.select, "Index, part of the name or UUID of a device");
+  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->footer(kPlanFooter);
   command->callback([&context, a] { context.run = [a] { return run_plan(*a); }; });

@@ -286,7 +286,7 @@ class Translator {
     if (!made) {
       if (bar_) bar_->clear();
       if (!streamed.empty()) (void)print("\n");  // the line that was begun
-      return complain(exit_code(made.error().status()), made.error().message());
+      return complain(exit_code(made.error().status()), named_as_typed(arguments_, made.error().message()));
     }
     add_stats(made->stats());
     std::optional<Error> fatal;
@@ -295,7 +295,7 @@ class Translator {
       result.output = &(*made)[i];
       if (!result.output->ok()) {
         result.status = result.output->error->status();
-        result.error = result.output->error->message();
+        result.error = named_as_typed(arguments_, result.output->error->message());
       } else if (fatal || interrupted()) {
         if (arguments_.attention.wanted()) result.status = LAPILLI_CANCELLED;
       } else {

@@ -26,6 +26,14 @@ std::string unprotect(std::string argument);
 // For option->transform: decimal digits alone, between the limits, without a sign; a number that is no infinity.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
 inline constexpr uint64_t kMostU32 = 0xffffffff;
+// The library's own limits (a test compares them), so that what is too much is said before a model is loaded.
+inline constexpr uint64_t kMostBeams = 32;
+inline constexpr uint64_t kMostSequences = 256;  // drawn with one beam; else as many as beams
+inline constexpr uint64_t kMostLength = 1 << 20;
+// plan and bench
+inline constexpr uint64_t kMostSentences = 1024;
+inline constexpr uint64_t kMostIds = 1 << 16;
+inline constexpr uint64_t kMostRuns = 1 << 16;
 CLI::Validator finite_number();
 
 void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/suggestions.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -38,17 +40,20 @@ constexpr const char* kHelp =
   lapilli translate --model opus-mt-en-de < in    a published model directory
   lapilli summarize --model bart-large-cnn a.txt  a text in a few sentences
   lapilli devices                                 what it can run on, and what it would choose
-  lapilli COMMAND --help                          all about a command
+  lapilli help COMMAND                            all about a command
 
 LAPILLI_MODEL names another model to use when --model is not given, LAPILLI_CAPS a capability mask.
 
 )";
 
-int run(std::vector<std::string> arguments) {
-  CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
-  Context context;
+void add_help(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("help", "Tell all about a command, as COMMAND --help does");
+  command->add_option("command")->type_name("COMMAND");
+}
+
+void add_commands(CLI::App& app, Context& context) {
   app.fallthrough();  // the options below may stand behind the command, too
-  app.set_version_flag("--version", std::string("lapilli ") + lapilli_version());
+  app.set_version_flag("-V,--version", std::string("lapilli ") + lapilli_version());
   app.add_flag("-q,--quiet", context.quiet, "Errors only on stderr");
   app.add_flag("-v,--verbose", context.verbose, "More messages on stderr");
   app.require_subcommand(0, 1);
@@ -58,36 +63,121 @@ int run(std::vector<std::string> arguments) {
   add_inspect(app, context);
   add_plan(app, context);
   add_bench(app, context);
-
+  add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
       if (!option->get_positional() && option->get_items_expected_max() == 1) option->transform(unprotect);
     }
   }
+}
+
+// No option that may stand before the command has a value.
+std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
+  return std::find_if(arguments.begin(), arguments.end(), [](const std::string& a) { return !a.starts_with('-'); });
+}
+
+// "help COMMAND" becomes "COMMAND --help".
+void rewrite_help(std::vector<std::string>& arguments) {
+  const auto command = find_command(arguments);
+  if (command == arguments.end() || *command != "help") return;
+  arguments.erase(command);
+  arguments.emplace_back("--help");
+}
+
+std::vector<std::string> names_of(const std::vector<CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
+  return names;
+}
+
+// What is wrong with the command's name; empty if nothing is.
+std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
+  const auto typed = find_command(arguments);
+  if (typed == arguments.end()) return "";
+  const auto names = names_of(app.get_subcommands({}));
+  if (std::find(names.begin(), names.end(), *typed) != names.end()) return "";
+  const std::string meant = did_you_mean(*typed, names);
+  return "there is no command " + *typed + (meant.empty() ? "; lapilli --help lists them" : meant);
+}
+
+bool takes_texts(const CLI::App& command) { return command.get_option_no_throw("--text") != nullptr; }
+
+// What to say of arguments that CLI11 did not expect.
+std::string unexpected(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.back();
+  const std::string help = "; see lapilli " + (commands.empty() ? "" : command.get_name() + " ") + "--help";
+  const auto left = app.remaining(true);
+  const auto option = std::find_if(left.begin(), left.end(), [](const auto& a) { return a.starts_with('-'); });
+  if (option == left.end()) return command.get_name() + " takes no argument " + unprotect(left.front()) + help;
+  std::vector<std::string> known;
+  for (const CLI::App* owner : {&app, &command}) {
+    for (const CLI::Option* o : owner->get_options()) {
+      for (const std::string& long_name : o->get_lnames()) known.push_back("--" + long_name);
+    }
+  }
+  const std::string typed = option->substr(0, option->find('='));
+  std::string hint = did_you_mean(typed, known);
+  if (hint.empty()) hint = takes_texts(command) ? "; a text that begins with - stands behind --" : help;
+  return (commands.empty() ? "there is" : command.get_name() + " has") + " no option " + typed + hint;
+}
+
+// CLI11 calls an option by its long name.
+std::string named_as_typed(std::string message, const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_snames().empty() || option->get_lnames().empty()) continue;
+      const std::string long_name = "--" + option->get_lnames()[0], short_name = "-" + option->get_snames()[0];
+      const auto typed = [&](const std::string& name) {
+        return std::any_of(arguments.begin(), arguments.end(), [&](const auto& a) { return a.starts_with(name); });
+      };
+      if (message.starts_with(long_name + ":") && !typed(long_name) && typed(short_name))
+        message.replace(0, long_name.size(), short_name);
+    }
+  }
+  return message;
+}
+
+int wrong_usage(const std::string& message) {
+  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  return exit_usage;
+}
+
+// Empty if the commands and options are set now; else what the program ends with.
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed;
+  for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(protect(*it));
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::ExtrasError&) {
+    return wrong_usage(unexpected(app));
+  } catch (const CLI::ParseError& e) {
+    const bool asked = e.get_exit_code() == 0;  // --help, --version
+    std::ostringstream out, err;
+    app.exit(e, out, err);
+    if (asked) return print(out.str());
+    std::fprintf(stderr, "lapilli: %s", named_as_typed(err.str(), app, arguments).c_str());
+    return exit_usage;
+  }
+  return {};
+}
+
+int run(std::vector<std::string> arguments) {
+  CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
+  Context context;
+  add_commands(app, context);
   // CLI11 would give what is behind "--" to the main command.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) {
     context.behind_dashes.assign(dashes + 1, arguments.end());
     arguments.erase(dashes, arguments.end());
   }
-  std::vector<std::string> reversed;
-  for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(protect(std::move(*it)));
-  try {
-    app.parse(std::move(reversed));
-  } catch (const CLI::ParseError& e) {
-    const bool asked = e.get_exit_code() == 0;  // --help, --version
-    std::ostringstream out, err;
-    app.exit(e, out, err);
-    if (asked) return print(out.str());
-    std::fprintf(stderr, "lapilli: %s", err.str().c_str());
-    return exit_usage;
-  }
-  const bool texts =
-      app.got_subcommand("translate") || app.got_subcommand("summarize") || app.got_subcommand("generate");
-  if (!context.behind_dashes.empty() && !texts) {
-    std::fprintf(stderr, "lapilli: only translate, summarize and generate take arguments behind --\n");
-    return exit_usage;
-  }
+  rewrite_help(arguments);
+  if (const std::string wrong = wrong_command(app, arguments); !wrong.empty()) return wrong_usage(wrong);
+  if (const auto code = parse(app, arguments)) return *code;
+  const auto commands = app.get_subcommands();
+  if (!context.behind_dashes.empty() && (commands.empty() || !takes_texts(*commands.back())))
+    return wrong_usage("only translate, summarize and generate take arguments behind --");
   if (!context.run) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return exit_usage;

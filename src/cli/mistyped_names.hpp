@@ -10,10 +10,10 @@ namespace lapilli::cli {
 std::string why_no_text(const std::string& argument);
 
 inline constexpr const char* kFileNameRule =
-    R"(An argument that names a file is that file. One that is written like the name of a file which is not there, or names
-a directory, is an error, unless --text says that it is a text: one without blanks that begins with / ./ ../ or ~/, is in
-a directory that is there, or ends in .txt, .md, .csv, .srt, .html, .json, .pdf or the like. Addresses (with ://) and
-words such as and/or, 24/7, e.g. and 3.14 are texts.
+    R"(An argument that names a file is that file. One that is written like the name of a file which is not there, or
+names a directory, is an error, unless --text says that it is a text: one without blanks that begins with /, ./, ../ or
+~/, is in a directory that is there, or ends in .txt, .md, .csv, .srt, .html, .json, .pdf or the like. Addresses (with
+://) and words such as and/or, 24/7, e.g. and 3.14 are texts.
 )";
 
 }  // namespace lapilli::cli

@@ -15,8 +15,6 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr uint64_t kMostInt = std::numeric_limits<int32_t>::max();
-
 void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   // Taken raw: CLI11's own conversion would read something into braces.
   command
@@ -46,18 +44,18 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
 }
 
 void add_search(CLI::App& command, TextArguments& a) {
-  command.add_option("-b,--beam", a.beam, "Beams; 1 is greedy search. Without it, the model decides")
+  command.add_option("-b,--beam", a.beam, "Beams, at most 32; 1 is greedy search. Without it, the model decides")
       ->type_name("N")
-      ->transform(whole_number(1, 1 << 20));
+      ->transform(whole_number(1, kMostBeams));
   command.add_option("--max-length", a.max_length, "Longest output in tokens, start and end included")
       ->type_name("N")
-      ->transform(whole_number(1, kMostInt));
+      ->transform(whole_number(1, kMostLength));
   command
       .add_option(
           "--nbest", a.nbest,
           "Sequences per text: at most as many as beams, and up to 256 if they are drawn with one beam; needs --json")
       ->type_name("N")
-      ->transform(whole_number(1, 1 << 20));
+      ->transform(whole_number(1, kMostSequences));
   auto* sample = command.add_flag("--sample", a.sample, "Draw tokens by their probability instead of taking the best");
   command.add_option("--seed", a.seed, "The same seed draws the same on the same device")
       ->type_name("N")
@@ -171,6 +169,26 @@ int read_options(const TextArguments& a, std::string& text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return 0;
+}
+
+std::string named_as_typed(const TextArguments& a, const std::string& message) {
+  struct Name {
+    bool typed;
+    std::string library, program;
+  };
+  const Name names[] = {{a.beam > 0, "num_beams:", "--beam:"},
+                        {a.nbest > 1, "num_return_sequences:", "--nbest:"},
+                        {a.max_length > 0, "max_length:", "--max-length:"},
+                        {a.temperature.has_value(), "temperature:", "--temperature:"},
+                        {a.top_p.has_value(), "top_p:", "--top-p:"},
+                        {a.min_p.has_value(), "min_p:", "--min-p:"},
+                        {a.typical_p.has_value(), "typical_p:", "--typical-p:"},
+                        {!a.options.empty(), "the options given as JSON",
+                         a.options.starts_with('@') ? a.options.substr(1) : "--options"}};
+  for (const Name& name : names) {
+    if (name.typed && message.starts_with(name.library)) return name.program + message.substr(name.library.size());
+  }
+  return message;
 }
 
 std::string options_json(const TextArguments& a, const std::string& given) {

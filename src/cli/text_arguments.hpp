@@ -55,4 +55,7 @@ int read_options(const TextArguments& arguments, std::string& text);
 // `given` (what --options gives) with what the sampling arguments say behind it, which then counts.
 std::string options_json(const TextArguments& arguments, const std::string& given);
 
+// A message of the library, which calls options by other names than the program does.
+std::string named_as_typed(const TextArguments& arguments, const std::string& message);
+
 }  // namespace lapilli::cli

@@ -65,8 +65,8 @@ TEST(CliDevice, LineEndsAndMarks) {
 TEST(CliDevice, LinesOfBlanksAreEmpty) {
   const std::string text = expected()[0].text, french = expected()[0].french;
   std::string input = text + "\n", all, empty;
-  for (const char* c : {"\t\v\f ", "\x1c", "\u0085", "\u00a0", "\u1680", "\u2009", "\u200b", "\u200f", "\u2028", "\u202f",
-                        "\u2060", "\u3000", "\ufeff"}) {
+  for (const char* c : {"\t\v\f ", "\x1c", "\u0085", "\u00a0", "\u1680", "\u2009", "\u200b", "\u200f", "\u2028",
+                        "\u202f", "\u2060", "\u3000", "\ufeff"}) {
     input += std::string(c) + "\n";
     all += c;
     empty += "\n";
@@ -165,7 +165,7 @@ TEST(CliDevice, SeveralSequences) {
   }
   const Outcome too_many = translate({"--json", "--nbest", "5", "--beam", "4", "Hello."});
   EXPECT_EQ(too_many.code, 2);
-  EXPECT_TRUE(contains(too_many.err, "num_return_sequences")) << too_many.err;
+  EXPECT_TRUE(contains(too_many.err, "--nbest: 5")) << too_many.err;
 }
 
 TEST(CliDevice, ScoresOfTokens) {
@@ -243,7 +243,7 @@ TEST(CliDevice, SamplingArgumentsReachTheModel) {
   EXPECT_EQ(translate({"--temperature", "0.5", "Hello."}).code, 2);  // not without --sample
   const Outcome wrong = translate({"--sample", "--top-p", "7", "--options", R"({"max_length": 9} )", "Hello."});
   EXPECT_NE(wrong.code, 0);
-  EXPECT_TRUE(contains(wrong.err, "top_p") || contains(wrong.err, "do_sample")) << wrong.err;
+  EXPECT_TRUE(contains(wrong.err, "--top-p: 7")) << wrong.err;
 }
 
 TEST(CliDevice, SeedsRepeat) {
@@ -294,7 +294,7 @@ TEST(CliDevice, Options) {
   for (const char* broken : {"{", "[1]", R"({"num_beams": "many"})", R"({"num_beams": 1e999})"}) {
     const Outcome outcome = translate({"--options", broken, text});
     EXPECT_EQ(outcome.code, 2) << broken << ": " << outcome.err;
-    EXPECT_TRUE(contains(outcome.err, "JSON")) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "--options")) << outcome.err;
   }
   const Outcome contrastive = translate({"--options", R"({"penalty_alpha": 0.6})", text});
   EXPECT_EQ(contrastive.out, "");
@@ -340,7 +340,36 @@ TEST(CliDevice, ModelOfTheEnvironment) {
   spawn.environment = {"LAPILLI_MODEL=" + (folder.path() / "nothing").string()};
   const Outcome outcome = run(spawn);
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_TRUE(contains(outcome.err, "nothing")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "LAPILLI_MODEL") && contains(outcome.err, "nothing")) << outcome.err;
+}
+
+// The program's limits are the library's.
+TEST(CliDevice, LimitsOfTheLibrary) {
+  const Outcome beams = translate({"--options", R"({"num_beams": 33})", "Hello."});
+  EXPECT_EQ(beams.code, 2);
+  EXPECT_TRUE(contains(beams.err, "num_beams: 33 is not between 1 and 32")) << beams.err;
+  const Outcome drawn =
+      translate({"--json", "--sample", "--beam", "1", "--options", R"({"num_return_sequences": 257})", "Hello."});
+  EXPECT_TRUE(contains(drawn.err, "num_return_sequences: 257 is not between 1 and 256")) << drawn.err;
+  const Outcome length = translate({"--options", R"({"max_length": 1048577})", "Hello."});
+  EXPECT_TRUE(contains(length.err, "at most 1048576")) << length.err;
+}
+
+TEST(CliDevice, MessagesNameOptionsAsTyped) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--json", "--beam", "2", "--nbest", "5"}, "lapilli: --nbest: 5 is not between 1 and the number of beams, 2"},
+      {{"--max-length", "1"}, "--max-length: 1 "},
+      {{"--sample", "--temperature", "0"}, "lapilli: --temperature: 0 "},
+      {{"--sample", "--top-p", "2"}, "lapilli: --top-p: 2 "},
+      {{"--options", "{"}, "lapilli: --options is not valid JSON"},
+      {{"--options", R"({"nonsense": 1})"}, "lapilli: --options: nonsense is not known"},
+  };
+  for (auto [arguments, message] : cases) {
+    arguments.emplace_back("Hello.");
+    const Outcome outcome = translate(arguments);
+    EXPECT_NE(outcome.code, 0) << message;
+    EXPECT_TRUE(contains(outcome.err, message)) << message << ": " << outcome.err;
+  }
 }
 
 TEST(CliDevice, OptionsOfAFile) {
@@ -352,7 +381,7 @@ TEST(CliDevice, OptionsOfAFile) {
   EXPECT_EQ(drawn.out, expected()[0].greedy + "\n") << drawn.err;
   const Outcome bad = translate({"--options", "@" + folder.file("bad.json", "{\"num_beams\": 1"), "Hello."});
   EXPECT_EQ(bad.code, 2);
-  EXPECT_TRUE(contains(bad.err, "not valid JSON")) << bad.err;
+  EXPECT_TRUE(contains(bad.err, "bad.json is not valid JSON")) << bad.err;
 }
 
 TEST(CliDevice, ModelWithoutTokenizer) {

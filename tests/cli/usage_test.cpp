@@ -23,10 +23,71 @@ TEST(CliUsage, HelpTeaches) {
   }
 }
 
+TEST(CliUsage, HelpIsACommandToo) {
+  EXPECT_EQ(run(lapilli({"help"})).out, run(lapilli({"--help"})).out);
+  for (const char* command : {"translate", "devices", "bench"}) {
+    const Outcome help = run(lapilli({"help", command}));
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_EQ(help.out, run(lapilli({command, "--help"})).out);
+    EXPECT_TRUE(contains(help.out, std::string("lapilli ") + command)) << help.out;
+  }
+  EXPECT_EQ(run(lapilli({"-q", "help", "plan"})).out, run(lapilli({"plan", "--help"})).out);
+}
+
 TEST(CliUsage, Version) {
-  const Outcome version = run(lapilli({"--version"}));
-  EXPECT_EQ(version.code, 0);
-  EXPECT_EQ(version.out, std::string("lapilli ") + LAPILLI_VERSION + "\n");
+  for (const char* flag : {"--version", "-V"}) {
+    const Outcome version = run(lapilli({flag}));
+    EXPECT_EQ(version.code, 0);
+    EXPECT_EQ(version.out, std::string("lapilli ") + LAPILLI_VERSION + "\n");
+  }
+}
+
+TEST(CliUsage, SaysWhatWasMeant) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"transalte", "Hello."}, "there is no command transalte; did you mean translate?"},
+      {{"-q", "summarise"}, "there is no command summarise; did you mean summarize?"},
+      {{"help", "inspec"}, "there is no command inspec; did you mean inspect?"},
+      {{"nonsense", "--help"}, "there is no command nonsense; lapilli --help lists them"},
+      {{"translate", "--bean", "3", "Hello."}, "translate has no option --bean; did you mean --beam?"},
+      {{"translate", "--temp=2", "Hello."}, "translate has no option --temp; did you mean --temperature?"},
+      {{"devices", "--quite"}, "devices has no option --quite; did you mean --quiet?"},
+      {{"--verison"}, "there is no option --verison; did you mean --version?"},
+      {{"translate", "--Hello!"}, "a text that begins with - stands behind --"},
+      {{"devices", "--xyzzy"}, "devices has no option --xyzzy; see lapilli devices --help"},
+      {{"inspect", "a", "[b]"}, "inspect takes no argument [b]; see lapilli inspect --help"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = run(lapilli(c.arguments));
+    EXPECT_EQ(outcome.code, 2) << c.message;
+    EXPECT_EQ(outcome.out, "") << c.message;
+    EXPECT_TRUE(contains(outcome.err, c.message)) << outcome.err;
+  }
+}
+
+TEST(CliUsage, LimitsAreTrueAndOptionsNamedAsTyped) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"translate", "--beam", "100000", "Hello."}, "--beam: \"100000\" is no whole number from 1 to 32"},
+      {{"translate", "-b", "0", "Hello."}, "lapilli: -b: \"0\" is no whole number from 1 to 32"},
+      {{"translate", "--json", "--nbest", "257", "Hello."}, "--nbest: \"257\" is no whole number from 1 to 256"},
+      {{"translate", "--max-length", "1048577", "Hello."}, "from 1 to 1048576"},
+      {{"plan", "--beam", "33"}, "from 1 to 32"},
+      {{"plan", "--batch", "1025"}, "from 1 to 1024"},
+      {{"plan", "--source", "65537"}, "from 1 to 65536"},
+      {{"bench", "--batch", "1,0"}, "from 1 to 1024"},
+      {{"bench", "--runs", "65537"}, "from 1 to 65536"},
+  };
+  for (const auto& [arguments, message] : cases) {
+    const Outcome outcome = run(lapilli(arguments));
+    EXPECT_EQ(outcome.code, 2) << message;
+    EXPECT_TRUE(contains(outcome.err, message)) << outcome.err;
+  }
+  // What the program allows, the library does.
+  const Outcome plan = run(lapilli({"plan", "--shape", "tiny,layers=1", "--beam", "32", "--batch", "32"}));
+  EXPECT_EQ(plan.code, 0) << plan.err;
 }
 
 TEST(CliUsage, WrongUsageIsExitCodeTwo) {
@@ -131,9 +192,9 @@ TEST(CliUsage, MistypedFileNamesAreNoTexts) {
 TEST(CliUsage, WordsWithDotsAndSlashesAreTexts) {
   TemporaryFolder folder;
   for (const std::string text :
-       {"and/or", "km/h", "24/7", "e.g.", "3.14", "1.5/2.5", "...", ".../...", ".txt", "Node.js", "example.com", "Hello.",
-        "https://example.com/letter.txt", "Read ./letter.txt", "the file letter.txt", "/ or \\ ?", "letter.txt.", "",
-        "I\u00a0lost\u3000letter.txt"}) {
+       {"and/or", "km/h", "24/7", "e.g.", "3.14", "1.5/2.5", "...", ".../...", ".txt", "Node.js", "example.com",
+        "Hello.", "https://example.com/letter.txt", "Read ./letter.txt", "the file letter.txt", "/ or \\ ?",
+        "letter.txt.", "", "I\u00a0lost\u3000letter.txt"}) {
     const Outcome outcome = translate_nowhere({text}, folder.path().string());
     EXPECT_EQ(outcome.code, 4) << text << ": " << outcome.err;
   }
@@ -176,6 +237,23 @@ TEST(CliInspect, ModelOfTheEnvironment) {
   const Outcome outcome = run(spawn);
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, folder.path().string())) << outcome.out;
+}
+
+TEST(CliInspect, SaysThatTheModelIsThatOfTheEnvironment) {
+  TemporaryFolder folder;
+  const std::string nothing = (folder.path() / "nothing").string();
+  for (const std::string& directory : {nothing, folder.path().string()}) {
+    for (const char* command : {"inspect", "plan"}) {
+      Spawn spawn = lapilli({command});
+      spawn.environment = {"LAPILLI_MODEL=" + directory};
+      const Outcome outcome = run(spawn);
+      EXPECT_EQ(outcome.code, 3);
+      EXPECT_TRUE(contains(outcome.err, "LAPILLI_MODEL names " + directory + ",")) << outcome.err;
+    }
+  }
+  Spawn named = lapilli({"inspect", nothing});
+  named.environment = {"LAPILLI_MODEL=" + nothing};
+  EXPECT_FALSE(contains(run(named).err, "LAPILLI_MODEL"));
 }
 
 // Installed under a prefix that was moved: the model is found relative to the program.
