@@ -145,6 +145,7 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
   all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
+  all.push_back(kv_case({6, 24, 0, step(2, 8, 6, 5), 3, 5}));        // a part that small bindings leave alone
   all.push_back(kv_case({5, 64, 64, step(1, 64, 5, 200), 190, 4}));  // slots that do not fit there
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
 }
