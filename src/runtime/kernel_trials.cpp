@@ -8,19 +8,21 @@
 
 namespace lapilli {
 
-namespace {
-
-constexpr size_t kCasesPerKernel = 2;
-constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
-
-// A case to run, by one variant of its op.
-struct Trial {
+// A case to run, by one variant of its op. Not of the unnamed namespace, since KernelTrials::Impl holds some.
+struct KernelTrial {
   std::shared_ptr<OpCase> c;
   Variant variant;
   bool floor = false;
   std::vector<Dispatch> dispatches;
   uint64_t words = 0;
 };
+
+namespace {
+
+using Trial = KernelTrial;
+
+constexpr size_t kCasesPerKernel = 2;
+constexpr uint64_t kCaseWords = 1 << 15;  // of all tensors of a case; larger ones are left to the op suite
 
 uint64_t case_words(const OpCase& c) {
   uint64_t words = 0;
