@@ -11,9 +11,6 @@ namespace {
 // More steps in one submission win nothing and make every cancellation wait.
 constexpr uint32_t kMaxStepsInFlight = 64;
 
-// Rows of logits that are given out of one source.
-constexpr uint32_t kMostLogits = 256;
-
 // Sources that are encoded already are the request's, where it left them empty.
 Status take_encoded(const Model& model, GenerateRequest& request) {
   if (request.encoded.empty()) return {};

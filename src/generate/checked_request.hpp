@@ -12,6 +12,9 @@
 
 namespace lapilli {
 
+// Rows of logits that are given out of one source.
+constexpr uint32_t kMostLogits = 256;
+
 class CheckedRequest {
  public:
   CheckedRequest() = default;  // of nothing

@@ -17,6 +17,7 @@ uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(
 
 // Rows of given ids that one pass takes at most.
 constexpr uint32_t kMostGivenRows = 256;
+static_assert(kMostLogits <= kMostGivenRows, "what one source asks for fits one admission");
 
 // Positions that a translation of this many source ids hardly ever exceeds, so that caches are sized by what is usual. By
 // the source's bucket, so that one source bucket has one target bucket.
@@ -123,7 +124,8 @@ WorkspaceKey Job::Impl::key() const {
   key.capture = request().capture_scores;
   key.deterministic = request().deterministic;
   const bool cpu = model->device()->caps().type == DeviceType::cpu;
-  key.steps_per_submit = request().capture_scores ? 1 : request().steps_in_flight ? request().steps_in_flight : (cpu ? 4 : 8);
+  const uint32_t steps = request().steps_in_flight ? request().steps_in_flight : (cpu ? 4 : 8);
+  key.steps_per_submit = request().capture_scores ? 1 : steps;
   SessionShape& s = key.shape;
   s.beams = options.beams;
   const uint32_t most = kMaxRows / s.beams;
