@@ -462,7 +462,8 @@ struct AttentionChoice {
   int32_t layer = LAPILLI_ATTENTION_MEAN, head = LAPILLI_ATTENTION_MEAN;
 };
 
-// What the model looked at in one of the runs that a sequence is made of; see lapilli.h. Not for several threads at once.
+// What the model looked at in one of the runs that a sequence is made of; see lapilli.h. Not for several threads at
+// once.
 class Attention {
  public:
   static Result<Attention> run(const Model& model, const Results& results, size_t input, size_t sequence = 0,

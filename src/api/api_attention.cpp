@@ -32,14 +32,10 @@ Result<const lapilli::TextSequence*> find_sequence(const lapilli_result* result,
 
 Result<lapilli::AttentionKind> kind_of(int32_t kind) {
   switch (kind) {
-    case LAPILLI_ATTENTION_CROSS:
-      return lapilli::AttentionKind::cross;
-    case LAPILLI_ATTENTION_ENCODER:
-      return lapilli::AttentionKind::encoder;
-    case LAPILLI_ATTENTION_DECODER:
-      return lapilli::AttentionKind::decoder;
-    default:
-      return fail(ErrorCode::invalid_argument, "attention kind %d; 0 is cross, 1 encoder, 2 decoder", kind);
+    case LAPILLI_ATTENTION_CROSS: return lapilli::AttentionKind::cross;
+    case LAPILLI_ATTENTION_ENCODER: return lapilli::AttentionKind::encoder;
+    case LAPILLI_ATTENTION_DECODER: return lapilli::AttentionKind::decoder;
+    default: return fail(ErrorCode::invalid_argument, "attention kind %d; 0 is cross, 1 encoder, 2 decoder", kind);
   }
 }
 

@@ -59,8 +59,7 @@ Result<lapilli::TextInput> read_input(size_t index, const lapilli_input& from) {
       to.has_ids = true;
       to.ids = {from.ids.ids, from.ids.count};
       return to;
-    default:
-      return unknown_kind(index, from.kind).error();
+    default: return unknown_kind(index, from.kind).error();
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace lapilli {
 
-// The directory that LAPILLI_MODEL names (an error if that holds no config.json), or else the bundled model: looked for below the folder of
-// the running program and of the library, as installed (../share/lapilli/models) and as built. UTF-8. The error lists
-// what was looked at.
+// The directory that LAPILLI_MODEL names (an error if that holds no config.json), or else the bundled model: looked for
+// below the folder of the running program and of the library, as installed (../share/lapilli/models) and as built.
+// UTF-8. The error lists what was looked at.
 Result<std::string> default_model_directory();
 
 }  // namespace lapilli

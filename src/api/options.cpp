@@ -58,19 +58,11 @@ Status read_bad_words(const lapilli_options& from, GenerationConfig& to) {
 
 Status read_early_stopping(int32_t from, std::optional<EarlyStopping>& to) {
   switch (from) {
-    case LAPILLI_MODEL_DEFAULT:
-      return {};
-    case LAPILLI_EARLY_STOPPING_FALSE:
-      to = EarlyStopping::no;
-      return {};
-    case LAPILLI_EARLY_STOPPING_TRUE:
-      to = EarlyStopping::yes;
-      return {};
-    case LAPILLI_EARLY_STOPPING_NEVER:
-      to = EarlyStopping::never;
-      return {};
-    default:
-      return fail(ErrorCode::invalid_argument, "early_stopping is %d; it is 0, 1 or 2", from);
+    case LAPILLI_MODEL_DEFAULT: return {};
+    case LAPILLI_EARLY_STOPPING_FALSE: to = EarlyStopping::no; return {};
+    case LAPILLI_EARLY_STOPPING_TRUE: to = EarlyStopping::yes; return {};
+    case LAPILLI_EARLY_STOPPING_NEVER: to = EarlyStopping::never; return {};
+    default: return fail(ErrorCode::invalid_argument, "early_stopping is %d; it is 0, 1 or 2", from);
   }
 }
 
@@ -176,8 +168,8 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
     };
   }
   if (from.cancel_token) {
-    request.progress = [asked = std::move(request.progress), cancelled = from.cancel_token->cancelled](
-                           uint64_t done, uint64_t total) {
+    request.progress = [asked = std::move(request.progress), cancelled = from.cancel_token->cancelled](uint64_t done,
+                                                                                                       uint64_t total) {
       return !cancelled->load() && (!asked || asked(done, total));
     };
   }

@@ -58,8 +58,7 @@ class ProfileSession {
   // None of them ends while it is timed: that is forbidden for more steps than are run.
   Status make_sentences() {
     const auto wanted = exact_steps(beams_, std::max(r_.target, steps() + 1));
-    LAPILLI_TRY(const auto resolved,
-                resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
+    LAPILLI_TRY(const auto resolved, resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
     LAPILLI_TRY(const auto options, resolved.for_given(1));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
@@ -130,8 +129,8 @@ class ProfileSession {
     const uint32_t tick = steps() - 1;
     const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
     std::vector<uint32_t> header(LogLayout::header);
-    LAPILLI_CHECK(w_->session->read(w_->session->state(StateKind::log), row * 4,
-                                    std::as_writable_bytes(std::span(header))));
+    LAPILLI_CHECK(
+        w_->session->read(w_->session->state(StateKind::log), row * 4, std::as_writable_bytes(std::span(header))));
     if (header[LogLayout::tick] != tick || header[LogLayout::ran] != w_->key.shape.rows())
       return fail(ErrorCode::internal, "the log has step %u with %u rows; step %u with %u were to be timed",
                   header[LogLayout::tick], header[LogLayout::ran], tick, w_->key.shape.rows());

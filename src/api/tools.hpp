@@ -28,7 +28,7 @@ Outcome inspect(const std::string& directory, bool json);
 
 // What a plan is asked for. The device (or the mask alone, where there is none) decides variants and slices.
 struct PlanRequest {
-  std::string model;       // directory, or "shape:..."; empty: the bundled model
+  std::string model;           // directory, or "shape:..."; empty: the bundled model
   std::string graph = "step";  // encode, init or step
   std::string select, caps;
   unsigned batch = 1, beams = 4, source = 32, target = 64;

@@ -24,16 +24,11 @@ std::string api_version(uint32_t v) { return format("%u.%u.%u", (v >> 22) & 0x7f
 
 const char* type_name(DeviceType type) {
   switch (type) {
-    case DeviceType::integrated:
-      return "integrated GPU";
-    case DeviceType::discrete:
-      return "discrete GPU";
-    case DeviceType::virtual_gpu:
-      return "virtual GPU";
-    case DeviceType::cpu:
-      return "CPU driver";
-    case DeviceType::other:
-      break;
+    case DeviceType::integrated: return "integrated GPU";
+    case DeviceType::discrete: return "discrete GPU";
+    case DeviceType::virtual_gpu: return "virtual GPU";
+    case DeviceType::cpu: return "CPU driver";
+    case DeviceType::other: break;
   }
   return "other";
 }

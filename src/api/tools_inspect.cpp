@@ -28,12 +28,9 @@ std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint) {
 const char* positions_name(const model::StackConfig& stack) {
   switch (stack.positions) {
     case model::Positions::sinusoid_split:
-    case model::Positions::sinusoid_fairseq:
-      return "sinusoidal";
-    case model::Positions::learned:
-      return "learned";
-    case model::Positions::none:
-      break;
+    case model::Positions::sinusoid_fairseq: return "sinusoidal";
+    case model::Positions::learned: return "learned";
+    case model::Positions::none: break;
   }
   return stack.relative_buckets ? "relative" : "none";
 }

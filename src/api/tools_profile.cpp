@@ -102,7 +102,7 @@ std::string columns(const Figures& f, const char* limited_by = "") {
 }
 constexpr const char* kColumns = "        us         MB         Mop      GB/s     Gop/s   limit\n";
 
-int width(const std::vector<Line>& lines, std::string Line::* text, size_t least) {
+int width(const std::vector<Line>& lines, std::string Line::*text, size_t least) {
   for (const Line& l : lines) least = std::max(least, (l.*text).size());
   return static_cast<int>(least);
 }
@@ -133,8 +133,9 @@ std::string heading(const BenchRequest& r, const BenchModel& loaded, const Devic
         "Times: this device has no timestamps. Each dispatch is a submission of its own, timed by the host; medians of "
         "%u runs.\n",
         r.runs);
-  s += format("A dispatch that does next to nothing takes %.1f us in this way: about so much of every time is no work.\n",
-              limits.least_us);
+  s += format(
+      "A dispatch that does next to nothing takes %.1f us in this way: about so much of every time is no work.\n",
+      limits.least_us);
   s += format("Limits, the best of %u runs: %.2f GB/s (%s); %.2f Gop/s (%s).\n", limits.runs,
               limits.bytes.per_second * 1e-9, limits.bytes.how.c_str(), limits.operations.per_second * 1e-9,
               limits.operations.how.c_str());
@@ -151,11 +152,8 @@ json to_json(const Table& t) {
   json dispatches = json::array(), ops = json::array();
   for (const Line& l : t.lines) {
     json one = to_json(l.figures);
-    one.update({{"label", l.label},
-                {"op", l.op},
-                {"shader", l.shader},
-                {"groups", l.groups},
-                {"limited_by", l.limited_by}});
+    one.update(
+        {{"label", l.label}, {"op", l.op}, {"shader", l.shader}, {"groups", l.groups}, {"limited_by", l.limited_by}});
     dispatches.push_back(std::move(one));
   }
   for (const Line& l : t.by_op) {

@@ -7,11 +7,17 @@
 namespace lapilli {
 
 template <class T>
-constexpr T div_up(T a, T b) { return (a + b - 1) / b; }
+constexpr T div_up(T a, T b) {
+  return (a + b - 1) / b;
+}
 template <class T>
-constexpr T round_up(T a, T b) { return div_up(a, b) * b; }
+constexpr T round_up(T a, T b) {
+  return div_up(a, b) * b;
+}
 template <class T>
-constexpr T round_down(T a, T b) { return a / b * b; }
+constexpr T round_down(T a, T b) {
+  return a / b * b;
+}
 
 // False on overflow; sizes from files go through these.
 constexpr bool checked_mul(uint64_t a, uint64_t b, uint64_t& out) {

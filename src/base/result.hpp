@@ -6,6 +6,13 @@
 #include <utility>
 #include <variant>
 
+// Of a function like printf: which parameter is the format, and which the first that it speaks of.
+#if defined(__GNUC__)
+#define LAPILLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define LAPILLI_PRINTF(text, first)
+#endif
+
 namespace lapilli {
 
 // What kind of failure, for programs; the message is for people. The C API maps these one to one.
@@ -38,7 +45,7 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
-  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}       // NOLINT: implicit on purpose
+  Result(T value) : v_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit on purpose
   Result(Error error) : v_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return v_.index() == 0; }
@@ -75,15 +82,11 @@ class [[nodiscard]] Status {
 };
 
 // Makes an Error from printf-style arguments.
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+LAPILLI_PRINTF(2, 3)
 Error fail(ErrorCode code, const char* format, ...);
 
 // printf into a string; for messages.
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
+LAPILLI_PRINTF(1, 2)
 std::string format(const char* format, ...);
 
 }  // namespace lapilli
@@ -98,8 +101,8 @@ std::string format(const char* format, ...);
   } while (0)
 
 // LAPILLI_TRY(auto x, result_expression): declares or assigns x, or returns the error.
-#define LAPILLI_TRY_(tmp, target, expr)          \
-  auto tmp = (expr);                             \
-  if (!tmp) return std::move(tmp).error();       \
+#define LAPILLI_TRY_(tmp, target, expr)    \
+  auto tmp = (expr);                       \
+  if (!tmp) return std::move(tmp).error(); \
   target = std::move(tmp).value()
 #define LAPILLI_TRY(target, expr) LAPILLI_TRY_(LAPILLI_CONCAT(try_, __LINE__), target, expr)

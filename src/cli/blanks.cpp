@@ -12,7 +12,7 @@ struct Range {
 };
 constexpr Range kBlanks[] = {
     {"\t", "\r"},
-    {"\x1c", " "},                      // separators of files, groups, records and units: white space to many programs
+    {"\x1c", " "},                     // separators of files, groups, records and units: white space to many programs
     {"\xc2\x85", "\xc2\x85"},          // U+0085 next line
     {"\xc2\xa0", "\xc2\xa0"},          // U+00A0 no-break space
     {"\xe1\x9a\x80", "\xe1\x9a\x80"},  // U+1680 Ogham space

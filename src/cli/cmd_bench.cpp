@@ -63,11 +63,10 @@ void add_bench(CLI::App& app, Context& context) {
   command->add_option("--runs", r.runs, "Runs per figure")
       ->transform(whole_number(1, kMostRuns))
       ->capture_default_str();
-  auto* steps = command
-                    ->add_option("--steps-in-flight", r.steps_in_flight,
-                                 "Decoder steps a submission; 0: chosen by the device")
-                    ->transform(whole_number(0, kMostU32))
-                    ->capture_default_str();
+  auto* steps =
+      command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
+          ->transform(whole_number(0, kMostU32))
+          ->capture_default_str();
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   auto* json = command->add_flag("--json", r.json, "As JSON");

@@ -20,24 +20,17 @@ enum ExitCode : int {
 
 inline int exit_code(lapilli_status status) {
   switch (status) {
-    case LAPILLI_OK:
-      return exit_ok;
-    case LAPILLI_INVALID_ARGUMENT:
-      return exit_usage;
+    case LAPILLI_OK: return exit_ok;
+    case LAPILLI_INVALID_ARGUMENT: return exit_usage;
     case LAPILLI_NOT_FOUND:
     case LAPILLI_INVALID_DATA:
-    case LAPILLI_UNSUPPORTED:
-      return exit_input;
+    case LAPILLI_UNSUPPORTED: return exit_input;
     case LAPILLI_NO_DEVICE:
     case LAPILLI_DEVICE_LOST:
-    case LAPILLI_TIMEOUT:
-      return exit_device;
-    case LAPILLI_OUT_OF_MEMORY:
-      return exit_memory;
-    case LAPILLI_CANCELLED:
-      return exit_interrupted;
-    default:
-      return exit_internal;
+    case LAPILLI_TIMEOUT: return exit_device;
+    case LAPILLI_OUT_OF_MEMORY: return exit_memory;
+    case LAPILLI_CANCELLED: return exit_interrupted;
+    default: return exit_internal;
   }
 }
 

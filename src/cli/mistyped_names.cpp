@@ -11,10 +11,10 @@ namespace lapilli::cli {
 namespace {
 
 // Of files that hold text, or that people take for such. No ending of a web address or of a word with a dot in it.
-constexpr std::string_view kEndings[] = {"txt",  "text", "md",   "markdown", "rst",  "tex",  "log", "srt",
-                                         "vtt",  "sub",  "html", "htm",      "xml",  "tmx",  "po",  "json",
-                                         "jsonl", "tsv", "csv",  "yaml",     "yml",  "rtf",  "doc", "docx",
-                                         "odt",  "pdf",  "epub", "gz",       "zip",  "ids"};
+constexpr std::string_view kEndings[] = {"txt",   "text", "md",   "markdown", "rst", "tex", "log", "srt",
+                                         "vtt",   "sub",  "html", "htm",      "xml", "tmx", "po",  "json",
+                                         "jsonl", "tsv",  "csv",  "yaml",     "yml", "rtf", "doc", "docx",
+                                         "odt",   "pdf",  "epub", "gz",       "zip", "ids"};
 
 #if defined(_WIN32)
 constexpr const char* kSeparators = "/\\";
@@ -41,8 +41,7 @@ bool reads_as_file_name(const std::string& argument) {
   if (begins_like_a_path(argument)) return true;
   const size_t slash = argument.find_last_of(kSeparators);
   if (slash == std::string::npos) return has_usual_ending(argument);
-  return has_usual_ending(std::string_view(argument).substr(slash + 1)) ||
-         directory_exists(argument.substr(0, slash));
+  return has_usual_ending(std::string_view(argument).substr(slash + 1)) || directory_exists(argument.substr(0, slash));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct TextArguments {
   int32_t beam = 0, max_length = 0, nbest = 1;
   uint32_t batch = 32;
   uint64_t memory_limit = 0;  // MiB
-  bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false, stream = false;
+  bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
+       stream = false;
   bool split = false, no_split = false;
   bool lines = false;
   AttentionArguments attention;

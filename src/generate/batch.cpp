@@ -101,7 +101,8 @@ class Batches {
     return end;
   }
 
-  // Sources [begin, end) of the order. Returns how many are done with; none if they are to be run again, fewer at a time.
+  // Sources [begin, end) of the order. Returns how many are done with; none if they are to be run again, fewer at a
+  // time.
   Result<size_t> run_part(size_t begin, size_t end) {
     const size_t n = order_.size();
     if (progress_ && !progress_(done_, n)) return fail(ErrorCode::cancelled, "cancelled");

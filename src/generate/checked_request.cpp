@@ -88,8 +88,9 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
                   const char* what) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (positions && rows[i].size() > positions)
-      return fail(ErrorCode::invalid_argument, "%s %zu has %zu ids, the model has positions for %u; shorten or split it",
-                  what, i, rows[i].size(), positions);
+      return fail(ErrorCode::invalid_argument,
+                  "%s %zu has %zu ids, the model has positions for %u; shorten or split it", what, i, rows[i].size(),
+                  positions);
     for (const int32_t id : rows[i])
       if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
         return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id,

@@ -19,8 +19,8 @@ class CheckedRequest {
  public:
   CheckedRequest() = default;  // of nothing
   // Ids lie within the vocabularies, sources within the model's positions, lists are as long as there are sources, and
-  // options can be resolved; the error names what is not so. Sources that are encoded already and the decoder's start are
-  // filled in.
+  // options can be resolved; the error names what is not so. Sources that are encoded already and the decoder's start
+  // are filled in.
   static Result<CheckedRequest> check(const Model& model, GenerateRequest request);
 
   [[nodiscard]] const GenerateRequest& request() const { return request_; }

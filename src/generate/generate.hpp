@@ -1,9 +1,9 @@
 // Loaded models and generation jobs: what the public API stands on.
 //
 // Model: immutable after load; shared by any number of jobs, also from several threads.
-// Job: sources on their way through encoder and search. A state machine that never blocks: pump() submits what fits, polls
-// and harvests; wait() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it for each other. A
-// job belongs to one thread at a time; cancel() may come from any.
+// Job: sources on their way through encoder and search. A state machine that never blocks: pump() submits what fits,
+// polls and harvests; wait() is a loop around it. Jobs of one kind share a session (SearchEngine), and pump it for each
+// other. A job belongs to one thread at a time; cancel() may come from any.
 #pragma once
 
 #include <atomic>
@@ -62,7 +62,6 @@ class Model {
   [[nodiscard]] const GenerationConfig& generation_config() const;  // the model's own
   [[nodiscard]] const std::shared_ptr<vulkan::Device>& device() const;
 
-
   // What its jobs stand on.
   [[nodiscard]] const NetworkOnDevice& on_device() const;
   [[nodiscard]] MemoryLedger& memory() const;
@@ -87,18 +86,18 @@ struct GenerateRequest {
   // anew. `sources` may leave them empty.
   std::vector<std::shared_ptr<const EncodedSource>> encoded;
   bool keep_encoded = false;  // what the encoder makes of each source is given out, for other searches
-  // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front if
-  // every row starts with something else. They run in one pass over their positions.
+  // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front
+  // if every row starts with something else. They run in one pass over their positions.
   std::vector<std::vector<int32_t>> decoder_ids;
-  // Per source, positions of its given ids (0: the decoder start) whose logits are wanted: what the model says comes behind
-  // each, before any processor. At most 256 in all of one source. Empty: none.
+  // Per source, positions of its given ids (0: the decoder start) whose logits are wanted: what the model says comes
+  // behind each, before any processor. At most 256 in all of one source. Empty: none.
   std::vector<std::vector<uint32_t>> logits_at;
   // Models with window attention (LED): positions of each source that see everything and are seen by all. Empty: none,
   // as in the reference.
   std::vector<std::vector<uint32_t>> global_positions;
-  GenerationConfig options;      // what is set here wins over the model's generation_config
+  GenerationConfig options;                         // what is set here wins over the model's generation_config
   std::shared_ptr<const ResolvedOptions> resolved;  // the same, if the caller has resolved them already
-  uint32_t steps_in_flight = 0;  // S, steps per submission, at most 64; 0: chosen by the device
+  uint32_t steps_in_flight = 0;                     // S, steps per submission, at most 64; 0: chosen by the device
   // Sources that are worked on at a time, at most; 0: as many as fit in 1,024 rows. The others follow as these end.
   uint32_t batch = 0;
   // Every product sums in one order, whatever its size: a source's ids do not depend on what runs beside it. Without it
@@ -108,11 +107,11 @@ struct GenerateRequest {
   // Sampling: per source the number that its draws go by, so that they do not depend on how a batch is cut; empty:
   // counted from 0.
   std::vector<uint32_t> sequences;
-  bool capture_scores = false;   // keep logits and processed scores of every step (slow: one step per submission)
-  // Ids of each source's best hypothesis as soon as they are settled: without the given ones, each once and in order, the
-  // end token among them; together they are that hypothesis. With one beam every step settles an id; with several, the
-  // ids that all hypotheses share which can still win. Called by pump(), wait() or generate() in the calling thread; an
-  // error ends the job.
+  bool capture_scores = false;  // keep logits and processed scores of every step (slow: one step per submission)
+  // Ids of each source's best hypothesis as soon as they are settled: without the given ones, each once and in order,
+  // the end token among them; together they are that hypothesis. With one beam every step settles an id; with several,
+  // the ids that all hypotheses share which can still win. Called by pump(), wait() or generate() in the calling
+  // thread; an error ends the job.
   std::function<Status(size_t source, std::span<const int32_t> ids)> on_tokens;
 };
 
@@ -135,8 +134,8 @@ struct CapturedStep {
 
 struct GenerateOutput {
   std::vector<std::vector<Hypothesis>> hypotheses;  // per source, best first, num_return_sequences each
-  // Per source, why it has no hypotheses: the model gave no numbers for it, or it needs more memory than there is. Such a
-  // source fails alone; if all do, the first one's error is the call's.
+  // Per source, why it has no hypotheses: the model gave no numbers for it, or it needs more memory than there is. Such
+  // a source fails alone; if all do, the first one's error is the call's.
   std::vector<Status> errors;
   std::vector<std::vector<std::vector<float>>> logits;  // per source as GenerateRequest::logits_at: [vocabulary] each
   std::vector<std::shared_ptr<const EncodedSource>> encoded;  // if keep_encoded: per source, null if it failed
@@ -147,8 +146,8 @@ struct GenerateOutput {
 class Job {
  public:
   // Checks the request (ids in range, lengths, options that are not supported are named), takes or makes an engine, and
-  // submits nothing yet but, for the first job of a kind, the test of its kernels: pump() goes on behind it. Does not wait
-  // for the device.
+  // submits nothing yet but, for the first job of a kind, the test of its kernels: pump() goes on behind it. Does not
+  // wait for the device.
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, CheckedRequest request);
   ~Job();  // cancels what has not ended; waits for nothing
@@ -176,7 +175,8 @@ class Job {
 };
 
 // start, wait, take; cuts the sources into jobs by length, longest first, with fewer rows where the device's limits or
-// memory ask for it, and returns them in the order given. `progress` is asked often; done counts sources; false cancels.
+// memory ask for it, and returns them in the order given. `progress` is asked often; done counts sources; false
+// cancels.
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress = {});
 
@@ -187,8 +187,8 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
 
 // One pass of the network without a search: teacher forcing.
 struct ForwardRequest {
-  std::vector<std::vector<int32_t>> sources;  // as above
-  std::vector<std::vector<int32_t>> targets;  // decoder ids per source, ragged
+  std::vector<std::vector<int32_t>> sources;            // as above
+  std::vector<std::vector<int32_t>> targets;            // decoder ids per source, ragged
   std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
 };

@@ -19,8 +19,8 @@ uint32_t sentence_bucket(size_t n) { return static_cast<uint32_t>(std::bit_ceil(
 constexpr uint32_t kMostGivenRows = 256;
 static_assert(kMostLogits <= kMostGivenRows, "what one source asks for fits one admission");
 
-// Positions that a translation of this many source ids hardly ever exceeds, so that caches are sized by what is usual. By
-// the source's bucket, so that one source bucket has one target bucket.
+// Positions that a translation of this many source ids hardly ever exceeds, so that caches are sized by what is usual.
+// By the source's bucket, so that one source bucket has one target bucket.
 uint32_t likely_positions(uint32_t source_bucket, uint32_t given) { return 2 * source_bucket + 32 + given; }
 
 }  // namespace
@@ -29,12 +29,12 @@ struct Job::Impl {
   std::shared_ptr<Model> model;
   CheckedRequest checked;
   [[nodiscard]] const GenerateRequest& request() const { return checked.request(); }
-  SearchOptions options;  // of the first source
+  SearchOptions options;                             // of the first source
   std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` of each source
   WorkspaceKey wanted;
   std::optional<PlanCache::Preparation> preparation;  // until its kernels are proven
   std::shared_ptr<SearchEngine> engine;               // from then on
-  SearchEngine::Counts before;  // the engine's counts when the job began
+  SearchEngine::Counts before;                        // the engine's counts when the job began
   std::optional<OnceStream> stream;
   std::vector<SettledIds> settled;
   std::vector<bool> told;  // sentences whose end was seen
@@ -166,7 +166,8 @@ Status Job::Impl::find_engine() {
       return {};
     }
     const bool alone = wanted.shape.running == 1;
-    if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least) return std::move(found).error();
+    if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least)
+      return std::move(found).error();
   }
 }
 
@@ -292,8 +293,8 @@ Status Job::Impl::collect() {
     if (!s.status) {
       const ErrorCode code = s.status.error().code;
       if (first) first = s.status;
-      alone = alone && (code == ErrorCode::invalid_data || code == ErrorCode::out_of_memory ||
-                        code == ErrorCode::unsupported);
+      alone = alone &&
+              (code == ErrorCode::invalid_data || code == ErrorCode::out_of_memory || code == ErrorCode::unsupported);
       output.errors.back() = s.status;
       output.hypotheses.back().clear();
       continue;

@@ -27,7 +27,8 @@ struct InputPieces {
 // leave some out, and those that are trained on single ones (Conventions::one_sentence) of two already.
 enum class Split : uint8_t {
   never,
-  long_texts,  // of more than kWholeSentences sentences (with one_sentence: of several), or more than kWholeTokens tokens
+  long_texts,  // of more than kWholeSentences sentences (with one_sentence: of several), or more than kWholeTokens
+               // tokens
   always,
 };
 constexpr uint32_t kWholeSentences = 2, kWholeTokens = 96;

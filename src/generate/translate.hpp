@@ -37,7 +37,7 @@ struct TranslateRequest {
   uint32_t batch = 0;                   // inputs worked on together at most; 0: chosen
   uint32_t steps_in_flight = 0;
   bool deterministic = false;  // see GenerateRequest
-  TaskRequest task;  // the family's conventions for it; none: texts and settings as they are
+  TaskRequest task;            // the family's conventions for it; none: texts and settings as they are
   // Texts of several sentences are translated sentence by sentence and put together again. Unset: if the task is to
   // translate, and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
   // is an error; nothing is cut off.

@@ -53,12 +53,9 @@ class Player {
  public:
   Status play(const Event& event) {
     switch (event.kind) {
-      case Event::Kind::submit:
-        return submit(event);
-      case Event::Kind::wait:
-        return wait(event.ticket);
-      case Event::Kind::host:
-        return host(event);
+      case Event::Kind::submit: return submit(event);
+      case Event::Kind::wait: return wait(event.ticket);
+      case Event::Kind::host: return host(event);
     }
     return fail(ErrorCode::internal, "an event of unknown kind");
   }

@@ -47,7 +47,7 @@ struct Tensor {
   // The rows are those of a step or of an encode pass: a run computes only the first of them, as many as are live. Set
   // where rows come in; Graph::rows_like and updated() hand it on.
   bool live_rows = false;
-  bool scratch = false;    // room for the node that writes it, no value before or behind it; some variants leave it
+  bool scratch = false;  // room for the node that writes it, no value before or behind it; some variants leave it
 
   [[nodiscard]] uint64_t elements() const { return rows * ld; }
   [[nodiscard]] uint64_t bytes() const { return elements() * element_bytes(dtype); }

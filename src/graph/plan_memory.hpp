@@ -8,7 +8,8 @@
 
 namespace lapilli::graph {
 
-// First and last node that touch a tensor's bytes (aliases merged into their root). Tensors never touched: first > last.
+// First and last node that touch a tensor's bytes (aliases merged into their root). Tensors never touched: first >
+// last.
 struct Lifetime {
   NodeId first = kNone, last = 0;
 };

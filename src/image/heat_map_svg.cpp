@@ -67,17 +67,10 @@ std::string escaped(std::u32string_view text) {
   std::string out;
   for (const char32_t c : text) {
     switch (c) {
-      case U'&':
-        out += "&amp;";
-        break;
-      case U'<':
-        out += "&lt;";
-        break;
-      case U'>':
-        out += "&gt;";
-        break;
-      default:
-        append_encoded(out, allowed_in_xml(c));
+      case U'&': out += "&amp;"; break;
+      case U'<': out += "&lt;"; break;
+      case U'>': out += "&gt;"; break;
+      default: append_encoded(out, allowed_in_xml(c));
     }
   }
   return out;

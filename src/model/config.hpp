@@ -84,7 +84,7 @@ struct Config {
 // linear layer's name gets ".weight" and ".bias" behind it, a normalization's too (or ".gamma" and ".beta").
 struct AttentionNames {
   std::string q, k, v, out, norm;
-  std::string relative_bias;  // full name; of a linear layer with streams
+  std::string relative_bias;                 // full name; of a linear layer with streams
   std::string global_q, global_k, global_v;  // with windows
 };
 struct LayerNames {

@@ -45,8 +45,8 @@ struct AttentionWeights {
   WeightIndex qkv = kNoWeight;
   WeightIndex kv = kNoWeight;  // cross only
   WeightIndex out = kNoWeight, norm = kNoWeight;
-  // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words each.
-  // Layers may share them.
+  // Relative positions: values [buckets][heads] and the bucket of each distance (relative.hpp), in kBiasWords words
+  // each. Layers may share them.
   WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
   int32_t distance_low = 0;
   uint32_t distance_count = 0;

@@ -1,5 +1,5 @@
-// Graphs of a Transformer encoder-decoder: the encoder with the decoder's cross keys and values, rows of given decoder ids,
-// one decoder step, and the whole decoder at once (teacher forcing).
+// Graphs of a Transformer encoder-decoder: the encoder with the decoder's cross keys and values, rows of given decoder
+// ids, one decoder step, and the whole decoder at once (teacher forcing).
 #pragma once
 
 #include <cstdint>

@@ -46,14 +46,13 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant, std:
     uint32_t groups;
     std::vector<std::pair<graph::TensorId, Access>> writes;
   };
-  const Part parts[] = {
-      {ShaderId::admit_sentences,
-       a.sentences + 1,
-       {{node.outputs[kSearch], Access::write}, {node.outputs[kStep], Access::read_write}}},
-      {ShaderId::admit_given, a.sentences * a.shape.beams, {{node.outputs[kLineage], Access::write}}},
-      {ShaderId::admit_lists,
-       kListGroups,
-       {{node.outputs[kLists], Access::write}, {node.outputs[kLengths], Access::write}}}};
+  const Part parts[] = {{ShaderId::admit_sentences,
+                         a.sentences + 1,
+                         {{node.outputs[kSearch], Access::write}, {node.outputs[kStep], Access::read_write}}},
+                        {ShaderId::admit_given, a.sentences * a.shape.beams, {{node.outputs[kLineage], Access::write}}},
+                        {ShaderId::admit_lists,
+                         kListGroups,
+                         {{node.outputs[kLists], Access::write}, {node.outputs[kLengths], Access::write}}}};
   for (const Part& part : parts) {
     Dispatch d;
     d.shader = part.shader;
@@ -203,11 +202,13 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("nobody", {{4, 16, 2, 2, 4, 8}}));
   all.push_back(make_case("three of seven places", {{28, 33, 4, 7, 16, 8}, {{5, 3}, {0, 1}, {2, 12}}, {}, {{7, 100}}}));
   all.push_back(make_case("more room than sentences", {{28, 33, 4, 7, 16, 8}, {{6, 2}, {1, 1}}, {}, {}, 7}));
-  all.push_back(make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
+  all.push_back(
+      make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
   all.push_back(make_case("given ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
   all.push_back(make_case("many given ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
   all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{2, 2}, {0, 1}}}));
-  all.push_back(make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));
+  all.push_back(
+      make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));
   {
     Build b{{100, 8, 1, 100, 50, 8}};
     for (uint32_t i = 0; i < 100; ++i) b.sentences.emplace_back((i * 37) % 100, 1 + i % 3);

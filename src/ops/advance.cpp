@@ -85,9 +85,7 @@ class Advance {
   }
 
  private:
-  uint32_t& word(uint32_t place, uint32_t i) {
-    return search_[SearchLayout::record(place, a_.shape.beams) + i];
-  }
+  uint32_t& word(uint32_t place, uint32_t i) { return search_[SearchLayout::record(place, a_.shape.beams) + i]; }
   SentenceStatus status(uint32_t place) { return static_cast<SentenceStatus>(word(place, SearchLayout::status)); }
   bool go_on(uint32_t place) {
     const bool room = word(place, SearchLayout::position) + 1 < a_.shape.positions;
@@ -154,29 +152,36 @@ std::vector<OpCase> cases() {
   using enum SentenceStatus;
   std::vector<OpCase> all;
   all.push_back(make_case("one greedy", {{1, 16, 1, 1, 1, 8}, {{running, 0}}}));
-  all.push_back(make_case("some have ended", {{28, 16, 4, 7, 28, 8},
-                                              {{ended, 3}, {running, 3}, {running, 9}, {ended, 1}, {none, 0}, {running, 0}}}));
+  all.push_back(make_case(
+      "some have ended",
+      {{28, 16, 4, 7, 28, 8}, {{ended, 3}, {running, 3}, {running, 9}, {ended, 1}, {none, 0}, {running, 0}}}));
   all.push_back(make_case("all have ended", {{12, 16, 4, 3, 12, 8}, {{ended, 5}, {ended, 6}, {ended, 7}}}));
   all.push_back(make_case("full", {{12, 16, 4, 3, 12, 8}, {{running, 14}, {running, 13}, {full, 15}}}));
   all.push_back(make_case("room for those that were full",
                           {{12, 32, 4, 3, 12, 8}, {{full, 15}, {running, 13}, {ended, 3}}, {}, 0, 0}));
-  all.push_back(make_case("others start", {{32, 16, 4, 8, 16, 8},
-                                           {{ended, 3}, {running, 3}, {waiting, 2}, {ended, 4}, {waiting, 0}, {waiting, 1},
-                                            {running, 9}, {waiting, 0}},
-                                           {7, 2, 5, 4}}));
-  all.push_back(make_case("fewer start than wait, in a narrow plan",
-                          {{32, 16, 4, 8, 32, 8},
-                           {{running, 3}, {waiting, 2}, {full, 15}, {waiting, 0}, {waiting, 1}},
-                           {4, 3, 1}, 12}));
-  all.push_back(make_case("left and taken again while queued",
-                          {{8, 16, 1, 8, 8, 8}, {{waiting, 2}, {none, 0}, {running, 4}, {waiting, 0}}, {1, 0, 2, 0, 3}}));
-  all.push_back(make_case("admitted", {{8, 16, 2, 4, 4, 8}, {{waiting, 0}, {waiting, 5}, {waiting, 0}}, {0, 1, 2}, 0, 0, 40, 3}));
+  all.push_back(make_case(
+      "others start",
+      {{32, 16, 4, 8, 16, 8},
+       {{ended, 3}, {running, 3}, {waiting, 2}, {ended, 4}, {waiting, 0}, {waiting, 1}, {running, 9}, {waiting, 0}},
+       {7, 2, 5, 4}}));
+  all.push_back(make_case(
+      "fewer start than wait, in a narrow plan",
+      {{32, 16, 4, 8, 32, 8}, {{running, 3}, {waiting, 2}, {full, 15}, {waiting, 0}, {waiting, 1}}, {4, 3, 1}, 12}));
+  all.push_back(
+      make_case("left and taken again while queued",
+                {{8, 16, 1, 8, 8, 8}, {{waiting, 2}, {none, 0}, {running, 4}, {waiting, 0}}, {1, 0, 2, 0, 3}}));
+  all.push_back(
+      make_case("admitted", {{8, 16, 2, 4, 4, 8}, {{waiting, 0}, {waiting, 5}, {waiting, 0}}, {0, 1, 2}, 0, 0, 40, 3}));
   all.push_back(make_case("starts without room", {{4, 16, 2, 2, 4, 8}, {{waiting, 15}, {waiting, 3}}, {0, 1}}));
   all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{running, 1}, {ended, 1}, {running, 2}}}));
   // Counters that wrap in the middle.
   all.push_back(make_case("counters wrap", {{8, 16, 1, 8, 8, 8},
                                             {{waiting, 2}, {waiting, 0}, {running, 4}, {waiting, 0}},
-                                            {1, 0, 3}, 0, 1, ~uint32_t{0} - 1, 1}));
+                                            {1, 0, 3},
+                                            0,
+                                            1,
+                                            ~uint32_t{0} - 1,
+                                            1}));
   {
     Build b{{kMaxRows, 8, 1, kMaxRows, kMaxRows, 8}};
     for (uint32_t s = 0; s < kMaxRows; ++s) b.places.emplace_back(s % 3 == 1 || s > 1000 ? ended : running, s % 5);

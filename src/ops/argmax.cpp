@@ -28,8 +28,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, 4, d));
     d.set_push(push);
-    d.cost = (a.draw_beams ? 40.0 : 6.0) *
-             static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld);
+    d.cost =
+        (a.draw_beams ? 40.0 : 6.0) * static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld);
     out.push_back(std::move(d));
   }
   return {};
@@ -83,10 +83,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint32_t live = 0) {
   graph::TensorId partials = graph::kNone;
-  auto c = search::select_case({name, rows, columns, rows * 77 + columns, live},
-                               [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) {
-                                 partials = ops::argmax(g, name, x, step);
-                               });
+  auto c = search::select_case(
+      {name, rows, columns, rows * 77 + columns, live},
+      [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) { partials = ops::argmax(g, name, x, step); });
   c.float_word = [partials](graph::TensorId id, uint64_t word) { return id == partials && word % 4 == 3; };
   return c;
 }

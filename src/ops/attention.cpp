@@ -14,11 +14,9 @@ namespace {
 using ull = unsigned long long;
 
 struct Push {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common,
-      uint32_t queries, query_begin, query_end, tiles;
-      uint32_t keys, causal;
-      uint32_t weights_begin, weights_ld;
-      uint32_t window, global_queries, globals_begin, globals_stride;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
+                      uint32_t weights_begin, weights_ld;
+                      uint32_t window, global_queries, globals_begin, globals_stride;)
 };
 // Inputs behind q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
@@ -253,8 +251,7 @@ class Lowering {
       case BiasForm::rows:
         if (weights) return vec ? ShaderId::attention_vec_bias_rows_weights : ShaderId::attention_any_bias_rows_weights;
         return vec ? ShaderId::attention_vec_bias_rows : ShaderId::attention_any_bias_rows;
-      case BiasForm::none:
-        break;
+      case BiasForm::none: break;
     }
     if (weights) return vec ? ShaderId::attention_vec_weights : ShaderId::attention_any_weights;
     return vec ? ShaderId::attention_vec : ShaderId::attention_any;

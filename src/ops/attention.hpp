@@ -32,10 +32,9 @@ struct RelativeBias {
 //   (u32; per sentence globals_stride words: count, ascending positions within the lengths), context or kNone.
 // With `spans` the rows are those of an encode pass, counted through all of its sentences: q [queries, ...], kv has one
 // slot of so many positions, and row r sees the rows of its own sentence; `batch` and `keys` are the most sentences and
-// ids of one. Lengths are then the spans (uniform), and what is listed are rows of the pass, by the sentence's number in
-// it. No causal mask, no weights, no bias in rows. Rows behind the last sentence are not written.
-// outputs: context [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with
-// a window).
+// ids of one. Lengths are then the spans (uniform), and what is listed are rows of the pass, by the sentence's number
+// in it. No causal mask, no weights, no bias in rows. Rows behind the last sentence are not written. outputs: context
+// [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with a window).
 constexpr uint32_t kNoWindow = 0xffffffffu;
 struct AttentionAttributes {
   uint32_t batch = 0, queries = 0, keys = 0;  // keys: the most that any sentence has (columns of the weights)
@@ -49,19 +48,19 @@ struct AttentionAttributes {
   uint32_t spans = 0;  // 1: the rows of an encode pass
 };
 
-// "attention_step": a row's word says its slot and position. Self attention sees the positions up to the row's own, each
-// in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in the row's
-// own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write nothing.
-// inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone (self
-// attention only). outputs: context, and room for running sums (self): where the cache of a place's slots fits no
+// "attention_step": a row's word says its slot and position. Self attention sees the positions up to the row's own,
+// each in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in
+// the row's own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write
+// nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone
+// (self attention only). outputs: context, and room for running sums (self): where the cache of a place's slots fits no
 // binding, attention runs over parts of it, one behind the other.
 struct AttentionStepAttributes {
   KvShape kv;                                         // slots: of the session (self) or sentences (cross)
   uint32_t self = 1;                                  // 0: cross
   uint32_t lineage_slots = 0, lineage_positions = 0;  // strides of lineage
   float scale = 1;
-  // Slots of a place. Where self attention knows them, it can be cut by places if a head of the cache exceeds a binding;
-  // 0: unknown. Cross attention must.
+  // Slots of a place. Where self attention knows them, it can be cut by places if a head of the cache exceeds a
+  // binding; 0: unknown. Cross attention must.
   uint32_t beams = 0;
   RelativeBias bias;
   uint32_t longest = 0;     // positions that any session may need, at most; 0: unknown

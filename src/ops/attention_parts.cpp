@@ -10,22 +10,12 @@ namespace lapilli {
 namespace {
 
 struct PartPush {
-  LAPILLI_PUSH(uint32_t groups;
-               uint32_t all_heads, head;
-               uint32_t slots, positions;
-               uint32_t cell_begin, cell_end;
-               uint32_t kv_begin;
-               uint32_t running_begin;
-               uint32_t ld, running_ld;
-               float scale;
-               int32_t bias_low;
-               uint32_t bias_last, bias_column;
-               uint32_t lineage_slots, lineage_positions, beams, chunk;)
+  LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, head; uint32_t slots, positions; uint32_t cell_begin, cell_end;
+               uint32_t kv_begin; uint32_t running_begin; uint32_t ld, running_ld; float scale; int32_t bias_low;
+               uint32_t bias_last, bias_column; uint32_t lineage_slots, lineage_positions, beams, chunk;)
 };
 struct QuotientPush {
-  LAPILLI_PUSH(uint32_t groups;
-               uint32_t all_heads, heads, head_begin;
-               uint32_t rows;
+  LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, heads, head_begin; uint32_t rows;
                uint32_t running_begin, running_ld, out_ld;)
 };
 
@@ -37,12 +27,9 @@ uint64_t running_width(const KvShape& kv) { return round_up<uint64_t>(kv.head_di
 ShaderId part_shader(const AttentionStepAttributes& a) {
   const bool vec = heads_are_vec4(a.kv);
   switch (a.bias.form) {
-    case BiasForm::table:
-      return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
-    case BiasForm::rows:
-      return vec ? ShaderId::attention_part_vec_bias_rows : ShaderId::attention_part_any_bias_rows;
-    case BiasForm::none:
-      break;
+    case BiasForm::table: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
+    case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias_rows : ShaderId::attention_part_any_bias_rows;
+    case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_part_vec : ShaderId::attention_part_any;
 }
@@ -76,8 +63,8 @@ class Lowering {
                                 round_down<uint64_t>(cells_, a_.kv.positions)));
       else
         for (uint64_t s = 0; s < a_.kv.slots; ++s)
-          LAPILLI_CHECK(add_parts(head, {s * a_.kv.positions, (s + 1) * a_.kv.positions},
-                                  round_down<uint64_t>(cells_, chunk_)));
+          LAPILLI_CHECK(
+              add_parts(head, {s * a_.kv.positions, (s + 1) * a_.kv.positions}, round_down<uint64_t>(cells_, chunk_)));
     const uint64_t head_bytes = q_.rows * running_row_, limit = context_.caps.max_storage_range;
     const uint64_t room = head_bytes * a_.kv.heads <= limit ? limit : unaligned_room(context_.caps);
     const uint64_t heads = std::max<uint64_t>(1, room / head_bytes);
@@ -189,8 +176,7 @@ graph::TensorId running_sums(graph::Graph& g, const std::string& label, const Kv
 }
 
 Status infer_running(const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
-  LAPILLI_CHECK(
-      expect_output(g, node, 1, {"running", kv.heads * g.tensor(node.inputs[0]).rows, running_width(kv)}));
+  LAPILLI_CHECK(expect_output(g, node, 1, {"running", kv.heads * g.tensor(node.inputs[0]).rows, running_width(kv)}));
   if (!g.tensor(node.outputs[1]).scratch) return node_error(node, "the running sums are no scratch");
   return {};
 }

@@ -68,12 +68,10 @@ ShaderId shader(const AttentionStepAttributes& a) {
   const bool vec = heads_are_vec4(a.kv);
   if (!a.self) return vec ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross_any;
   switch (a.bias.form) {
-    case BiasForm::table:
-      return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
+    case BiasForm::table: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
     case BiasForm::rows:
       return vec ? ShaderId::attention_step_self_vec_bias_rows : ShaderId::attention_step_self_any_bias_rows;
-    case BiasForm::none:
-      break;
+    case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
@@ -140,8 +138,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const auto slot_of = [&](uint64_t j) -> uint64_t {
         if (!a.self) return sentence;
         if (j == step) return own;
-        const auto word = lineage_word(Lineage::parity(position), Lineage::ancestry, own, j, a.lineage_slots,
-                                       a.lineage_positions);
+        const auto word =
+            lineage_word(Lineage::parity(position), Lineage::ancestry, own, j, a.lineage_slots, a.lineage_positions);
         return values.at(node.inputs[2]).u[word];
       };
       const auto all = [](uint64_t) { return true; };
@@ -229,7 +227,7 @@ void add_parts(std::vector<OpCase>& all, BiasForm bias) {
   add({2, 2, 1, 2, 6, 1, 256, 5}, 5);
   add({2, 1, 2, 1, 6, 1, 255, 2}, 4);
   add({4, 0, 4, 1, 6, 2, 8, 2}, 5);
-  add({8, 8, 4, 2, 20, 1, 64, 18}, 50);     // for the self-test
+  add({8, 8, 4, 2, 20, 1, 64, 18}, 50);      // for the self-test
   add({12, 7, 4, 3, 300, 2, 64, 260}, 500);  // several chunks of keys
 }
 

@@ -11,17 +11,9 @@ namespace lapilli {
 
 // Words of push constants before those that differ.
 struct AttentionPush {
-  LAPILLI_PUSH(uint32_t groups;
-               uint32_t all_heads;
-               uint32_t heads, head_begin;
-               uint32_t slots, positions;
-               uint32_t slot_begin, slot_end;
-               uint32_t kv_begin;
-               uint32_t q_begin, out_begin;
-               uint32_t ld, out_ld;
-               float scale;
-               int32_t bias_low;
-               uint32_t bias_last, bias_column;)
+  LAPILLI_PUSH(uint32_t groups; uint32_t all_heads; uint32_t heads, head_begin; uint32_t slots, positions;
+               uint32_t slot_begin, slot_end; uint32_t kv_begin; uint32_t q_begin, out_begin; uint32_t ld, out_ld;
+               float scale; int32_t bias_low; uint32_t bias_last, bias_column;)
 };
 
 constexpr uint32_t kMaxHeadDim = 256;

@@ -32,8 +32,8 @@ graph::TensorId add_state(graph::Graph& g, const std::string& name, StateKind ki
 graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t words,
                            graph::DType dtype = graph::DType::f32);
 
-// The step state: live rows and their row words: row r is slot slots[r] (itself where that is short) at positions[r] (the
-// last of them where that is short). The tick is another number than the positions.
+// The step state: live rows and their row words: row r is slot slots[r] (itself where that is short) at positions[r]
+// (the last of them where that is short). The tick is another number than the positions.
 HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots = {});
 // Positions of so many rows, the largest first, some of them equal.
 std::vector<uint32_t> mixed_positions(uint32_t largest, uint32_t rows);

@@ -15,9 +15,7 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, per_line, line, first, cols, x_ld, y_ld, x_begin, y_begin;)
 };
 
-Status infer(const graph::Graph& g, const graph::Node& node) {
-  return elementwise::expect_moved(g, node, false);
-}
+Status infer(const graph::Graph& g, const graph::Node& node) { return elementwise::expect_moved(g, node, false); }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   return {{0, "words", true, default_numbers(caps, Tuned::copy)}};

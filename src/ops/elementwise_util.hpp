@@ -1,5 +1,5 @@
-// What elementwise ops share. They cover a tensor as lines, each cut into groups: a line is a row where the grid follows
-// the live rows, else all elements of a dispatch (shaders/lib/lines.glsl).
+// What elementwise ops share. They cover a tensor as lines, each cut into groups: a line is a row where the grid
+// follows the live rows, else all elements of a dispatch (shaders/lib/lines.glsl).
 #pragma once
 
 #include <vector>

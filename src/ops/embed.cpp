@@ -12,8 +12,8 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row, rows_per_slot,
-               position_offset, position_ld, positions_begin, position_begin, position_end,
+  LAPILLI_PUSH(uint32_t groups, d, ld, first_id, end_id, vocabulary, panel, ids_begin, x_begin, first_row,
+               rows_per_slot, position_offset, position_ld, positions_begin, position_begin, position_end,
                position_rows, lineage_slots, lineage_positions, uncounted_id;
                float scale;)
 };
@@ -60,8 +60,9 @@ Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph:
   const uint64_t panel_bytes = packed::panel_words(a.d) * 4, panels = packed::panels(a.vocabulary);
   // A panel's size is a multiple of every alignment that devices ask for: slices start aligned.
   const uint64_t fit = std::min(panels, context.caps.max_storage_range / panel_bytes);
-  if (fit == 0) return node_error(node, "%u words of the table exceed this device's binding limit",
-                                    static_cast<unsigned>(packed::kPanel));
+  if (fit == 0)
+    return node_error(node, "%u words of the table exceed this device's binding limit",
+                      static_cast<unsigned>(packed::kPanel));
   std::vector<IdSlice> slices;
   for (uint64_t first = 0; first < panels; first += fit)
     slices.push_back({static_cast<uint32_t>(first * packed::kPanel),
@@ -126,11 +127,27 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
   }
-  d.set_push(Push{static_cast<uint32_t>(d.groups), a.d, static_cast<uint32_t>(x.ld), ids.first, ids.end, a.vocabulary,
-                  static_cast<uint32_t>(panel), di, dx, static_cast<uint32_t>(rows.begin), a.rows_per_slot,
-                  a.position_offset, static_cast<uint32_t>(places_ld), dp, static_cast<uint32_t>(places.begin),
-                  static_cast<uint32_t>(places.end), static_cast<uint32_t>(positions_reached(context, node, a)),
-                  a.lineage_slots, a.lineage_positions, a.uncounted_id, a.scale});
+  d.set_push(Push{static_cast<uint32_t>(d.groups),
+                  a.d,
+                  static_cast<uint32_t>(x.ld),
+                  ids.first,
+                  ids.end,
+                  a.vocabulary,
+                  static_cast<uint32_t>(panel),
+                  di,
+                  dx,
+                  static_cast<uint32_t>(rows.begin),
+                  a.rows_per_slot,
+                  a.position_offset,
+                  static_cast<uint32_t>(places_ld),
+                  dp,
+                  static_cast<uint32_t>(places.begin),
+                  static_cast<uint32_t>(places.end),
+                  static_cast<uint32_t>(positions_reached(context, node, a)),
+                  a.lineage_slots,
+                  a.lineage_positions,
+                  a.uncounted_id,
+                  a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * x.ld);
   out.push_back(std::move(d));
   return {};

@@ -11,8 +11,7 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, cols, ld4, x_begin, y_begin;
-               float epsilon;)
+  LAPILLI_PUSH(uint32_t groups, cols, ld4, x_begin, y_begin; float epsilon;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {

@@ -4,14 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "ops/op.hpp"
 
 namespace lapilli {
 
 // "op LABEL: message"
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
+LAPILLI_PRINTF(2, 3)
 Error node_error(const graph::Node& node, const char* text, ...);
 
 inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t i) {

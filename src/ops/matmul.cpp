@@ -15,10 +15,10 @@ namespace {
 
 // matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
 // first of them is the floor.
-#define ROWS_KERNEL(rm)                                                                                      \
-  {                                                                                                          \
-    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,      \
-        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0    \
+#define ROWS_KERNEL(rm)                                                                                   \
+  {                                                                                                       \
+    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,   \
+        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0 \
   }
 // The same with a workgroup of one subgroup whose lanes share their loads of x.
 #define LANES_KERNEL(rm)                                                                                               \
@@ -31,7 +31,9 @@ namespace {
 #define SPLIT_KERNEL(rm)                                                                              \
   {                                                                                                   \
     "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent, \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, Tuned::matmul_split, {8 * rm, 64, 8}      \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, Tuned::matmul_split, {                    \
+      8 * rm, 64, 8                                                                                   \
+    }                                                                                                 \
   }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
@@ -44,9 +46,17 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      LANES_KERNEL(16),
                                      SPLIT_KERNEL(1),
                                      SPLIT_KERNEL(4),
-                                     {"tiled", ShaderId::matmul_tiled, ShaderId::matmul_q_kv_tiled, kAbsent,
-                                      ShaderId::matmul_kv_tiled, kAbsent, ShaderId::matmul_kv_spans_tiled, 32, 16,
-                                      Tuned::matmul_tiled, {64, 64}}};
+                                     {"tiled",
+                                      ShaderId::matmul_tiled,
+                                      ShaderId::matmul_q_kv_tiled,
+                                      kAbsent,
+                                      ShaderId::matmul_kv_tiled,
+                                      kAbsent,
+                                      ShaderId::matmul_kv_spans_tiled,
+                                      32,
+                                      16,
+                                      Tuned::matmul_tiled,
+                                      {64, 64}}};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
@@ -112,9 +122,10 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-// GPUs whose rows kernels are the better ones. On Arm's a thread has 64 registers: parts of x, sums and columns need 80 and
-// more, so that the lanes kernels spill by the hundred and take most of a first job's compiling. AMD's compilers load x,
-// the same for all, into scalar registers; handed from lane to lane it fills vector registers, and fewer waves fit.
+// GPUs whose rows kernels are the better ones. On Arm's a thread has 64 registers: parts of x, sums and columns need 80
+// and more, so that the lanes kernels spill by the hundred and take most of a first job's compiling. AMD's compilers
+// load x, the same for all, into scalar registers; handed from lane to lane it fills vector registers, and fewer waves
+// fit.
 bool rows_beat_lanes(const Capabilities& caps) {
   constexpr uint32_t kArm = 0x13b5, kAmd = 0x1002;
   return caps.vendor_id == kArm || caps.vendor_id == kAmd;
@@ -206,8 +217,7 @@ class HostPlaces {
         slot = rows_[r].first;
         position = rows_[r].second;
         return true;
-      case Place::batch:
-        break;
+      case Place::batch: break;
     }
     slot = r / kv_.rows_per_slot;
     position = r % kv_.rows_per_slot;

@@ -29,8 +29,8 @@ constexpr Activation kLastActivation = Activation::mish;
 
 // How a matrix lies in a weight tensor (f32, one row): panels of 32 columns, each panel [K rounded up to 4][32], padded
 // with zeros; behind all panels the bias, 32 words a panel (zeros where there is none). A slice of columns at panel
-// boundaries is contiguous, so tables larger than a binding are bound in parts; 32 floats are one cache line pair. Kernels
-// have it from shaders/lib/panel.glsl; a test compares the two.
+// boundaries is contiguous, so tables larger than a binding are bound in parts; 32 floats are one cache line pair.
+// Kernels have it from shaders/lib/panel.glsl; a test compares the two.
 namespace packed {
 constexpr uint64_t kPanel = 32;
 constexpr uint64_t panels(uint64_t n) { return div_up(n, kPanel); }

@@ -8,23 +8,13 @@ namespace lapilli {
 namespace {
 
 struct PlainPush {
-  LAPILLI_PUSH(uint32_t groups, rows, tiles, blocks;
-               uint32_t c_begin, c_end;
-               uint32_t k4;
-               uint32_t x_begin, x_ld4;
-               uint32_t w_begin, panel4;
-               uint32_t bias_begin;
-               uint32_t y_begin, y_ld4;
-               uint32_t y_cols;
+  LAPILLI_PUSH(uint32_t groups, rows, tiles, blocks; uint32_t c_begin, c_end; uint32_t k4; uint32_t x_begin, x_ld4;
+               uint32_t w_begin, panel4; uint32_t bias_begin; uint32_t y_begin, y_ld4; uint32_t y_cols;
                uint32_t columns_outer;)
 };
 struct KvPush {
-  LAPILLI_PUSH_BEHIND(PlainPush, plain,
-      uint32_t q_columns, head_dim, slots, positions;
-      uint32_t kv_first, kv_last;
-      uint32_t cell_begin, cell_end;
-      uint32_t kv_begin;
-      uint32_t row_begin, rows_per_slot;)
+  LAPILLI_PUSH_BEHIND(PlainPush, plain, uint32_t q_columns, head_dim, slots, positions; uint32_t kv_first, kv_last;
+                      uint32_t cell_begin, cell_end; uint32_t kv_begin; uint32_t row_begin, rows_per_slot;)
 };
 
 struct Range64 {
@@ -172,8 +162,7 @@ class Lowering {
                         tensor(kv_).name.c_str(), static_cast<unsigned long long>(limit_));
     for (uint64_t h = 0; h < kv.heads; h += heads)
       for (uint64_t c = 0; c < all_cells; c += cells)
-        LAPILLI_CHECK(
-            lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {c, std::min(all_cells, c + cells)}));
+        LAPILLI_CHECK(lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {c, std::min(all_cells, c + cells)}));
     return {};
   }
 

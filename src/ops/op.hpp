@@ -132,8 +132,8 @@ std::span<const OpDef* const> all_ops();
 
 // ---- helpers for lower() ----------------------------------------------------------------------------------------
 
-// An operand over [begin, end) bytes of a tensor with begin rounded down to the alignment; `delta` receives the distance
-// in elements (4 bytes) from the bound start to `begin`, which the kernel adds to its indices.
+// An operand over [begin, end) bytes of a tensor with begin rounded down to the alignment; `delta` receives the
+// distance in elements (4 bytes) from the bound start to `begin`, which the kernel adds to its indices.
 struct ByteSpan {
   graph::TensorId tensor = graph::kNone;
   uint64_t begin = 0, end = 0;

@@ -197,8 +197,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
     const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
     Row row(x.data() + r * t.ld, t.cols, p);
     for (uint32_t i = 0; i <= position; ++i)
-      row.history.push_back(lineage[lineage_word(Lineage::parity(position), Lineage::tokens, slot, i, shape.slots,
-                                                 shape.positions)]);
+      row.history.push_back(
+          lineage[lineage_word(Lineage::parity(position), Lineage::tokens, slot, i, shape.slots, shape.positions)]);
     for (uint32_t i = 0; i < p[P::source_count]; ++i) row.source.push_back(lists[p[P::source_offset] + i]);
     row.process(lists);
   }

@@ -49,9 +49,9 @@ struct StepAttributes {
   uint32_t candidates = 1, slices = 1;
   uint32_t drawn = 0;  // 1: partials or candidates were drawn
 };
-// "admit": new sentences from the inbox to their places: options, search state, lineage of the given ids, lengths, lists;
-// they wait in the queue. "advance": after all sentences have stepped: their next positions, sentences that start, the rows
-// of the next step, log header, grids. attributes: AdvanceAttributes.
+// "admit": new sentences from the inbox to their places: options, search state, lineage of the given ids, lengths,
+// lists; they wait in the queue. "advance": after all sentences have stepped: their next positions, sentences that
+// start, the rows of the next step, log header, grids. attributes: AdvanceAttributes.
 struct AdmitAttributes {
   SearchShape shape;
   uint32_t sentences = 0;  // that the inbox has entries for

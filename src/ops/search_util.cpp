@@ -89,8 +89,7 @@ Status expect_state(const graph::Graph& g, const graph::Node& node, const ops::S
 
 // ---- cases --------------------------------------------------------------------------------------------------------
 
-StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t list_words)
-    : shape(of) {
+StateCase::StateCase(const std::string& name, const SearchShape& of, uint32_t list_words) : shape(of) {
   op_case.name = name;
   auto& g = op_case.graph;
   const auto words = [&](const char* what, StateKind kind, uint64_t n) {

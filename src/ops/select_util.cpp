@@ -81,8 +81,7 @@ graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::strin
                               uint64_t words_a_slice) {
   const auto& scores = g.tensor(inputs[kScores]);
   attributes.slice = slice_columns(scores.cols);
-  const auto y =
-      g.rows_like(label, inputs[kScores], words_a_slice * slices_of(scores, attributes), graph::DType::u32);
+  const auto y = g.rows_like(label, inputs[kScores], words_a_slice * slices_of(scores, attributes), graph::DType::u32);
   g.add_node({&op, label, inputs, {y}, graph::Attributes(attributes)});
   return y;
 }

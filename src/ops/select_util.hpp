@@ -1,4 +1,5 @@
-// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step and search or kNone.
+// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step and search or
+// kNone.
 #pragma once
 
 #include <functional>

@@ -2,12 +2,12 @@
 // counterpart is shaders/lib/state.glsl; a test compares the two, constants and functions.
 //
 // Terms. A *sentence* is one input; while it is worked on it has a *place* of the session. A *slot* is a place for one
-// running hypothesis: slot = place * beams + beam; caches and lineage are addressed by slot with strides that the session
-// fixes. A *position* counts decoder ids from 0 (the decoder start): with the token at position t in, the token at t + 1
-// comes out. A *row* is a line of the activations of a step; its row word says which slot it is and at which position.
-// Rows 0..live-1 run, packed. A *tick* is one run of the session's step, whatever the positions of its rows. An encode
-// *pass* runs the rows of its sentences one after another, without padding; a *tile* is up to four rows of one sentence, and
-// the tiles of a pass are counted through its sentences.
+// running hypothesis: slot = place * beams + beam; caches and lineage are addressed by slot with strides that the
+// session fixes. A *position* counts decoder ids from 0 (the decoder start): with the token at position t in, the token
+// at t + 1 comes out. A *row* is a line of the activations of a step; its row word says which slot it is and at which
+// position. Rows 0..live-1 run, packed. A *tick* is one run of the session's step, whatever the positions of its rows.
+// An encode *pass* runs the rows of its sentences one after another, without padding; a *tile* is up to four rows of
+// one sentence, and the tiles of a pass are counted through its sentences.
 #pragma once
 
 #include <cstdint>
@@ -137,10 +137,10 @@ struct SpanWords {
 constexpr uint32_t kTileRows = 4;  // rows of one sentence that a workgroup of attention takes
 
 // lineage: [2 parities][2 planes][slots][positions]. Plane 0: the slot whose cache holds that position (ancestry);
-// plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1 (positions
-// 0..t + 1). admit writes the given ids into both parities; before the last of them all slots of a place share the cache
-// of its first one. A slot that continues itself (greedy search) writes positions t and t + 1 only, the others being there
-// already.
+// plane 1: the token id. A row at position t reads parity t & 1 (positions 0..t) and writes parity (t + 1) & 1
+// (positions 0..t + 1). admit writes the given ids into both parities; before the last of them all slots of a place
+// share the cache of its first one. A slot that continues itself (greedy search) writes positions t and t + 1 only, the
+// others being there already.
 struct Lineage {
   static constexpr uint32_t ancestry = 0, tokens = 1;  // planes
   static constexpr uint32_t parity(uint32_t position) { return position & 1; }
@@ -177,20 +177,21 @@ struct SearchLayout {
   static constexpr uint64_t record(uint64_t place, uint32_t beams) { return place * stride(beams); }
 };
 
-// log: a ring of `ticks` rows of stride(rows) words; the row of tick t is t modulo ticks, which the host copies out before
-// it is written again. A header of 4 words {live rows after the step, rows that ran, tick, the session's mark}, then an
-// entry for each row that ran: token at the row's position + 1, row word, parent beam, running score (float), note, the
-// occupant's mark; where the sentence has ended with this step also finished hypothesis number `beam` of its list (row b of
-// a sentence has number b). Notes: the first row of a sentence says whether and how it has ended; in beam search the second
-// one has the best hypothesis that has finished so far, as 1 + RowWord (beam, position) of where it ended (0: none).
+// log: a ring of `ticks` rows of stride(rows) words; the row of tick t is t modulo ticks, which the host copies out
+// before it is written again. A header of 4 words {live rows after the step, rows that ran, tick, the session's mark},
+// then an entry for each row that ran: token at the row's position + 1, row word, parent beam, running score (float),
+// note, the occupant's mark; where the sentence has ended with this step also finished hypothesis number `beam` of its
+// list (row b of a sentence has number b). Notes: the first row of a sentence says whether and how it has ended; in
+// beam search the second one has the best hypothesis that has finished so far, as 1 + RowWord (beam, position) of where
+// it ended (0: none).
 struct LogLayout {
   static constexpr uint32_t header = 4;
   static constexpr uint32_t live = 0, ran = 1, tick = 2, mark = 3;  // words of the header
   static constexpr uint32_t token = 0, row = 1, parent = 2, running = 3, note = 4, occupant = 5, finished = 6;
   static constexpr uint32_t entry = finished + SearchLayout::finished_words;
-  static constexpr uint32_t note_ended = 1;         // the search has ended
-  static constexpr uint32_t note_count_shift = 8;   // with so many finished hypotheses
-  static constexpr uint32_t note_failed = 2;        // a score is no number: it has ended without a result
+  static constexpr uint32_t note_ended = 1;        // the search has ended
+  static constexpr uint32_t note_count_shift = 8;  // with so many finished hypotheses
+  static constexpr uint32_t note_failed = 2;       // a score is no number: it has ended without a result
   static constexpr uint64_t stride(uint64_t rows) { return header + entry * rows; }
   static constexpr uint64_t row_at(uint32_t tick_number, uint32_t ticks, uint64_t rows) {
     return (tick_number & (ticks - 1)) * stride(rows);
@@ -199,12 +200,13 @@ struct LogLayout {
   static constexpr uint64_t entry_at(uint64_t row_number) { return header + entry * row_number; }
 };
 
-// inbox: words 0..3, then an entry for each new sentence, then data that entries and blocks point to by word of the inbox.
+// inbox: words 0..3, then an entry for each new sentence, then data that entries and blocks point to by word of the
+// inbox.
 struct InboxLayout {
   static constexpr uint32_t sentences = 0;  // new ones
   static constexpr uint32_t cancelled = 1;  // places whose sentences end at once, before the new ones are there
   static constexpr uint32_t cancelled_offset = 2;
-  static constexpr uint32_t blocks = 3;         // of lists
+  static constexpr uint32_t blocks = 3;  // of lists
   static constexpr uint32_t blocks_offset = 4;
   static constexpr uint32_t mark = 5;  // of the session
   static constexpr uint32_t header = 8;
@@ -225,7 +227,8 @@ struct GridWords {
 // Finite stand-in for minus infinity: masked and forbidden. Scores at or below kForbidden are reported as -infinity.
 constexpr float kMasked = -1e30f;
 constexpr float kForbidden = -1e29f;
-// What the reference implementation takes for the score of a place that is not taken, and adds to scores that do not count.
+// What the reference implementation takes for the score of a place that is not taken, and adds to scores that do not
+// count.
 constexpr float kNoScore = -1e9f;
 
 }  // namespace lapilli

@@ -17,14 +17,10 @@ using ull = unsigned long long;
 enum : size_t { kQ, kKv, kLineage, kStep, kLengths, kDistances };
 
 struct StepPush {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common,
-      uint32_t own_column, stream;
-      uint32_t lineage_slots, lineage_positions;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t own_column, stream; uint32_t lineage_slots, lineage_positions;)
 };
 struct SequencePush {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common,
-      uint32_t own_column, stream;
-      uint32_t queries, query_begin, query_count;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t own_column, stream; uint32_t queries, query_begin, query_count;)
 };
 
 uint64_t width(const KvShape& kv) { return uint64_t{kv.heads} * kv.head_dim; }

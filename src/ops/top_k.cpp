@@ -36,8 +36,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, words_each(a), d));
     d.set_push(Push{push, a.candidates, a.draw_beams});
     // One pass over everything, then a lane's share and a reduction for each candidate.
-    d.cost = static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld) *
-             (2 + a.candidates / 16.0);
+    d.cost =
+        static_cast<double>((r.end - r.begin) * context.graph.tensor(node.inputs[0]).ld) * (2 + a.candidates / 16.0);
     out.push_back(std::move(d));
   }
   return {};

@@ -15,9 +15,7 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, tiles, rows, cols, y_cols, x_ld, y_ld, x_begin, y_begin;)
 };
 
-Status infer(const graph::Graph& g, const graph::Node& node) {
-  return elementwise::expect_moved(g, node, true);
-}
+Status infer(const graph::Graph& g, const graph::Node& node) { return elementwise::expect_moved(g, node, true); }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   return {{0, "tiles", true, default_numbers(caps, Tuned::transpose)}};

@@ -14,20 +14,11 @@ struct Line {
   Numbers cpu, gpu;
 };
 constexpr Line kTable[] = {
-    {Tuned::argmax, {8}, {128}},
-    {Tuned::attention, {8}, {32}},  // and more for wide heads
-    {Tuned::convert, {32, 64}, {64, 8}},
-    {Tuned::copy, {64, 16}, {64, 4}},
-    {Tuned::elementwise, {64, 8}, {64, 2}},
-    {Tuned::embed, {8}, {64}},
-    {Tuned::log_softmax, {8}, {128}},
-    {Tuned::matmul_rows, {8}, {64}},
-    {Tuned::matmul_split, {64}, {64}},
-    {Tuned::matmul_tiled, {64}, {64}},
-    {Tuned::pack, {32, 64}, {64, 8}},
-    {Tuned::processors, {16}, {64}},
-    {Tuned::row_sums, {8}, {64}},
-    {Tuned::top_k, {64}, {128}},
+    {Tuned::argmax, {8}, {128}},         {Tuned::attention, {8}, {32}},  // and more for wide heads
+    {Tuned::convert, {32, 64}, {64, 8}}, {Tuned::copy, {64, 16}, {64, 4}},  {Tuned::elementwise, {64, 8}, {64, 2}},
+    {Tuned::embed, {8}, {64}},           {Tuned::log_softmax, {8}, {128}},  {Tuned::matmul_rows, {8}, {64}},
+    {Tuned::matmul_split, {64}, {64}},   {Tuned::matmul_tiled, {64}, {64}}, {Tuned::pack, {32, 64}, {64, 8}},
+    {Tuned::processors, {16}, {64}},     {Tuned::row_sums, {8}, {64}},      {Tuned::top_k, {64}, {128}},
     {Tuned::transpose, {32}, {128}},
 };
 static_assert(std::size(kTable) == static_cast<size_t>(Tuned::transpose) + 1);

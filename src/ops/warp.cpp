@@ -267,8 +267,8 @@ std::vector<OpCase> cases() {
 
 constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
 
-graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores,
-                          const SearchTensors& state, const WarpAttributes& attributes) {
+graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
+                          const WarpAttributes& attributes) {
   const auto y = g.updated(label, scores);
   g.add_node({&warp_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(attributes)});
   return y;

@@ -78,8 +78,8 @@ void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limi
 // Makes those that are not there yet, in one batch; binding plans of them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);
 
-// The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and without
-// arguments.
+// The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and
+// without arguments.
 std::vector<uint32_t> grid_words(std::span<const GridSpec> specs, uint32_t max_group_x);
 
 // Plans that share one grids buffer: the grids of all, each once, and for every plan which of them are its own.

@@ -28,8 +28,7 @@ class Comparer {
     const auto& node = plan_.graph.node(id);
     NodeDeviation result{id, node.label, plan_.variants[id].name};
     for (const graph::TensorId output : node.outputs)
-      if (output != graph::kNone && !plan_.graph.tensor(output).scratch)
-        LAPILLI_CHECK(compare_tensor(output, result));
+      if (output != graph::kNone && !plan_.graph.tensor(output).scratch) LAPILLI_CHECK(compare_tensor(output, result));
     return result;
   }
 

@@ -18,7 +18,7 @@ struct DeviceLimits {
   MeasuredLimit bytes;       // read and written, the better of a buffer copy and the copy kernel
   MeasuredLimit operations;  // of the best matmul kernel with square matrices: not what the hardware's data sheet says
   TimedBy by = TimedBy::device;
-  uint32_t runs = 0;  // the fastest of so many counts
+  uint32_t runs = 0;    // the fastest of so many counts
   double least_us = 0;  // a dispatch that does next to nothing: about so much of every time is no work
 };
 // Takes some seconds on a CPU driver. Uses up to a sixteenth of the free memory, 256 MiB at most.

@@ -39,7 +39,8 @@ struct Setting {
   const ExecuteOptions& options;
 };
 
-Result<std::vector<const vulkan::Pipeline*>> pipelines_of(vulkan::Device& device, std::span<const Dispatch> dispatches) {
+Result<std::vector<const vulkan::Pipeline*>> pipelines_of(vulkan::Device& device,
+                                                          std::span<const Dispatch> dispatches) {
   std::vector<vulkan::PipelineRequest> requests;
   for (const auto& d : dispatches) {
     const auto& code = shader_code(d.shader);

@@ -1,5 +1,5 @@
-// Kernels on trial on a device: small cases of their ops that run these very kernels, all in one submission, compared with
-// the ops' references in double precision.
+// Kernels on trial on a device: small cases of their ops that run these very kernels, all in one submission, compared
+// with the ops' references in double precision.
 #pragma once
 
 #include <cstdint>

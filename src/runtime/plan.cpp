@@ -105,7 +105,8 @@ class Compiler {
   }
 
   // The entry of the grids buffer that a dispatch follows. None for what does not fit the buffer: like everything on a
-  // device that cannot dispatch indirectly, it has its full grid, and the kernels keep from the state of rows that ended.
+  // device that cannot dispatch indirectly, it has its full grid, and the kernels keep from the state of rows that
+  // ended.
   int grid_of(const Dispatch& d) {
     if (d.groups_per_tile == 0 || !caps_.indirect_dispatch) return -1;
     const GridSpec spec{d.groups_per_tile, d.rows_per_tile, d.follows};

@@ -32,7 +32,7 @@ class Verdicts {
 
 struct CompileOptions {
   const Verdicts* verdicts = nullptr;
-  bool floor_only = false;   // every op by its floor
+  bool floor_only = false;  // every op by its floor
   // Only variants that sum in one order, so that a value does not depend on which of them a plan of another size has.
   bool deterministic = false;
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)

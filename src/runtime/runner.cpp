@@ -11,8 +11,8 @@ StepRunner::StepRunner(const Session& session, const RunnerOptions& options)
   if (const BufferRef log = session.state(StateKind::log); log.buffer) vulkan::tell_step(*log.buffer, tick_);
 }
 
-// Recordings share a submission as long as its work stays below the limit. Steps begin one of their own: what came before
-// them is told as complete without them.
+// Recordings share a submission as long as its work stays below the limit. Steps begin one of their own: what came
+// before them is told as complete without them.
 void StepRunner::append(const vulkan::CommandRecording& recording, double cost, bool separate) {
   const bool full = parts_.empty() || separate || parts_.back().completes.steps != 0 ||
                     !options_.work.allows(parts_.back().batch.cost + cost);

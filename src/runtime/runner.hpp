@@ -45,9 +45,7 @@ class StepRunner {
   // Submits what was appended, as far as there is room. Never blocks.
   Status submit();
   // Everything that was appended is submitted, and one more submission has room: time to say what comes next.
-  [[nodiscard]] bool wants_more() const {
-    return parts_.empty() && flights_.size() < options_.submits_in_flight;
-  }
+  [[nodiscard]] bool wants_more() const { return parts_.empty() && flights_.size() < options_.submits_in_flight; }
   [[nodiscard]] bool idle() const { return parts_.empty() && flights_.empty(); }
   [[nodiscard]] std::optional<vulkan::Ticket> oldest() const;
 

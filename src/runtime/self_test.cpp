@@ -51,8 +51,8 @@ constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two lo
 
 }  // namespace
 
-// A test of some kernels: one thread makes their pipelines and submits their trials; whoever sees that the device is done
-// with them compares. Who needs the kernels holds it: when nobody does any more it is gone, and they are untested.
+// A test of some kernels: one thread makes their pipelines and submits their trials; whoever sees that the device is
+// done with them compares. Who needs the kernels holds it: when nobody does any more it is gone, and they are untested.
 class SelfTest::Examination {
  public:
   explicit Examination(std::vector<KernelInTest> kernels) : kernels_(std::move(kernels)) {}

@@ -18,9 +18,9 @@
 
 namespace lapilli {
 
-// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it, and whoever looks
-// first when the device is done says so to all; who needs none that is being tested waits for nobody. No lock is held while
-// the device works or the driver compiles.
+// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it, and whoever
+// looks first when the device is done says so to all; who needs none that is being tested waits for nobody. No lock is
+// held while the device works or the driver compiles.
 class SelfTest {
  public:
   // The device's own, made at the first call; lives as long as the device.
@@ -32,9 +32,9 @@ class SelfTest {
    public:
     Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans);
     ~Run();
-    // Makes the pipelines that are not there yet, in one batch, submits the tests of kernels that were not tested yet, and
-    // looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still at it;
-    // poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
+    // Makes the pipelines that are not there yet, in one batch, submits the tests of kernels that were not tested yet,
+    // and looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still
+    // at it; poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
     Result<bool> poll();
     // Waits, bounded, for what poll() was waiting for.
     Status wait();
@@ -48,7 +48,7 @@ class SelfTest {
     std::shared_ptr<vulkan::Device> device_;
     std::shared_ptr<SelfTest> all_;
     std::vector<std::shared_ptr<const Plan>> plans_;
-    std::vector<KernelInTest> kernels_;                         // without verdict
+    std::vector<KernelInTest> kernels_;                       // without verdict
     std::vector<std::shared_ptr<Examination>> examinations_;  // of these
   };
 
@@ -68,7 +68,7 @@ class SelfTest {
   void forget(Examination& examination);
 
   mutable std::mutex mutex_;
-  std::condition_variable released_;                       // nobody holds an examination any more
+  std::condition_variable released_;                      // nobody holds an examination any more
   std::vector<std::weak_ptr<Examination>> examinations_;  // that go on, as long as somebody needs them
   std::vector<PlannedPipeline> tested_;
   Verdicts verdicts_;

@@ -8,49 +8,30 @@ namespace lapilli {
 namespace {
 const char* state_name(StateKind kind) {
   switch (kind) {
-    case StateKind::step:
-      return "step state";
-    case StateKind::inbox:
-      return "inbox";
-    case StateKind::given:
-      return "rows of given ids";
-    case StateKind::given_grids:
-      return "grids of given ids";
-    case StateKind::lengths:
-      return "source lengths";
-    case StateKind::source_ids:
-      return "source ids";
-    case StateKind::target_ids:
-      return "target ids";
-    case StateKind::target_lengths:
-      return "target lengths";
-    case StateKind::lineage:
-      return "lineage";
-    case StateKind::search:
-      return "search state";
-    case StateKind::log:
-      return "step log";
-    case StateKind::lists:
-      return "option lists";
-    case StateKind::grids:
-      return "grids";
-    case StateKind::self_kv:
-      return "self-attention cache";
-    case StateKind::cross_kv:
-      return "cross-attention keys and values";
-    case StateKind::globals:
-      return "global positions";
-    case StateKind::spans:
-      return "spans of an encode pass";
-    case StateKind::encode_grids:
-      return "encode grids";
+    case StateKind::step: return "step state";
+    case StateKind::inbox: return "inbox";
+    case StateKind::given: return "rows of given ids";
+    case StateKind::given_grids: return "grids of given ids";
+    case StateKind::lengths: return "source lengths";
+    case StateKind::source_ids: return "source ids";
+    case StateKind::target_ids: return "target ids";
+    case StateKind::target_lengths: return "target lengths";
+    case StateKind::lineage: return "lineage";
+    case StateKind::search: return "search state";
+    case StateKind::log: return "step log";
+    case StateKind::lists: return "option lists";
+    case StateKind::grids: return "grids";
+    case StateKind::self_kv: return "self-attention cache";
+    case StateKind::cross_kv: return "cross-attention keys and values";
+    case StateKind::globals: return "global positions";
+    case StateKind::spans: return "spans of an encode pass";
+    case StateKind::encode_grids: return "encode grids";
   }
   return "state";
 }
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<vulkan::Device> device,
-                                                 std::shared_ptr<void> with) {
+Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<vulkan::Device> device, std::shared_ptr<void> with) {
   auto session = std::make_unique<Session>();
   session->device_ = std::move(device);
   session->with_ = std::move(with);
@@ -92,13 +73,12 @@ Status Session::allocate(Session* from) {
     return it == map.end() ? nullptr : &it->second;
   };
   for (const auto& [arena, bytes] : arenas_wanted_)
-    LAPILLI_CHECK(make(arenas_[arena], bytes, vulkan::MemoryUse::device, "arena",
-                       from ? find(from->arenas_, arena) : nullptr));
+    LAPILLI_CHECK(
+        make(arenas_[arena], bytes, vulkan::MemoryUse::device, "arena", from ? find(from->arenas_, arena) : nullptr));
   for (const auto& [id, bytes] : wanted_) {
     // The log is what the host reads while steps are in flight.
     const auto use = state_kind(id) == StateKind::log ? vulkan::MemoryUse::readback : vulkan::MemoryUse::device;
-    LAPILLI_CHECK(
-        make(states_[id], bytes, use, state_name(state_kind(id)), from ? find(from->states_, id) : nullptr));
+    LAPILLI_CHECK(make(states_[id], bytes, use, state_name(state_kind(id)), from ? find(from->states_, id) : nullptr));
   }
   for (const auto& [to, old] : taken) {
     *to = std::move(*old);

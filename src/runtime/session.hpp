@@ -13,8 +13,8 @@
 
 namespace lapilli {
 
-// Which plans share memory for their activations. What is run ahead for new sentences shares none with the steps, so that
-// a second queue could run it beside them.
+// Which plans share memory for their activations. What is run ahead for new sentences shares none with the steps, so
+// that a second queue could run it beside them.
 enum class ArenaOf : uint8_t { admission, steps };
 
 // Buffers by state id, and the arenas of its plans (those that share one run one after the other on the queue).
@@ -28,8 +28,8 @@ class Session {
   void require(const Plan& plan, ArenaOf arena = ArenaOf::steps);
   void require_state(uint32_t id, uint64_t bytes);
   void require_arena(uint64_t bytes, ArenaOf arena = ArenaOf::steps);
-  // Makes the buffers. Once; afterwards plans that need more are refused when they are bound. Buffers of `from` that have
-  // the wanted size already are taken from it with what they hold; nothing of it may be bound any more.
+  // Makes the buffers. Once; afterwards plans that need more are refused when they are bound. Buffers of `from` that
+  // have the wanted size already are taken from it with what they hold; nothing of it may be bound any more.
   Status allocate(Session* from = nullptr);
 
   [[nodiscard]] MemoryMap memory(MemoryMap weights, ArenaOf arena = ArenaOf::steps) const;

@@ -1,5 +1,5 @@
-// How the host's words reach a session while the device works: areas of host memory that recordings copy into states, so
-// that nobody waits, on memory that is mapped or not.
+// How the host's words reach a session while the device works: areas of host memory that recordings copy into states,
+// so that nobody waits, on memory that is mapped or not.
 #pragma once
 
 #include <cstdint>

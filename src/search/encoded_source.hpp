@@ -1,5 +1,5 @@
-// What the encoder made of one source, in device memory of its own: the cross keys and values of every decoder layer. It is
-// searched again (GenerateRequest::encoded) with other options, beams or given ids without being encoded again.
+// What the encoder made of one source, in device memory of its own: the cross keys and values of every decoder layer.
+// It is searched again (GenerateRequest::encoded) with other options, beams or given ids without being encoded again.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace lapilli {
 
 struct Workspace;
 
-// Its memory counts against the model's limit. Belongs to the model that made it; any number of jobs may read it at a time.
+// Its memory counts against the model's limit. Belongs to the model that made it; any number of jobs may read it at a
+// time.
 class EncodedSource {
  public:
   // Room for what the encoder makes of these ids; copy_out() fills it.

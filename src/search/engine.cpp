@@ -212,8 +212,8 @@ struct SearchEngine::Admission {
   InboxWriter inbox;
   uint32_t rows = 0;  // of the encode pass
   std::vector<PassSource> sources;
-  std::vector<uint32_t> given;  // row words
-  std::vector<uint32_t> logits;  // likewise, of rows whose logits are asked for
+  std::vector<uint32_t> given;                   // row words
+  std::vector<uint32_t> logits;                  // likewise, of rows whose logits are asked for
   std::vector<std::shared_ptr<Sentence>> asked;  // for each of these
   struct Entered {
     std::shared_ptr<Sentence> sentence;
@@ -355,8 +355,7 @@ Status SearchEngine::read_step(std::span<const uint32_t> log) {
     counts_.queued_rows += ran;
     counts_.queued_room += shape.rows();
   }
-  for (uint32_t r = 0; r < ran; r += shape.beams)
-    LAPILLI_CHECK(read_sentence(log.data() + LogLayout::entry_at(r)));
+  for (uint32_t r = 0; r < ran; r += shape.beams) LAPILLI_CHECK(read_sentence(log.data() + LogLayout::entry_at(r)));
   return on_captured_step ? on_captured_step(log, *w_) : Status{};
 }
 
@@ -406,10 +405,11 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
 void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t note) {
   s.ended = true;
   if (note & LogLayout::note_failed) {
-    s.status = fail(ErrorCode::invalid_data,
-                    "the model's scores behind %zu ids are no numbers: its weights, or this device, cannot compute this "
-                    "input",
-                    s.given.size() + s.log.steps() - 1);
+    s.status =
+        fail(ErrorCode::invalid_data,
+             "the model's scores behind %zu ids are no numbers: its weights, or this device, cannot compute this "
+             "input",
+             s.given.size() + s.log.steps() - 1);
     return;
   }
   const uint32_t count = std::min(note >> LogLayout::note_count_shift, s.log.beams);

@@ -1,9 +1,11 @@
-// The search engine: sentences of any number of jobs go through one session, each at its own position and with options of
-// its own. Sources are encoded ahead into places that nobody holds, the device starts the next one when a sentence ends.
+// The search engine: sentences of any number of jobs go through one session, each at its own position and with options
+// of its own. Sources are encoded ahead into places that nobody holds, the device starts the next one when a sentence
+// ends.
 //
 //   pending --admit--> waiting (on the device) --> running --> ended: its place is free for the next one
 //
-// Safe to use from several threads; nothing blocks. Jobs pump the engine that has their sentences, whoever's turn it is.
+// Safe to use from several threads; nothing blocks. Jobs pump the engine that has their sentences, whoever's turn it
+// is.
 #pragma once
 
 #include <deque>
@@ -57,8 +59,8 @@ class SearchEngine {
   Status wait();
 
   struct Counts {
-    uint64_t ticks = 0, rows = 0;                   // steps, and the rows that ran in them
-    uint64_t queued_rows = 0, queued_room = 0;      // of steps while others waited: rows that ran, and that could have
+    uint64_t ticks = 0, rows = 0;               // steps, and the rows that ran in them
+    uint64_t queued_rows = 0, queued_room = 0;  // of steps while others waited: rows that ran, and that could have
     uint64_t submissions = 0, narrow_submissions = 0, admissions = 0, encode_passes = 0;
   };
   [[nodiscard]] Counts counts() const;
@@ -111,8 +113,9 @@ class SearchEngine {
   };
   std::vector<Occupant> places_;
   std::set<uint32_t> free_places_;  // the first one is taken, so that rows come in one order, whoever was here before
-  std::set<uint32_t> cancelled_;  // places that the device has not been told of
-  // Sentences that were cancelled before they were seen to run: the device's queue, a ring, may still name their places.
+  std::set<uint32_t> cancelled_;    // places that the device has not been told of
+  // Sentences that were cancelled before they were seen to run: the device's queue, a ring, may still name their
+  // places.
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;
   ListRoom lists_;

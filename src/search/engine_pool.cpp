@@ -13,7 +13,8 @@ constexpr size_t kFreeEngines = 4;  // kept for the next job
 constexpr uint64_t kMostEncodeRows = 2048;
 
 uint32_t EnginePool::encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const {
-  // The keys and values of all their rows in one head lie in one binding; half of it, for what is asked for is rounded up.
+  // The keys and values of all their rows in one head lie in one binding; half of it, for what is asked for is rounded
+  // up.
   const uint64_t row_bytes = 2 * uint64_t{std::max(1u, workspaces_.network().config().encoder.head_dim)} * 4;
   const uint64_t bound = workspaces_.network().device->caps().max_storage_range / row_bytes / 2;
   const uint64_t most = std::max<uint64_t>(source_positions, std::min(kMostEncodeRows, bound));
@@ -33,8 +34,8 @@ WorkspaceKey EnginePool::wider(WorkspaceKey key, uint32_t others) const {
   return key;
 }
 
-// Where grids follow the live rows, all that is left to win is the choice of variants for few rows: measured, it pays for
-// the compiling and binding only where very many rows become few (docs/performance.md).
+// Where grids follow the live rows, all that is left to win is the choice of variants for few rows: measured, it pays
+// for the compiling and binding only where very many rows become few (docs/performance.md).
 bool EnginePool::narrow_pays(const SessionShape& shape) const {
   const bool few_beams = shape.beams == 1 && narrow_from > 0;
   return !workspaces_.network().device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);
@@ -54,8 +55,8 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::take(const WorkspaceKey& key, 
   }
   if (others > 0) {
     auto shared = make(wider(key, others));
-    const bool too_large = !shared && (shared.error().code == ErrorCode::out_of_memory ||
-                                       shared.error().code == ErrorCode::unsupported);
+    const bool too_large =
+        !shared && (shared.error().code == ErrorCode::out_of_memory || shared.error().code == ErrorCode::unsupported);
     if (!too_large) return shared;
   }
   auto made = make(key);

@@ -19,9 +19,9 @@ class EnginePool {
   // The factory outlives the pool.
   explicit EnginePool(WorkspaceFactory& workspaces) : workspaces_(workspaces) {}
 
-  // The engine of a search for so many sentences of this kind: one that has room, or a new one; out_of_memory if neither
-  // the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody uses are
-  // kept for the next job of their kind; the oldest are dropped.
+  // The engine of a search for so many sentences of this kind: one that has room, or a new one; out_of_memory if
+  // neither the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody
+  // uses are kept for the next job of their kind; the oldest are dropped.
   Result<std::shared_ptr<SearchEngine>> take(const WorkspaceKey& key, uint32_t sentences);
   // Drops the engines that nobody uses, to make room.
   void drop_free();

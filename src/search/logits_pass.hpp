@@ -1,5 +1,5 @@
-// Logits behind given ids: the rows that are asked for go through the decoder once more, this time up to the logits, which
-// are copied to where the host reads them.
+// Logits behind given ids: the rows that are asked for go through the decoder once more, this time up to the logits,
+// which are copied to where the host reads them.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ namespace lapilli {
 struct WorkspacePlans {
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
-  std::shared_ptr<const Plan> given;         // null if no ids are given but the decoder start
-  std::shared_ptr<const Plan> given_logits;  // null if nobody asks for logits
+  std::shared_ptr<const Plan> given;                // null if no ids are given but the decoder start
+  std::shared_ptr<const Plan> given_logits;         // null if nobody asks for logits
   graph::TensorId given_logits_out = graph::kNone;
   // The step for half the sentences, a quarter..., if the key wants them.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
@@ -33,8 +33,8 @@ class PlanCache {
   explicit PlanCache(const NetworkOnDevice& network) : network_(network) {}
 
   // The kernels of one kind of jobs on their way to being proven. The first job of a kind pays for the pipelines of all
-  // its sizes, made in one batch, and for their self-test: a second bucket then creates none. Of one thread; may be dropped
-  // at any time, and does not outlive the cache.
+  // its sizes, made in one batch, and for their self-test: a second bucket then creates none. Of one thread; may be
+  // dropped at any time, and does not outlive the cache.
   class Preparation {
    public:
     Preparation(PlanCache& cache, const WorkspaceKey& key) : cache_(cache), kind_(kind_of(key)) {}

@@ -239,8 +239,7 @@ Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
   else if (max_length_)
     longest = *max_length_;
   else
-    longest =
-        std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
+    longest = std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
   if (longest <= given)
     return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
                 static_cast<unsigned long long>(longest), given);

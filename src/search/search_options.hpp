@@ -80,8 +80,8 @@ class ResolvedOptions {
 Result<ResolvedOptions> resolve_options(const GenerationConfig& model, const GenerationConfig& request,
                                         const model::Config& config);
 
-// A sentence's ParamWords and the lists that they point to. Offsets count from the lists' first word: place_lists() moves
-// them to where the lists come to lie.
+// A sentence's ParamWords and the lists that they point to. Offsets count from the lists' first word: place_lists()
+// moves them to where the lists come to lie.
 struct SearchWords {
   std::vector<uint32_t> params, lists;
 };

@@ -38,12 +38,12 @@ struct Finished {
   int32_t token = 0;
 };
 
-// One sentence of a search engine. The job that asked for it and the engine share it; all fields but `cancelled` belong to
-// whoever holds the engine's lock.
+// One sentence of a search engine. The job that asked for it and the engine share it; all fields but `cancelled` belong
+// to whoever holds the engine's lock.
 struct Sentence {
   std::vector<int32_t> source;
-  std::vector<int32_t> given;              // decoder ids, the decoder start in front
-  std::vector<uint32_t> global_positions;  // see GenerateRequest
+  std::vector<int32_t> given;                    // decoder ids, the decoder start in front
+  std::vector<uint32_t> global_positions;        // see GenerateRequest
   std::shared_ptr<const EncodedSource> encoded;  // what its source came to, if it was encoded before
   std::shared_ptr<const EncodedSource> keep;     // filled with it; null: nobody wants it
   std::vector<uint32_t> logits_at;               // see GenerateRequest
@@ -55,9 +55,9 @@ struct Sentence {
   bool admitted = false, ended = false;
   Status status;  // why it has no result
   SentenceLog log;
-  std::vector<Finished> finished;  // best first
+  std::vector<Finished> finished;          // best first
   std::vector<std::vector<float>> logits;  // as logits_at
-  uint64_t rows_run = 0;           // rows that steps spent on it
+  uint64_t rows_run = 0;                   // rows that steps spent on it
 };
 
 }  // namespace lapilli

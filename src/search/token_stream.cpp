@@ -10,9 +10,10 @@ Status OnceStream::push(size_t source, std::span<const int32_t> ids) {
   const size_t known = std::min(ids.size(), s.given.size() - std::min(s.seen, s.given.size()));
   if (!std::equal(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(known),
                   s.given.begin() + static_cast<ptrdiff_t>(std::min(s.seen, s.given.size()))))
-    return fail(ErrorCode::internal,
-                "source %zu: its search was run again and departs from what was streamed of it; run it without streaming",
-                source);
+    return fail(
+        ErrorCode::internal,
+        "source %zu: its search was run again and departs from what was streamed of it; run it without streaming",
+        source);
   s.seen += ids.size();
   const auto fresh = ids.subspan(known);
   if (fresh.empty()) return {};
@@ -24,8 +25,8 @@ Status OnceStream::complete(size_t source, std::span<const int32_t> all) {
   const Source& s = sources_[source];
   if (s.seen > all.size() || s.seen > s.given.size() ||
       !std::equal(all.begin(), all.begin() + static_cast<ptrdiff_t>(s.seen), s.given.begin()))
-    return fail(ErrorCode::internal, "source %zu: its result does not begin with the %zu ids that were streamed", source,
-                s.seen);
+    return fail(ErrorCode::internal, "source %zu: its result does not begin with the %zu ids that were streamed",
+                source, s.seen);
   return push(source, all.subspan(s.seen));
 }
 

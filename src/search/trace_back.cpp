@@ -18,8 +18,8 @@ std::vector<float> differences(const std::vector<float>& sums) {
   return out;
 }
 
-// The entries that lead to a beam behind `steps` steps, the first one first. The log comes from a device: what it names is
-// checked before it is followed.
+// The entries that lead to a beam behind `steps` steps, the first one first. The log comes from a device: what it names
+// is checked before it is followed.
 Result<std::vector<const SentenceLog::Entry*>> path_to(const SentenceLog& log, uint32_t steps, uint32_t beam) {
   std::vector<const SentenceLog::Entry*> path(steps);
   for (uint32_t step = steps;; --step) {

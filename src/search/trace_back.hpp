@@ -1,4 +1,5 @@
-// From the log of a sentence and its finished list to hypotheses. A hypothesis is a pointer (position, beam) into the log.
+// From the log of a sentence and its finished list to hypotheses. A hypothesis is a pointer (position, beam) into the
+// log.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace lapilli {
 
-// The best `count` hypotheses of a sentence whose search has ended; `number` is its place in the caller's batch, by which
-// beams are counted.
+// The best `count` hypotheses of a sentence whose search has ended; `number` is its place in the caller's batch, by
+// which beams are counted.
 Result<std::vector<Hypothesis>> trace_back(const Sentence& sentence, uint32_t number, uint32_t count);
 
 // The ids that beam `beam` holds after `steps` steps of the log.

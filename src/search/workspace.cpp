@@ -109,8 +109,7 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
 
 }  // namespace
 
-Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Workspace>& old,
-                                                               const WorkspaceKey& key) {
+Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
   LAPILLI_TRY(w->plans, plans_.plans(key));

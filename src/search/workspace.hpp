@@ -49,8 +49,8 @@ class WorkspaceFactory {
 
   // The session's counters start at `first_counter`. Kernels that are not prepared are tested first, waiting.
   Result<std::unique_ptr<Workspace>> make(const WorkspaceKey& key, uint32_t first_counter = 0);
-  // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is no
-  // memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.
+  // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is
+  // no memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.
   Result<std::unique_ptr<Workspace>> grow(std::unique_ptr<Workspace>& old, const WorkspaceKey& key);
 
  private:

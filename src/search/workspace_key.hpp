@@ -40,15 +40,16 @@ struct WorkspaceKey {
 
 // Few distinct shapes keep plans few: lengths in steps that grow with the length.
 uint32_t length_bucket(uint64_t n);
-// Of a search for up to `running` sentences at a time, `waiting` more of which are prepared. The other fields of the shape
-// are given; those that follow from them are filled in.
+// Of a search for up to `running` sentences at a time, `waiting` more of which are prepared. The other fields of the
+// shape are given; those that follow from them are filled in.
 void complete_key(WorkspaceKey& key, uint32_t waiting);
 // What a search for `sentences` sources of up to so many ids is made for, with the plainest options.
 WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions);
 // What a job is besides its size: jobs of one kind differ in row counts and lengths only, and use the same kernels.
 WorkspaceKey kind_of(WorkspaceKey key);
 
-// Sentences of the narrower steps of a search, widest first: half of those that run at a time, a quarter... down to one.
+// Sentences of the narrower steps of a search, widest first: half of those that run at a time, a quarter... down to
+// one.
 std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key);
 // Source ids that the encode plans have room for, the most first.
 std::vector<uint32_t> encode_rows(const WorkspaceKey& key);

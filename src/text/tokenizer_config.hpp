@@ -37,10 +37,10 @@ class TokenizerConfig {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  struct Objects;             // of the three files; empty where one is missing
-  std::string path_;          // of tokenizer_config.json
-  std::string special_path_;  // of special_tokens_map.json
-  std::string added_path_;    // of added_tokens.json
+  struct Objects;                        // of the three files; empty where one is missing
+  std::string path_;                     // of tokenizer_config.json
+  std::string special_path_;             // of special_tokens_map.json
+  std::string added_path_;               // of added_tokens.json
   std::shared_ptr<const Objects> json_;  // copies share them
 };
 

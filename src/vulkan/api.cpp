@@ -44,8 +44,7 @@ Result<DeviceTable> load_device_table(PFN_vkGetDeviceProcAddr get, VkDevice devi
 const char* result_name(VkResult result) {
   switch (result) {
 #define LAPILLI_NAME(x) \
-  case x:               \
-    return #x;
+  case x: return #x;
     LAPILLI_NAME(VK_SUCCESS)
     LAPILLI_NAME(VK_NOT_READY)
     LAPILLI_NAME(VK_TIMEOUT)
@@ -66,8 +65,7 @@ const char* result_name(VkResult result) {
     LAPILLI_NAME(VK_ERROR_INVALID_SHADER_NV)
     LAPILLI_NAME(VK_ERROR_UNKNOWN)
 #undef LAPILLI_NAME
-    default:
-      return "an unknown VkResult";
+    default: return "an unknown VkResult";
   }
 }
 
@@ -79,16 +77,11 @@ ErrorCode error_code(VkResult result) {
     case VK_ERROR_FRAGMENTED_POOL:
     case VK_ERROR_OUT_OF_POOL_MEMORY:
     case VK_ERROR_FRAGMENTATION:
-    case VK_ERROR_MEMORY_MAP_FAILED:
-      return ErrorCode::out_of_memory;
-    case VK_ERROR_DEVICE_LOST:
-      return ErrorCode::device_lost;
-    case VK_TIMEOUT:
-      return ErrorCode::timeout;
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-      return ErrorCode::no_device;
-    default:
-      return ErrorCode::internal;
+    case VK_ERROR_MEMORY_MAP_FAILED: return ErrorCode::out_of_memory;
+    case VK_ERROR_DEVICE_LOST: return ErrorCode::device_lost;
+    case VK_TIMEOUT: return ErrorCode::timeout;
+    case VK_ERROR_INCOMPATIBLE_DRIVER: return ErrorCode::no_device;
+    default: return ErrorCode::internal;
   }
 }
 

@@ -138,21 +138,11 @@ int64_t score_device(const Capabilities& caps, std::string* reason) {
     score += points;
   };
   switch (caps.type) {
-    case DeviceType::discrete:
-      add("discrete GPU", 4000);
-      break;
-    case DeviceType::integrated:
-      add("integrated GPU", 3000);
-      break;
-    case DeviceType::virtual_gpu:
-      add("virtual GPU", 2000);
-      break;
-    case DeviceType::other:
-      add("other device", 1000);
-      break;
-    case DeviceType::cpu:
-      add("CPU", 100);
-      break;
+    case DeviceType::discrete: add("discrete GPU", 4000); break;
+    case DeviceType::integrated: add("integrated GPU", 3000); break;
+    case DeviceType::virtual_gpu: add("virtual GPU", 2000); break;
+    case DeviceType::other: add("other device", 1000); break;
+    case DeviceType::cpu: add("CPU", 100); break;
   }
   add("GiB of memory", static_cast<int64_t>(std::min<uint64_t>(caps.heap_bytes >> 30, 256)));
   add("fp16", caps.arithmetic_fp16 ? 50 : 0);

@@ -45,9 +45,9 @@ struct Context {
   uint32_t timestamp_bits = 0;
   uint32_t main_heap = 0;
   VkPhysicalDeviceMemoryProperties memory{};
-  bool owned = false;  // the VkDevice is ours
-  Capabilities caps;   // masked
-  std::string name;    // for messages
+  bool owned = false;            // the VkDevice is ours
+  Capabilities caps;             // masked
+  std::string name;              // for messages
   std::shared_ptr<Trace> trace;  // null: nobody wants to know
   std::atomic<bool> lost{false};
   std::atomic<bool> stalled{false};                  // the last wait gave up

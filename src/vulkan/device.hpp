@@ -29,8 +29,8 @@ class Device;
 struct DeviceOptions {
   std::string select;  // empty: the best one; else an index (a whole number), a part of the name (any case), or a UUID
   std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
-  bool validation = false;        // ask for VK_LAYER_KHRONOS_validation if it is installed
-  double wait_timeout_s = 0;      // give up a wait after this long without progress; 0: 30 s, CPU drivers 600 s
+  bool validation = false;    // ask for VK_LAYER_KHRONOS_validation if it is installed
+  double wait_timeout_s = 0;  // give up a wait after this long without progress; 0: 30 s, CPU drivers 600 s
   void* get_instance_proc_addr = nullptr;  // PFN_vkGetInstanceProcAddr to use instead of the loader's (tests, hosts)
 };
 
@@ -42,10 +42,11 @@ struct AdoptedDevice {
   void* device = nullptr;                  // VkDevice
   void* queue = nullptr;                   // VkQueue, of a family with compute
   uint32_t queue_family = 0;
-  uint32_t api_version = 0;  // what the instance was created with (VK_MAKE_API_VERSION)
+  uint32_t api_version = 0;                    // what the instance was created with (VK_MAKE_API_VERSION)
   std::vector<std::string> device_extensions;  // enabled ones: Vulkan cannot be asked
   bool timeline_semaphore = false;             // enabled features, likewise
-  bool storage_16bit = false, arithmetic_fp16 = false, storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
+  bool storage_16bit = false, arithmetic_fp16 = false, storage_8bit = false, arithmetic_int8 = false,
+       integer_dot = false;
   // Called around every use of the queue. Empty: the queue is ours alone.
   std::function<void()> lock_queue, unlock_queue;
 };
@@ -54,9 +55,9 @@ struct AdoptedDevice {
 struct DeviceInfo {
   uint32_t index = 0;
   Capabilities caps;
-  int64_t score = 0;          // the highest usable score is taken; see score_device
-  std::string score_reason;   // how the score came about
-  std::string refusal;        // why the device cannot be used or was passed over; empty: usable
+  int64_t score = 0;         // the highest usable score is taken; see score_device
+  std::string score_reason;  // how the score came about
+  std::string refusal;       // why the device cannot be used or was passed over; empty: usable
   bool chosen = false;
 };
 // Also explains what would be chosen for these options. An error if there is no loader or no driver at all.
@@ -66,7 +67,7 @@ Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options);
 struct PipelineRequest {
   const uint32_t* words = nullptr;
   size_t word_count = 0;
-  const char* name = "";             // for labels and messages
+  const char* name = "";            // for labels and messages
   std::vector<uint32_t> constants;  // specialization constants 0, 1, 2...
 };
 class Pipeline;  // opaque; lives as long as the Device
@@ -93,8 +94,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
   // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer. Ordered behind
-  // everything submitted before, or, where the buffer is mapped, behind `after` alone: 0 where nothing that is in flight
-  // uses the buffer, so that other work of the device is not waited for.
+  // everything submitted before, or, where the buffer is mapped, behind `after` alone: 0 where nothing that is in
+  // flight uses the buffer, so that other work of the device is not waited for.
   Status write(const Buffer& buffer, uint64_t offset, std::span<const std::byte> bytes,
                std::optional<Ticket> after = std::nullopt);
   Status read(const Buffer& buffer, uint64_t offset, std::span<std::byte> bytes,
@@ -105,8 +106,9 @@ class Device : public std::enable_shared_from_this<Device> {
   // refuses is ErrorCode::no_device, by name; the driver is not asked for it again.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
 
-  // Submits in order, in one vkQueueSubmit. A recording for single use that is pending is an internal error. Recordings, buffers and sets that are destroyed before the ticket is done are
-  // freed after it, so that an error may unwind at any point.
+  // Submits in order, in one vkQueueSubmit. A recording for single use that is pending is an internal error.
+  // Recordings, buffers and sets that are destroyed before the ticket is done are freed after it, so that an error may
+  // unwind at any point.
   Result<Ticket> submit(std::span<const CommandRecording* const> recordings);
   Result<bool> done(Ticket ticket);  // never blocks
   Status wait(Ticket ticket);        // at most the time-out, then ErrorCode::timeout
@@ -120,8 +122,8 @@ class Device : public std::enable_shared_from_this<Device> {
   [[nodiscard]] uint64_t memory_left() const;
   [[nodiscard]] DeviceCounters counters() const;
 
-  // One object that a layer above keeps with the device (the verdicts of its self-test): made at the first call. It must
-  // not hold the Device, which destroys it.
+  // One object that a layer above keeps with the device (the verdicts of its self-test): made at the first call. It
+  // must not hold the Device, which destroys it.
   std::shared_ptr<void> companion(const std::function<std::shared_ptr<void>()>& make);
 
   struct Impl;

@@ -29,8 +29,8 @@ struct PipelineStore::Job {
   std::optional<Error> refused;
 };
 
-// What one thread makes without holding the lock: given back at the end, made or not. What the host needs for it is there
-// before: if it has no memory left, nothing of the device's is lost.
+// What one thread makes without holding the lock: given back at the end, made or not. What the host needs for it is
+// there before: if it has no memory left, nothing of the device's is lost.
 class PipelineStore::Claim {
  public:
   // Under the lock.

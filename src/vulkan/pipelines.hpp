@@ -1,5 +1,5 @@
-// Pipelines by content, created in batches, each by one thread: others wait for it only if they want the same. The one set
-// layout and pipeline layout that every kernel uses.
+// Pipelines by content, created in batches, each by one thread: others wait for it only if they want the same. The one
+// set layout and pipeline layout that every kernel uses.
 #pragma once
 
 #include <condition_variable>

@@ -218,8 +218,8 @@ void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& 
   std::vector<VkBufferCopy> regions;
   for (uint64_t k = 0; k < p.count; ++k)
     regions.push_back({p.from_offset + k * p.from_stride, p.to_offset + k * p.to_stride, p.bytes});
-  i.context->vk.CmdCopyBuffer(i.commands, from.impl()->handle, to.impl()->handle,
-                              static_cast<uint32_t>(regions.size()), regions.data());
+  i.context->vk.CmdCopyBuffer(i.commands, from.impl()->handle, to.impl()->handle, static_cast<uint32_t>(regions.size()),
+                              regions.data());
   if (!i.trace) return;
   std::vector<Touch> touches;
   for (const VkBufferCopy& r : regions) {

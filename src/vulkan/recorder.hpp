@@ -56,7 +56,7 @@ class CommandRecording {
   Status enable_timestamps(uint32_t count);
   void timestamp(uint32_t index);
   Result<std::vector<double>> read_timestamps_ns() const;  // after completion; empty where there are none
-  void label(const char* text);  // debug label, where VK_EXT_debug_utils is on
+  void label(const char* text);                            // debug label, where VK_EXT_debug_utils is on
 
   struct Impl;
   [[nodiscard]] const Impl* impl() const { return impl_.get(); }

@@ -30,16 +30,11 @@ void list_extensions(const Instance& instance, Snapshot& s) {
 
 DeviceType device_type(VkPhysicalDeviceType t) {
   switch (t) {
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-      return DeviceType::integrated;
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-      return DeviceType::discrete;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-      return DeviceType::virtual_gpu;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-      return DeviceType::cpu;
-    default:
-      return DeviceType::other;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceType::virtual_gpu;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::cpu;
+    default: return DeviceType::other;
   }
 }
 

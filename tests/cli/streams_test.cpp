@@ -146,10 +146,12 @@ TEST(CliDevice, FilesThatCannotBeRead) {
 // One message for the file, not one for each line.
 TEST(CliDevice, FilesOfOtherKindsAreNamed) {
   TemporaryFolder folder;
-  const std::pair<std::string, const char*> kinds[] = {
-      {std::string("\xff\xfeH\0i\0\n\0\n\0", 10), "UTF-16"}, {std::string("\xfe\xff\0H\0i\0\n", 8), "UTF-16"},
-      {"\x1f\x8b\n\n\n\n", "gzip"},         {"PK\x03\x04\x14\n\n", "ZIP archive"},
-      {"\xd0\xcf\x11\xe0\n\n", ".doc"}, {"%PDF-1.7\n\n", "PDF"}};
+  const std::pair<std::string, const char*> kinds[] = {{std::string("\xff\xfeH\0i\0\n\0\n\0", 10), "UTF-16"},
+                                                       {std::string("\xfe\xff\0H\0i\0\n", 8), "UTF-16"},
+                                                       {"\x1f\x8b\n\n\n\n", "gzip"},
+                                                       {"PK\x03\x04\x14\n\n", "ZIP archive"},
+                                                       {"\xd0\xcf\x11\xe0\n\n", ".doc"},
+                                                       {"%PDF-1.7\n\n", "PDF"}};
   for (const auto& [content, kind] : kinds) {
     const Outcome file = translate({folder.file("some.txt", content)});
     EXPECT_EQ(file.code, 3) << kind;

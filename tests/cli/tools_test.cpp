@@ -110,8 +110,8 @@ TEST(CliDeviceBench, OneRunOfASmallShape) {
 
 // What `lapilli plan` says of the same search: label and shader of each dispatch, in program order.
 std::vector<std::string> planned(const char* graph) {
-  const json p = parsed(
-      run(lapilli({"plan", "--shape", "tiny", "--graph", graph, "--batch", "2", "--beam", "2", "--json"})));
+  const json p =
+      parsed(run(lapilli({"plan", "--shape", "tiny", "--graph", graph, "--batch", "2", "--beam", "2", "--json"})));
   std::vector<std::string> dispatches;
   for (const json& c : p["commands"])
     dispatches.push_back(p["nodes"][c["node"].get<size_t>()]["label"].get<std::string>() + " " +
@@ -122,8 +122,8 @@ std::vector<std::string> planned(const char* graph) {
 class CliDeviceBenchPerOp : public testing::Test {
  protected:
   static Outcome bench(std::vector<std::string> more) {
-    std::vector<std::string> all = {"bench", "--shape", "tiny", "--per-op", "--batch",  "2", "--beam",
-                                    "2",     "--runs",  "2",    "--source", "32", "--target", "8"};
+    std::vector<std::string> all = {"bench", "--shape", "tiny", "--per-op", "--batch", "2",        "--beam",
+                                    "2",     "--runs",  "2",    "--source", "32",      "--target", "8"};
     all.insert(all.end(), more.begin(), more.end());
     return run(lapilli(all));
   }

@@ -1,5 +1,5 @@
-// Company does not change results: inputs that come and go in random order, with options, prompts and lengths of their own,
-// get the ids that they have alone.
+// Company does not change results: inputs that come and go in random order, with options, prompts and lengths of their
+// own, get the ids that they have alone.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -199,7 +199,8 @@ TEST_F(DeviceCompany, SourcesFollowOneAnother) {
       EXPECT_EQ(ids_of(together.hypotheses[i]), ids_of(alone.hypotheses[0])) << i;
     }
     ASSERT_GT(together.stats.queued_room, 0u);
-    const double use = static_cast<double>(together.stats.queued_rows) / static_cast<double>(together.stats.queued_room);
+    const double use =
+        static_cast<double>(together.stats.queued_rows) / static_cast<double>(together.stats.queued_room);
     EXPECT_GE(use, 0.9) << beams;
     std::printf("%u beams: rows in use while others wait %.3f\n", beams, use);
   }

@@ -159,18 +159,19 @@ TEST_P(DeviceEvents, PassTheChecker) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, DeviceEvents,
-    testing::Values(Case{"plain", "", "tiny,vocabulary=600", 3, {9, 3, 5, 7, 2}},
-                    Case{"passes_of_given_ids", "", "tiny,vocabulary=600", 1, {9, 3, 5, 7, 2}, true, 60},
-                    Case{"floor", "floor", "tiny,vocabulary=600", 1, {9, 3, 5, 7, 2, 8}, true, 1, 1},
-                    Case{"staging", "staging", "tiny,vocabulary=600", 4, {9, 3, 5, 7}, true, 1, 4},
-                    Case{"small_bindings", "small-bindings", "tiny,vocabulary=5003", 4, {40, 3, 5, 9}, false},
-                    Case{"parts_of_caches", "small-bindings", "tiny,d=128,heads=1,layers=1,vocabulary=600", 4, {9, 3, 5}},
-                    Case{"no_indirect", "no-indirect", "tiny,vocabulary=600", 2, {20, 20, 4}, true, 1, 8},
-                    Case{"small_work", "small-work", "tiny,vocabulary=600", 2, {9, 3, 5}},
-                    Case{"floor_larger", "floor", "small", 4, {33, 60}, false},
-                    Case{"t5", "floor", "data/t5-v1_1", 3, {30, 4}, false},
-                    Case{"umt5", "small-bindings", "data/umt5", 1, {12, 3}, false},
-                    Case{"led", "floor", "data/led", 2, {40, 9, 3}, false}),
+    testing::Values(
+        Case{"plain", "", "tiny,vocabulary=600", 3, {9, 3, 5, 7, 2}},
+        Case{"passes_of_given_ids", "", "tiny,vocabulary=600", 1, {9, 3, 5, 7, 2}, true, 60},
+        Case{"floor", "floor", "tiny,vocabulary=600", 1, {9, 3, 5, 7, 2, 8}, true, 1, 1},
+        Case{"staging", "staging", "tiny,vocabulary=600", 4, {9, 3, 5, 7}, true, 1, 4},
+        Case{"small_bindings", "small-bindings", "tiny,vocabulary=5003", 4, {40, 3, 5, 9}, false},
+        Case{"parts_of_caches", "small-bindings", "tiny,d=128,heads=1,layers=1,vocabulary=600", 4, {9, 3, 5}},
+        Case{"no_indirect", "no-indirect", "tiny,vocabulary=600", 2, {20, 20, 4}, true, 1, 8},
+        Case{"small_work", "small-work", "tiny,vocabulary=600", 2, {9, 3, 5}},
+        Case{"floor_larger", "floor", "small", 4, {33, 60}, false},
+        Case{"t5", "floor", "data/t5-v1_1", 3, {30, 4}, false},
+        Case{"umt5", "small-bindings", "data/umt5", 1, {12, 3}, false},
+        Case{"led", "floor", "data/led", 2, {40, 9, 3}, false}),
     [](const auto& i) { return i.param.name; });
 
 // ---- what is left out is found --------------------------------------------------------------------------------------

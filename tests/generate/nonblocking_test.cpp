@@ -1,5 +1,5 @@
-// Starting a job, admitting sources and growing never wait for the device, on memory that is mapped or not: the driver is
-// asked for no wait at all while a job is pumped from its start to its end.
+// Starting a job, admitting sources and growing never wait for the device, on memory that is mapped or not: the driver
+// is asked for no wait at all while a job is pumped from its start to its end.
 #include <gmock/gmock.h>
 
 #include <thread>

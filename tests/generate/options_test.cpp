@@ -1,4 +1,6 @@
 // What is merged from a model's settings and a caller's, and what is refused by name.
+#include "support/options.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 
 #include "search/search_options.hpp"
 #include "support/fixtures.hpp"
-#include "support/options.hpp"
 
 namespace lapilli {
 namespace {
@@ -22,7 +23,9 @@ class Options : public testing::Test {
     model_.pad_token_id = 49;
     model_.eos_token_id = std::vector<int32_t>{0};
   }
-  Result<SearchOptions> resolve(uint32_t prefix = 1) { return testing_support::options_for(model_, asked_, prefix, config_); }
+  Result<SearchOptions> resolve(uint32_t prefix = 1) {
+    return testing_support::options_for(model_, asked_, prefix, config_);
+  }
   void refused(const char* what) {
     const auto options = resolve();
     ASSERT_FALSE(options.ok()) << what;

@@ -58,7 +58,8 @@ TEST_P(DeviceSearchedAgain, WithOtherOptionsAndWithoutEncoding) {
   first.options.max_new_tokens = 8;
   std::vector<GenerateRequest> others(4, first);
   others[0].options.num_beams = others[0].options.num_return_sequences = 3;
-  others[1].decoder_ids = {prompt({5, 9, 2}), prompt({}), prompt({7}), prompt({1, 2, 3, 4, 5, 6, 7, 8, 9}), prompt({3})};
+  others[1].decoder_ids = {prompt({5, 9, 2}), prompt({}), prompt({7}), prompt({1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                           prompt({3})};
   others[2].options.do_sample = true;
   others[2].options.num_return_sequences = 2;
   others[2].options.seed = 3;
@@ -140,7 +141,8 @@ TEST_P(DeviceSearchedAgain, WhatDoesNotFitIsRefused) {
 TEST_P(DeviceSearchedAgain, LogitsBehindGivenIds) {
   for (const uint32_t beams : {1u, 3u}) {
     GenerateRequest request = request_of({7, 12, 3, 9, 5}, beams, 6);
-    request.decoder_ids = {prompt({5, 9, 2}), prompt({}), prompt({7}), prompt({1, 2, 3, 4, 5, 6, 7, 8, 9}), prompt({3})};
+    request.decoder_ids = {prompt({5, 9, 2}), prompt({}), prompt({7}), prompt({1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                           prompt({3})};
     request.batch = 2;
     LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
     request.logits_at = {{0, 3}, {0}, {}, {9, 4, 0, 4}, {1}};

@@ -81,8 +81,10 @@ struct Simulated {
       running[b] = before[parent];
       const auto token = static_cast<int32_t>(10 + b);
       running[b].push_back(token);
-      log.entries.push_back(
-          {token, parent, -1.0f, b == 0 ? (done ? LogLayout::note_ended : 0) : b == 1 ? best_note : 0});
+      log.entries.push_back({token, parent, -1.0f,
+                             b == 0   ? (done ? LogLayout::note_ended : 0)
+                             : b == 1 ? best_note
+                                      : 0});
     }
   }
   [[nodiscard]] std::vector<int32_t> shared() const {

@@ -60,7 +60,7 @@ TEST_F(TraceBack, HypothesesEndWhereTheyFinished) {
   LAPILLI_ASSERT_VALUE(const auto all, trace_back(sentence_, 3, 5));
   ASSERT_EQ(all.size(), 2u);
   EXPECT_THAT(all[0].ids, ElementsAre(5, 6, 10, 21, 99));
-  EXPECT_THAT(all[0].beam_indices, ElementsAre(6, 6, 7));  // of the third sentence of a batch
+  EXPECT_THAT(all[0].beam_indices, ElementsAre(6, 6, 7));      // of the third sentence of a batch
   EXPECT_THAT(all[0].token_scores, ElementsAre(-1, -3, -14));  // -2 * 3 ^ 2 in all
   EXPECT_THAT(all[1].ids, ElementsAre(5, 6, 98));
   EXPECT_THAT(all[1].beam_indices, ElementsAre(6));

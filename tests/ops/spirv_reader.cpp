@@ -79,10 +79,8 @@ uint64_t Module::size_of(uint32_t type) const {
   const auto& i = by_result_.at(type);
   switch (i.op) {
     case SpvOpTypeInt:
-    case SpvOpTypeFloat:
-      return i.args[1] / 8;
-    case SpvOpTypeVector:
-      return size_of(i.args[1]) * i.args[2];
+    case SpvOpTypeFloat: return i.args[1] / 8;
+    case SpvOpTypeVector: return size_of(i.args[1]) * i.args[2];
     case SpvOpTypeArray: {
       const auto d = decorations_.find(type);
       uint64_t stride = size_of(i.args[1]);
@@ -104,8 +102,7 @@ uint64_t Module::size_of(uint32_t type) const {
       }
       return std::max(end, d == decorations_.end() ? packed : 0);
     }
-    default:
-      return 0;  // runtime arrays, bool
+    default: return 0;  // runtime arrays, bool
   }
 }
 

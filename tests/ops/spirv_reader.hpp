@@ -27,7 +27,7 @@ struct SpirvInfo {
   std::map<uint32_t, SpirvBinding> bindings;  // of set 0
   bool other_sets = false;
   uint32_t push_bytes = 0;
-  std::vector<SpirvMember> push;  // members of the block, as they are declared
+  std::vector<SpirvMember> push;                           // members of the block, as they are declared
   std::array<uint32_t, 3> local_size{1, 1, 1};             // with the default constants
   std::array<int64_t, 3> local_size_constant{-1, -1, -1};  // specialization id of each dimension, or -1
   std::set<uint32_t> spec_ids;

@@ -204,8 +204,12 @@ struct Formula {
   std::function<uint64_t(const Arguments&)> header;  // modulo 2^32
 };
 using Formulas = std::map<std::string, Formula>;
-#define FORMULA(NAME, KERNEL, HEADER) \
-  {NAME, {[](const Arguments& a) -> uint32_t { return KERNEL; }, [](const Arguments& a) -> uint64_t { return HEADER; }}}
+#define FORMULA(NAME, KERNEL, HEADER)                                                                              \
+  {                                                                                                                \
+    NAME, {                                                                                                        \
+      [](const Arguments& a) -> uint32_t { return KERNEL; }, [](const Arguments& a) -> uint64_t { return HEADER; } \
+    }                                                                                                              \
+  }
 
 Formulas state_formulas() {
   using R = SearchLayout;
@@ -289,12 +293,10 @@ TEST(StateGlsl, PanelsEqualTheHeader) {
 
 TEST(StateGlsl, FunctionsThatDifferAreSeen) {
   const auto lineage = state_formulas().at("lineage_word").kernel;
-  const Formula slots_for_positions{lineage, [](const Arguments& a) {
-                                      return lineage_word(a[0], a[1], a[2], a[3], a[5], a[4]);
-                                    }};
-  const Formula next_position{lineage, [](const Arguments& a) {
-                                return lineage_word(a[0], a[1], a[2], a[3] + 1, a[4], a[5]);
-                              }};
+  const Formula slots_for_positions{
+      lineage, [](const Arguments& a) { return lineage_word(a[0], a[1], a[2], a[3], a[5], a[4]); }};
+  const Formula next_position{lineage,
+                              [](const Arguments& a) { return lineage_word(a[0], a[1], a[2], a[3] + 1, a[4], a[5]); }};
   EXPECT_GT(differences(slots_for_positions), 900);
   EXPECT_EQ(differences(next_position), 1000);
 }

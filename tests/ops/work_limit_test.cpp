@@ -1,8 +1,9 @@
 // How much work goes to a device at once: by its type and by masks.
 #include "ops/work_limit.hpp"
-#include "vulkan/mask.hpp"
 
 #include <gtest/gtest.h>
+
+#include "vulkan/mask.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,12 +1,12 @@
 // Whole searches on the device beside the double-precision interpreter, node by node.
 //
-// The bound. The two sides differ by float's rounding, 2^-24 = 6e-8 of a value. A sum of k products that are rounded one
-// by one is off by about sqrt(k) roundings of its largest partial sum (k at most 2048 here: 45 roundings, 2.7e-6); exp, tanh
-// and rsqrt add a few units in the last place each. What enters a layer with a relative error e leaves it with at most about
-// 2e (residual and sublayer each carry it on, normalization restores the scale), plus its own 3e-6; errors of different
-// layers are not of one sign, so that they add like their squares. 30 sublayers (the deepest path here: 12 in the encoder,
-// 18 in the decoder) of 3e-6 each give 1.6e-5; 5e-5 leaves a factor of three for what the steps before left in the caches.
-// A wrong index, mask or offset shows as an error of the order of 1.
+// The bound. The two sides differ by float's rounding, 2^-24 = 6e-8 of a value. A sum of k products that are rounded
+// one by one is off by about sqrt(k) roundings of its largest partial sum (k at most 2048 here: 45 roundings, 2.7e-6);
+// exp, tanh and rsqrt add a few units in the last place each. What enters a layer with a relative error e leaves it
+// with at most about 2e (residual and sublayer each carry it on, normalization restores the scale), plus its own 3e-6;
+// errors of different layers are not of one sign, so that they add like their squares. 30 sublayers (the deepest path
+// here: 12 in the encoder, 18 in the decoder) of 3e-6 each give 1.6e-5; 5e-5 leaves a factor of three for what the
+// steps before left in the caches. A wrong index, mask or offset shows as an error of the order of 1.
 #include "runtime/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,8 @@ class DeviceCompare : public testing::TestWithParam<const char*> {};
 TEST_P(DeviceCompare, TinyGreedy) { compare_shape("tiny", GetParam(), with_beams(1), {7}, 6); }
 TEST_P(DeviceCompare, TinyBeamsOfRaggedSources) { compare_shape("tiny", GetParam(), with_beams(4), {9, 3, 5}, 6); }
 TEST_P(DeviceCompare, TinyWithOddSizes) {
-  compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", GetParam(), with_beams(3), {11, 1}, 4);
+  compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", GetParam(), with_beams(3),
+                {11, 1}, 4);
 }
 
 // Where bindings are small, attention runs over parts of the cache, and the tables of positions come in slices.

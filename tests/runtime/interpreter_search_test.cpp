@@ -32,9 +32,8 @@ Result<std::vector<Sentence>> search(const model::Network& network, const Worksp
     sentences[i].mark = i + 1;
     sentences[i].log.beams = key.shape.beams;
   }
-  LAPILLI_CHECK(search_records::read_log({interpreter.states[state_id(StateKind::log)].u,
-                                          search_shape(key.shape), testing_support::kSessionMark,
-                                          words[StepWords::tick]},
+  LAPILLI_CHECK(search_records::read_log({interpreter.states[state_id(StateKind::log)].u, search_shape(key.shape),
+                                          testing_support::kSessionMark, words[StepWords::tick]},
                                          sentences));
   return sentences;
 }
@@ -45,7 +44,8 @@ void expect_golden(const std::string& name, const std::string& case_name) {
   LAPILLI_ASSERT_VALUE(const auto c, golden.generate_case(case_name));
   SearchInput input;
   input.sources = c.sources;
-  LAPILLI_ASSERT_VALUE(input.options, testing_support::options_for(golden.generation(), c.arguments, 1, loaded.network.config));
+  LAPILLI_ASSERT_VALUE(input.options,
+                       testing_support::options_for(golden.generation(), c.arguments, 1, loaded.network.config));
   const WorkspaceKey key = testing_support::exact_key(input);
   LAPILLI_ASSERT_VALUE(const auto sentences, search(loaded.network, key, input));
   size_t row = 0;

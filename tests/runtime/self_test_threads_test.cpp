@@ -166,7 +166,7 @@ TEST_F(DeviceSelfTestThreads, ATestThatThrowsLeavesTheKernelToWhoWaits) {
 TEST_F(DeviceSelfTestThreads, ManyAtOnceTestEachKernelOnce) {
   const size_t kernels = self_test_->kernels();
   const Activation kinds[] = {Activation::gelu_erf, Activation::tanh, Activation::silu};
-    for (uint32_t i = 0; i < 12; ++i) {
+  for (uint32_t i = 0; i < 12; ++i) {
     graph::Graph g = one_node(kinds[i % 3]);
     ops::activation(g, "second", 0, kinds[i / 3 % 3]);
     compile(std::move(g));

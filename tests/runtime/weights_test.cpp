@@ -37,8 +37,8 @@ Stored random_stored(StoredFormat format, uint64_t count, uint32_t seed) {
       s.values.push_back(f);
       continue;
     }
-    const auto bits = format == StoredFormat::f16 ? float_to_half(f)
-                                                  : static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16);
+    const auto bits =
+        format == StoredFormat::f16 ? float_to_half(f) : static_cast<uint16_t>(std::bit_cast<uint32_t>(f) >> 16);
     s.bytes.resize(at + 2);
     std::memcpy(&s.bytes[at], &bits, 2);
     s.values.push_back(format == StoredFormat::f16 ? half_to_float(bits) : bfloat16_to_float(bits));
@@ -116,15 +116,17 @@ TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t i = 0; i < 3; ++i) {
       for (const bool bias : {false, true}) {
-        WeightPiece p = piece(bias ? biases[i] : matrices[i], bias ? WeightPiece::Kind::bias : WeightPiece::Kind::matrix,
-                              format, {d, bias ? 1 : uint64_t{k}});
+        WeightPiece p =
+            piece(bias ? biases[i] : matrices[i], bias ? WeightPiece::Kind::bias : WeightPiece::Kind::matrix, format,
+                  {d, bias ? 1 : uint64_t{k}});
         p.first_column = i == 0 ? 0 : d + (i - 1) * head;
         p.group = i == 0 ? 1 : head;
         p.group_stride = i == 0 ? 1 : 2 * head;
         source.pieces.push_back(p);
         for (uint32_t r = 0; r < d; ++r) {
           const uint32_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
-          if (bias) want[packed::bias_word(column, n, k)] = biases[i].values[r];
+          if (bias)
+            want[packed::bias_word(column, n, k)] = biases[i].values[r];
           else
             for (uint32_t c = 0; c < k; ++c) want[packed::word(column, c, k)] = matrices[i].values[r * k + c];
         }
@@ -243,8 +245,8 @@ TEST_P(DeviceWeights, ManySmallOnesTakeFewSubmissions) {
 
 TEST_P(DeviceWeights, TheHostReadsOnWhileTheDeviceUnpacks) {
   Matrices matrices(40, {256, 256}, StoredFormat::f16);  // more than an area of any device holds
-  LAPILLI_ASSERT_OK(load(matrices.sources));  // proves the kernels
-  uint64_t waited = ~uint64_t{0};             // when the first piece was asked for behind a submission
+  LAPILLI_ASSERT_OK(load(matrices.sources));             // proves the kernels
+  uint64_t waited = ~uint64_t{0};                        // when the first piece was asked for behind a submission
   for (WeightSource& source : matrices.sources)
     source.pieces[0].bytes = [&]() -> Result<std::span<const std::byte>> {
       if (submissions() > 0 && waited == ~uint64_t{0}) waited = waits();
@@ -288,7 +290,7 @@ TEST_P(DeviceWeights, WhatIsLeftOutIsFound) {
   using graph::Event;
   const bool small = device_->caps().max_storage_range < 1 << 20;
   const Matrices matrices(small ? 6 : 40, {210, 250}, StoredFormat::f16);  // several areas, and padding
-  counting::hide_progress(true);  // what is done is learned by waits alone
+  counting::hide_progress(true);                                           // what is done is learned by waits alone
   LAPILLI_ASSERT_OK(Weights::load(device_, matrices.sources));
   counting::hide_progress(false);
   LAPILLI_ASSERT_VALUE(const auto real, testing_support::RealEvents::of(trace_->events()));

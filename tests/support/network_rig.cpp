@@ -94,9 +94,12 @@ Result<std::vector<double>> host_weight(const WeightSource& source) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
       for (uint64_t c = 0; c < p.k; ++c) {
         const double value = stored_value(bytes.data(), p.format, r * p.k + c);
-        if (p.kind == WeightPiece::Kind::plain) words[p.destination + r * p.k + c] = value;
-        else if (p.kind == WeightPiece::Kind::bias) words[packed::bias_word(column, source.n, source.k)] = value;
-        else words[packed::word(column, c, source.k)] = value;
+        if (p.kind == WeightPiece::Kind::plain)
+          words[p.destination + r * p.k + c] = value;
+        else if (p.kind == WeightPiece::Kind::bias)
+          words[packed::bias_word(column, source.n, source.k)] = value;
+        else
+          words[packed::word(column, c, source.k)] = value;
       }
     }
   }

@@ -84,18 +84,13 @@ class RealEvents::Reader {
 
   Status add(const TracedCommand& c) {
     switch (c.kind) {
-      case TracedCommand::Kind::barrier:
-        barrier_ = true;
-        return stages_.barrier(c.scope);
+      case TracedCommand::Kind::barrier: barrier_ = true; return stages_.barrier(c.scope);
       case TracedCommand::Kind::step_end:
         for (const Touch& t : c.touches) part_->step_ends.push_back(t.buffer.get());
         close();
         return {};
-      case TracedCommand::Kind::dispatch:
-        LAPILLI_CHECK(check_bound(c));
-        break;
-      case TracedCommand::Kind::transfer:
-        break;
+      case TracedCommand::Kind::dispatch: LAPILLI_CHECK(check_bound(c)); break;
+      case TracedCommand::Kind::transfer: break;
     }
     LAPILLI_CHECK(stages_.command(c));
     append(c);
@@ -203,8 +198,9 @@ Status RealEvents::host(const Touch& touch) {
   if (const auto stride = strides_.find(touch.buffer.get()); stride != strides_.end())
     begin %= touch.buffer->size / stride->second / log_divisor_ * stride->second;
   const uint64_t base = touch.buffer->offset;
-  e.host = {graph::Space::weight, block(*touch.buffer), base + begin, base + begin + (touch.end - touch.begin),
-            access_of(touch), 0};
+  e.host = {graph::Space::weight, block(*touch.buffer),
+            base + begin,         base + begin + (touch.end - touch.begin),
+            access_of(touch),     0};
   hosts_[{e.host.id, e.host.begin}].insert(touch.buffer->label);
   return {};
 }

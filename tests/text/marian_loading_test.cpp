@@ -36,9 +36,7 @@ TEST(LoadTokenizer, TheNamedClassCounts) {
 
 class MarianLoading : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_.copy_from(kShared);
-  }
+  void SetUp() override { directory_.copy_from(kShared); }
   void expect_damaged(const std::string& file, const std::string& content, const std::string& message) {
     const std::string before = read_file(directory_.path() + "/" + file);
     directory_.write(file, content);

@@ -31,23 +31,12 @@ std::string random_text(std::mt19937& random) {
   std::string text;
   for (uint32_t n = random() % 60; n > 0; --n) {
     switch (random() % 6) {
-      case 0:
-        text += "\xE4\xBA\xBA";
-        break;
-      case 1:
-        text += "e\xCC\x81 \xE2\x80\xA8";
-        break;
-      case 2:
-        text += "\xF0\x9F\x98\x80";
-        break;
-      case 3:
-        text += random() % 2 == 0 ? "</s>" : "__fr__ <pad> ";
-        break;
-      case 4:
-        text += "  ";
-        break;
-      default:
-        text += static_cast<char>(random() % 128);
+      case 0: text += "\xE4\xBA\xBA"; break;
+      case 1: text += "e\xCC\x81 \xE2\x80\xA8"; break;
+      case 2: text += "\xF0\x9F\x98\x80"; break;
+      case 3: text += random() % 2 == 0 ? "</s>" : "__fr__ <pad> "; break;
+      case 4: text += "  "; break;
+      default: text += static_cast<char>(random() % 128);
     }
   }
   return text;

@@ -93,20 +93,11 @@ TEST_F(PipelineTokenizers, AnyBytesAreEncodedOrRefused) {
       std::string text;
       for (size_t n = random() % 24; n > 0; --n) {
         switch (random() % 6) {
-          case 0:
-            text += static_cast<char>(random());
-            break;
-          case 1:
-            append_utf8(text, random() % 0xD800);
-            break;
-          case 2:
-            append_utf8(text, 0xE000 + random() % 0x10200);
-            break;
-          case 3:
-            text += "<mask> ";
-            break;
-          default:
-            text += static_cast<char>(' ' + random() % 95);
+          case 0: text += static_cast<char>(random()); break;
+          case 1: append_utf8(text, random() % 0xD800); break;
+          case 2: append_utf8(text, 0xE000 + random() % 0x10200); break;
+          case 3: text += "<mask> "; break;
+          default: text += static_cast<char>(' ' + random() % 95);
         }
       }
       const bool valid = find_invalid_utf8(text) == std::string::npos;
@@ -150,29 +141,18 @@ void damage(std::string& text, std::mt19937& random) {
     const size_t at = place();
     const size_t length = random() % 40;
     switch (random() % 7) {
-      case 0:
-        text[at] = static_cast<char>(random());
-        break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(at, text.substr(place(), length));
-        break;
-      case 3:
-        text.insert(at, std::to_string(static_cast<int64_t>(random()) * (random() % 2 ? 1 : -4096)));
-        break;
-      case 4:
-        text.insert(at, std::string(1 + length, random() % 2 ? '[' : '{'));
-        break;
+      case 0: text[at] = static_cast<char>(random()); break;
+      case 1: text.erase(at, length); break;
+      case 2: text.insert(at, text.substr(place(), length)); break;
+      case 3: text.insert(at, std::to_string(static_cast<int64_t>(random()) * (random() % 2 ? 1 : -4096))); break;
+      case 4: text.insert(at, std::string(1 + length, random() % 2 ? '[' : '{')); break;
       case 5: {
         constexpr const char* kWords[] = {"null", "true",      "1e999",      "\"\"",      "[]",
                                           "{}",   "\"Regex\"", "\"(a*)*b\"", "4294967296"};
         text.replace(at, std::min(length, text.size() - at), kWords[random() % 9]);
         break;
       }
-      default:
-        text.resize(at);
+      default: text.resize(at);
     }
   }
 }

@@ -544,8 +544,8 @@ TEST_P(DeviceFaults, ABarrierNamesWhatItIsFor) {
   EXPECT_EQ(made[0], (counting::Barrier{shader, shader, write, use}));
   EXPECT_EQ(made[1], (counting::Barrier{shader, shader | arguments, write, use | fetched}));
   EXPECT_EQ(made[2], (counting::Barrier{shader | copy, shader | copy, write | copied, use | by_copies}));
-  EXPECT_EQ(made[3], (counting::Barrier{shader | copy, shader | copy | arguments, write | copied,
-                                        use | by_copies | fetched}));
+  EXPECT_EQ(made[3],
+            (counting::Barrier{shader | copy, shader | copy | arguments, write | copied, use | by_copies | fetched}));
   EXPECT_TRUE(commands->end().ok());
 }
 

@@ -19,7 +19,7 @@ struct SequenceAttention {
   // Instead of lengths, for the rows of an encode pass: `queries` of them, at most `batch` sentences and `keys` ids of
   // one.
   graph::TensorId spans = graph::kNone;
-  std::string keep_weights;                // name of the output that keeps the attention weights; empty: none
+  std::string keep_weights;  // name of the output that keeps the attention weights; empty: none
   // Window attention: keys on either side, and the list of global positions. Its weights are not kept.
   uint32_t window = kNoWindow;
   graph::TensorId globals = graph::kNone;

@@ -8,8 +8,8 @@ namespace lapilli::model {
 
 struct SourceRows {
   uint32_t batch = 0, length = 0;  // sources, and the most rows of one
-  // Not 0: an encode pass, whose sources follow one another in so many rows at most, as `spans` says. Otherwise source b
-  // has the rows from b * length on.
+  // Not 0: an encode pass, whose sources follow one another in so many rows at most, as `spans` says. Otherwise source
+  // b has the rows from b * length on.
   uint32_t packed_rows = 0;
   graph::TensorId spans = graph::kNone;
 };

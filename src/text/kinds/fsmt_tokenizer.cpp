@@ -90,8 +90,7 @@ Result<Encoding> FsmtTokenizer::encode_plain(std::string_view text, const Encode
       std::vector<char32_t> codes;
       for (const MosesCharacter& c : characters) codes.push_back(c.code);
       MosesText small;
-      for (const CasedCharacter& c : lower_case(codes))
-        small.push_back({c.character, characters[c.from].range});
+      for (const CasedCharacter& c : lower_case(codes)) small.push_back({c.character, characters[c.from].range});
       characters = std::move(small);
     }
     for (const MosesText& word : moses_tokenize(std::move(characters), language)) encode_word(word, vocabulary, out);
@@ -162,7 +161,7 @@ Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const std::string& direct
   SpecialIds special = tokens.ids;
   special.eos = special.sep;  // what ends a text is called a separator here
   FsmtParts parts{std::move(source), std::move(target), std::move(ranks), AddedTokens(std::move(tokens.tokens)),
-              tokens.unknown,    languages.first,   languages.second, lower};
+                  tokens.unknown,    languages.first,   languages.second, lower};
   return std::unique_ptr<Tokenizer>(std::make_unique<FsmtTokenizer>(std::move(parts), special));
 }
 

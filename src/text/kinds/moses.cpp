@@ -350,26 +350,16 @@ MosesText escape(const MosesText& text) {
   return rewrite(text, [&](size_t at, MosesText& out) -> size_t {
     const auto by = [&](std::string_view entity) -> size_t { return put(out, entity, text[at].range), 1; };
     switch (text[at].code) {
-      case '&':
-        return by("&amp;");
-      case '|':
-        return by("&#124;");
-      case '<':
-        return by("&lt;");
-      case '>':
-        return by("&gt;");
-      case '\'':
-        return by("&apos;");
-      case '"':
-        return by("&quot;");
-      case '[':
-        return by("&#91;");
-      case ']':
-        return by("&#93;");
-      case kDot:
-        return by(".");
-      default:
-        return 0;
+      case '&': return by("&amp;");
+      case '|': return by("&#124;");
+      case '<': return by("&lt;");
+      case '>': return by("&gt;");
+      case '\'': return by("&apos;");
+      case '"': return by("&quot;");
+      case '[': return by("&#91;");
+      case ']': return by("&#93;");
+      case kDot: return by(".");
+      default: return 0;
     }
   });
 }

@@ -1,5 +1,6 @@
-// Moses' tokenizer for texts with words between spaces, as fairseq's translation models were trained with it: punctuation
-// is made uniform and set apart, hyphens become "@-@", some characters entities ("&apos;"). And the way back.
+// Moses' tokenizer for texts with words between spaces, as fairseq's translation models were trained with it:
+// punctuation is made uniform and set apart, hyphens become "@-@", some characters entities ("&apos;"). And the way
+// back.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ using MosesText = std::vector<MosesCharacter>;
 // `text` must be valid UTF-8; it stands at byte `begin` of the whole.
 MosesText moses_text(std::string_view text, uint64_t begin);
 
-// `language` is a two-letter code. Rules that depend on it: quotes, numbers, apostrophes, abbreviations (English, German,
-// Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not empty.
+// `language` is a two-letter code. Rules that depend on it: quotes, numbers, apostrophes, abbreviations (English,
+// German, Russian; other languages use the English ones). Needs Unicode's categories (require_unicode()). Words are not
+// empty.
 std::vector<MosesText> moses_tokenize(MosesText text, std::string_view language);
 
 // Joins words; the inverse as far as there is one. Special rules: English, French, Italian, Irish.

@@ -53,13 +53,11 @@ std::vector<Stretch> match_stretches(const std::vector<Regex::Match>& matches, s
 
 std::vector<Stretch> split_stretches(std::vector<Stretch> stretches, SplitBehavior behavior) {
   switch (behavior) {
-    case SplitBehavior::isolated:
-      return stretches;
+    case SplitBehavior::isolated: return stretches;
     case SplitBehavior::removed:
       std::erase_if(stretches, [](const Stretch& s) { return s.delimiter; });
       return stretches;
-    case SplitBehavior::contiguous:
-      return merge(stretches, [](bool now, bool before) { return now == before; });
+    case SplitBehavior::contiguous: return merge(stretches, [](bool now, bool before) { return now == before; });
     // Of several delimiters in a row only the nearest one joins its neighbour.
     case SplitBehavior::merged_with_previous:
       return merge(stretches, [](bool now, bool before) { return now && !before; });

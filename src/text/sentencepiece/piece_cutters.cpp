@@ -189,14 +189,10 @@ Result<ByteTrie> user_defined_symbols(const PieceTable& table) {
 Result<CutterPtr> make_piece_cutter(SentencePieceFile::Algorithm algorithm, const PieceTable& table,
                                     const ByteTrie& symbols) {
   switch (algorithm) {
-    case SentencePieceFile::Algorithm::unigram:
-      return UnigramCutter::make(table);
-    case SentencePieceFile::Algorithm::bpe:
-      return CutterPtr(std::make_unique<MergingCutter>(table, symbols));
-    case SentencePieceFile::Algorithm::word:
-      return CutterPtr(std::make_unique<WordCutter>(table));
-    case SentencePieceFile::Algorithm::character:
-      return CutterPtr(std::make_unique<CharacterCutter>(table, symbols));
+    case SentencePieceFile::Algorithm::unigram: return UnigramCutter::make(table);
+    case SentencePieceFile::Algorithm::bpe: return CutterPtr(std::make_unique<MergingCutter>(table, symbols));
+    case SentencePieceFile::Algorithm::word: return CutterPtr(std::make_unique<WordCutter>(table));
+    case SentencePieceFile::Algorithm::character: return CutterPtr(std::make_unique<CharacterCutter>(table, symbols));
   }
   return fail(ErrorCode::internal, "an algorithm that no file can name");
 }

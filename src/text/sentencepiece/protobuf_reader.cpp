@@ -33,12 +33,9 @@ bool WireReader::fixed(size_t size, uint64_t& value) {
 
 bool WireReader::read_value(WireField& field) {
   switch (field.wire_type) {
-    case 0:
-      return varint(field.value);
-    case 1:
-      return fixed(8, field.value);
-    case 5:
-      return fixed(4, field.value);
+    case 0: return varint(field.value);
+    case 1: return fixed(8, field.value);
+    case 5: return fixed(4, field.value);
     case 2: {
       uint64_t size = 0;
       if (!varint(size) || size > rest_.size()) return false;
@@ -46,8 +43,7 @@ bool WireReader::read_value(WireField& field) {
       rest_.remove_prefix(static_cast<size_t>(size));
       return true;
     }
-    default:
-      return false;  // groups: never written by SentencePiece
+    default: return false;  // groups: never written by SentencePiece
   }
 }
 

@@ -68,29 +68,21 @@ constexpr Range kLowQuotes[] = {{0x201A, 0x201A}, {0x201E, 0x201E}, {0x2E42, 0x2
 SentenceClass by_category(uint32_t code) {
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
     case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LT:
-      return upper;
-    case UTF8PROC_CATEGORY_LL:
-      return lower;
+    case UTF8PROC_CATEGORY_LT: return upper;
+    case UTF8PROC_CATEGORY_LL: return lower;
     case UTF8PROC_CATEGORY_LM:
     case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-      return letter;
+    case UTF8PROC_CATEGORY_NL: return letter;
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
     case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_CF:
-      return extend;
-    case UTF8PROC_CATEGORY_ND:
-      return digit;
+    case UTF8PROC_CATEGORY_CF: return extend;
+    case UTF8PROC_CATEGORY_ND: return digit;
     case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PI:
-      return opening;
+    case UTF8PROC_CATEGORY_PI: return opening;
     case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PF:
-      return closing;
-    default:
-      return other;
+    case UTF8PROC_CATEGORY_PF: return closing;
+    default: return other;
   }
 }
 

@@ -21,16 +21,13 @@ bool white(SentenceClass kind) { return kind == space || kind == newline; }
 // Behind these a reader pauses.
 bool clause_end(const Char& c) {
   switch (c.kind) {
-    case continuing:
-      return c.code != '-';
+    case continuing: return c.code != '-';
     case dot:
     case ellipsis:
     case terminator:
     case full:
-    case closing:
-      return true;
-    default:
-      return c.code == ';' || c.code == 0xFF1B || c.code == 0x061B || c.code == 0x0F0D || c.code == 0x104A;
+    case closing: return true;
+    default: return c.code == ';' || c.code == 0xFF1B || c.code == 0x061B || c.code == 0x0F0D || c.code == 0x104A;
   }
 }
 

@@ -22,16 +22,12 @@ constexpr std::string_view kHex = "0-9A-Fa-f";
 std::string_view shorthand(char c) {
   switch (c) {
     case 's':
-    case 'S':
-      return kSpace;
+    case 'S': return kSpace;
     case 'w':
-    case 'W':
-      return kWord;
+    case 'W': return kWord;
     case 'h':
-    case 'H':
-      return kHex;
-    default:
-      return {};
+    case 'H': return kHex;
+    default: return {};
   }
 }
 bool negative(char c) { return c == 'S' || c == 'W' || c == 'H'; }

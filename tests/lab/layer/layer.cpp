@@ -20,16 +20,16 @@ namespace {
 constexpr const char* kLayerName = "VK_LAYER_LAPILLI_lab_device";
 
 // The next layer's or the driver's functions: those that we stand in front of.
-#define INSTANCE_FUNCTIONS(X, X2)              \
-  X(DestroyInstance)                           \
-  X(GetPhysicalDeviceProperties)               \
-  X2(GetPhysicalDeviceProperties2)             \
-  X(GetPhysicalDeviceFeatures)                 \
-  X2(GetPhysicalDeviceFeatures2)               \
-  X(GetPhysicalDeviceMemoryProperties)         \
-  X2(GetPhysicalDeviceMemoryProperties2)       \
-  X(GetPhysicalDeviceQueueFamilyProperties)    \
-  X2(GetPhysicalDeviceQueueFamilyProperties2)  \
+#define INSTANCE_FUNCTIONS(X, X2)             \
+  X(DestroyInstance)                          \
+  X(GetPhysicalDeviceProperties)              \
+  X2(GetPhysicalDeviceProperties2)            \
+  X(GetPhysicalDeviceFeatures)                \
+  X2(GetPhysicalDeviceFeatures2)              \
+  X(GetPhysicalDeviceMemoryProperties)        \
+  X2(GetPhysicalDeviceMemoryProperties2)      \
+  X(GetPhysicalDeviceQueueFamilyProperties)   \
+  X2(GetPhysicalDeviceQueueFamilyProperties2) \
   X(EnumerateDeviceExtensionProperties)
 #define DEVICE_FUNCTIONS(X, X2)         \
   X(DestroyDevice)                      \
@@ -110,7 +110,7 @@ void narrow_requirements(const Device& device, VkMemoryRequirements& requirement
   requirements.memoryTypeBits = possible ? 3 : 0;
 }
 
-// ---- what the device says of itself ----------------------------------------------------------------------------------
+// ---- what the device says of itself -------------------------------------------------------------------------------
 
 VKAPI_ATTR void VKAPI_CALL GetPhysicalDeviceProperties(VkPhysicalDevice p, VkPhysicalDeviceProperties* out) {
   instance_of(p).GetPhysicalDeviceProperties(p, out);
@@ -183,7 +183,7 @@ VKAPI_ATTR VkResult VKAPI_CALL EnumerateDeviceExtensionProperties(VkPhysicalDevi
   return *count == total ? VK_SUCCESS : VK_INCOMPLETE;
 }
 
-// ---- memory ----------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------------------------
 
 VKAPI_ATTR VkResult VKAPI_CALL AllocateMemory(VkDevice h, const VkMemoryAllocateInfo* asked,
                                               const VkAllocationCallbacks* callbacks, VkDeviceMemory* out) {
@@ -279,7 +279,7 @@ VKAPI_ATTR void VKAPI_CALL GetDeviceBufferMemoryRequirements(VkDevice h, const V
   narrow_requirements(device, out->memoryRequirements);
 }
 
-// ---- calls that only fail on demand ----------------------------------------------------------------------------------
+// ---- calls that only fail on demand -------------------------------------------------------------------------------
 
 VKAPI_ATTR VkResult VKAPI_CALL CreateBuffer(VkDevice h, const VkBufferCreateInfo* info,
                                             const VkAllocationCallbacks* callbacks, VkBuffer* out) {
@@ -332,7 +332,7 @@ VKAPI_ATTR VkResult VKAPI_CALL WaitSemaphores(VkDevice h, const VkSemaphoreWaitI
   return device_of(h).WaitSemaphores(h, info, timeout);
 }
 
-// ---- instances and devices -------------------------------------------------------------------------------------------
+// ---- instances and devices ----------------------------------------------------------------------------------------
 
 // The loader's link to the next layer, in the chain of a create call.
 template <class Link>
@@ -347,8 +347,7 @@ Link* find_link(const void* chain, VkStructureType type) {
 
 VKAPI_ATTR VkResult VKAPI_CALL CreateInstance(const VkInstanceCreateInfo* info, const VkAllocationCallbacks* callbacks,
                                               VkInstance* out) {
-  auto* link =
-      find_link<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+  auto* link = find_link<VkLayerInstanceCreateInfo>(info->pNext, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
   if (!link) return VK_ERROR_INITIALIZATION_FAILED;
   const PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
@@ -426,14 +425,14 @@ VKAPI_ATTR void VKAPI_CALL DestroyDevice(VkDevice h, const VkAllocationCallbacks
   state().devices.erase(key);
 }
 
-// ---- what the loader asks --------------------------------------------------------------------------------------------
+// ---- what the loader asks -----------------------------------------------------------------------------------------
 
 struct Entry {
   const char* name;
   PFN_vkVoidFunction function;
 };
 #define ENTRY(name) {"vk" #name, reinterpret_cast<PFN_vkVoidFunction>(name)},
-#define ENTRY_2(name) ENTRY(name) {"vk" #name "KHR", reinterpret_cast<PFN_vkVoidFunction>(name)},
+#define ENTRY_2(name) ENTRY(name){"vk" #name "KHR", reinterpret_cast<PFN_vkVoidFunction>(name)},
 
 PFN_vkVoidFunction our_device_function(const char* name) {
   static const Entry entries[] = {DEVICE_FUNCTIONS(ENTRY, ENTRY_2)};

@@ -72,7 +72,8 @@ void narrow_limits(VkPhysicalDeviceLimits& limits) {
   AT_LEAST(minMemoryMapAlignment)
 #undef AT_MOST
 #undef AT_LEAST
-  if (config().has("timestampPeriod")) limits.timestampPeriod = std::strtof(config().text("timestampPeriod").c_str(), nullptr);
+  if (config().has("timestampPeriod"))
+    limits.timestampPeriod = std::strtof(config().text("timestampPeriod").c_str(), nullptr);
   if (config().is("timestamps", "0")) limits.timestampComputeAndGraphics = VK_FALSE;
 }
 
@@ -88,8 +89,13 @@ struct FeatureStruct {
   void (*narrow)(void*);
 };
 
-#define FEATURES(type, Struct, body) \
-  {type, sizeof(Struct), [](void* p) { auto& f = *static_cast<Struct*>(p); body }}
+#define FEATURES(type, Struct, body)      \
+  {                                       \
+    type, sizeof(Struct), [](void* p) {   \
+      auto& f = *static_cast<Struct*>(p); \
+      body                                \
+    }                                     \
+  }
 #define OFF(member) off(#member, f.member);
 
 // Function-local, so that nothing runs when the layer is loaded.
@@ -97,19 +103,19 @@ const std::vector<FeatureStruct>& feature_structs() {
   static const std::vector<FeatureStruct> table = {
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, VkPhysicalDeviceVulkan11Features,
                OFF(storageBuffer16BitAccess) OFF(uniformAndStorageBuffer16BitAccess) OFF(storagePushConstant16)
-               OFF(variablePointersStorageBuffer) OFF(variablePointers)),
+                   OFF(variablePointersStorageBuffer) OFF(variablePointers)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, VkPhysicalDeviceVulkan12Features,
                OFF(storageBuffer8BitAccess) OFF(uniformAndStorageBuffer8BitAccess) OFF(storagePushConstant8)
-               OFF(shaderBufferInt64Atomics) OFF(shaderSharedInt64Atomics) OFF(shaderFloat16) OFF(shaderInt8)
-               OFF(descriptorIndexing) OFF(descriptorBindingStorageBufferUpdateAfterBind)
-               OFF(descriptorBindingPartiallyBound) OFF(runtimeDescriptorArray) OFF(scalarBlockLayout)
-               OFF(uniformBufferStandardLayout) OFF(shaderSubgroupExtendedTypes) OFF(hostQueryReset)
-               OFF(timelineSemaphore) OFF(bufferDeviceAddress) OFF(vulkanMemoryModel)
-               OFF(vulkanMemoryModelDeviceScope)),
+                   OFF(shaderBufferInt64Atomics) OFF(shaderSharedInt64Atomics) OFF(shaderFloat16) OFF(shaderInt8)
+                       OFF(descriptorIndexing) OFF(descriptorBindingStorageBufferUpdateAfterBind)
+                           OFF(descriptorBindingPartiallyBound) OFF(runtimeDescriptorArray) OFF(scalarBlockLayout)
+                               OFF(uniformBufferStandardLayout) OFF(shaderSubgroupExtendedTypes) OFF(hostQueryReset)
+                                   OFF(timelineSemaphore) OFF(bufferDeviceAddress) OFF(vulkanMemoryModel)
+                                       OFF(vulkanMemoryModelDeviceScope)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, VkPhysicalDeviceVulkan13Features,
                OFF(subgroupSizeControl) OFF(computeFullSubgroups) OFF(synchronization2) OFF(shaderIntegerDotProduct)
-               OFF(maintenance4) OFF(shaderZeroInitializeWorkgroupMemory) OFF(pipelineCreationCacheControl)
-               OFF(shaderTerminateInvocation)),
+                   OFF(maintenance4) OFF(shaderZeroInitializeWorkgroupMemory) OFF(pipelineCreationCacheControl)
+                       OFF(shaderTerminateInvocation)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, VkPhysicalDevice16BitStorageFeatures,
                OFF(storageBuffer16BitAccess) OFF(uniformAndStorageBuffer16BitAccess) OFF(storagePushConstant16)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES, VkPhysicalDevice8BitStorageFeatures,
@@ -118,8 +124,8 @@ const std::vector<FeatureStruct>& feature_structs() {
                VkPhysicalDeviceShaderFloat16Int8Features, OFF(shaderFloat16) OFF(shaderInt8)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VARIABLE_POINTERS_FEATURES, VkPhysicalDeviceVariablePointersFeatures,
                OFF(variablePointersStorageBuffer) OFF(variablePointers)),
-      FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
-               VkPhysicalDeviceTimelineSemaphoreFeatures, OFF(timelineSemaphore)),
+      FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, VkPhysicalDeviceTimelineSemaphoreFeatures,
+               OFF(timelineSemaphore)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
                VkPhysicalDeviceBufferDeviceAddressFeatures, OFF(bufferDeviceAddress)),
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SCALAR_BLOCK_LAYOUT_FEATURES,
@@ -139,7 +145,7 @@ const std::vector<FeatureStruct>& feature_structs() {
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT,
                VkPhysicalDeviceShaderAtomicFloatFeaturesEXT,
                OFF(shaderBufferFloat32Atomics) OFF(shaderBufferFloat32AtomicAdd) OFF(shaderSharedFloat32Atomics)
-               OFF(shaderSharedFloat32AtomicAdd)),
+                   OFF(shaderSharedFloat32AtomicAdd)),
 #ifdef VK_KHR_cooperative_matrix
       FEATURES(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR,
                VkPhysicalDeviceCooperativeMatrixFeaturesKHR, OFF(cooperativeMatrix)),

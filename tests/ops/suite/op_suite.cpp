@@ -134,8 +134,8 @@ class Suite {
   Options options_;
   std::shared_ptr<vulkan::Device> device_;
   std::vector<std::pair<std::string, Capabilities>> masked_;
-  std::set<std::string> seen_;                // of the current case
-  std::set<std::string> lowered_;             // masks under which a case of the current op ran as the floor
+  std::set<std::string> seen_;                    // of the current case
+  std::set<std::string> lowered_;                 // masks under which a case of the current op ran as the floor
   uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
   uint64_t turn_ = 0;
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
