@@ -62,7 +62,7 @@ Result<std::string> find_bundled() {
     const std::string folder = real_folder(binary);
     for (const char* place : places) {
       const std::string directory = normal_path(folder + "/" + place + "/" + kBundled);
-      if (file_exists(directory + "/config.json")) return directory;
+      if (file_is_named(directory + "/config.json")) return directory;
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }

@@ -22,9 +22,13 @@ struct Outcome {
 std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices);
 Outcome devices_table(const std::string& select, const std::string& caps);
 
-// Family, shapes, parameters, stored type and memory of a model directory; empty: the bundled one. Reads config.json
+// Family, shapes, parameters, stored type, memory and languages of a model directory. Reads config.json, the tokenizer
 // and the headers of the weights; needs no device.
-Outcome inspect(const std::string& directory, bool json);
+struct InspectRequest {
+  std::string model;  // directory; empty: the bundled one
+  bool json = false, tensors = false;
+};
+Outcome inspect(const InspectRequest& request);
 
 // What a plan is asked for. The device (or the mask alone, where there is none) decides variants and slices.
 struct PlanRequest {

@@ -1,16 +1,19 @@
-// What `lapilli inspect` prints: a model directory's description from config.json and the headers of its weights.
+// What `lapilli inspect` tells: a model directory's description from config.json and the headers of its weights.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "api/inspect_table.hpp"
 #include "api/locate.hpp"
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
-#include "formats/quote.hpp"
+#include "formats/task_params.hpp"
+#include "generate/conventions.hpp"
+#include "generate/fitting_tokenizer.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
-#include "text/tokenizer.hpp"
 
 namespace lapilli::tools {
 
@@ -75,7 +78,28 @@ Json generation_json(const GenerationConfig& config) {
   return json;
 }
 
-Result<Json> describe(std::string directory) {
+Json languages_json(const Tokenizer& tokenizer) {
+  const ModelLanguages of = languages_of(tokenizer);
+  return {{"source", of.sources}, {"target", of.targets}};
+}
+
+// Commands that suit the model: what its files name settings for, or its family is made for.
+Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
+  if (only_translates(family)) return Json::array({"translate"});
+  Json tasks = Json::array();
+  const auto named = read_task_params(config, path);
+  const auto add = [&](const char* task, const char* prefix) {
+    if (named && std::any_of(named->begin(), named->end(), [&](const auto& t) { return t.name.starts_with(prefix); }))
+      tasks.push_back(task);
+  };
+  add("translate", "translation");
+  add("summarize", "summarization");
+  tasks.push_back("generate");
+  return tasks;
+}
+
+Result<Json> describe(const InspectRequest& request) {
+  std::string directory = request.model;
   if (directory.empty()) {
     LAPILLI_TRY(directory, default_model_directory());
   }
@@ -91,7 +115,7 @@ Result<Json> describe(std::string directory) {
   LAPILLI_TRY(const auto checkpoint, Checkpoint::open(directory));
   LAPILLI_TRY(const auto network, model::bind_weights(config, family->names(config), checkpoint));
   LAPILLI_TRY(const auto generation, read_generation_config(directory));
-  const auto tokenizer = load_tokenizer(directory, config.tokenizer);
+  const auto tokenizer = load_fitting_tokenizer(directory, config);
 
   Json json;
   json["directory"] = directory;
@@ -114,6 +138,9 @@ Result<Json> describe(std::string directory) {
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
+  json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
+  json["tasks"] = tasks_of(type, config_json, config_path);
+  if (!request.tensors) return json;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     json["tensors"].push_back(
         {{"name", tensor.name}, {"type", stored_type_name(tensor.type)}, {"shape", tensor.shape}});
@@ -121,73 +148,14 @@ Result<Json> describe(std::string directory) {
   return json;
 }
 
-std::string number(uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-// Which of the three tables are one.
-std::string tied_text(const Json& tied) {
-  const bool sides = tied["source_target"], output = tied["target_output"];
-  if (sides && output) return "one table for source, target and output";
-  if (output) return "one table for the source, one for target and output";
-  return sides ? "one table for source and target, one for the output" : "a table for source, target and output each";
-}
-
-std::string mebibytes(const Json& bytes) { return format("%.1f MiB", bytes.get<double>() / (1 << 20)); }
-
-// "6 layers, 8 heads, feed-forward 2048 (gelu); width 512, 64 a head; layer norm after sublayers; learned positions,
-// 1,024 tokens at most".
-std::string stack_text(const Json& stack) {
-  const auto most = stack["max_positions"].get<uint64_t>();
-  std::string text = format("%u layers, %u heads, feed-forward %u (%s%s)", stack["layers"].get<unsigned>(),
-                            stack["heads"].get<unsigned>(), stack["ffn"].get<unsigned>(),
-                            stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>().c_str());
-  text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
-                 stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>().c_str(),
-                 stack["norm_first"].get<bool>() ? "before" : "after");
-  text += format("; %s positions, ", stack["positions"].get<std::string>().c_str());
-  return text + (most ? number(most) + " tokens at most" : "any number of tokens");
-}
-
-std::string table(const Json& json) {
-  std::string text;
-  auto line = [&text](const char* what, const std::string& value) {
-    text += format("%-12s %s\n", what, value.c_str());
-  };
-  const Json& checkpoint = json["checkpoint"];
-  std::string types;
-  for (const auto& [type, count] : checkpoint["stored_types"].items()) {
-    types += format("%s%u x %s", types.empty() ? "" : ", ", count.get<unsigned>(), type.c_str());
-  }
-  line("directory", json["directory"].get<std::string>());
-  line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");
-  line("encoder", stack_text(json["encoder"]));
-  line("decoder", stack_text(json["decoder"]));
-  line("vocabulary", number(json["source_vocabulary"].get<uint64_t>()) + " source, " +
-                         number(json["target_vocabulary"].get<uint64_t>()) + " target");
-  line("embeddings", tied_text(json["tied"]));
-  line("parameters", number(json["parameters"].get<uint64_t>()));
-  line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
-  line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (fp32)");
-  line("tokenizer", json["tokenizer"].get<std::string>());
-  line("generation", json["generation"].dump());
-  text += "\ntensors\n";
-  for (const Json& tensor : json["tensors"]) {
-    text += format("  %-4s %-14s %s\n", tensor["type"].get<std::string>().c_str(), tensor["shape"].dump().c_str(),
-                   quote_name(tensor["name"].get<std::string>()).c_str());
-  }
-  return text;
-}
-
 }  // namespace
 
-Outcome inspect(const std::string& directory, bool json) {
+Outcome inspect(const InspectRequest& request) {
   return guarded("inspect", [&]() -> Result<std::string> {
-    LAPILLI_TRY(const auto described, describe(directory));
+    LAPILLI_TRY(const auto described, describe(request));
     // Names come from files, so they may hold anything.
-    return json ? described.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : table(described);
+    return request.json ? described.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                        : inspect_table(described);
   });
 }
 

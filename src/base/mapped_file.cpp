@@ -32,8 +32,38 @@ struct MappedFile::Mapping {
 std::span<const std::byte> MappedFile::bytes() const { return {mapping_->data, mapping_->size}; }
 const std::string& MappedFile::path() const { return mapping_->path; }
 
+namespace {
+
+// Before it is opened, for a pipe would wait for whoever writes to it.
+Status check_kind(const std::string& path) {
+  switch (file_kind(path)) {
+    case FileKind::regular: return {};
+    case FileKind::directory: return fail(ErrorCode::not_found, "%s is a directory, not a file", path.c_str());
+    case FileKind::other:
+      return fail(ErrorCode::not_found, "%s is a pipe or a device, not a regular file", path.c_str());
+    case FileKind::none: break;
+  }
+  const int error = errno;
+  const std::string target = link_target(path);
+  if (!target.empty())
+    return fail(ErrorCode::not_found, "%s is a link to %s, which is not there; get the file again, or mend the link",
+                path.c_str(), target.c_str());
+  return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(error));
+}
+
+// What Git leaves in the place of large files that were not fetched.
+Status check_content(const std::string& path, std::span<const std::byte> bytes) {
+  constexpr std::string_view kPointer = "version https://git-lfs";
+  if (bytes.size() < kPointer.size() || std::memcmp(bytes.data(), kPointer.data(), kPointer.size()) != 0) return {};
+  return fail(ErrorCode::invalid_data,
+              "%s is a Git LFS pointer, not the file itself; run `git lfs pull` in its directory", path.c_str());
+}
+
+}  // namespace
+
 #if !defined(_WIN32)
 Result<MappedFile> MappedFile::open(const std::string& path) {
+  LAPILLI_CHECK(check_kind(path));
   const int fd = open_to_read(path);
   if (fd < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
   struct stat st {};
@@ -57,11 +87,12 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   ::close(fd);
   MappedFile f;
   f.mapping_ = std::move(m);
+  LAPILLI_CHECK(check_content(path, f.bytes()));
   return f;
 }
 #else
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  if (!file_exists(path)) return fail(ErrorCode::not_found, "%s is not a regular file, or not there", path.c_str());
+  LAPILLI_CHECK(check_kind(path));
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -77,6 +108,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   m->size = m->owned.size();
   MappedFile f;
   f.mapping_ = std::move(m);
+  LAPILLI_CHECK(check_content(path, f.bytes()));
   return f;
 }
 #endif

@@ -82,6 +82,10 @@ FileKind file_kind(const std::string& path) {
 }
 
 bool file_exists(const std::string& path) { return file_kind(path) == FileKind::regular; }
+bool file_is_named(const std::string& path) {
+  const FileKind kind = file_kind(path);
+  return kind == FileKind::none ? !link_target(path).empty() : kind != FileKind::directory;
+}
 bool directory_exists(const std::string& path) { return file_kind(path) == FileKind::directory; }
 
 uint64_t file_size(const std::string& path) {

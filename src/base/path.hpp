@@ -17,6 +17,9 @@ enum class FileKind { none, regular, directory, other };  // other: a pipe, a de
 // Links are followed. After `none` errno says why.
 FileKind file_kind(const std::string& path);
 bool file_exists(const std::string& path);  // a regular file
+// Anything but a directory has that name: a file, or what only opening it tells apart (a link that leads nowhere, a
+// pipe).
+bool file_is_named(const std::string& path);
 bool directory_exists(const std::string& path);
 
 uint64_t file_size(const std::string& path);  // 0 if it cannot be seen

@@ -8,13 +8,8 @@
 namespace lapilli::cli {
 
 namespace {
-struct InspectArguments {
-  std::string model;
-  bool json = false;
-};
-
-int run_inspect(const InspectArguments& arguments) {
-  const auto described = tools::inspect(arguments.model, arguments.json);
+int run_inspect(const tools::InspectRequest& request) {
+  const auto described = tools::inspect(request);
   if (described.status == LAPILLI_OK) return print(described.text);
   std::fprintf(stderr, "lapilli: %s\n", described.text.c_str());
   return exit_code(described.status);
@@ -22,11 +17,11 @@ int run_inspect(const InspectArguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Context& context) {
-  auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command =
-      app.add_subcommand("inspect", "Describe a model directory: family, shapes, parameters, types, memory");
+  auto arguments = std::make_shared<tools::InspectRequest>();
+  CLI::App* command = app.add_subcommand("inspect", "Describe a model directory: family, languages, shapes, memory");
   command->add_option("model", arguments->model, "Model directory; without it, the one that translate would use")
       ->type_name("MODEL");
+  command->add_flag("--tensors", arguments->tensors, "Name, type and shape of each tensor as well");
   command->add_flag("--json", arguments->json, "As JSON");
   command->footer("Needs no device. Every tensor that the family asks for is looked up and its shape checked.");
   command->callback([&context, arguments] { context.run = [arguments] { return run_inspect(*arguments); }; });

@@ -110,6 +110,37 @@ std::string StoredTensor::describe() const {
   return text + "]";
 }
 
+namespace {
+
+// `infinity`: its bits without the sign, behind which the bits of all NaNs come.
+template <class Bits>
+bool any_nan(std::span<const std::byte> values, Bits infinity) {
+  constexpr Bits magnitude = static_cast<Bits>(~Bits{0}) >> 1;
+  Bits largest = 0;
+  for (size_t i = 0; i + sizeof(Bits) <= values.size(); i += sizeof(Bits))
+    largest = std::max<Bits>(largest, load<Bits>(values.data() + i) & magnitude);
+  return largest > infinity;
+}
+
+bool any_nan(StoredType type, std::span<const std::byte> values) {
+  switch (type) {
+    case StoredType::f64: return any_nan<uint64_t>(values, 0x7ff0000000000000);
+    case StoredType::f32: return any_nan<uint32_t>(values, 0x7f800000);
+    case StoredType::f16: return any_nan<uint16_t>(values, 0x7c00);
+    case StoredType::bf16: return any_nan<uint16_t>(values, 0x7f80);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Status check_numbers(const StoredTensor& t, std::span<const std::byte> values) {
+  if (!any_nan(t.type, values)) return {};
+  return fail(ErrorCode::invalid_data,
+              "tensor %s holds values that are no numbers (NaN): the weights are damaged; get them again",
+              t.describe().c_str());
+}
+
 Result<std::vector<float>> read_floats(const StoredTensor& t) {
   switch (t.type) {
     case StoredType::f64: return convert<float>(t, [](auto* p) { return static_cast<float>(load<double>(p)); });
@@ -225,9 +256,6 @@ struct CheckpointBuilder {
   static Error better_reason(const MappedFile& file, Error error) {
     const auto bytes = file.bytes();
     const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 64));
-    if (start.starts_with("version https://git-lfs"))
-      return fail(ErrorCode::invalid_data,
-                  "%s is a Git LFS pointer, not the weights; run `git lfs pull` in its directory", file.path().c_str());
     if (start.starts_with("<!DOCTYPE") || start.starts_with("<html"))
       return fail(ErrorCode::invalid_data, "%s is a web page, not the weights; the download went wrong",
                   file.path().c_str());
@@ -289,8 +317,8 @@ Result<Checkpoint> Checkpoint::open_file(const std::string& path) {
 Result<Checkpoint> Checkpoint::open(const std::string& directory) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
     const std::string path = directory + "/" + name, index = path + ".index.json";
-    if (file_exists(path)) return open_file(path);
-    if (!file_exists(index)) continue;
+    if (file_is_named(path)) return open_file(path);
+    if (!file_is_named(index)) continue;
     LAPILLI_TRY(const auto shards, read_index(index));
     CheckpointBuilder builder;
     for (const auto& [file, wanted] : shards) LAPILLI_CHECK(builder.add(directory + "/" + file, &wanted));

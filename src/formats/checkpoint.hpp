@@ -89,6 +89,8 @@ class Checkpoint {
 
 // The values in row-major order, converted exactly (float64 is rounded). Other types than is_float are refused.
 Result<std::vector<float>> read_floats(const StoredTensor& tensor);
+// Error: a value is NaN, which no published weight is. `values` are the tensor's, of its type, one behind the other.
+Status check_numbers(const StoredTensor& tensor, std::span<const std::byte> values);
 // The values of an integer or boolean tensor in row-major order. u64 above 2^63 - 1 wraps.
 Result<std::vector<int64_t>> read_integers(const StoredTensor& tensor);
 // Same type, shape and bits at every position, whatever the strides. Tied weights that were stored twice are found by

@@ -296,7 +296,7 @@ Result<GenerationConfig> parse_generation_config(const Json& json, const std::st
 
 Result<GenerationConfig> read_generation_config(const std::string& directory) {
   const std::string own = directory + "/generation_config.json", model = directory + "/config.json";
-  if (file_exists(own)) {
+  if (file_is_named(own)) {
     LAPILLI_TRY(const auto json, read_json_file(own));
     return parse_generation_config(json, own);
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "text/kinds/languages.hpp"
 
@@ -84,8 +83,7 @@ Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r)
 }
 
 // Marian models with several targets: a token ">>fr<<" before the text.
-std::optional<LanguageTable> marked_targets(const Model& model) {
-  const Tokenizer& t = *model.tokenizer();
+LanguageTable marked_targets(const Tokenizer& t) {
   LanguageTable table;
   const auto size = static_cast<int32_t>(std::min<uint64_t>(t.vocabulary_size(), 1u << 30));
   for (int32_t id = 0; id < size; ++id) {
@@ -93,7 +91,6 @@ std::optional<LanguageTable> marked_targets(const Model& model) {
     if (token.size() > 4 && token.starts_with(">>") && token.ends_with("<<"))
       table.add(token.substr(2, token.size() - 4), id);
   }
-  if (table.empty()) return {};
   return table;
 }
 
@@ -138,6 +135,25 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
   return c;
 }
 
+bool is_language(const std::string& code, const std::string& asked) {
+  LanguageTable table;
+  table.add(code, 0);
+  return table.find(asked) != nullptr;
+}
+
+// Models of two languages take these and no others.
+Result<Conventions> by_pair(const Model& model, const LanguagePair& pair, const TaskRequest& r) {
+  const bool from = r.from.empty() || is_language(pair.source, r.from);
+  const bool to = r.to.empty() || is_language(pair.target, r.to);
+  if (from && to) return Conventions{};
+  return fail(
+      ErrorCode::invalid_argument,
+      "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` lists "
+      "some)",
+      model.info().directory.c_str(), pair.source.c_str(), pair.target.c_str(), from ? "to" : "from",
+      from ? r.to.c_str() : r.from.c_str());
+}
+
 Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
   const bool named = std::any_of(model.tasks().begin(), model.tasks().end(),
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
@@ -149,8 +165,12 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
     return by_words(model, r);
   }
   if (model.tokenizer())
-    if (const auto marks = marked_targets(model)) return by_marks(*marks, r);
+    if (const auto marks = marked_targets(*model.tokenizer()); !marks.empty()) return by_marks(marks, r);
   if (r.from.empty() && r.to.empty()) return Conventions{};
+  if (model.tokenizer()) {
+    const LanguagePair pair = model.tokenizer()->language_pair();
+    if (!pair.source.empty() && !pair.target.empty()) return by_pair(model, pair, r);
+  }
   return fail(
       ErrorCode::invalid_argument,
       "%s (%s) has no languages to choose from: it translates between the two that it was trained for; leave out "
@@ -162,6 +182,11 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
 }
 
 Result<Conventions> for_summary(const Model& model) {
+  if (only_translates(model.info().family))
+    return fail(ErrorCode::invalid_argument,
+                "%s (%s) is a model for translations and cannot summarize: load one for summaries (`lapilli models "
+                "--task summarize` lists some); the task generate runs this one as it is",
+                model.info().directory.c_str(), model.info().family.c_str());
   Conventions c;
   if (const TaskParams* task = find_task(model, "summarization"))
     take(*task, c);
@@ -171,6 +196,21 @@ Result<Conventions> for_summary(const Model& model) {
 }
 
 }  // namespace
+
+bool only_translates(const std::string& family) {
+  return family == "marian" || family == "fsmt" || family == "m2m_100";
+}
+
+ModelLanguages languages_of(const Tokenizer& t) {
+  const auto all = t.languages();
+  if (!all.empty()) return {all, all};
+  const LanguagePair pair = t.language_pair();
+  ModelLanguages of;
+  if (!pair.source.empty()) of.sources.push_back(pair.source);
+  of.targets = marked_targets(t).codes();
+  if (of.targets.empty() && !pair.target.empty()) of.targets.push_back(pair.target);
+  return of;
+}
 
 Result<Task> parse_task(std::string_view name) {
   if (name.empty() || name == "generate") return Task::none;

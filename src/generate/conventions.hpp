@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "generate/generate.hpp"
@@ -36,8 +37,17 @@ struct Conventions {
   GenerationConfig options;  // over the model's own, under the caller's
 };
 
-// Refuses by name languages that the model does not have, and a translation by a multilingual model whose target is
-// neither given nor set in the model's files.
+// Families whose published models translate and do nothing else.
+bool only_translates(const std::string& family);
+
+// Codes as the model's files write them; of models that take several each list has all of them. Empty: they do not say.
+struct ModelLanguages {
+  std::vector<std::string> sources, targets;
+};
+ModelLanguages languages_of(const Tokenizer& tokenizer);
+
+// Refuses by name languages that the model does not have, a summary by a family that only translates, and a translation
+// by a multilingual model whose target is neither given nor set in the model's files.
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& request);
 
 }  // namespace lapilli

@@ -2,6 +2,7 @@
 
 #include "base/log.hpp"
 #include "formats/hf_config.hpp"
+#include "generate/fitting_tokenizer.hpp"
 #include "generate/generate.hpp"
 #include "generate/published.hpp"
 #include "generate/weight_sources.hpp"
@@ -105,7 +106,7 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
     spec.parts.clear();
     spec.values = {};
   }
-  auto tokenizer = load_tokenizer(directory, m.network.config().tokenizer);
+  auto tokenizer = load_fitting_tokenizer(directory, m.network.config());
   if (tokenizer)
     m.tokenizer = std::move(tokenizer).value();
   else

@@ -18,7 +18,9 @@ std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTen
   const uint64_t size = stored_bytes(tensor->type);
   if (tensor->contiguous())
     return [tensor, size]() -> Result<std::span<const std::byte>> {
-      return tensor->bytes.first(tensor->elements() * size);
+      const auto values = tensor->bytes.first(tensor->elements() * size);
+      LAPILLI_CHECK(check_numbers(*tensor, values));
+      return values;
     };
   auto copy = std::make_shared<std::vector<std::byte>>();
   return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
@@ -36,8 +38,15 @@ std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTen
       }
       std::memcpy(copy->data() + i * size, tensor->bytes.data() + at * size, size);
     }
+    LAPILLI_CHECK(check_numbers(*tensor, *copy));
     return std::span<const std::byte>(*copy);
   };
+}
+
+// Of the small tables that are laid out on the host.
+Result<std::vector<float>> table_values(const StoredTensor& tensor) {
+  LAPILLI_CHECK(check_numbers(tensor, tensor.bytes));
+  return read_floats(tensor);
 }
 
 WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part) {
@@ -69,14 +78,14 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
   s.values = spec.values;
   if (spec.kind == model::WeightSpec::Kind::table) {
     // Rows are padded to vec4: done on the host, these tables are small.
-    LAPILLI_TRY(const auto values, read_floats(*spec.parts.front().tensor));
+    LAPILLI_TRY(const auto values, table_values(*spec.parts.front().tensor));
     const uint64_t ld = round_up<uint64_t>(spec.k, 4);
     s.values.assign(spec.words, 0.0f);
     for (uint64_t r = 0; r < spec.n; ++r)
       std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
                   s.values.begin() + static_cast<ptrdiff_t>(r * ld));
     if (spec.parts.size() > 1) {
-      LAPILLI_TRY(const auto added, read_floats(*spec.parts[1].tensor));
+      LAPILLI_TRY(const auto added, table_values(*spec.parts[1].tensor));
       for (uint64_t r = 0; r < spec.n; ++r)
         for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[spec.parts[1].destination * spec.k + i];
     }

@@ -80,6 +80,11 @@ struct DecodeOptions {
   bool timestamps = false;       // Whisper: keeps timestamps in the text
 };
 
+// What a model that knows no other languages translates from and to, as its files say ("en", "fr"); empty: they do not.
+struct LanguagePair {
+  std::string source, target;
+};
+
 // Immutable after loading: all const members may be called from several threads at once.
 class Tokenizer {
  public:
@@ -119,6 +124,8 @@ class Tokenizer {
   // The token that stands for a language, -1 if there is none. Takes the files' code, and other usual forms of it where
   // they can mean one language only: "fr", "fra", "fr-FR" for "fr_XX" or "fra_Latn".
   [[nodiscard]] virtual int32_t language_id(std::string_view) const { return -1; }
+
+  [[nodiscard]] virtual LanguagePair language_pair() const { return {}; }
 
   [[nodiscard]] const SpecialIds& special() const { return special_; }
   [[nodiscard]] bool pads_left() const { return pad_left_; }

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 Result<json> load_object(const std::string& path) {
-  if (!file_exists(path)) return json::object();
+  if (!file_is_named(path)) return json::object();
   LAPILLI_TRY(const std::string text, read_text_file(path));
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());

@@ -331,7 +331,7 @@ TEST_F(ApiDevice, TasksAndLanguages) {
     EXPECT_TRUE(says(what)) << what << ": " << lapilli_last_error();
   };
   refused("sing", [](lapilli_options& o) { o.task = "sing"; });
-  refused("leave out", [](lapilli_options& o) {
+  refused("not to \"de\"", [](lapilli_options& o) {
     o.task = "translate";
     o.target_language = "de";
   });

@@ -221,15 +221,27 @@ TEST(CliDevice, GenerateTakesTextsWhole) {
   EXPECT_EQ(lines.out, expected()[0].french + "\n" + expected()[1].french + "\n");
   const Outcome ids = run(lapilli({"generate", "--quiet", "--ids", expected()[0].ids}));
   EXPECT_EQ(ids.out, expected()[0].french_ids + "\n");
-  const Outcome summary = run(lapilli({"summarize", "--quiet", expected()[0].text}));
-  EXPECT_EQ(summary.out, expected()[0].french + "\n");  // the model knows no summaries: as it is
 }
 
-TEST(CliDevice, LanguagesThatAModelDoesNotHave) {
-  const Outcome outcome = translate({"--to", "de", "Hello."});
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_TRUE(contains(outcome.err, "leave out")) << outcome.err;
+TEST(CliDevice, AModelForTranslationsDoesNotSummarize) {
+  const Outcome summary = run(lapilli({"summarize", "--quiet", expected()[0].text}));
+  EXPECT_EQ(summary.code, 2);
+  EXPECT_EQ(summary.out, "");
+  EXPECT_TRUE(contains(summary.err, "is a model for translations and cannot summarize")) << summary.err;
+}
+
+TEST(CliDevice, LanguagesOfAModelOfTwo) {
+  for (const char* english : {"en", "eng", "en-GB"}) {
+    const Outcome outcome = translate({"--from", english, "--to", "fr", expected()[0].text});
+    EXPECT_EQ(outcome.out, expected()[0].french + "\n") << english << outcome.err;
+  }
+  const Outcome to = translate({"--from", "en", "--to", "de", "Hello."});
+  EXPECT_EQ(to.code, 2);
+  EXPECT_EQ(to.out, "");
+  EXPECT_TRUE(contains(to.err, "from \"en\" to \"fr\", not to \"de\"") && contains(to.err, "lapilli models")) << to.err;
+  const Outcome from = translate({"--from", "fr", "Bonjour."});
+  EXPECT_EQ(from.code, 2);
+  EXPECT_TRUE(contains(from.err, "not from \"fr\"")) << from.err;
 }
 
 TEST(CliDevice, MemoryLimit) {

@@ -1,4 +1,6 @@
 // What the program does without a device: help, usage, inspect, and the messages for what is missing or broken.
+#include <sys/stat.h>
+
 #include <functional>
 
 #include "cli/program.hpp"
@@ -214,9 +216,13 @@ TEST(CliUsage, OptionsFileThatIsNotThere) {
 TEST(CliInspect, BundledModel) {
   const Outcome table = run(lapilli({"inspect"}));
   EXPECT_EQ(table.code, 0) << table.err;
-  for (const char* part : {"marian", "4 layers, 4 heads, feed-forward 1024", "8,001", "F16", "model.shared.weight"}) {
-    EXPECT_TRUE(contains(table.out, part)) << part;
+  for (const char* part : {"marian", "4 layers, 4 heads, feed-forward 1024", "8,001", "F16", "languages    en to fr",
+                           "This model runs here: translate,", "lapilli translate --model "}) {
+    EXPECT_TRUE(contains(table.out, part)) << part << " is not in\n" << table.out;
   }
+  EXPECT_FALSE(contains(table.out, "model.shared.weight")) << table.out;
+  const Outcome tensors = run(lapilli({"inspect", "--tensors"}));
+  EXPECT_TRUE(contains(tensors.out, "model.shared.weight")) << tensors.out;
   const Outcome json_text = run(lapilli({"inspect", "--json", bundled_model()}));
   const auto json = nlohmann::json::parse(json_text.out, nullptr, false);
   ASSERT_TRUE(json.is_object()) << json_text.out << json_text.err;
@@ -225,6 +231,9 @@ TEST(CliInspect, BundledModel) {
   EXPECT_EQ(json["decoder"]["layers"], 2);
   EXPECT_EQ(json["max_positions"], 256);
   EXPECT_EQ(json["tokenizer"], "ok");
+  EXPECT_EQ(json["languages"]["source"], nlohmann::json::array({"en"}));
+  EXPECT_EQ(json["languages"]["target"], nlohmann::json::array({"fr"}));
+  EXPECT_FALSE(json.contains("tensors"));
   EXPECT_GT(json["parameters"], 7000000);
   EXPECT_GE(json["device_weight_bytes"].get<uint64_t>(), 4 * json["parameters"].get<uint64_t>());
 }
@@ -344,6 +353,69 @@ TEST(CliDevice, DamagedModels) {
   }
 }
 
+// What inspect, which reads no weight, does not see, or tells without an error.
+const Damage kDamagesOfUse[] = {
+    {"a weight is no number",
+     [](const std::string& m) {
+       fs::permissions(m + "/model.safetensors", fs::perms::owner_all);
+       std::fstream file(m + "/model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
+       file.seekp(-2, std::ios::end);
+       file.write("\x00\x7e", 2);
+     },
+     "the weights are damaged"},
+    {"another model's tokenizer",
+     [](const std::string& m) {
+       rewrite(m + "/vocab.json", [](auto& j) {
+         for (int i = 0; i < 20000; ++i) j["more" + std::to_string(i)] = 8001 + i;
+       });
+     },
+     "does not fit the model"},
+    {"a pointer in place of a vocabulary",
+     [](const std::string& m) {
+       std::ofstream(m + "/vocab.json") << "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4\n";
+     },
+     "vocab.json is a Git LFS pointer"},
+    {"a pointer in place of the generation settings",
+     [](const std::string& m) { std::ofstream(m + "/generation_config.json") << "version https://git-lfs.x\n"; },
+     "generation_config.json is a Git LFS pointer"},
+    {"a link that leads nowhere in place of a tokenizer",
+     [](const std::string& m) {
+       fs::remove(m + "/source.spm");
+       fs::create_symlink("../blobs/1234", m + "/source.spm");
+     },
+     "source.spm is a link to ../blobs/1234, which is not there"},
+    {"a link that leads nowhere in place of weights",
+     [](const std::string& m) {
+       fs::remove(m + "/model.safetensors");
+       fs::create_symlink("../blobs/1234", m + "/model.safetensors");
+     },
+     "model.safetensors is a link to"},
+    {"a link that leads nowhere in place of settings that need not be there",
+     [](const std::string& m) {
+       fs::remove(m + "/tokenizer_config.json");
+       fs::create_symlink("../blobs/1234", m + "/tokenizer_config.json");
+     },
+     "tokenizer_config.json is a link to"},
+    {"a pipe in place of weights",
+     [](const std::string& m) {
+       fs::remove(m + "/model.safetensors");
+       ASSERT_EQ(::mkfifo((m + "/model.safetensors").c_str(), 0600), 0);
+     },
+     "model.safetensors is a pipe"},
+};
+
+TEST(CliDevice, DamageThatShowsInUse) {
+  for (const Damage& damage : kDamagesOfUse) {
+    TemporaryFolder folder;
+    const std::string model = folder.model_copy();
+    damage.apply(model);
+    const Outcome outcome = run(lapilli({"translate", "-q", "--model", model, "Hello."}));
+    EXPECT_EQ(outcome.code, 3) << damage.name;
+    EXPECT_EQ(outcome.out, "") << damage.name;
+    EXPECT_TRUE(contains(outcome.err, damage.message)) << damage.name << ": " << outcome.err;
+  }
+}
+
 // A file must not be able to steer the terminal that prints what is in it.
 TEST(CliInspect, QuotesNames) {
   TemporaryFolder folder;
@@ -365,7 +437,7 @@ TEST(CliInspect, QuotesNames) {
   changed += text + bytes.substr(8 + size) + std::string(4, '\0');
   fs::permissions(weights, fs::perms::owner_all);
   std::ofstream(weights, std::ios::binary | std::ios::trunc) << changed;
-  const Outcome outcome = run(lapilli({"inspect", model}));
+  const Outcome outcome = run(lapilli({"inspect", "--tensors", model}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "'\\x1b[31mred'")) << outcome.out;
   EXPECT_FALSE(contains(outcome.out, "\x1b"));

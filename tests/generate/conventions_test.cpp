@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "generate/generate.hpp"
@@ -67,6 +68,17 @@ class DeviceConventions : public testing::Test {
     if (loaded && !tokenizer.empty()) {
       EXPECT_NE((*loaded)->tokenizer(), nullptr) << (*loaded)->tokenizer_error().message;
     }
+    return loaded ? *loaded : nullptr;
+  }
+  // The bundled model with another vocabulary.
+  std::shared_ptr<Model> load_bundled(const std::function<void(json&)>& change) {
+    folder_ = std::make_unique<TempDirectory>();
+    folder_->copy_from(std::string(LAPILLI_SOURCE_DIR) + "/models/en-fr");
+    auto words = json::parse(read_file(folder_->path() + "/vocab.json"));
+    change(words);
+    folder_->write("vocab.json", words.dump());
+    auto loaded = Model::load(device_, folder_->path());
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
     return loaded ? *loaded : nullptr;
   }
   static Result<Conventions> ask(const std::shared_ptr<Model>& model, Task task, const std::string& from = "",
@@ -165,23 +177,29 @@ TEST_F(DeviceConventions, WordsBeforeTheInput) {
 }
 
 TEST_F(DeviceConventions, MarksOfMarian) {
-  const auto plain = load("marian", "marian");
-  ASSERT_TRUE(plain && plain->tokenizer());
-  LAPILLI_ASSERT_VALUE(const auto pair, ask(plain, Task::translate));
-  EXPECT_EQ(pair.prefix, "");
-  const auto m = plain->tokenizer()->encode(">>fr<<", {.add_special = false});
-  const bool marked = m && m->size() == 1 && m->front() != plain->tokenizer()->special().unk;
-  const auto fr = ask(plain, Task::translate, "", "fr");
-  if (marked) {
-    LAPILLI_ASSERT_OK(fr);
-    EXPECT_EQ(fr->prefix, ">>fr<< ");
-  } else {
-    ASSERT_FALSE(fr.ok());
-    EXPECT_THAT(fr.error().message, HasSubstr("leave out"));
-  }
-  EXPECT_FALSE(ask(plain, Task::translate, "", "tlh").ok());
-  EXPECT_FALSE(ask(plain, Task::none, "en", "").ok());
-  EXPECT_FALSE(ask(plain, Task::summarize, "en", "").ok());
+  const auto m = load_bundled([](json& words) {
+    const int32_t id = words["\u2581hello"];
+    words.erase("\u2581hello");
+    words[">>fr<<"] = id;
+  });
+  ASSERT_TRUE(m && m->tokenizer());
+  EXPECT_EQ(ask(m, Task::translate)->prefix, "");
+  LAPILLI_ASSERT_VALUE(const auto fr, ask(m, Task::translate, "", "fr"));
+  EXPECT_EQ(fr.prefix, ">>fr<< ");
+  EXPECT_FALSE(ask(m, Task::translate, "", "tlh").ok());
+  EXPECT_FALSE(ask(m, Task::none, "en", "").ok());
+  EXPECT_EQ(languages_of(*m->tokenizer()).targets, std::vector<std::string>{"fr"});
+}
+
+TEST_F(DeviceConventions, AModelOfTwoLanguages) {
+  const auto m = load_bundled([](json&) {});
+  ASSERT_TRUE(m && m->tokenizer());
+  for (const char* to : {"", "fr", "fra", "fr-CA"}) LAPILLI_EXPECT_OK(ask(m, Task::translate, "eng", to));
+  const auto other = ask(m, Task::translate, "", "de");
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, AllOf(HasSubstr("from \"en\" to \"fr\""), HasSubstr("not to \"de\"")));
+  EXPECT_THAT(ask(m, Task::translate, "fr", "").error().message, HasSubstr("not from \"fr\""));
+  EXPECT_THAT(ask(m, Task::summarize).error().message, HasSubstr("cannot summarize"));
 }
 
 TEST_F(DeviceConventions, BrokenTasksDoNotStopAModel) {

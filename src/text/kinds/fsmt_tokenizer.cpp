@@ -23,7 +23,7 @@ struct FsmtParts {
   MergeRanks ranks;
   AddedTokens added;  // ids of the source's vocabulary
   std::string unknown;
-  std::string source_language, target_language;
+  LanguagePair languages;
   bool lower_case = false;
 };
 
@@ -36,6 +36,7 @@ class FsmtTokenizer final : public Tokenizer {
     return word == nullptr ? p_.unknown : *word;
   }
   [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override { return words(side).size(); }
+  [[nodiscard]] LanguagePair language_pair() const override { return p_.languages; }
 
  private:
   [[nodiscard]] const Vocabulary& words(TextSide side) const {
@@ -76,7 +77,7 @@ void FsmtTokenizer::encode_word(const MosesText& word, const Vocabulary& words, 
 
 Result<Encoding> FsmtTokenizer::encode_plain(std::string_view text, const EncodeOptions& options) const {
   const Vocabulary& vocabulary = words(options.side);
-  const std::string& language = options.side == TextSide::target ? p_.target_language : p_.source_language;
+  const std::string& language = options.side == TextSide::target ? p_.languages.target : p_.languages.source;
   Encoding out;
   for (const AddedTokens::Part& part : p_.added.split(text)) {
     const auto begin = static_cast<uint64_t>(part.text.data() - text.data());
@@ -117,21 +118,21 @@ Result<std::string> FsmtTokenizer::decode_valid(std::span<const int32_t> ids, co
     if (end > at) words.push_back(joined.substr(at, end - at));
     at = end + 1;
   }
-  return moses_detokenize(words, p_.target_language);
+  return moses_detokenize(words, p_.languages.target);
 }
 
 // "langs" of tokenizer_config.json, or of config.json: two codes.
-Result<std::pair<std::string, std::string>> read_languages(const std::string& directory) {
+Result<LanguagePair> read_languages(const std::string& directory) {
   for (const char* name : {"tokenizer_config.json", "config.json"}) {
     const std::string path = directory + "/" + name;
-    if (!file_exists(path)) continue;
+    if (!file_is_named(path)) continue;
     LAPILLI_TRY(const std::string text, read_text_file(path));
     const auto json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains("langs")) continue;
     const auto& langs = json["langs"];
     if (!langs.is_array() || langs.size() != 2 || !langs[0].is_string() || !langs[1].is_string())
       return fail(ErrorCode::invalid_data, "%s: langs is not a list of two languages", path.c_str());
-    return std::pair{langs[0].get<std::string>(), langs[1].get<std::string>()};
+    return LanguagePair{langs[0].get<std::string>(), langs[1].get<std::string>()};
   }
   return fail(ErrorCode::invalid_data, "%s: neither tokenizer_config.json nor config.json names \"langs\"",
               directory.c_str());
@@ -160,8 +161,13 @@ Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const std::string& direct
                 quote_text(tokens.unknown).c_str());
   SpecialIds special = tokens.ids;
   special.eos = special.sep;  // what ends a text is called a separator here
-  FsmtParts parts{std::move(source), std::move(target), std::move(ranks), AddedTokens(std::move(tokens.tokens)),
-                  tokens.unknown,    languages.first,   languages.second, lower};
+  FsmtParts parts{std::move(source),
+                  std::move(target),
+                  std::move(ranks),
+                  AddedTokens(std::move(tokens.tokens)),
+                  tokens.unknown,
+                  std::move(languages),
+                  lower};
   return std::unique_ptr<Tokenizer>(std::make_unique<FsmtTokenizer>(std::move(parts), special));
 }
 

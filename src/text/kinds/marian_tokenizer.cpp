@@ -33,6 +33,7 @@ struct MarianParts {
   AddedTokens added;
   std::string unknown;
   SpecialIds special;
+  LanguagePair languages;
 };
 
 class MarianTokenizer final : public Tokenizer {
@@ -41,6 +42,7 @@ class MarianTokenizer final : public Tokenizer {
 
   [[nodiscard]] std::string_view token(int32_t id) const override { return token_text(id); }
   [[nodiscard]] uint64_t vocabulary_size(TextSide side) const override { return vocabulary(side).size(); }
+  [[nodiscard]] LanguagePair language_pair() const override { return p_.languages; }
 
  private:
   [[nodiscard]] Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const override;
@@ -149,6 +151,9 @@ Result<MarianParts> load_parts(const std::string& directory) {
   LAPILLI_TRY(const std::string pad, config.special_token("pad_token", "<pad>"));
   LAPILLI_TRY(const bool separate, config.flag("separate_vocabs", false));
   LAPILLI_TRY(auto extra, config.added_tokens());
+  LanguagePair languages;
+  LAPILLI_TRY(languages.source, config.text("source_lang", ""));
+  LAPILLI_TRY(languages.target, config.text("target_lang", ""));
 
   LAPILLI_TRY(auto source_model, SentencePieceModel::load(directory + "/source.spm"));
   LAPILLI_TRY(auto target_model, SentencePieceModel::load(directory + "/target.spm"));
@@ -184,7 +189,8 @@ Result<MarianParts> load_parts(const std::string& directory) {
                      std::move(target_words),
                      AddedTokens(std::move(extra)),
                      unk,
-                     special};
+                     special,
+                     std::move(languages)};
 }
 
 }  // namespace

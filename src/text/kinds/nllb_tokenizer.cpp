@@ -77,7 +77,7 @@ Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const std::string& direct
   family.split_at_white_space = false;
   const bool names_languages =
       std::any_of(of_files.begin(), of_files.end(), [](const AddedToken& t) { return is_language(t.text); });
-  if (!names_languages && !file_exists(directory + "/tokenizer.json")) {
+  if (!names_languages && !file_is_named(directory + "/tokenizer.json")) {
     for (const std::string_view code : nllb_languages()) family.extra.push_back({std::string(code), -1});
   }
   LAPILLI_TRY(auto parts, rebuild(directory, config, family));

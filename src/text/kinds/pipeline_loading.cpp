@@ -15,7 +15,7 @@ Result<TokenizerFiles> load_tokenizer_files(const std::string& directory) {
   LAPILLI_TRY(auto config, TokenizerConfig::load(directory));
   TokenizerFiles files{directory, std::move(config), {}};
   const std::string path = directory + "/tokenizer.json";
-  if (file_exists(path)) {
+  if (file_is_named(path)) {
     LAPILLI_TRY(files.json, TokenizerJson::load(path));
   }
   return files;

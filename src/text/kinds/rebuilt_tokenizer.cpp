@@ -66,7 +66,7 @@ Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig
   SpecialTokenSources sources;
   sources.extra = family.extra;
   std::string charsmap;
-  if (const std::string json_path = directory + "/tokenizer.json"; file_exists(json_path)) {
+  if (const std::string json_path = directory + "/tokenizer.json"; file_is_named(json_path)) {
     LAPILLI_TRY(const auto json, TokenizerJson::load(json_path));
     LAPILLI_TRY(p.model, json.model());
     LAPILLI_TRY(charsmap, json.charsmap());

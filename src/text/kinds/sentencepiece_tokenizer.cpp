@@ -48,7 +48,7 @@ Result<std::unique_ptr<Tokenizer>> load_sentencepiece_tokenizer(const std::strin
   const char* const names[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
   std::string path = directory + "/" + names[0];
   for (const char* name : names) {
-    if (!file_exists(directory + "/" + name)) continue;
+    if (!file_is_named(directory + "/" + name)) continue;
     path = directory + "/" + name;
     break;
   }

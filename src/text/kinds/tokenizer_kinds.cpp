@@ -80,7 +80,7 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory,
   LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
   LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
-  const auto there = [&](const char* file) { return file_exists(directory + "/" + file); };
+  const auto there = [&](const char* file) { return file_is_named(directory + "/" + file); };
   // NLLB shares its model type with M2M100, but not the vocabulary's file.
   if (family == "m2m_100" && !there("vocab.json") && there("sentencepiece.bpe.model"))
     return kind_of_class("NllbTokenizer");
