@@ -13,6 +13,7 @@ namespace lapilli::cli {
 
 struct Context {
   bool quiet = false, verbose = false;
+  std::string config;                      // read before the other arguments are, by read_config
   std::vector<std::string> behind_dashes;  // arguments behind "--"
   std::function<int()> run;                // set by the command that was named; gives the exit code
 };
@@ -41,5 +42,6 @@ void add_devices(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
 
 }  // namespace lapilli::cli

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_tables.hpp"
 #include "cli/commands.hpp"
+#include "cli/config_file.hpp"
 #include "cli/output.hpp"
 #include "cli/suggestions.hpp"
 #include "cli/system.hpp"
@@ -52,17 +54,20 @@ void add_help(CLI::App& app) {
 }
 
 void add_commands(CLI::App& app, Context& context) {
+  app.formatter(help_formatter());
   app.fallthrough();  // the options below may stand behind the command, too
   app.set_version_flag("-V,--version", std::string("lapilli ") + lapilli_version());
   app.add_flag("-q,--quiet", context.quiet, "Errors only on stderr");
   app.add_flag("-v,--verbose", context.verbose, "More messages on stderr");
+  app.add_option("--config", context.config, "Settings from this file; \"\": from none")->type_name("FILE");
   app.require_subcommand(0, 1);
-  app.footer(kHelp + std::string(kExitCodeHelp));
+  app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
   add_devices(app, context);
   add_inspect(app, context);
   add_plan(app, context);
   add_bench(app, context);
+  add_completion(app, context);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {
     for (CLI::Option* option : command->get_options()) {
@@ -71,9 +76,12 @@ void add_commands(CLI::App& app, Context& context) {
   }
 }
 
-// No option that may stand before the command has a value.
+// Of the options that may stand before the command only --config has a value.
 std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
-  return std::find_if(arguments.begin(), arguments.end(), [](const std::string& a) { return !a.starts_with('-'); });
+  auto at = arguments.begin();
+  for (; at != arguments.end() && at->starts_with('-'); ++at)
+    if (*at == "--config" && ++at == arguments.end()) break;
+  return at;
 }
 
 // "help COMMAND" becomes "COMMAND --help".
@@ -138,14 +146,24 @@ std::string named_as_typed(std::string message, const CLI::App& app, const std::
   return message;
 }
 
-int wrong_usage(const std::string& message) {
-  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
-  return exit_usage;
+// With the file's name in front where it is the file's value that is wrong.
+std::string configured_by(const Configured& configured, const std::string& message) {
+  for (const std::string& argument : configured.arguments)
+    if (message.starts_with(argument.substr(0, argument.find('=')) + ":"))
+      return "settings in " + configured.path + ": " + message;
+  return message;
 }
 
+int complain(int code, const std::string& message) {
+  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  return code;
+}
+
+int wrong_usage(const std::string& message) { return complain(exit_usage, message); }
+
 // Empty if the commands and options are set now; else what the program ends with.
-std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments) {
-  std::vector<std::string> reversed;
+std::optional<int> parse(CLI::App& app, const std::vector<std::string>& arguments, const Configured& configured) {
+  std::vector<std::string> reversed = configured.arguments;
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(protect(*it));
   try {
     app.parse(std::move(reversed));
@@ -156,7 +174,8 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
     std::ostringstream out, err;
     app.exit(e, out, err);
     if (asked) return print(out.str());
-    std::fprintf(stderr, "lapilli: %s", named_as_typed(err.str(), app, arguments).c_str());
+    const std::string message = configured_by(configured, err.str());
+    std::fprintf(stderr, "lapilli: %s", named_as_typed(message, app, arguments).c_str());
     return exit_usage;
   }
   return {};
@@ -174,7 +193,11 @@ int run(std::vector<std::string> arguments) {
   }
   rewrite_help(arguments);
   if (const std::string wrong = wrong_command(app, arguments); !wrong.empty()) return wrong_usage(wrong);
-  if (const auto code = parse(app, arguments)) return *code;
+  Configured configured;
+  if (const auto command = find_command(arguments); command != arguments.end())
+    configured = read_config(app, *app.get_subcommand(*command), arguments);
+  if (!configured.error.empty()) return complain(configured.code, configured.error);
+  if (const auto code = parse(app, arguments, configured)) return *code;
   const auto commands = app.get_subcommands();
   if (!context.behind_dashes.empty() && (commands.empty() || !takes_texts(*commands.back())))
     return wrong_usage("only translate, summarize and generate take arguments behind --");

@@ -186,6 +186,21 @@ bool InputFile::ready() const {
 
 #endif
 
+int read_whole(const std::string& path, std::string& text) {
+  constexpr size_t kMost = size_t{1} << 24;
+  InputFile file = InputFile::open(path);
+  if (!file.ok()) return errno;
+  char part[4096];
+  while (const long got = file.read(part, sizeof part)) {
+    if (got < 0) return errno;
+    text.append(part, static_cast<size_t>(got));
+    if (text.size() > kMost) return EFBIG;
+  }
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return 0;
+}
+
 InputFile InputFile::standard_input() { return InputFile(0, false); }
 
 InputFile::InputFile(InputFile&& other) noexcept

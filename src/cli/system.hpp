@@ -53,6 +53,9 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
+// A text file of at most 16 MiB, without a byte order mark, into `text`: 0, or errno.
+int read_whole(const std::string& path, std::string& text);
+
 // From now on SIGINT and SIGTERM set a flag instead of ending the program; the second one ends it at once. One that was
 // ignored when the program was started (nohup, a shell's &) stays ignored.
 void catch_interrupts();

@@ -157,18 +157,7 @@ int read_options(const TextArguments& a, std::string& text) {
     text = a.options;
     return 0;
   }
-  constexpr size_t kMost = size_t{1} << 24;
-  InputFile file = InputFile::open(a.options.substr(1));
-  if (!file.ok()) return errno;
-  char part[4096];
-  while (const long got = file.read(part, sizeof part)) {
-    if (got < 0) return errno;
-    text.append(part, static_cast<size_t>(got));
-    if (text.size() > kMost) return EFBIG;
-  }
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-  return 0;
+  return read_whole(a.options.substr(1), text);
 }
 
 std::string named_as_typed(const TextArguments& a, const std::string& message) {

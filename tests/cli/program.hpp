@@ -28,7 +28,7 @@ inline Spawn lapilli(std::vector<std::string> arguments) {
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // What the user's environment says must not matter here.
-  spawn.environment = {"LAPILLI_MODEL"};
+  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere"};
   return spawn;
 }
 
