@@ -22,10 +22,16 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PR
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/samples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# Of projects in C alone, which know no C++ runtime; "-lstdc++ -lm" with GCC.
+set(LAPILLI_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER LAPILLI_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
+list(REMOVE_DUPLICATES LAPILLI_CXX_RUNTIME)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lapilli)
 install(EXPORT lapilli NAMESPACE lapilli:: FILE lapilliTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lapilliConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake INSTALL_DESTINATION ${package_dir})
+  ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake INSTALL_DESTINATION ${package_dir}
+  PATH_VARS CMAKE_INSTALL_DATADIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
@@ -42,6 +48,14 @@ if(Utf8proc_FOUND)
 endif()
 if(LAPILLI_REGEX)
   string(PREPEND LAPILLI_PC_PRIVATE "-lpcre2-8 ")
+endif()
+# Who asks without --static links all the same: a static library is nothing without these.
+get_target_property(kind lapilli TYPE)
+if(kind STREQUAL STATIC_LIBRARY)
+  set(LAPILLI_PC_LIBS "${LAPILLI_PC_PRIVATE}")
+  set(LAPILLI_PC_PRIVATE "")
+else()
+  set(LAPILLI_PC_LIBS "")
 endif()
 file(RELATIVE_PATH LAPILLI_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lapilli.pc.in ${PROJECT_BINARY_DIR}/package/lapilli.pc @ONLY)

@@ -433,6 +433,15 @@ LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention,
 LAPILLI_API lapilli_status lapilli_attention_get_link(const lapilli_attention* attention, size_t index,
                                                       lapilli_word_link* link);
 
+/* ---- the package ------------------------------------------------------------------------------------------------- */
+
+/* find_package(lapilli) and pkg-config define where the package that a program is compiled with has its models. A
+ * static library is within the program, wherever that lies, and finds the bundled model by this, if nowhere nearer. */
+#if defined(LAPILLI_MODELS_DIR) && defined(__GNUC__) && !defined(_WIN32)
+extern __attribute__((weak)) const char lapilli_package_models[];
+const char lapilli_package_models[] = LAPILLI_MODELS_DIR;
+#endif
+
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */
 
 /* They set struct_size as the program is compiled, and copy pointers only: what these point to is the caller's. */

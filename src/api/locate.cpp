@@ -14,6 +14,14 @@
 #include <dlfcn.h>
 #endif
 
+// Of lapilli.h; there if the program was compiled with a package that says where its models are.
+#if defined(__GNUC__) && !defined(_WIN32)
+extern "C" __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
+#define LAPILLI_PACKAGE_MODELS lapilli_package_models
+#else
+#define LAPILLI_PACKAGE_MODELS static_cast<const char*>(nullptr)
+#endif
+
 namespace lapilli {
 
 namespace {
@@ -65,6 +73,11 @@ Result<std::string> find_bundled() {
       if (file_is_named(directory + "/config.json")) return directory;
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
+  }
+  if (const char* package = LAPILLI_PACKAGE_MODELS) {
+    const std::string directory = normal_path(std::string(package) + "/" + kBundled);
+    if (file_is_named(directory + "/config.json")) return directory;
+    looked_at += (looked_at.empty() ? "" : " and in ") + normal_path(package);
   }
   return fail(ErrorCode::not_found,
               "the bundled model %s was not found near %s; name a model directory, or set LAPILLI_MODEL to one",

@@ -8,8 +8,8 @@
 namespace lapilli {
 
 // The directory that LAPILLI_MODEL names (an error if that holds no config.json), or else the bundled model: looked for
-// below the folder of the running program and of the library, as installed (../share/lapilli/models) and as built.
-// UTF-8. The error lists what was looked at.
+// below the folder of the running program and of the library, as installed (../share/lapilli/models) and as built, then
+// where the package has it that the program was compiled with. UTF-8. The error lists what was looked at.
 Result<std::string> default_model_directory();
 
 }  // namespace lapilli
