@@ -21,6 +21,8 @@ struct Outcome {
 // Every device that was seen, as a JSON array or as a table for people.
 std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices);
 Outcome devices_table(const std::string& select, const std::string& caps);
+// The name of the one that would be used, or why none would.
+Outcome device_choice(const std::string& select, const std::string& caps);
 
 // Family, shapes, parameters, stored type, memory and languages of a model directory. Reads config.json, the tokenizer
 // and the headers of the weights; needs no device.

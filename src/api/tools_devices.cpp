@@ -5,6 +5,7 @@
 #include "api/tools_guard.hpp"
 #include "ops/work_limit.hpp"
 #include "vulkan/capabilities_json.hpp"
+#include "vulkan/choose.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli::tools {
@@ -108,6 +109,17 @@ Outcome devices_table(const std::string& select, const std::string& caps) {
     std::string text;
     for (const vulkan::DeviceInfo& device : devices) text += describe(device);
     return text;
+  });
+}
+
+Outcome device_choice(const std::string& select, const std::string& caps) {
+  return guarded("devices", [&]() -> Result<std::string> {
+    vulkan::DeviceOptions options;
+    options.select = select;
+    options.mask = caps;
+    LAPILLI_TRY(auto devices, vulkan::list_devices(options));
+    LAPILLI_TRY(const size_t chosen, vulkan::choose_device(devices, select));
+    return devices[chosen].caps.device_name;
   });
 }
 

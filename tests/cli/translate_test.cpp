@@ -337,6 +337,10 @@ TEST(CliDevice, Devices) {
   const Outcome table = run(lapilli({"devices"}));
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_TRUE(contains(table.out, "* 0")) << table.out;
+  const Outcome none = run(lapilli({"devices", "--device", "77"}));
+  EXPECT_EQ(none.code, 4);
+  EXPECT_TRUE(contains(none.out, "  0") && !contains(none.out, "* ")) << none.out;
+  EXPECT_TRUE(contains(none.err, "no device has the index '77'")) << none.err;
   const Outcome text = run(lapilli({"devices", "--json"}));
   const auto json = nlohmann::json::parse(text.out, nullptr, false);
   ASSERT_TRUE(json.is_array()) << text.out;
