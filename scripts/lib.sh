@@ -46,6 +46,7 @@ missing_packages() {
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
   have_header CLI/CLI.hpp || echo libcli11-dev
+  have_header curl/curl.h || have_any '/usr/include/*/curl/curl.h' || echo libcurl4-openssl-dev
   [ "$1" != run ] || return 0
   # Tests always run on lavapipe, also where there is a GPU.
   have_any '/usr/share/vulkan/icd.d/lvp_icd*.json' '/usr/local/share/vulkan/icd.d/lvp_icd*.json' ||

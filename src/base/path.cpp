@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #if defined(_WIN32)
 #include <io.h>
+#include <sys/stat.h>
 #include <windows.h>
 #endif
 
@@ -41,6 +43,10 @@ int open_to_read(const std::string& path) {
   return _wopen(to_wide(path).c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
 }
 
+int open_to_lock(const std::string& path) {
+  return _wopen(to_wide(path).c_str(), _O_RDWR | _O_CREAT | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
+}
+
 std::string environment(const char* name) {
   const wchar_t* value = _wgetenv(to_wide(name).c_str());
   return value ? to_utf8(value) : "";
@@ -57,6 +63,8 @@ std::FILE* open_stream(const std::string& path, const char* mode) { return std::
 
 int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 
+int open_to_lock(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
@@ -68,6 +76,15 @@ std::string utf8(const fs::path& path) { return path.native(); }
 }  // namespace
 
 #endif
+
+namespace {
+
+bool succeeded(const std::error_code& error) {
+  if (error) errno = error.default_error_condition().value();
+  return !error;
+}
+
+}  // namespace
 
 FileKind file_kind(const std::string& path) {
   std::error_code error;
@@ -103,6 +120,34 @@ bool resize_file(const std::string& path, uint64_t bytes) {
 bool remove_file(const std::string& path) {
   std::error_code error;
   return fs::remove(native(path), error);
+}
+
+bool rename_file(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(native(from), native(to), error);
+  return succeeded(error);
+}
+
+bool make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(native(path), error);
+  return succeeded(error);
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(native(directory), error), end; !error && at != end; at.increment(error))
+    names.push_back(utf8(at->path().filename()));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<uint64_t> free_bytes(const std::string& directory) {
+  std::error_code error;
+  const fs::space_info space = fs::space(native(directory), error);
+  if (error || space.available == static_cast<std::uintmax_t>(-1)) return {};
+  return space.available;
 }
 
 std::string link_target(const std::string& path) {

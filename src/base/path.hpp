@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lapilli {
 
 // As std::fopen, and as open() for reading; children do not inherit the descriptor. errno says why not.
 std::FILE* open_stream(const std::string& path, const char* mode);
 int open_to_read(const std::string& path);
+int open_to_lock(const std::string& path);  // made if it is not there, and left as it is if it is
 
 enum class FileKind { none, regular, directory, other };  // other: a pipe, a device
 // Links are followed. After `none` errno says why.
@@ -25,6 +28,13 @@ bool directory_exists(const std::string& path);
 uint64_t file_size(const std::string& path);  // 0 if it cannot be seen
 bool resize_file(const std::string& path, uint64_t bytes);
 bool remove_file(const std::string& path);
+// Replaces what has the name `to`, all at once. On failure errno says why.
+bool rename_file(const std::string& from, const std::string& to);
+// With the directories above it; true also if it is there. On failure errno says why.
+bool make_directories(const std::string& path);
+std::vector<std::string> names_in(const std::string& directory);  // sorted; none if it cannot be read
+// What may still be written to the file system of a directory; nothing if it does not tell.
+std::optional<uint64_t> free_bytes(const std::string& directory);
 
 // Where a link leads; "" if it is none.
 std::string link_target(const std::string& path);

@@ -1,0 +1,37 @@
+// Where fetched models lie: .../lapilli/models/OWNER/NAME/COMMIT, each with a manifest that is written last.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "hub/names.hpp"
+#include "hub/repository.hpp"
+
+namespace lapilli::hub {
+
+inline constexpr const char* kManifest = "lapilli-model.json";
+
+// LAPILLI_CACHE, or XDG_CACHE_HOME/lapilli, or ~/.cache/lapilli, on Windows %LOCALAPPDATA%\lapilli; models/ in it.
+Result<std::string> models_directory();
+
+struct Manifest {
+  std::string name, commit;
+  std::string asked_for;  // the revision as it was named: a branch, a tag
+  std::string licence;
+  std::string fetched;  // UTC, 2026-01-31T23:59:59Z
+  std::vector<HubFile> files;
+};
+Status write_manifest(const std::string& directory, const Manifest& manifest);
+// Nothing if the directory holds no model that was fetched to its end: a manifest, and each file of it with its size.
+std::optional<Manifest> read_manifest(const std::string& directory);
+
+std::string directory_of(const std::string& models, const ModelName& model, const std::string& commit);
+
+// The directory of a model that was fetched; without a revision, the one fetched last. "" if there is none.
+std::string find_fetched(const std::string& models, const ModelName& model);
+
+std::string time_now();
+
+}  // namespace lapilli::hub

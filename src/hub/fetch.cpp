@@ -1,0 +1,149 @@
+#include "hub/fetch.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "base/file_lock.hpp"
+#include "base/mapped_file.hpp"
+#include "base/path.hpp"
+#include "hub/cache.hpp"
+#include "hub/download.hpp"
+#include "hub/repository.hpp"
+#include "hub/selection.hpp"
+#include "hub/url.hpp"
+
+namespace lapilli::hub {
+
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+class Fetching {
+ public:
+  Fetching(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch, Requests requests)
+      : settings_(settings), model_(model), watch_(watch), requests_(std::move(requests)) {}
+
+  Result<Fetched> run() {
+    LAPILLI_TRY(repository_, ask_for(requests_, model_));
+    LAPILLI_TRY(Selection selection, select_files(repository_));
+    directory_ = directory_of(settings_.models, model_, repository_.commit);
+    if (read_manifest(directory_)) return already_there();
+    if (watch_.licence) watch_.licence(repository_.commit, repository_.licence);
+    if (!make_directories(directory_))
+      return fail(ErrorCode::not_found, "%s cannot be made: %s", directory_.c_str(), std::strerror(errno));
+    LAPILLI_TRY(const FileLock lock, wait_for_lock());
+    if (read_manifest(directory_)) return already_there();
+    LAPILLI_CHECK(add_parts_of_weights(selection));
+    LAPILLI_CHECK(check_room(selection.files));
+    LAPILLI_CHECK(fetch_files(selection.files));
+    LAPILLI_CHECK(write_down(selection.files));
+    return Fetched{directory_, false};
+  }
+
+ private:
+  // Under the name that was asked for now, too.
+  Result<Fetched> already_there() {
+    auto manifest = read_manifest(directory_);
+    if (manifest && manifest->asked_for != asked_for()) {
+      manifest->asked_for = asked_for();
+      LAPILLI_CHECK(write_manifest(directory_, *manifest));
+    }
+    return Fetched{directory_, true};
+  }
+
+  [[nodiscard]] std::string asked_for() const { return model_.revision.empty() ? "main" : model_.revision; }
+  [[nodiscard]] std::string path_of(const HubFile& file) const { return directory_ + "/" + file.name; }
+
+  Result<FileLock> wait_for_lock() {
+    const std::string path = directory_ + "/.lock";
+    for (bool told = false;; told = true) {
+      if (auto lock = FileLock::take(path)) return std::move(*lock);
+      if (errno != EWOULDBLOCK)
+        return fail(ErrorCode::not_found, "%s cannot be made: %s", path.c_str(), std::strerror(errno));
+      if (!told && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
+      if (requests_.stopped()) return fail(ErrorCode::cancelled, "interrupted");
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  Status add_parts_of_weights(Selection& selection) {
+    if (selection.index.empty()) return {};
+    const auto index = std::find_if(selection.files.begin(), selection.files.end(),
+                                    [&](const HubFile& file) { return file.name == selection.index; });
+    LAPILLI_CHECK(fetch_file(*index, {}));
+    LAPILLI_TRY(const auto text, read_text_file(path_of(*index), index->size));
+    LAPILLI_TRY(const auto parts, files_of_index(repository_, selection.index, text));
+    selection.files.insert(selection.files.end(), parts.begin(), parts.end());
+    return {};
+  }
+
+  Status fetch_file(const HubFile& file, const Progress& progress) {
+    const std::string path = path_of(file);
+    if (file_exists(path) && file_size(path) == file.size && verify(file, path, [this] { return requests_.stopped(); }))
+      return {};
+    const std::string url =
+        settings_.hub.endpoint + "/" + model_.text() + "/resolve/" + repository_.commit + "/" + file.name;
+    return download(requests_, url, file, path, progress);
+  }
+
+  // Before hours are spent; that others fill the disk meanwhile shows when it is written.
+  [[nodiscard]] Status check_room(const std::vector<HubFile>& files) const {
+    uint64_t missing = 0;
+    for (const HubFile& file : files) {
+      const uint64_t here = std::max(file_size(path_of(file)), file_size(part_of(file, path_of(file))));
+      const uint64_t rest = file.size > here ? file.size - here : 0;
+      missing = rest > UINT64_MAX - missing ? UINT64_MAX : missing + rest;
+    }
+    const std::optional<uint64_t> room = free_bytes(directory_);
+    if (!room || missing <= *room) return {};
+    return fail(ErrorCode::out_of_memory,
+                "%s needs %.0f MB more, and %s has room for %.0f MB: LAPILLI_CACHE may name "
+                "another directory",
+                model_.text().c_str(), static_cast<double>(missing) / kMegabyte, directory_.c_str(),
+                static_cast<double>(*room) / kMegabyte);
+  }
+
+  Status fetch_files(const std::vector<HubFile>& files) {
+    uint64_t all = 0, before = 0;
+    for (const HubFile& file : files) all += file.size;
+    if (watch_.begin) watch_.begin(files.size(), all);
+    for (const HubFile& file : files) {
+      const auto progress = [this, before](uint64_t bytes) {
+        if (watch_.progress) watch_.progress(before + bytes);
+      };
+      LAPILLI_CHECK(fetch_file(file, progress));
+      before += file.size;
+      progress(0);
+    }
+    return {};
+  }
+
+  Status write_down(const std::vector<HubFile>& files) {
+    return write_manifest(directory_,
+                          {model_.text(), repository_.commit, asked_for(), repository_.licence, time_now(), files});
+  }
+
+  const FetchSettings& settings_;
+  const ModelName& model_;
+  const FetchWatch& watch_;
+  Requests requests_;
+  Repository repository_;
+  std::string directory_;
+};
+
+}  // namespace
+
+Result<Fetched> fetch(const FetchSettings& settings, const ModelName& model, const FetchWatch& watch) {
+  LAPILLI_TRY(auto requests,
+              Requests::make(settings.hub, settings.patience, settings.limits, watch.stopped, watch.note));
+  auto fetched = Fetching(settings, model, watch, std::move(requests)).run();
+  if (!fetched && fetched.error().code != ErrorCode::cancelled)
+    return std::move(fetched).error().in("fetching " + model.text());
+  return fetched;
+}
+
+}  // namespace lapilli::hub

@@ -1,0 +1,33 @@
+// What a hub says of a model: which files it has at which commit, and under which licence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "hub/names.hpp"
+#include "hub/requests.hpp"
+
+namespace lapilli::hub {
+
+struct HubFile {
+  std::string name;
+  uint64_t size = 0;
+  std::string sha256;    // of large files
+  std::string git_blob;  // of the others: SHA-1 of "blob SIZE", a zero and the content
+};
+
+struct Repository {
+  std::string commit;
+  std::string licence;         // "" if none is stated
+  std::vector<HubFile> files;  // those with a plain name, a size and a hash: no other can be fetched
+};
+
+// GET /api/models/OWNER/NAME/revision/REVISION?blobs=true
+Result<Repository> ask_for(Requests& requests, const ModelName& model);
+// The answer, which may hold anything.
+Result<Repository> read_repository(std::string_view json);
+
+}  // namespace lapilli::hub

@@ -1,0 +1,10 @@
+# Tests named HubFetch* ask a server of their own in the test, and so need libcurl; CliHub* run the program.
+if(TARGET lapilli_hub)
+  target_link_libraries(test_hub PRIVATE lapilli_hub)
+  add_dependencies(test_hub lapilli_cli)
+  set(filter "*")
+  if(NOT CURL_FOUND)
+    set(filter "-HubFetch*:CliHubFetch*")
+  endif()
+  gtest_discover_tests(test_hub TEST_PREFIX hub. TEST_FILTER "${filter}" PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
+endif()
