@@ -59,26 +59,33 @@ std::string library_path() {
 #endif
 }
 
-Result<std::string> find_bundled() {
-  // As installed (bin, or lib with up to one folder for the architecture), beside the program, and in the build folder.
+// The folder of models that holds `wanted`: as installed (bin, or lib with up to one folder for the architecture),
+// beside the program, and in the build folder. "" if there is none; `looked_at` says where.
+std::string find_models_folder(const char* wanted, std::string& looked_at) {
   const char* const places[] = {
       "../share/lapilli/models", "../../share/lapilli/models", "models", "../models", "../../models",
       "../../../models"};
-  std::string looked_at;
   for (const std::string& binary : {program_path(), library_path()}) {
     if (binary.empty()) continue;
     const std::string folder = real_folder(binary);
     for (const char* place : places) {
-      const std::string directory = normal_path(folder + "/" + place + "/" + kBundled);
-      if (file_is_named(directory + "/config.json")) return directory;
+      const std::string directory = normal_path(folder + "/" + place);
+      if (file_is_named(directory + "/" + wanted)) return directory;
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
   if (const char* package = LAPILLI_PACKAGE_MODELS) {
-    const std::string directory = normal_path(std::string(package) + "/" + kBundled);
-    if (file_is_named(directory + "/config.json")) return directory;
-    looked_at += (looked_at.empty() ? "" : " and in ") + normal_path(package);
+    const std::string directory = normal_path(package);
+    if (file_is_named(directory + "/" + wanted)) return directory;
+    looked_at += (looked_at.empty() ? "" : " and in ") + directory;
   }
+  return "";
+}
+
+Result<std::string> find_bundled() {
+  std::string looked_at;
+  const std::string folder = find_models_folder((kBundled + std::string("/config.json")).c_str(), looked_at);
+  if (!folder.empty()) return folder + "/" + kBundled;
   return fail(ErrorCode::not_found,
               "the bundled model %s was not found near %s; name a model directory, or set LAPILLI_MODEL to one",
               kBundled, looked_at.empty() ? "the program" : looked_at.c_str());
@@ -100,6 +107,16 @@ Result<std::string> default_model_directory() {
     return find_bundled();
   } catch (const std::exception& e) {
     return fail(ErrorCode::internal, "looking for the bundled model: %s", e.what());
+  }
+}
+
+std::string bundled_file(const char* name) {
+  try {
+    std::string looked_at;
+    const std::string folder = find_models_folder(name, looked_at);
+    return folder.empty() ? "" : folder + "/" + name;
+  } catch (const std::exception&) {
+    return "";
   }
 }
 

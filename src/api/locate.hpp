@@ -12,4 +12,7 @@ namespace lapilli {
 // where the package has it that the program was compiled with. UTF-8. The error lists what was looked at.
 Result<std::string> default_model_directory();
 
+// A file that lies among the bundled models, such as the list of known ones; "" if there is none.
+std::string bundled_file(const char* name);
+
 }  // namespace lapilli

@@ -1,5 +1,5 @@
-// What the program's inspect, devices, plan and bench need from inside the library, and no application does. Plain
-// types only, so that a file may include this beside lapilli.hpp.
+// What the program's inspect, devices, models, plan and bench need from inside the library, and no application does.
+// Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
 #include <string>
@@ -56,6 +56,11 @@ Outcome bench(const BenchRequest& request);
 // Time, bytes and operations of each dispatch of the encode pass and of a decoder step in the middle of the target,
 // beside what the device does at most. `steps_in_flight` and `tsv` mean nothing here.
 Outcome bench_per_op(const BenchRequest& request);
+
+// The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
+std::string known_models_file();
+// Whether two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".
+bool same_language(const std::string& a, const std::string& b);
 
 }  // namespace tools
 }  // namespace lapilli

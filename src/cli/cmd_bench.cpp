@@ -3,6 +3,7 @@
 
 #include "api/tools.hpp"
 #include "cli/commands.hpp"
+#include "cli/model_names.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -17,7 +18,10 @@ struct BenchArguments {
 
 int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
-  if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
+  if (!arguments.shape.empty())
+    request.model = "shape:" + arguments.shape;
+  else if (const int code = find_model(request.model))
+    return code;
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
   if (figures.status == LAPILLI_OK) return print(figures.text);
   std::fprintf(stderr, "lapilli: %s\n", figures.text.c_str());
@@ -40,8 +44,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto a = std::make_shared<BenchArguments>();
   tools::BenchRequest& r = a->request;
   CLI::App* command = app.add_subcommand("bench", "Measure a model: encoder, time per token, processor time, memory");
-  auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
-                    ->type_name("MODEL");
+  auto* model = command->add_option("model", r.model, kModelHelp)->type_name("MODEL");
   command->add_option("--shape", a->shape, "A network of this shape with random weights, such as transformer-base")
       ->excludes(model);
   command->add_option("--batch", r.batches, "Sentences at once; several with commas")

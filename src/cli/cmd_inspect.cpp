@@ -3,13 +3,16 @@
 
 #include "api/tools.hpp"
 #include "cli/commands.hpp"
+#include "cli/model_names.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
 
 namespace {
 int run_inspect(const tools::InspectRequest& request) {
-  const auto described = tools::inspect(request);
+  tools::InspectRequest found = request;
+  if (const int code = find_model(found.model)) return code;
+  const auto described = tools::inspect(found);
   if (described.status == LAPILLI_OK) return print(described.text);
   std::fprintf(stderr, "lapilli: %s\n", described.text.c_str());
   return exit_code(described.status);
@@ -19,8 +22,7 @@ int run_inspect(const tools::InspectRequest& request) {
 void add_inspect(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<tools::InspectRequest>();
   CLI::App* command = app.add_subcommand("inspect", "Describe a model directory: family, languages, shapes, memory");
-  command->add_option("model", arguments->model, "Model directory; without it, the one that translate would use")
-      ->type_name("MODEL");
+  command->add_option("model", arguments->model, kModelHelp)->type_name("MODEL");
   command->add_flag("--tensors", arguments->tensors, "Name, type and shape of each tensor as well");
   command->add_flag("--json", arguments->json, "As JSON");
   command->footer("Needs no device. Every tensor that the family asks for is looked up and its shape checked.");

@@ -3,6 +3,7 @@
 
 #include "api/tools.hpp"
 #include "cli/commands.hpp"
+#include "cli/model_names.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -17,7 +18,10 @@ struct PlanArguments {
 
 int run_plan(const PlanArguments& arguments) {
   tools::PlanRequest request = arguments.request;
-  if (!arguments.shape.empty()) request.model = "shape:" + arguments.shape;
+  if (!arguments.shape.empty())
+    request.model = "shape:" + arguments.shape;
+  else if (const int code = find_model(request.model))
+    return code;
   const auto plan = tools::plan(request);
   if (plan.status == LAPILLI_OK) return print(plan.text);
   std::fprintf(stderr, "lapilli: %s\n", plan.text.c_str());
@@ -38,8 +42,7 @@ void add_plan(CLI::App& app, Context& context) {
   auto a = std::make_shared<PlanArguments>();
   tools::PlanRequest& r = a->request;
   CLI::App* command = app.add_subcommand("plan", "Print what a model's run is made of: dispatches, memory, barriers");
-  auto* model = command->add_option("model", r.model, "Model directory; without it, the one that translate would use")
-                    ->type_name("MODEL");
+  auto* model = command->add_option("model", r.model, kModelHelp)->type_name("MODEL");
   command->add_option("--shape", a->shape, "A network of this shape instead, such as transformer-base,layers=2")
       ->excludes(model);
   auto* dot = command->add_flag("--dot", a->dot, "As a Graphviz picture (the default)");

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/line_reader.hpp"
 #include "cli/mistyped_names.hpp"
+#include "cli/model_names.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/text_arguments.hpp"
@@ -109,13 +110,15 @@ class Translator {
   }
 
   int load() {
+    std::string directory = arguments_.model;
+    if (const int code = find_model(directory)) return code;
     DeviceOptions device;
     device.select = arguments_.device;
     device.caps = arguments_.caps;
     device.validation = arguments_.validation;
     ModelOptions limits;
     limits.memory_limit = arguments_.memory_limit << 20;
-    auto model = Model::load(arguments_.model, device, limits);
+    auto model = Model::load(directory, device, limits);
     if (!model) return complain(exit_code(model.error().status()), model.error().message());
     model_.emplace(std::move(*model));
     if (context_.verbose) {

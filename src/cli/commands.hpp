@@ -37,8 +37,13 @@ inline constexpr uint64_t kMostIds = 1 << 16;
 inline constexpr uint64_t kMostRuns = 1 << 16;
 CLI::Validator finite_number();
 
+inline constexpr const char* kModelHelp =
+    "Model directory, or OWNER/NAME of a fetched model; without it, the one that translate would use";
+
 void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate
 void add_devices(CLI::App& app, Context& context);
+void add_models(CLI::App& app, Context& context);
+void add_fetch(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);

@@ -39,8 +39,10 @@ constexpr const char* kHelp =
     R"(Examples:
   lapilli translate "Where is the station?"       the bundled model: English to French
   lapilli translate letter.txt > lettre.txt       a file, line by line
-  lapilli translate --model opus-mt-en-de < in    a published model directory
-  lapilli summarize --model bart-large-cnn a.txt  a text in a few sentences
+  lapilli models --from en --to de                published models that should run
+  lapilli fetch Helsinki-NLP/opus-mt-en-de        gets one; then:
+  lapilli translate --model Helsinki-NLP/opus-mt-en-de < in
+  lapilli summarize --model ./bart-large-cnn a.txt  a text in a few sentences
   lapilli devices                                 what it can run on, and what it would choose
   lapilli help COMMAND                            all about a command
 
@@ -64,6 +66,8 @@ void add_commands(CLI::App& app, Context& context) {
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
   add_devices(app, context);
+  add_models(app, context);
+  add_fetch(app, context);
   add_inspect(app, context);
   add_plan(app, context);
   add_bench(app, context);

@@ -3,25 +3,42 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <string>
 
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
 
-void ProgressBar::show(double share, uint64_t lines) {
-  if (!enabled_) return;
+// A file that is done in a blink needs no bar.
+bool ProgressBar::due() {
   const auto now = Clock::now();
-  // A file that is done in a blink needs no bar.
-  if (now - start_ < std::chrono::milliseconds(300) || now - last_ < std::chrono::milliseconds(100)) return;
+  if (!enabled_ || now - start_ < std::chrono::milliseconds(300) || now - last_ < std::chrono::milliseconds(100))
+    return false;
   last_ = now;
+  return true;
+}
+
+double ProgressBar::seconds() const { return std::chrono::duration<double>(last_ - start_).count(); }
+
+void ProgressBar::show(double share, uint64_t lines) {
+  if (!due()) return;
+  char done[64];
+  std::snprintf(done, sizeof done, "%llu lines, %.1f/s", static_cast<unsigned long long>(lines),
+                static_cast<double>(lines) / seconds());
+  draw(share, done);
+}
+
+void ProgressBar::show(double share, const std::string& done) {
+  if (first_ < 0) first_ = share;
+  if (due()) draw(share, done);
+}
+
+void ProgressBar::draw(double share, const std::string& done) {
   share = std::clamp(share, 0.0, 1.0);
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  char tail[96];
-  int used = std::snprintf(tail, sizeof tail, " %3.0f %%  %llu lines, %.1f/s", share * 100,
-                           static_cast<unsigned long long>(lines), static_cast<double>(lines) / seconds);
-  if (share > 0.01) {
-    const auto left = std::lround(seconds / share * (1 - share));
+  char tail[128];
+  int used = std::snprintf(tail, sizeof tail, " %3.0f %%  %.64s", share * 100, done.c_str());
+  const double gained = share - std::max(first_, 0.0);
+  if (gained > 0.01) {
+    const auto left = std::lround(seconds() / gained * (1 - share));
     used +=
         std::snprintf(tail + used, sizeof tail - static_cast<size_t>(used), ", %ld:%02ld left", left / 60, left % 60);
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace lapilli::cli {
 
@@ -15,12 +16,19 @@ class ProgressBar {
 
   // `share` of the file in 0..1 and the lines done. Draws at most ten times a second.
   void show(double share, uint64_t lines);
+  // The same with other words for what is done. What the first call says was there before.
+  void show(double share, const std::string& done);
   // Takes the bar away, before other text is written.
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool due();
+  [[nodiscard]] double seconds() const;
+  void draw(double share, const std::string& done);
+
   bool enabled_, drawn_ = false;
+  double first_ = -1;
   Clock::time_point start_ = Clock::now(), last_{};
 };
 

@@ -32,8 +32,10 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
   if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
   command
-      .add_option("-m,--model", a.model, "Model directory as published; without it, LAPILLI_MODEL or the bundled model")
-      ->type_name("DIR");
+      .add_option("-m,--model", a.model,
+                  "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, "
+                  "LAPILLI_MODEL or the bundled model")
+      ->type_name("MODEL");
   if (!about.languages) return;
   command
       .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")

@@ -1,0 +1,15 @@
+#include "api/locate.hpp"
+#include "api/tools.hpp"
+#include "text/kinds/languages.hpp"
+
+namespace lapilli::tools {
+
+std::string known_models_file() { return bundled_file("models.jsonl"); }
+
+bool same_language(const std::string& a, const std::string& b) {
+  LanguageTable table;
+  table.add(a, 0);
+  return table.find(b) != nullptr;
+}
+
+}  // namespace lapilli::tools

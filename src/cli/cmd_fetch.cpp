@@ -1,0 +1,145 @@
+// lapilli fetch: a published model into the user's cache directory.
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/model_names.hpp"
+#include "cli/output.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/system.hpp"
+#include "hub/cache.hpp"
+#include "hub/fetch.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+struct FetchArguments {
+  std::string model, revision;
+};
+
+int fail_with(int code, const std::string& message) {
+  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  return code;
+}
+
+int exit_code_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::cancelled: return 128 + interrupted();
+    case ErrorCode::out_of_memory: return exit_output;  // the disk's
+    case ErrorCode::invalid_argument: return exit_usage;
+    case ErrorCode::internal: return exit_internal;
+    default: return exit_input;
+  }
+}
+
+int fail_with(const Error& error) {
+  const bool stopped = error.code == ErrorCode::cancelled;
+  return fail_with(exit_code_of(error),
+                   error.message + (stopped ? "; the same command goes on from what is there" : ""));
+}
+
+// Where this build fetches nothing.
+int tell_other_way(const hub::ModelName& model) {
+  return fail_with(exit_input,
+                   "this build has no libcurl and fetches nothing; with git and git-lfs:\n  git lfs install\n"
+                   "  git clone https://huggingface.co/" +
+                       model.text() + "\n  lapilli translate --model ./" + model.name + " TEXT");
+}
+
+class Fetcher {
+ public:
+  explicit Fetcher(const Context& context) : quiet_(context.quiet), bar_(!quiet_ && is_terminal(2)) {}
+
+  int run(const hub::ModelName& model) {
+    catch_interrupts();
+    auto hub = hub::hub_of_environment();
+    if (!hub) return fail_with(hub.error());
+    const auto models = hub::models_directory();
+    if (!models) return fail_with(models.error());
+    endpoint_ = hub->endpoint;
+    const auto fetched = hub::fetch({std::move(*hub), *models, {}, {}}, model, watch(model));
+    bar_.clear();
+    if (!fetched) return fail_with(fetched.error());
+    say(fetched->was_there ? model.text() + " is there already" : "fetched; --model " + model.text() + " is it now");
+    return print(fetched->directory + "\n");
+  }
+
+ private:
+  void say(const std::string& text) {
+    bar_.clear();
+    if (!quiet_) std::fprintf(stderr, "lapilli: %s\n", text.c_str());
+  }
+
+  hub::FetchWatch watch(const hub::ModelName& model) {
+    hub::FetchWatch watch;
+    watch.licence = [this, &model](const std::string& commit, const std::string& licence) {
+      say(model.text() + " at " + commit.substr(0, 12) +
+          ", licence: " + (licence.empty() ? "none is stated" : licence) + "; " + endpoint_ + "/" + model.text());
+    };
+    watch.begin = [this](size_t files, uint64_t bytes) {
+      bytes_ = bytes;
+      say(std::to_string(files) + " files, " + megabytes(bytes));
+    };
+    watch.progress = [this](uint64_t bytes) {
+      if (bytes_ > 0) bar_.show(static_cast<double>(bytes) / static_cast<double>(bytes_), megabytes(bytes));
+    };
+    watch.note = [this](const std::string& note) { say(note); };
+    watch.stopped = [] { return interrupted() != 0; };
+    return watch;
+  }
+
+  static std::string megabytes(uint64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
+    return text;
+  }
+
+  bool quiet_;
+  ProgressBar bar_;
+  std::string endpoint_;
+  uint64_t bytes_ = 0;
+};
+
+int run_fetch(const FetchArguments& arguments, const Context& context) {
+  if (const std::string bundled = bundled_directory(arguments.model); !bundled.empty()) return print(bundled + "\n");
+  const std::string named = arguments.model + (arguments.revision.empty() ? "" : "@" + arguments.revision);
+  const auto model = hub::parse_model_name(named);
+  if (!model) {
+    const std::string meant = known_model_meant(arguments.model);
+    return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME or OWNER/NAME@REVISION" +
+                                     (meant.empty() ? "; lapilli models lists some" : meant));
+  }
+  return hub::can_fetch() ? Fetcher(context).run(*model) : tell_other_way(*model);
+}
+
+constexpr const char* kFetchFooter =
+    R"(Examples:
+  lapilli fetch Helsinki-NLP/opus-mt-en-de
+  lapilli translate --model Helsinki-NLP/opus-mt-en-de "Where is the station?"
+
+The licence is shown, then the files that Lapilli reads are fetched and checked by the hashes that the hub states. What is
+interrupted goes on when it is called again. The directory is printed: ~/.cache/lapilli/models/OWNER/NAME/COMMIT, or below
+XDG_CACHE_HOME/lapilli or LAPILLI_CACHE where these are set. To be rid of a model, remove its directory.
+
+HF_ENDPOINT names a mirror instead of https://huggingface.co; HF_TOKEN is your token where one is needed (or HF_TOKEN_PATH,
+HF_HOME/token, ~/.cache/huggingface/token hold it), and goes to the hub alone; https_proxy and the like name a proxy. With
+HF_HUB_OFFLINE or LAPILLI_OFFLINE nothing is fetched.
+
+)";
+
+}  // namespace
+
+void add_fetch(CLI::App& app, Context& context) {
+  auto a = std::make_shared<FetchArguments>();
+  CLI::App* command = app.add_subcommand("fetch", "Get a published model, which --model OWNER/NAME then finds");
+  command->add_option("model", a->model, "The model's name on the hub, OWNER/NAME or OWNER/NAME@REVISION")
+      ->type_name("MODEL")
+      ->required();
+  command->add_option("--revision", a->revision, "A branch, a tag or a commit; without it, main");
+  command->footer(kFetchFooter + std::string(kExitCodeHelp));
+  command->callback([&context, a] { context.run = [&context, a] { return run_fetch(*a, context); }; });
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,23 @@
+// What --model and LAPILLI_MODEL may name beside a directory: a model that was fetched, or the bundled one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lapilli::cli {
+
+// Makes a directory of what --model names; "" is what LAPILLI_MODEL names or the bundled model, and what it would be
+// found as by the library stays. A directory stays what it is, whatever it holds. The exit code: not 0 if nothing has
+// that name, which is said on stderr.
+int find_model(std::string& model);
+
+// Known models that translate from one language to another, those for few languages first. "": any language.
+std::vector<std::string> models_for(const std::string& from, const std::string& to);
+
+// "; did you mean OWNER/NAME?" of the known models, whose owner may have been left out; or "".
+std::string known_model_meant(const std::string& typed);
+
+// A model in the list that comes along with the program; "" if it is none.
+std::string bundled_directory(const std::string& name);
+
+}  // namespace lapilli::cli

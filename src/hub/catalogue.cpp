@@ -1,0 +1,191 @@
+#include "hub/catalogue.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json_depth.hpp"
+#include "base/mapped_file.hpp"
+#include "hub/names.hpp"
+
+namespace lapilli::hub {
+
+namespace {
+
+using Json = nlohmann::json;
+using Names = std::vector<std::string>;
+
+constexpr const char* kTasks[] = {"translate", "summarize", "generate"};
+
+bool read_names(const Json& object, const char* key, Names& names) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array() || found->empty()) return false;
+  for (const Json& name : *found) {
+    if (!name.is_string() || !is_plain_name(name.get_ref<const std::string&>())) return false;
+    names.push_back(name.get<std::string>());
+  }
+  return true;
+}
+
+// A text, or null, which leaves it empty.
+bool read_text(const Json& object, const char* key, std::string& text) {
+  const auto found = object.find(key);
+  if (found == object.end() || !(found->is_null() || found->is_string())) return false;
+  if (found->is_string()) text = found->get<std::string>();
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+bool read_tried(const Json& object, std::optional<Listed::Tried>& tried) {
+  const auto found = object.find("tried");
+  if (found == object.end()) return false;
+  if (found->is_null()) return true;
+  tried.emplace();
+  return found->is_object() && read_text(*found, "by", tried->by) && read_text(*found, "date", tried->date) &&
+         read_text(*found, "version", tried->version);
+}
+
+bool read_parameters(const Json& object, std::optional<uint64_t>& parameters) {
+  const auto found = object.find("parameters");
+  if (found == object.end()) return false;
+  if (found->is_number_unsigned()) parameters = found->get<uint64_t>();
+  return found->is_null() || found->is_number_unsigned();
+}
+
+// The field that is wrong; "" if none is.
+std::string read_entry(const Json& json, Listed& entry) {
+  if (!json.is_object()) return "it is no JSON object";
+  entry.bundled = json.value("bundled", Json()) == Json(true);
+  const bool named = read_text(json, "name", entry.name);
+  if (!named || !(entry.bundled ? is_plain_name(entry.name) : parse_model_name(entry.name).has_value())) return "name";
+  if (!read_text(json, "family", entry.family) || entry.family.empty()) return "family";
+  if (!read_names(json, "tasks", entry.tasks)) return "tasks";
+  for (const std::string& task : entry.tasks)
+    if (std::find(std::begin(kTasks), std::end(kTasks), task) == std::end(kTasks)) return "tasks";
+  if (!read_names(json, "from", entry.from)) return "from";
+  if (!read_names(json, "to", entry.to)) return "to";
+  if (!read_parameters(json, entry.parameters)) return "parameters";
+  if (!read_text(json, "license", entry.licence)) return "license";
+  return read_tried(json, entry.tried) ? "" : "tried";
+}
+
+bool has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool speaks(const Names& languages, const std::string& wanted, const SameLanguage& same) {
+  return wanted.empty() || std::any_of(languages.begin(), languages.end(),
+                                       [&](const std::string& language) { return same(language, wanted); });
+}
+
+std::string joined(const Names& names, const char* between) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
+  return text;
+}
+
+std::string languages_of(const Names& names) {
+  constexpr size_t kShown = 2;
+  return names.size() <= kShown ? joined(names, ",") : std::to_string(names.size());
+}
+
+// "en > de", "en > 14", "202 languages", "en"
+std::string direction_of(const Listed& model) {
+  if (model.from != model.to) return languages_of(model.from) + " > " + languages_of(model.to);
+  return model.from.size() == 1 ? model.from[0] : std::to_string(model.from.size()) + " languages";
+}
+
+std::string size_of(const std::optional<uint64_t>& parameters) {
+  if (!parameters) return "?";
+  const double millions = static_cast<double>(*parameters) / 1e6;
+  return millions < 1000 ? format("%.0f M", millions) : format("%.1f G", millions / 1000);
+}
+
+constexpr size_t kNameColumns = 40, kLicenceColumns = 15;
+
+// A long name has a line of its own.
+std::string row_of(const Listed& model) {
+  std::string row = (model.bundled || !model.fetched.empty() ? "* " : "  ") + model.name;
+  if (model.name.size() > kNameColumns)
+    row += "\n" + std::string(kNameColumns + 2, ' ');
+  else
+    row.append(kNameColumns - model.name.size(), ' ');
+  const std::string licence = model.licence.empty() ? "?" : model.licence.substr(0, kLicenceColumns);
+  row += format(" %-13s %6s  %s\n", direction_of(model).c_str(), size_of(model.parameters).c_str(), licence.c_str());
+  if (model.tried)
+    row += format("    tried by %.24s on %.10s with version %.10s\n", model.tried->by.c_str(),
+                  model.tried->date.c_str(), model.tried->version.c_str());
+  return row;
+}
+
+constexpr const char* kLegend =
+    R"(
+Parameters in millions (M) or thousands of millions (G); ? is not known here, and
+said before a fetch. * is there already. "tried" are these very weights; of the
+others only the family was held against records (docs/models.md).
+lapilli fetch NAME gets one.
+)";
+
+}  // namespace
+
+Result<std::vector<Listed>> read_catalogue(const std::string& path) {
+  LAPILLI_TRY(const auto text, read_text_file(path, size_t{1} << 24));
+  std::vector<Listed> models;
+  size_t number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    Listed entry;
+    const Json json = json_nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
+    if (const std::string wrong = read_entry(json, entry); !wrong.empty())
+      return fail(ErrorCode::invalid_data, "%s:%zu: wrong: %s; docs/models.md says how models are listed", path.c_str(),
+                  number, wrong.c_str());
+    models.push_back(std::move(entry));
+  }
+  return models;
+}
+
+std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& wanted, const SameLanguage& same) {
+  std::vector<Listed> chosen;
+  const std::string task =
+      wanted.task.empty() && !wanted.from.empty() && !wanted.to.empty() ? "translate" : wanted.task;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const Listed& model) {
+    return speaks(model.from, wanted.from, same) && speaks(model.to, wanted.to, same) &&
+           (task.empty() || has(model.tasks, task)) && (wanted.family.empty() || model.family == wanted.family);
+  });
+  if (!wanted.from.empty() || !wanted.to.empty()) {
+    const auto directions = [](const Listed& model) { return model.from.size() * model.to.size(); };
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [&](const Listed& a, const Listed& b) { return directions(a) < directions(b); });
+  }
+  return chosen;
+}
+
+std::string table_of(const std::vector<Listed>& models) {
+  std::string table, before;
+  for (const Listed& model : models) {
+    const std::string heading = model.family + ": " + joined(model.tasks, ", ");
+    if (heading != before) table += (table.empty() ? "" : "\n") + heading + "\n";
+    before = heading;
+    table += row_of(model);
+  }
+  return table + kLegend;
+}
+
+std::string json_of(const std::vector<Listed>& models) {
+  Json list = Json::array();
+  for (const Listed& m : models) {
+    Json one = {{"name", m.name},   {"bundled", m.bundled}, {"family", m.family},
+                {"tasks", m.tasks}, {"from", m.from},       {"to", m.to}};
+    one["parameters"] = m.parameters ? Json(*m.parameters) : Json();
+    one["license"] = m.licence.empty() ? Json() : Json(m.licence);
+    one["tried"] = m.tried ? Json{{"by", m.tried->by}, {"date", m.tried->date}, {"version", m.tried->version}} : Json();
+    one["fetched"] = m.fetched.empty() ? Json() : Json(m.fetched);
+    list.push_back(std::move(one));
+  }
+  // A directory may have a name that is no UTF-8.
+  return list.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lapilli::hub
