@@ -135,7 +135,7 @@ void add_fetch(CLI::App& app, Context& context) {
   auto a = std::make_shared<FetchArguments>();
   CLI::App* command = app.add_subcommand("fetch", "Get a published model, which --model OWNER/NAME then finds");
   command->add_option("model", a->model, "The model's name on the hub, OWNER/NAME or OWNER/NAME@REVISION")
-      ->type_name("MODEL")
+      ->type_name("OWNER/NAME")
       ->required();
   command->add_option("--revision", a->revision, "A branch, a tag or a commit; without it, main");
   command->footer(kFetchFooter + std::string(kExitCodeHelp));

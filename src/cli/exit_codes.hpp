@@ -12,7 +12,7 @@ enum ExitCode : int {
   exit_input = 3,   // an input or model file is missing, broken or not supported
   exit_device = 4,  // no Vulkan device, or it was lost or hangs
   exit_memory = 5,
-  exit_output = 6,  // stdout cannot be written
+  exit_output = 6,  // stdout, or a fetched file, cannot be written
   exit_internal = 70,
   exit_interrupted = 130,  // Ctrl-C; 143 for SIGTERM
   exit_broken_pipe = 141,  // the reader of stdout went away
@@ -36,8 +36,8 @@ inline int exit_code(lapilli_status status) {
 
 constexpr const char* kExitCodeHelp =
     R"(Exit codes: 0 all well, 1 some lines failed (the others are translated), 2 wrong usage, 3 an input or model file is
-missing, broken or not supported, 4 no usable device or it failed, 5 out of memory, 6 the output cannot be written,
-70 a bug in lapilli, 130 interrupted (143 by SIGTERM), 141 the reader of the output went away.
+missing, broken or not supported, 4 no usable device or it failed, 5 out of memory, 6 the output or a fetched
+file cannot be written, 70 a bug in lapilli, 130 interrupted (143 by SIGTERM), 141 the reader of the output went away.
 )";
 
 }  // namespace lapilli::cli

@@ -20,7 +20,7 @@ Examples:
   lapilli translate "Where is the station?"
   lapilli translate --beam 1 letter.txt > lettre.txt
   lapilli translate --text letter.txt       the words "letter.txt", though a file has that name
-  lapilli translate --model ./nllb-200-distilled-600M --from en --to fr "Where is the station?"
+  lapilli translate --model facebook/nllb-200-distilled-600M --from en --to fr "Where is the station?"
   lapilli translate --model ./opus-mt-en-ROMANCE --to fr "Where is the station?"
   lapilli translate --stream "I saw him yesterday. He was tired."   prints words as they come
   lapilli translate --json --nbest 4 "Good morning."         four translations with scores

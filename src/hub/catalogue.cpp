@@ -118,9 +118,9 @@ std::string row_of(const Listed& model) {
 
 constexpr const char* kLegend =
     R"(
-Parameters in millions (M) or thousands of millions (G); ? is not known here, and
-said before a fetch. * is there already. "tried" are these very weights; of the
-others only the family was held against records (docs/models.md).
+Parameters in millions (M) or thousands of millions (G); ? is not known here and
+is said before a fetch. * is there already. "tried" are these very weights; of
+the others only the family was held against records (docs/models.md).
 lapilli fetch NAME gets one.
 )";
 

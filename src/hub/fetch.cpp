@@ -117,7 +117,7 @@ class Fetching {
       };
       LAPILLI_CHECK(fetch_file(file, progress));
       before += file.size;
-      progress(0);
+      if (watch_.progress) watch_.progress(before);
     }
     return {};
   }

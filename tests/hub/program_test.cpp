@@ -1,0 +1,231 @@
+// lapilli models, lapilli fetch, and models by their names.
+#include "cli/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include "hub/fake_hub.hpp"
+
+namespace lapilli::test {
+namespace {
+
+std::string closed_address() { return "http://127.0.0.1:" + std::to_string(closed_port()); }
+
+class CliHub : public testing::Test {
+ protected:
+  // What the user has set does not matter.
+  Spawn command(std::vector<std::string> arguments) {
+    Spawn spawn = lapilli(std::move(arguments));
+    spawn.environment = {"LAPILLI_MODEL",          "HF_TOKEN",
+                         "HF_TOKEN_PATH",          "HF_HOME",
+                         "HF_HUB_OFFLINE",         "LAPILLI_OFFLINE",
+                         "NO_PROXY=127.0.0.1",     "HOME=" + folder.path().string(),
+                         "XDG_CACHE_HOME",         "LAPILLI_CACHE=" + cache(),
+                         "HF_ENDPOINT=" + endpoint};
+    return spawn;
+  }
+  std::string cache() { return (folder.path() / "cache").string(); }
+  std::string directory() { return cache() + "/models/owner/model/" + kCommit; }
+
+  TemporaryFolder folder;
+  std::string endpoint = closed_address();
+};
+
+// With a hub that has the bundled model under another name.
+class CliHubFetch : public CliHub {
+ protected:
+  CliHubFetch() {
+    hub.small.clear();
+    hub.large.clear();
+    for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json", "vocab.json"})
+      hub.small[name] = read_file(bundled_model() + "/" + name);
+    for (const char* name : {"model.safetensors", "source.spm", "target.spm"})
+      hub.large[name] = read_file(bundled_model() + "/" + name);
+    endpoint = hub.address();
+  }
+  FakeHub hub;
+};
+
+TEST_F(CliHubFetch, WhatWasFetchedIsFoundByItsName) {
+  const Outcome fetched = run(command({"fetch", "owner/model"}));
+  EXPECT_EQ(fetched.code, 0) << fetched.err;
+  EXPECT_EQ(fetched.out, directory() + "\n");
+  EXPECT_TRUE(contains(fetched.err, "owner/model at 0123456789ab, licence: cc-by-4.0; " + endpoint + "/owner/model"));
+  EXPECT_TRUE(contains(fetched.err, "7 files, 15.")) << fetched.err;
+
+  endpoint = closed_address();
+  for (const char* name : {"owner/model", "owner/model@main", "owner/model@01234567"}) {
+    const Outcome inspected = run(command({"inspect", name}));
+    EXPECT_EQ(inspected.code, 0) << inspected.err;
+    EXPECT_TRUE(contains(inspected.out, directory())) << inspected.out;
+  }
+  Spawn of_environment = command({"inspect"});
+  of_environment.environment.push_back("LAPILLI_MODEL=owner/model");
+  EXPECT_TRUE(contains(run(of_environment).out, directory()));
+  // It goes as far as to look for a device.
+  for (const char* way : {"translate", "bench"}) {
+    Spawn spawn = command({way, "owner/model"});
+    if (std::string(way) == "translate") spawn.arguments = {program(), way, "--model", "owner/model", "Hello."};
+    spawn.environment.insert(spawn.environment.end(), kNoDriver.begin(), kNoDriver.end());
+    EXPECT_EQ(run(spawn).code, 4) << way;
+  }
+  EXPECT_EQ(run(command({"plan", "owner/model", "--caps", "floor"})).code, 0);
+}
+
+TEST_F(CliHubFetch, TheSecondTimeNothing) {
+  EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
+  const Outcome again = run(command({"fetch", "owner/model@main"}));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_EQ(again.out, directory() + "\n");
+  EXPECT_TRUE(contains(again.err, "owner/model is there already"));
+  EXPECT_EQ(hub.count("config.json"), 1u);
+}
+
+TEST_F(CliHubFetch, QuietSaysTheDirectoryAlone) {
+  const Outcome fetched = run(command({"-q", "fetch", "owner/model", "--revision", "main"}));
+  EXPECT_EQ(fetched.out, directory() + "\n");
+  EXPECT_EQ(fetched.err, "");
+}
+
+TEST_F(CliHubFetch, InterruptedItGoesOnLater) {
+  std::atomic<bool> waits = true;
+  hub.at_store = [&](const ServerRequest& request) -> std::optional<ServerReply> {
+    if (!waits || !request.target.ends_with("model.safetensors")) return std::nullopt;
+    return ServerReply{503, {{"Retry-After", "60"}}, "", {}, {}};
+  };
+  Process process(command({"fetch", "owner/model"}));
+  ASSERT_TRUE(process.wait_for_err("next try in 60.0 s"));
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.code, 130);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "interrupted; the same command goes on from what is there")) << outcome.err;
+
+  const Outcome inspected = run(command({"inspect", "owner/model"}));
+  EXPECT_EQ(inspected.code, 3);
+  EXPECT_TRUE(contains(inspected.err, "its fetch did not end; lapilli fetch owner/model goes on")) << inspected.err;
+
+  waits = false;
+  EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
+  EXPECT_EQ(hub.count("config.json"), 1u);
+}
+
+TEST_F(CliHubFetch, TokensOfTheEnvironment) {
+  Spawn spawn = command({"fetch", "owner/model"});
+  spawn.environment.push_back("HF_TOKEN=hf_word");
+  EXPECT_EQ(run(spawn).code, 0);
+  EXPECT_EQ(hub.at_hub_asked()[0].header("authorization"), "Bearer hf_word");
+  EXPECT_EQ(hub.at_store_asked()[0].header("authorization"), "");
+}
+
+TEST_F(CliHubFetch, WhatTheHubRefuses) {
+  const Outcome outcome = run(command({"fetch", "owner/other"}));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(contains(outcome.err, "lapilli: fetching owner/other: owner/other at " + endpoint +
+                                        " is not there (404); look at its name"))
+      << outcome.err;
+}
+
+TEST_F(CliHubFetch, AFullDisk) {
+  Spawn spawn = command({});
+  spawn.arguments = {"/bin/sh", "-c", "ulimit -f 1024; trap '' XFSZ; exec \"$1\" fetch owner/model", "sh", program()};
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 6) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "cannot be written: File too large; what is there is kept")) << outcome.err;
+  EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
+}
+
+TEST_F(CliHubFetch, NobodyThere) {
+  endpoint = closed_address();
+  const Outcome outcome = run(command({"fetch", "owner/model"}));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_TRUE(contains(outcome.err, "is the network there? HF_ENDPOINT may name a mirror")) << outcome.err;
+}
+
+TEST_F(CliHubFetch, NothingWhereItIsForbidden) {
+  Spawn spawn = command({"fetch", "owner/model"});
+  spawn.environment.push_back("HF_HUB_OFFLINE=1");
+  const Outcome outcome = run(spawn);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "HF_HUB_OFFLINE is set, so nothing is fetched"));
+  EXPECT_TRUE(hub.at_hub_asked().empty());
+}
+
+TEST_F(CliHubFetch, TheTableMarksWhatIsHere) {
+  hub.name = "facebook/wmt19-en-de";
+  EXPECT_FALSE(contains(run(command({"models"})).out, "* facebook/wmt19-en-de"));
+  EXPECT_EQ(run(command({"fetch", hub.name})).code, 0);
+  endpoint = closed_address();
+  EXPECT_TRUE(contains(run(command({"models"})).out, "* facebook/wmt19-en-de"));
+  const auto json = nlohmann::json::parse(run(command({"models", "--family", "fsmt", "--json"})).out);
+  EXPECT_EQ(json[0]["fetched"], cache() + "/models/facebook/wmt19-en-de/" + kCommit);
+}
+
+TEST_F(CliHub, NamesThatAreNone) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"opus-mt-en-de",
+       "\"opus-mt-en-de\" is not OWNER/NAME or OWNER/NAME@REVISION; did you mean "
+       "Helsinki-NLP/opus-mt-en-de?"},
+      {"xyzzy", "\"xyzzy\" is not OWNER/NAME or OWNER/NAME@REVISION; lapilli models lists some"},
+      {"../../etc", "is not OWNER/NAME"},
+      {"a/b/c", "is not OWNER/NAME"}};
+  for (const auto& [name, message] : cases) {
+    const Outcome outcome = run(command({"fetch", name}));
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_TRUE(contains(outcome.err, message)) << outcome.err;
+  }
+  EXPECT_EQ(run(command({"fetch"})).code, 2);
+}
+
+TEST_F(CliHub, TheBundledModelIsThereAlready) {
+  const Outcome fetched = run(command({"fetch", "en-fr"}));
+  EXPECT_EQ(fetched.code, 0);
+  EXPECT_EQ(fetched.out, bundled_model() + "\n");
+  EXPECT_TRUE(contains(run(command({"inspect", "en-fr"})).out, "parameters   7,322,177"));
+}
+
+TEST_F(CliHub, ModelsThatAreNotThereAreNamedWithTheCommand) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Helsinki-NLP/opus-mt-en-de",
+       "Helsinki-NLP/opus-mt-en-de is not a directory, and no model of that name was "
+       "fetched; lapilli fetch Helsinki-NLP/opus-mt-en-de gets it\n"},
+      {"owner/model@v1", "lapilli fetch owner/model@v1 gets it"},
+      {"Helsinki-NLP/opus-mt-en-d", "did you mean Helsinki-NLP/opus-mt-en-de?"},
+      {"opus-mt-en-de", "did you mean Helsinki-NLP/opus-mt-en-de? lapilli fetch gets it"},
+      {"/no/where",
+       "/no/where is not a directory; name the directory of a published model, or one that lapilli models "
+       "lists"}};
+  for (const auto& [name, message] : cases) {
+    std::vector<Spawn> spawns = {command({"inspect", name}),
+                                 command({"bench", name}),
+                                 command({"plan", name}),
+                                 command({"translate", "--model", name, "Hello."}),
+                                 command({"summarize", "--model", name, "Hello."}),
+                                 command({"inspect"})};
+    spawns.back().environment.push_back("LAPILLI_MODEL=" + std::string(name));
+    for (const Spawn& spawn : spawns) {
+      const Outcome outcome = run(spawn);
+      EXPECT_EQ(outcome.code, 3) << spawn.arguments[1];
+      const std::string text = &spawn == &spawns.back() ? "LAPILLI_MODEL names " : message;
+      EXPECT_TRUE(contains(outcome.err, text)) << outcome.err;
+    }
+  }
+}
+
+TEST_F(CliHub, ModelsAsATable) {
+  const Outcome all = run(command({"models"}));
+  EXPECT_EQ(all.code, 0);
+  EXPECT_EQ(all.err, "");
+  EXPECT_TRUE(contains(all.out, "* en-fr ")) << all.out;
+  for (const std::string& line : lines_of(all.out)) EXPECT_LE(line.size(), 80u) << line;
+  const Outcome german = run(command({"models", "--from", "en", "--to", "de"}));
+  EXPECT_TRUE(contains(german.out, "Helsinki-NLP/opus-mt-en-de") && !contains(german.out, "opus-mt-en-fr"));
+  const Outcome none = run(command({"models", "--from", "tlh"}));
+  EXPECT_EQ(none.out, "");
+  EXPECT_TRUE(contains(none.err, "no model that is listed does that"));
+  EXPECT_EQ(run(command({"models", "--task", "dance"})).code, 2);
+  EXPECT_TRUE(nlohmann::json::accept(run(command({"models", "--json"})).out));
+}
+
+}  // namespace
+}  // namespace lapilli::test
