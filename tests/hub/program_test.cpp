@@ -15,12 +15,11 @@ class CliHub : public testing::Test {
   // What the user has set does not matter.
   Spawn command(std::vector<std::string> arguments) {
     Spawn spawn = lapilli(std::move(arguments));
-    spawn.environment = {"LAPILLI_MODEL",          "HF_TOKEN",
-                         "HF_TOKEN_PATH",          "HF_HOME",
-                         "HF_HUB_OFFLINE",         "LAPILLI_OFFLINE",
-                         "NO_PROXY=127.0.0.1",     "HOME=" + folder.path().string(),
-                         "XDG_CACHE_HOME",         "LAPILLI_CACHE=" + cache(),
-                         "HF_ENDPOINT=" + endpoint};
+    for (const std::string& setting :
+         {std::string("HF_TOKEN"), std::string("HF_TOKEN_PATH"), std::string("HF_HOME"), std::string("HF_HUB_OFFLINE"),
+          std::string("LAPILLI_OFFLINE"), std::string("XDG_CACHE_HOME"), std::string("NO_PROXY=127.0.0.1"),
+          "HOME=" + folder.path().string(), "LAPILLI_CACHE=" + cache(), "HF_ENDPOINT=" + endpoint})
+      spawn.environment.push_back(setting);
     return spawn;
   }
   std::string cache() { return (folder.path() / "cache").string(); }
