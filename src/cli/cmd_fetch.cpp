@@ -109,7 +109,7 @@ int run_fetch(const FetchArguments& arguments, const Context& context) {
   if (!model) {
     const std::string meant = known_model_meant(arguments.model);
     return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME or OWNER/NAME@REVISION" +
-                                     (meant.empty() ? "; lapilli models lists some" : meant));
+                                     (meant.empty() ? "; lapilli models lists some" : "; did you mean " + meant + "?"));
   }
   return hub::can_fetch() ? Fetcher(context).run(*model) : tell_other_way(*model);
 }

@@ -22,16 +22,18 @@ std::vector<hub::Listed> known_models() {
 
 std::string without_owner(const std::string& name) { return name.substr(name.find('/') + 1); }
 
+std::string question(const std::string& meant) { return meant.empty() ? "" : "; did you mean " + meant + "?"; }
+
 // What may be said of a name that leads nowhere.
 std::string how_to_get(const std::string& name, const std::string& models) {
   const auto parsed = hub::parse_model_name(name);
   const std::string meant = known_model_meant(name);
   if (!parsed && meant.empty())
     return "; name the directory of a published model, or one that lapilli models lists and lapilli fetch gets";
-  if (!parsed) return meant + " lapilli fetch gets it";
+  if (!parsed) return question(meant) + " lapilli fetch " + meant + " gets it";
   const bool begun = !models.empty() && !names_in(models + "/" + parsed->text()).empty();
   if (begun && parsed->revision.empty()) return ", and its fetch did not end; lapilli fetch " + name + " goes on";
-  return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + meant;
+  return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + question(meant);
 }
 
 // The directory of a model that is no directory by its name, or "".
@@ -84,7 +86,7 @@ std::string known_model_meant(const std::string& typed) {
   if (std::find(full_names.begin(), full_names.end(), typed) != full_names.end()) return "";
   const auto found = std::find(names.begin(), names.end(), nearest(typed, names));
   if (found == names.end()) return "";
-  return "; did you mean " + full_names[static_cast<size_t>(found - names.begin())] + "?";
+  return full_names[static_cast<size_t>(found - names.begin())];
 }
 
 }  // namespace lapilli::cli

@@ -14,7 +14,7 @@ int find_model(std::string& model);
 // Known models that translate from one language to another, those for few languages first. "": any language.
 std::vector<std::string> models_for(const std::string& from, const std::string& to);
 
-// "; did you mean OWNER/NAME?" of the known models, whose owner may have been left out; or "".
+// The known model that may have been meant by a name that is none, or lacks its owner; or "".
 std::string known_model_meant(const std::string& typed);
 
 // A model in the list that comes along with the program; "" if it is none.

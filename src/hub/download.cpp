@@ -1,5 +1,6 @@
 #include "hub/download.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -29,16 +30,19 @@ Error write_error(const std::string& path, int why) {
 // The part that grows.
 class PartFile {
  public:
-  PartFile(std::string path, uint64_t held) : path_(std::move(path)), bytes_(held) {}
+  PartFile(std::string path, uint64_t held) : path_(std::move(path)), bytes_(held), most_(held) {}
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
   ~PartFile() { (void)close(); }
 
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // The most that it ever had: where a server starts over each time, only what exceeds that is an advance.
+  [[nodiscard]] uint64_t most() const { return most_; }
   Status write(std::string_view text) {
     if (!file_) file_ = open_stream(path_, "ab");
     if (!file_ || std::fwrite(text.data(), 1, text.size(), file_) != text.size()) return failed();
     bytes_ += text.size();
+    most_ = std::max(most_, bytes_);
     return {};
   }
   // Everything is with the system.
@@ -64,7 +68,7 @@ class PartFile {
     return write_error(path_, why);
   }
   std::string path_;
-  uint64_t bytes_;
+  uint64_t bytes_, most_;
   std::FILE* file_ = nullptr;
 };
 
@@ -123,13 +127,13 @@ Try failed(Error error) { return {Try::What::failed, std::move(error), {}, false
 // One request for what is missing.
 Try fetch_rest(Requests& requests, const std::string& url, const HubFile& file, PartFile& part,
                const Progress& progress) {
-  const uint64_t before = part.bytes();
+  const uint64_t before = part.most();
   Arrival arrival(file, part, progress);
   const Receive receive = [&](const HttpHead& head, std::string_view bytes) { return arrival.take(head, bytes); };
-  Try tried = requests.get(url, before, receive, file.name);
+  Try tried = requests.get(url, part.bytes(), receive, file.name);
   if (!arrival.status) return failed(std::move(arrival.status).error());
   if (Status closed = part.close(); !closed) return failed(std::move(closed).error());
-  tried.advanced = part.bytes() > before;
+  tried.advanced = part.most() > before;
   if (tried.what == Try::What::done && part.bytes() < file.size)
     tried = {
         Try::What::again,

@@ -261,6 +261,18 @@ TEST_F(HubFetch, AServerWithoutRangesStartsOver) {
   EXPECT_EQ(weights_asked, 2);
 }
 
+// Each time it sends as much as before, and no more.
+TEST_F(HubFetch, AServerThatStartsOverForever) {
+  settings.patience.tries = 3;
+  answer_weights([this](const ServerRequest&, int n) -> Answered {
+    ServerReply reply{200, {}, hub.large[kWeights], {}, {}};
+    reply.cut_after = n % 2 == 0 ? 50000 : 40000;
+    return reply;
+  });
+  EXPECT_TRUE(contains(refusal(), kWeights));
+  EXPECT_LE(weights_asked, 5);
+}
+
 TEST_F(HubFetch, ConnectionsThatEndWithoutAWord) {
   answer_weights([](const ServerRequest&, int n) -> Answered {
     if (n > 1) return std::nullopt;

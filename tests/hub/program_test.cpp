@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/model_names.hpp"
 #include "hub/fake_hub.hpp"
 
 namespace lapilli::test {
@@ -190,7 +191,9 @@ TEST_F(CliHub, ModelsThatAreNotThereAreNamedWithTheCommand) {
        "fetched; lapilli fetch Helsinki-NLP/opus-mt-en-de gets it\n"},
       {"owner/model@v1", "lapilli fetch owner/model@v1 gets it"},
       {"Helsinki-NLP/opus-mt-en-d", "did you mean Helsinki-NLP/opus-mt-en-de?"},
-      {"opus-mt-en-de", "did you mean Helsinki-NLP/opus-mt-en-de? lapilli fetch gets it"},
+      {"opus-mt-en-de",
+       "did you mean Helsinki-NLP/opus-mt-en-de? lapilli fetch Helsinki-NLP/opus-mt-en-de "
+       "gets it"},
       {"/no/where",
        "/no/where is not a directory; name the directory of a published model, or one that lapilli models "
        "lists"}};
@@ -209,6 +212,16 @@ TEST_F(CliHub, ModelsThatAreNotThereAreNamedWithTheCommand) {
       EXPECT_TRUE(contains(outcome.err, text)) << outcome.err;
     }
   }
+}
+
+TEST_F(CliHub, ModelsForLanguages) {
+  const auto german = cli::models_for("eng", "de_DE");
+  ASSERT_GE(german.size(), 5u);
+  EXPECT_EQ(german[0], "Helsinki-NLP/opus-mt-en-de");
+  EXPECT_EQ(cli::models_for("en", "fr")[0], "en-fr");
+  EXPECT_TRUE(cli::models_for("en", "tlh").empty());
+  EXPECT_EQ(cli::known_model_meant("flan-t5-smal"), "google/flan-t5-small");
+  EXPECT_EQ(cli::known_model_meant("google/flan-t5-small"), "");
 }
 
 TEST_F(CliHub, ModelsAsATable) {
