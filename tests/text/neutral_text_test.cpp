@@ -61,7 +61,7 @@ TEST(NeutralText, IsAddressesNumbersAndSigns) {
                            "。",
                            "©",
                            "1.\n2.\n3.",
-                           "№ 5"})
+                           "§ 5"})
     EXPECT_TRUE(is_neutral_text(text)) << text;
   for (const char* text : {"",
                            " ",
@@ -101,7 +101,7 @@ TEST(NeutralText, HostileTextsTakeLinearTime) {
   for (const std::string part : {"1", "(", ")", "www.", "w", "://", "http://", "@", "a@", "a@b", "a@b.", "http://a.",
                                  "[", "\xff", "\xcc\x81", "http://a)", "a", "."}) {
     std::string text;
-    while (text.size() < 2000000) text += part;
+    while (text.size() < 300000) text += part;
     const auto found = find_addresses(text);
     uint64_t end = 0;
     for (const TextRange& r : found) {
