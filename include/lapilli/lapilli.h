@@ -270,8 +270,9 @@ typedef struct lapilli_options {
   const char* target_language;
   /* Not 0: texts of several sentences are run sentence by sentence, and put together between the white space of the
    * input; 0: never, and a text that exceeds the model's positions is an error; LAPILLI_MODEL_DEFAULT: if the task is
-   * to translate and the text has more than two sentences (Marian, FSMT: more than one) or more than 96 tokens. Nothing
-   * is ever cut off. */
+   * to translate and the text has more than two sentences (Marian, FSMT: more than one) or more than 96 tokens. Where
+   * texts may be split, a sentence of more than 128 tokens, or than half of the model's positions, is cut as well: at
+   * semicolons and colons, else at commas, else before conjunctions, else between words. Nothing is ever cut off. */
   int32_t split_sentences;
   lapilli_stream_function stream;
   void* stream_user;
@@ -301,6 +302,17 @@ LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_
  * for one of them see lapilli_cancel_token. From any thread, also from a signal handler. */
 LAPILLI_API void lapilli_cancel(lapilli_model* model);
 
+/* Why a sequence ends where it does; others call it finish_reason: "stop" (or "eos_token"), and "length". */
+enum {
+  LAPILLI_FINISH_END = 1,    /* the model wrote an end token */
+  LAPILLI_FINISH_LENGTH = 2, /* it was cut at max_length (max_new_tokens), which the model's positions bound: its end
+                                may be missing. So is one whose last id is an end token that was forced there
+                                (forced_eos_token), for the model had no say in it */
+  LAPILLI_FINISH_KEPT = 3    /* the text is the input's: of texts that are to be translated (task "translate"), those
+                                that are nothing but URLs, e-mail addresses, numbers and signs are not given to the
+                                model, unless there is a decoder_prompt. Score 0, no ids */
+};
+
 typedef struct lapilli_sequence {
   uint32_t struct_size;
   uint32_t sequences; /* how many this input has */
@@ -314,7 +326,17 @@ typedef struct lapilli_sequence {
    * ids of the decoder prompt. Greedy search normalizes what processors leave over, beam search what they are given, so
    * there it need not sum up to 1 over all ids. */
   const float* token_scores;
-  size_t pieces; /* runs of the model that this is put together from; 1 unless sentences were split */
+  size_t pieces; /* runs of the model, and parts that were kept, that this is put together from; 1 unless sentences were
+                    split */
+  int32_t finish;  /* LAPILLI_FINISH_...; of several pieces: LENGTH if one was cut, KEPT if all were kept */
+  int32_t repeats; /* not 0: it ends in a phrase of up to 64 ids that repeats itself, four times or more and for 12 ids
+                      or more, and what it was made from does not. It is no good then, and its end is mostly missing */
+  /* Of the input: how many tokens hold letters, and how many of these the model does not know (its unknown token). If
+   * most are unknown, the text is hardly in a language and script of the model's. 0 where ids came in. */
+  uint32_t word_tokens, unknown_tokens;
+  /* With the task "translate": the first URL or e-mail address of the input that is not in `text` as it stood there;
+   * null if they all are. */
+  const char* lost_address;
 } lapilli_sequence;
 
 /* Sequence `sequence` (0: the best) of input `input`. If that input failed: its status, and lapilli_last_error(). */
@@ -329,6 +351,10 @@ typedef struct lapilli_piece {
   lapilli_ids ids;
   size_t source_begin, source_end; /* bytes of the input's text */
   size_t target_begin, target_end; /* bytes of the sequence's text */
+  /* Added later, see lapilli_sequence: */
+
+  int32_t finish;
+  int32_t repeats;
 } lapilli_piece;
 
 /* Piece `piece` of a sequence. Several sequences of an input that was split: the k-th is made of the k-th of each
@@ -365,11 +391,13 @@ enum { LAPILLI_ATTENTION_CROSS = 0, LAPILLI_ATTENTION_ENCODER = 1, LAPILLI_ATTEN
 #define LAPILLI_ATTENTION_MEAN (-1) /* layer or head: the mean of all */
 #define LAPILLI_ATTENTION_ALL (-2)  /* layer or head: each of them; only as JSON */
 
-/* How many runs of the model made sequence `sequence` of input `input`: 1, or more where a long input was split. */
+/* How many pieces made sequence `sequence` of input `input`: 1, or more where a long input was split. */
 LAPILLI_API lapilli_status lapilli_result_pieces(const lapilli_result* result, size_t input, size_t sequence,
                                                  size_t* pieces);
 
-/* Attention of one of those runs. `model` is the one that gave the result. */
+/* Attention of one of those pieces. `model` is the one that gave the result. Of one that was kept (LAPILLI_FINISH_KEPT)
+ * there are no tokens and no weights, and to ask for them is LAPILLI_INVALID_ARGUMENT; in its alignment each word
+ * belongs to itself. */
 LAPILLI_API lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result* result, size_t input,
                                                  size_t sequence, size_t piece, lapilli_attention** attention);
 LAPILLI_API void lapilli_attention_free(lapilli_attention* attention);

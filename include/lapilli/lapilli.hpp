@@ -147,13 +147,15 @@ struct Options {
   bool deterministic = false;  // ids do not depend on what runs beside an input; see lapilli_options
 };
 
-// One run of the model that a sequence is made of.
+// One run of the model that a sequence is made of, or a part that was kept.
 struct Piece {
   std::string text;
   Ids ids;
   float score = 0;
   size_t source_begin = 0, source_end = 0;  // bytes of the input's text
   size_t target_begin = 0, target_end = 0;  // bytes of the sequence's text
+  int32_t finish = LAPILLI_FINISH_END;      // as in Sequence
+  bool repeats = false;
 };
 
 struct Sequence {
@@ -162,6 +164,11 @@ struct Sequence {
   float score = 0;
   std::vector<float> token_scores;  // per id: logarithm of its probability; NaN for ids of the decoder prompt
   std::vector<Piece> pieces;        // one, unless sentences were split
+  // See lapilli_sequence in lapilli.h.
+  int32_t finish = LAPILLI_FINISH_END;  // LAPILLI_FINISH_...
+  bool repeats = false;
+  uint32_t word_tokens = 0, unknown_tokens = 0;
+  std::string lost_address;  // "": none
 };
 
 // What became of one input: sequences, best first, or an error.
@@ -426,7 +433,15 @@ class Model {
         out.error = last_error(status);
         return out;
       }
-      Sequence made{std::string(sequence.text, sequence.text_bytes), to_ids(sequence.ids), sequence.score, {}, {}};
+      Sequence made;
+      made.text.assign(sequence.text, sequence.text_bytes);
+      made.ids = to_ids(sequence.ids);
+      made.score = sequence.score;
+      made.finish = sequence.finish;
+      made.repeats = sequence.repeats != 0;
+      made.word_tokens = sequence.word_tokens;
+      made.unknown_tokens = sequence.unknown_tokens;
+      if (sequence.lost_address) made.lost_address = sequence.lost_address;
       if (sequence.token_scores)
         made.token_scores.assign(sequence.token_scores, sequence.token_scores + sequence.ids.count);
       for (size_t p = 0; p < sequence.pieces; ++p) {
@@ -437,7 +452,8 @@ class Model {
           return out;
         }
         made.pieces.push_back({std::string(piece.text, piece.text_bytes), to_ids(piece.ids), piece.score,
-                               piece.source_begin, piece.source_end, piece.target_begin, piece.target_end});
+                               piece.source_begin, piece.source_end, piece.target_begin, piece.target_end, piece.finish,
+                               piece.repeats != 0});
       }
       out.sequences.push_back(std::move(made));
     } while (++i < sequence.sequences);

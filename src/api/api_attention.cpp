@@ -95,6 +95,7 @@ lapilli_status lapilli_attention_get_map(const lapilli_attention* attention, int
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check(attention, map, "lapilli_attention_get_map"));
     LAPILLI_TRY(const auto which, kind_of(kind));
+    LAPILLI_CHECK(lapilli::has_maps(attention->attention));
     const lapilli::AttentionMap& from = attention->attention.map(which);
     lapilli_attention_map to{};
     to.layers = from.layers;

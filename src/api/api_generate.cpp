@@ -14,6 +14,11 @@ using lapilli::api::guarded;
 // Signal handlers cancel.
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
+// As the interface numbers them.
+static_assert(static_cast<int32_t>(lapilli::Finish::end) == LAPILLI_FINISH_END &&
+              static_cast<int32_t>(lapilli::Finish::length) == LAPILLI_FINISH_LENGTH &&
+              static_cast<int32_t>(lapilli::Finish::kept) == LAPILLI_FINISH_KEPT);
+
 namespace {
 
 // Peak resident memory of the process in bytes; 0 where the system does not tell simply.
@@ -171,6 +176,11 @@ lapilli_status lapilli_result_get(const lapilli_result* result, size_t input, si
     to.score = found->score;
     to.token_scores = found->token_scores.data();
     to.pieces = found->pieces.size();
+    to.finish = static_cast<int32_t>(found->finish);
+    to.repeats = found->repeats ? 1 : 0;
+    to.word_tokens = result->output.outputs[input].word_tokens;
+    to.unknown_tokens = result->output.outputs[input].unknown_tokens;
+    to.lost_address = found->lost_address.empty() ? nullptr : found->lost_address.c_str();
     return lapilli::api::write_struct(to, out, "lapilli_sequence");
   });
 }
@@ -196,6 +206,8 @@ lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t inp
     to.source_end = from.source.end;
     to.target_begin = from.target.begin;
     to.target_end = from.target.end;
+    to.finish = static_cast<int32_t>(from.finish);
+    to.repeats = from.repeats ? 1 : 0;
     return lapilli::api::write_struct(to, out, "lapilli_piece");
   });
 }

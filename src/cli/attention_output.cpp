@@ -166,7 +166,8 @@ AttentionOutput::Outcome AttentionOutput::attend(const Model& model, const Resul
     for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
       auto attention = Attention::run(model, results, input, sequence, piece);
       if (!attention) return {{}, attention.error(), concerns_all(attention.error().status(), true)};
-      if (to_file) {
+      // What was kept has no attention, but words that belong to themselves.
+      if (to_file && sequences[sequence].pieces[piece].finish != LAPILLI_FINISH_KEPT) {
         if (auto written = write(*attention); !written)
           return {{}, written.error(), concerns_all(written.error().status(), false)};
       }

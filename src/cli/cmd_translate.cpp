@@ -11,6 +11,7 @@
 #include "cli/line_reader.hpp"
 #include "cli/mistyped_names.hpp"
 #include "cli/model_names.hpp"
+#include "cli/notes.hpp"
 #include "cli/output.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/text_arguments.hpp"
@@ -126,6 +127,8 @@ class Translator {
       std::fprintf(stderr, "lapilli: %s, %s, %.1f million parameters, on %s, loaded in %.0f ms\n", info.directory,
                    info.family, static_cast<double>(info.parameters) / 1e6, info.device, info.load_ms);
     }
+    notes_about_.positions = model_->info().max_target_tokens;
+    notes_about_.attention_file = !arguments_.attention.file.empty();
     if (arguments_.beam > 0) options_.num_beams = arguments_.beam;
     if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
     if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
@@ -338,14 +341,28 @@ class Translator {
       std::string text = arguments_.json ? line_json(lines[i], results[i]) : line_text(results[i]);
       if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
       out += text + '\n';
-      if (results[i].status == LAPILLI_OK) continue;
+      if (results[i].status == LAPILLI_OK) {
+        note(results[i], file, lines[i].number);
+        continue;
+      }
       ++failed_lines_;
-      if (bar_) bar_->clear();
-      std::fprintf(stderr, "lapilli: %s%s%llu: %s\n", file.c_str(), file.empty() ? "line " : ":",
-                   static_cast<unsigned long long>(shown_before_ + lines[i].number), results[i].error.c_str());
+      say("", file, lines[i].number, results[i].error);
     }
     if (bar_ && is_terminal(1)) bar_->clear();
     return print(out);
+  }
+
+  // A message about a line.
+  void say(const char* kind, const std::string& file, uint64_t line, const std::string& message) {
+    if (bar_) bar_->clear();
+    std::fprintf(stderr, "lapilli: %s%s%s%llu: %s\n", kind, file.c_str(), file.empty() ? "line " : ":",
+                 static_cast<unsigned long long>(shown_before_ + line), message.c_str());
+  }
+
+  void note(const LineResult& result, const std::string& file, uint64_t line) {
+    if (context_.quiet || !result.output) return;
+    for (const std::string& text : notes_of(result.output->sequences.front(), notes_about_))
+      say("note: ", file, line, text);
   }
 
   [[nodiscard]] std::string line_text(const LineResult& result) const {
@@ -360,7 +377,7 @@ class Translator {
       return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
              ",\"message\":" + json_string(result.error) + "}}";
     }
-    if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[]}";
+    if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[],\"finish\":\"kept\"}";
     const auto& sequences = result.output->sequences;
     const auto sequence = [&](size_t i) {
       return sequence_json(sequences[i], arguments_.scores) +
@@ -432,6 +449,7 @@ class Translator {
   Options options_;
   AttentionOutput attention_;
   ProgressBar* bar_ = nullptr;
+  NotesAbout notes_about_;
   lapilli_stats stats_{};
   uint64_t failed_lines_ = 0;
   uint64_t lines_before_ = 0;    // of the sources that are done

@@ -131,6 +131,15 @@ void link_left_over(const Attention& attention, const WordWeights& weights, Alig
   }
 }
 
+// Source and target are the same words.
+Alignment align_kept(const Attention& attention) {
+  Alignment out;
+  out.source = find_words(attention.source_text, attention.kept->source, {});
+  out.target = find_words(attention.target_text, attention.kept->target, {});
+  for (uint32_t i = 0; i < std::min(out.source.size(), out.target.size()); ++i) out.links.push_back({i, i, 1});
+  return out;
+}
+
 }  // namespace
 
 std::vector<Word> find_words(std::string_view text, ByteRange range, std::span<const AttentionToken> tokens) {
@@ -167,6 +176,7 @@ Result<Alignment> align(const Attention& attention, const AlignmentOptions& opti
   if (attention.source_text.empty()) {
     return fail(ErrorCode::invalid_argument, "an alignment needs texts: ids alone have no words");
   }
+  if (attention.kept) return align_kept(attention);
   Alignment out;
   out.source = find_words(attention.source_text, span_of(attention.source), attention.source);
   out.target = find_words(attention.target_text, span_of(attention.target), attention.target);

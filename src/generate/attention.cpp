@@ -67,6 +67,13 @@ AttentionMap take(std::vector<ForwardTensor>& outputs, const std::string& prefix
 
 }  // namespace
 
+Status has_maps(const Attention& attention) {
+  if (!attention.kept) return {};
+  return fail(ErrorCode::invalid_argument,
+              "this text was kept as it is (nothing but addresses, numbers and signs): the model was not run on it and "
+              "looked at nothing; ask for its alignment, or for the attention of other texts");
+}
+
 Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) const {
   if (layers == 0)
     return fail(ErrorCode::unsupported,
@@ -118,6 +125,13 @@ Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::sp
 
 Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
                          std::string_view target_text) {
+  if (piece.finish == Finish::kept) {
+    Attention kept;
+    kept.kept = {piece.source, piece.target};
+    kept.source_text = source_text;
+    kept.target_text = target_text;
+    return kept;
+  }
   ForwardRequest request;
   request.sources = {piece.source_ids};
   request.targets = {piece.decoder_ids};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,12 @@ struct AttentionMap {
 // encoder: source by source. decoder: target by target. A map is empty where the model has no such weights, as with
 // LED's windows.
 struct Attention {
+  // Set for a part of the input that was kept as it is: where it stands in the texts. There was no run, so there are no
+  // tokens and no maps, but each word belongs to itself.
+  struct Kept {
+    ByteRange source, target;
+  };
+  std::optional<Kept> kept;
   std::string source_text, target_text;  // what the tokens' bytes count in: the whole input, the whole sequence
   std::vector<AttentionToken> source, target;
   AttentionMap cross, encoder, decoder;
@@ -50,6 +57,9 @@ struct Attention {
 // Runs `piece` of a sequence. The texts are those that the piece's ranges count in; empty where ids came in.
 Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiece& piece, std::string_view source_text,
                          std::string_view target_text);
+
+// An error, which says so, of a part that was kept.
+Status has_maps(const Attention& attention);
 
 // Which bytes of `text`, decoded from `ids`, each id gave; empty for ids that gave none. Found by decoding ever longer
 // beginnings. `base` is added to every offset.
@@ -96,7 +106,8 @@ struct AlignmentOptions {
 // Every target word is linked to the source word that it attends to most; a source word left over is linked to the
 // target word that attends most to it, if that is at least half of what goes to that word's own link. Punctuation is
 // linked to punctuation only (see docs/attention.md).
-// A target without words has no links. Errors: no source text (ids came in), no such layer.
+// A target without words has no links. In a part that was kept each word is linked to itself. Errors: no source text
+// (ids came in), no such layer.
 Result<Alignment> align(const Attention& attention, const AlignmentOptions& options = {});
 
 // Words of `text` within `range`; `tokens` (by their bytes) cut it where the script writes no white space.

@@ -96,6 +96,7 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
     return fail(ErrorCode::invalid_argument,
                 "a picture shows one layer and head or their mean; take all of them as JSON");
   }
+  LAPILLI_CHECK(has_maps(attention));
   const AttentionMap& map = attention.map(choice.kind);
   const Axes axes = axes_of(attention, choice.kind);
   image::HeatMap heat;
@@ -116,6 +117,7 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
 }  // namespace
 
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice) {
+  LAPILLI_CHECK(has_maps(attention));
   const AttentionMap& map = attention.map(choice.kind);
   if (map.layers == 0) return map.select(kAttentionMean, kAttentionMean).error();
   const Axes axes = axes_of(attention, choice.kind);

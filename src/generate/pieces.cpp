@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "text/sentences/neutral_text.hpp"
+#include "text/sentences/sentence_class.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -35,6 +37,21 @@ std::string_view leading_mark(std::string_view text) {
   if (end == std::string_view::npos || end == 2) return {};
   const std::string_view mark = text.substr(0, end + 2);
   return mark.find_first_of(" \t\r\n") == std::string_view::npos ? mark : std::string_view();
+}
+
+uint64_t count_characters(std::string_view text) {
+  return static_cast<uint64_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool holds_letters(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_utf8(text, at);
+    const SentenceClass kind = sentence_class(c.code);
+    if (kind == SentenceClass::lower || kind == SentenceClass::upper || kind == SentenceClass::letter) return true;
+    at += c.bytes;
+  }
+  return false;
 }
 
 class Maker {
@@ -114,40 +131,70 @@ class Maker {
     if (prefix.empty()) return model_.tokenizer()->encode_with_offsets(part, encoding());
     return model_.tokenizer()->encode_with_offsets(std::string(prefix) + std::string(part), encoding());
   }
-  [[nodiscard]] Result<Encoding> encode(const TextRange& range) const {
-    return encode(prefix_of(range), text_.substr(range.begin, range.end - range.begin));
+  [[nodiscard]] Result<Encoding> encode(const TextRange& range) const { return encode(prefix_of(range), part(range)); }
+
+  // As the limit of a sentence's length counts: all that is more than half of the positions counts in full.
+  [[nodiscard]] uint64_t weight(uint64_t tokens, std::string_view part) const {
+    const uint64_t positions = model_.info().max_source_positions;
+    if (positions != 0 && tokens > positions / 2) return tokens;
+    return std::min(tokens, count_characters(part) / kCharactersPerToken);
+  }
+  [[nodiscard]] uint64_t long_sentence() const {
+    const uint64_t positions = model_.info().max_source_positions;
+    return positions == 0 ? kLongSentence : std::min<uint64_t>(kLongSentence, positions / 2);
+  }
+  [[nodiscard]] SentenceLimit sentence_limit() const {
+    const uint64_t positions = model_.info().max_source_positions;
+    const uint64_t good = std::min<uint64_t>(kLongClause, std::max<uint64_t>(1, long_sentence()));
+    return {good, positions == 0 ? UINT64_MAX : positions, o_.language};
+  }
+
+  // Of a text that begins with a mark, what stands behind it.
+  [[nodiscard]] TextRange body_of(TextRange range) const {
+    if (marked() && range.begin <= mark_.begin) range.begin = std::min(body_, range.end);
+    return range;
+  }
+  [[nodiscard]] std::string_view part(const TextRange& range) const {
+    return text_.substr(range.begin, range.end - range.begin);
   }
 
   Status add(const TextRange& range, InputPieces& made) {
+    if (kept(range, made)) return {};
     LAPILLI_TRY(auto encoded, encode(range));
-    const uint64_t most = model_.info().max_source_positions;
-    if (most != 0 && encoded.ids.size() > most && splits()) {
-      LAPILLI_TRY(const auto parts, limit(range, most));
-      if (parts.size() > 1) {
-        for (const TextRange& part : parts) {
-          LAPILLI_TRY(auto e, encode(part));
-          LAPILLI_CHECK(keep(part, std::move(e), made));
-        }
-        return {};
-      }
+    if (!splits() || weight(encoded.ids.size(), part(range)) <= long_sentence())
+      return add(range, std::move(encoded), made);
+    LAPILLI_TRY(const auto parts, limit(range));
+    if (parts.size() <= 1) return add(range, std::move(encoded), made);
+    for (const TextRange& one : parts) {
+      if (kept(one, made)) continue;
+      LAPILLI_TRY(auto e, encode(one));
+      LAPILLI_CHECK(add(one, std::move(e), made));
     }
-    return keep(range, std::move(encoded), made);
+    return {};
+  }
+
+  // Adds what is the same in every language as it is; false if this is something else.
+  bool kept(const TextRange& range, InputPieces& made) const {
+    const TextRange body = body_of(range);
+    if (!o_.keep || !is_neutral_text(part(body))) return false;
+    made.pieces.push_back({range, {}, {}, body});
+    return true;
   }
 
   // A mark is never a piece by itself.
-  [[nodiscard]] Result<std::vector<TextRange>> limit(TextRange range, uint64_t most) const {
+  [[nodiscard]] Result<std::vector<TextRange>> limit(const TextRange& range) const {
     const bool holds_mark = marked() && range.begin <= mark_.begin;
-    if (holds_mark) range.begin = body_;
-    LAPILLI_TRY(auto parts, limit_sentence(text_, range, most, [&](std::string_view part) -> Result<uint64_t> {
+    LAPILLI_TRY(auto parts,
+                limit_sentence(text_, body_of(range), sentence_limit(), [&](std::string_view part) -> Result<uint64_t> {
                   LAPILLI_TRY(const auto e, encode(prefix_, part));
-                  return e.ids.size();
+                  return weight(e.ids.size(), part);
                 }));
     if (holds_mark && !parts.empty()) parts.front().begin = mark_.begin;
     return parts;
   }
 
   // Ranges of the input's text: the prefix is none of it.
-  Status keep(const TextRange& range, Encoding encoded, InputPieces& made) {
+  Status add(const TextRange& range, Encoding encoded, InputPieces& made) const {
     LAPILLI_CHECK(check_source(model_.info(), encoded.ids, splits()));
     const uint64_t before = prefix_of(range).size();
     for (ByteRange& b : encoded.offsets) {
@@ -156,8 +203,20 @@ class Maker {
       else
         b = {std::max(b.begin, before) - before + range.begin, b.end - before + range.begin};
     }
-    made.pieces.push_back({range, std::move(encoded.ids), std::move(encoded.offsets)});
+    InputPiece piece{range, std::move(encoded.ids), std::move(encoded.offsets), {}};
+    count_words(piece);
+    made.pieces.push_back(std::move(piece));
     return {};
+  }
+
+  void count_words(InputPiece& piece) const {
+    const int32_t unknown = model_.tokenizer()->special().unk;
+    for (size_t i = 0; i < piece.ids.size(); ++i) {
+      const ByteRange& b = piece.bytes[i];
+      if (b.begin == b.end || !holds_letters(text_.substr(b.begin, b.end - b.begin))) continue;
+      ++piece.word_tokens;
+      if (piece.ids[i] == unknown) ++piece.unknown_tokens;
+    }
   }
 
   const Model& model_;
@@ -167,6 +226,15 @@ class Maker {
   TextRange mark_;      // in the text; empty: none
   uint64_t body_ = 0;   // where the text behind the mark begins
 };
+
+// Of all: cut if one of them is, kept if every one is.
+void join_finish(const std::vector<TextSequence>& parts, TextSequence& all) {
+  const auto has = [&](Finish finish) {
+    return std::any_of(parts.begin(), parts.end(), [&](const TextSequence& s) { return s.finish == finish; });
+  };
+  all.finish = has(Finish::length) ? Finish::length : has(Finish::end) ? Finish::end : Finish::kept;
+  all.repeats = std::any_of(parts.begin(), parts.end(), [](const TextSequence& s) { return s.repeats; });
+}
 
 }  // namespace
 
@@ -210,6 +278,7 @@ TextSequence join_pieces(std::string_view text, const InputPieces& pieces, std::
     all.ids.insert(all.ids.end(), s.ids.begin(), s.ids.end());
     all.token_scores.insert(all.token_scores.end(), s.token_scores.begin(), s.token_scores.end());
   }
+  join_finish(sequences, all);
   all.score = static_cast<float>(
       sum / std::pow(static_cast<double>(std::max<uint64_t>(1, generated)), static_cast<double>(length_penalty)));
   return all;

@@ -6,9 +6,11 @@
 
 #include "base/clock.hpp"
 #include "generate/pieces.hpp"
+#include "generate/repeats.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_options.hpp"
 #include "search/token_stream.hpp"
+#include "text/sentences/neutral_text.hpp"
 
 namespace lapilli {
 
@@ -70,6 +72,7 @@ class Translation {
       how.split = *request_.split ? Split::always : Split::never;
     else if (request_.task.task == Task::translate)
       how.split = Split::long_texts;
+    how.keep = request_.task.task == Task::translate && request_.decoder_prompt.empty();
     how.language = request_.task.from;
     how.conventions = &conventions_;
     for (size_t i = 0; i < total_; ++i) {
@@ -89,11 +92,7 @@ class Translation {
       in.left = in.pieces.pieces.size();
       in.said.resize(in.left);
       if (request_.stream) in.stream.emplace(model_->tokenizer(), input.text, in.pieces.ranges);
-      for (size_t piece = 0; piece < in.left; ++piece) {
-        out_.stats.source_tokens += in.pieces.pieces[piece].ids.size();
-        order_.push_back(units_.size());
-        units_.push_back({i, piece, false});
-      }
+      add_units(i);
     }
     stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
     // Rows of one length make the least padding; long ones first, so that too little memory shows at once. Who wants to
@@ -102,6 +101,18 @@ class Translation {
       std::stable_sort(order_.begin(), order_.end(),
                        [this](size_t a, size_t b) { return source(a).ids.size() > source(b).ids.size(); });
     return {};
+  }
+
+  void add_units(size_t input) {
+    const auto& pieces = inputs_[input].pieces.pieces;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const InputPiece& piece = pieces[i];
+      out_.stats.source_tokens += piece.ids.size();
+      out_.outputs[input].word_tokens += piece.word_tokens;
+      out_.outputs[input].unknown_tokens += piece.unknown_tokens;
+      (piece.kept ? kept_ : order_).push_back(units_.size());
+      units_.push_back({input, i, false});
+    }
   }
 
   [[nodiscard]] const InputPiece& source(size_t unit) const {
@@ -135,6 +146,15 @@ class Translation {
   }
 
   Status generate_all() {
+    if (!kept_.empty() && !report(0)) {
+      out_.cancelled = true;
+      return {};
+    }
+    for (const size_t unit : kept_) {
+      std::vector<TextSequence> same(search_.return_sequences, kept_sequence(unit));
+      collect(std::move(same), unit);
+      if (out_.cancelled) return {};
+    }
     GenerateOutput made;
     auto status = generate_into(
         model_, request(), [this](uint64_t done, uint64_t) { return report(done); }, made);
@@ -146,7 +166,7 @@ class Translation {
     // What was finished before an error or a cancellation is there.
     for (size_t i = 0; i < made.hypotheses.size() && !out_.cancelled; ++i) {
       if (!made.hypotheses[i].empty())
-        LAPILLI_CHECK(collect(made.hypotheses[i], order_[i]));
+        finish_search(made.hypotheses[i], order_[i]);
       else if (!made.errors[i] && made.errors[i].error().code != ErrorCode::cancelled)
         finish_unit(order_[i], std::move(made.errors[i]));
     }
@@ -173,27 +193,44 @@ class Translation {
           join_pieces(request_.inputs[units_[unit].input].text, in.pieces, std::move(parts), search_.length_penalty));
     }
     if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
+    if (request_.task.task != Task::translate) return;
+    for (TextSequence& s : out.sequences)
+      s.lost_address = first_lost_address(request_.inputs[units_[unit].input].text, s.text);
   }
 
-  Status collect(std::vector<Hypothesis>& hypotheses, size_t unit) {
-    Input& in = inputs_[units_[unit].input];
+  void finish_search(std::vector<Hypothesis>& hypotheses, size_t unit) {
+    std::vector<TextSequence> sequences;
     for (Hypothesis& hypothesis : hypotheses) {
       auto sequence = make_sequence(hypothesis, unit);
-      if (!sequence) {
-        finish_unit(unit, std::move(sequence).error());
-        return {};
-      }
-      in.said[units_[unit].piece].push_back(std::move(*sequence));
+      if (!sequence) return finish_unit(unit, std::move(sequence).error());
+      sequences.push_back(std::move(*sequence));
     }
+    collect(std::move(sequences), unit);
+  }
+
+  void collect(std::vector<TextSequence> sequences, size_t unit) {
+    Input& in = inputs_[units_[unit].input];
+    in.said[units_[unit].piece] = std::move(sequences);
     Status streamed;
     if (in.stream) {
       const TextSequence& best = in.said[units_[unit].piece].front();
       streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].piece, best.text, best.ids));
     }
     finish_unit(unit, {});
-    if (streamed) return {};
-    out_.cancelled = true;
-    return {};
+    if (!streamed) out_.cancelled = true;
+  }
+
+  [[nodiscard]] TextSequence kept_sequence(size_t unit) const {
+    const TextRange range = *source(unit).kept;
+    TextSequence sequence;
+    sequence.text = request_.inputs[units_[unit].input].text.substr(range.begin, range.end - range.begin);
+    sequence.finish = Finish::kept;
+    SequencePiece piece;
+    piece.source = {range.begin, range.end};
+    piece.target = {0, sequence.text.size()};
+    piece.finish = Finish::kept;
+    sequence.pieces.push_back(std::move(piece));
+    return sequence;
   }
 
   Result<TextSequence> make_sequence(Hypothesis& hypothesis, size_t unit) {
@@ -203,9 +240,11 @@ class Translation {
     piece.source_ids = source(unit).ids;
     piece.source_bytes = source(unit).bytes;
     piece.decoder_ids = hypothesis.ids;
+    sequence.finish = piece.finish = hypothesis.finish;
     sequence.ids = std::move(hypothesis.ids);
     if (!sequence.ids.empty() && sequence.ids.front() == start_) sequence.ids.erase(sequence.ids.begin());
     const size_t given = sequence.ids.size() - std::min(sequence.ids.size(), hypothesis.token_scores.size());
+    sequence.repeats = piece.repeats = loops(sequence.ids) && !loops(piece.source_ids);
     sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());
     sequence.token_scores.insert(sequence.token_scores.end(), hypothesis.token_scores.begin(),
                                  hypothesis.token_scores.end());
@@ -216,6 +255,13 @@ class Translation {
     piece.target = {0, sequence.text.size()};
     sequence.pieces.push_back(std::move(piece));
     return sequence;
+  }
+
+  // Behind the end token that may stand there.
+  [[nodiscard]] bool loops(std::span<const int32_t> ids) const {
+    const auto& ends = search_.end_ids;
+    if (!ids.empty() && std::find(ends.begin(), ends.end(), ids.back()) != ends.end()) ids = ids.first(ids.size() - 1);
+    return ends_in_loop(ids);
   }
 
   Status pass_on(size_t unit, std::span<const int32_t> ids) {
@@ -249,7 +295,7 @@ class Translation {
   uint64_t failed_ = 0, units_done_ = 0;
   std::vector<Input> inputs_;
   std::vector<Unit> units_;
-  std::vector<size_t> order_;  // of units
+  std::vector<size_t> order_, kept_;  // units that run, in this order, and those that do not
   std::optional<OnceStream> stream_;
   TranslateOutput out_;
 };

@@ -37,7 +37,9 @@ struct TranslateRequest {
   uint32_t batch = 0;                   // inputs worked on together at most; 0: chosen
   uint32_t steps_in_flight = 0;
   bool deterministic = false;  // see GenerateRequest
-  TaskRequest task;            // the family's conventions for it; none: texts and settings as they are
+  // The family's conventions for it; none: texts and settings as they are. With Task::translate, texts and pieces that
+  // are the same in every language (is_neutral_text) are not given to the model, unless there is a decoder prompt.
+  TaskRequest task;
   // Texts of several sentences are translated sentence by sentence and put together again. Unset: if the task is to
   // translate, and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
   // is an error; nothing is cut off.
@@ -49,13 +51,15 @@ struct TranslateRequest {
   StreamSink stream;
 };
 
-// One run of the model that a sequence is made of: what attention and alignment are computed from. An input that is not
-// split has one.
+// One run of the model that a sequence is made of: what attention and alignment are computed from; or a part of the
+// input that was kept as it is. An input that is not split has one.
 struct SequencePiece {
   ByteRange source, target;             // of the input's text and of TextSequence::text
   std::vector<int32_t> source_ids;      // as the encoder read them
   std::vector<ByteRange> source_bytes;  // of the input's text, per source id; empty: the model's own, or given as ids
   std::vector<int32_t> decoder_ids;     // start token (or prompt) included
+  Finish finish = Finish::end;          // kept: there was no run, and no ids
+  bool repeats = false;
   // Where there are several: what the sequence is put together from. With one, the sequence says it.
   std::string text;
   std::vector<int32_t> ids;
@@ -69,11 +73,17 @@ struct TextSequence {
   // Per id the logarithm of its probability, see Hypothesis; not a number for ids of the decoder prompt.
   std::vector<float> token_scores;
   std::vector<SequencePiece> pieces;
+  // Of several pieces: length if one was cut, kept if all were.
+  Finish finish = Finish::end;
+  bool repeats = false;      // its end is a loop (ends_in_loop), and that of what it was made from is not
+  std::string lost_address;  // the first URL or e-mail address of the input that is not in the text as it was
 };
 
 struct TextOutput {
   Status status;                        // why this input has no sequences
   std::vector<TextSequence> sequences;  // best first
+  // See InputPiece; of all pieces. Of ids nothing is known.
+  uint32_t word_tokens = 0, unknown_tokens = 0;
 };
 
 struct TranslateStats {

@@ -30,6 +30,15 @@ Result<std::vector<const SentenceLog::Entry*>> path_to(const SentenceLog& log, u
   }
 }
 
+// Where only forced end tokens were left at the last length, nobody knows what the model would have said.
+Finish finish_of(const std::vector<int32_t>& ids, const SearchOptions& options) {
+  const auto has = [last = ids.back()](const std::vector<int32_t>& all) {
+    return std::find(all.begin(), all.end(), last) != all.end();
+  };
+  const bool forced = ids.size() >= options.max_length && has(options.forced_eos);
+  return has(options.end_ids) && !forced ? Finish::end : Finish::length;
+}
+
 Result<Hypothesis> follow(const Sentence& s, const Finished& f, uint32_t first_beam) {
   const uint32_t step = s.log.step_at(f.position);
   if (f.position + 1 < s.log.given || step >= s.log.steps())
@@ -45,6 +54,7 @@ Result<Hypothesis> follow(const Sentence& s, const Finished& f, uint32_t first_b
     sums.push_back(entry->running);
   }
   h.ids.push_back(f.token);
+  h.finish = finish_of(h.ids, s.options);
   h.beam_indices.push_back(static_cast<int32_t>(first_beam + f.beam));
   sums.push_back(f.score * std::pow(static_cast<float>(step + 1), s.options.length_penalty));
   h.token_scores = differences(sums);

@@ -101,6 +101,39 @@ TEST(ApiDeviceAttention, OfAResult) {
   EXPECT_TRUE(says("UTF-8")) << lapilli_last_error();
 }
 
+// Words belong to themselves; the model saw nothing of it.
+TEST(ApiDeviceAttention, OfWhatWasKept) {
+  auto model = lapilli::Model::load(LAPILLI_SOURCE_DIR "/models/en-fr");
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  const std::string text = "The cat sleeps.\n\n12:30 €\n\nWhat time is it?";
+  auto results = model->translate({text});
+  ASSERT_TRUE(results.ok()) << results.error().message();
+  const auto& best = (*results)[0].sequences[0];
+  ASSERT_EQ(lapilli::Attention::pieces(*results, 0), 3u);
+  ASSERT_EQ(best.pieces[1].finish, LAPILLI_FINISH_KEPT);
+  auto attention = lapilli::Attention::run(*model, *results, 0, 0, 1);
+  ASSERT_TRUE(attention.ok()) << attention.error().message();
+  auto links = attention->align();
+  ASSERT_TRUE(links.ok()) << links.error().message();
+  ASSERT_EQ(links->size(), 4u);
+  for (const auto& link : *links) {
+    EXPECT_EQ(link.weight, 1);
+    EXPECT_EQ(text.substr(link.source_begin, link.source_end - link.source_begin),
+              best.text.substr(link.target_begin, link.target_end - link.target_begin));
+  }
+  EXPECT_EQ((*links)[0].source_begin, text.find("12"));
+  const auto refused = [](const auto& result) {
+    EXPECT_FALSE(result.ok());
+    EXPECT_EQ(result.error().status(), LAPILLI_INVALID_ARGUMENT);
+    EXPECT_TRUE(says("was kept as it is")) << lapilli_last_error();
+  };
+  refused(attention->map());
+  refused(attention->json());
+  refused(attention->svg());
+  refused(attention->png());
+  EXPECT_FALSE(attention->token(false, 0).ok());
+}
+
 TEST(ApiDeviceAttention, OfIds) {
   auto model = lapilli::Model::load(LAPILLI_SOURCE_DIR "/models/en-fr");
   ASSERT_TRUE(model.ok()) << model.error().message();

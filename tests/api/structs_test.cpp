@@ -201,4 +201,61 @@ TEST_F(ApiDeviceStructs, LinksComeOneByOne) {
   EXPECT_EQ(lapilli_attention_get_link(made, 0, &beyond), LAPILLI_INVALID_ARGUMENT);
 }
 
+// Fields that came later: at the end, without padding that earlier versions would take for a field.
+static_assert(offsetof(lapilli_sequence, finish) == offsetof(lapilli_sequence, pieces) + sizeof(size_t));
+static_assert(sizeof(lapilli_sequence) == offsetof(lapilli_sequence, lost_address) + sizeof(const char*));
+static_assert(sizeof(lapilli_piece) == offsetof(lapilli_piece, repeats) + sizeof(int32_t));
+
+TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {
+  lapilli_options options = lapilli_default_options();
+  options.task = "translate";
+  options.max_length = 8;
+  const char* texts[] = {"Good morning.",
+                         "I would like a cup of coffee, please.",
+                         "12:30",
+                         "你好，世界。",
+                         "Good morning.\n\n5\n\nI would like a cup of coffee, please.",
+                         "See https://example.com/abc/def-ghi?x=12&y=3 now."};
+  std::vector<lapilli_input> inputs;
+  for (const char* text : texts) inputs.push_back(lapilli_text(text));
+  ASSERT_EQ(generate(inputs.data(), inputs.size(), &options), LAPILLI_OK) << lapilli_last_error();
+  std::vector<lapilli_sequence> all(inputs.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].struct_size = sizeof all[i];
+    ASSERT_EQ(lapilli_result_get(result_.get(), i, 0, &all[i]), LAPILLI_OK) << lapilli_last_error();
+    EXPECT_EQ(all[i].repeats, 0);
+  }
+  EXPECT_EQ(all[0].finish, LAPILLI_FINISH_END);
+  EXPECT_EQ(all[0].unknown_tokens, 0u);
+  EXPECT_GT(all[0].word_tokens, 1u);
+  EXPECT_EQ(all[0].lost_address, nullptr);
+  EXPECT_EQ(all[1].finish, LAPILLI_FINISH_LENGTH);
+  EXPECT_EQ(all[2].finish, LAPILLI_FINISH_KEPT);
+  EXPECT_STREQ(all[2].text, texts[2]);
+  EXPECT_EQ(all[2].ids.count, 0u);
+  EXPECT_GT(all[3].unknown_tokens, 0u);
+  EXPECT_EQ(all[3].unknown_tokens, all[3].word_tokens);
+  EXPECT_EQ(all[4].finish, LAPILLI_FINISH_LENGTH);
+  EXPECT_STREQ(all[5].lost_address, "https://example.com/abc/def-ghi?x=12&y=3");
+
+  lapilli_piece piece{};
+  piece.struct_size = sizeof piece;
+  const int32_t wanted[] = {LAPILLI_FINISH_END, LAPILLI_FINISH_KEPT, LAPILLI_FINISH_LENGTH};
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(lapilli_result_get_piece(result_.get(), 4, 0, i, &piece), LAPILLI_OK) << lapilli_last_error();
+    EXPECT_EQ(piece.finish, wanted[i]) << i;
+    EXPECT_EQ(piece.repeats, 0);
+  }
+  // Programs that do not know them.
+  lapilli_sequence older{};
+  older.struct_size = offsetof(lapilli_sequence, finish);
+  older.finish = 77;
+  ASSERT_EQ(lapilli_result_get(result_.get(), 0, 0, &older), LAPILLI_OK);
+  EXPECT_EQ(older.finish, 77);
+  piece.struct_size = offsetof(lapilli_piece, finish);
+  piece.finish = 77;
+  ASSERT_EQ(lapilli_result_get_piece(result_.get(), 4, 0, 0, &piece), LAPILLI_OK);
+  EXPECT_EQ(piece.finish, 77);
+}
+
 }  // namespace

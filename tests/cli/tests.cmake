@@ -5,8 +5,9 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-# The program's own reader of lines, for what no file of a test can do.
-target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp)
+# The program's own reader of lines, for what no file of a test can do, and its notes.
+target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp
+  ${PROJECT_SOURCE_DIR}/src/cli/notes.cpp)
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time.

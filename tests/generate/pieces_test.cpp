@@ -32,9 +32,11 @@ class DevicePieces : public testing::Test {
     model_.reset();
     folder_.reset();
   }
-  static Result<InputPieces> pieces(const std::string& text, Split split, const Conventions& conventions = {}) {
+  static Result<InputPieces> pieces(const std::string& text, Split split, const Conventions& conventions = {},
+                                    bool keep = false) {
     PieceOptions options;
     options.split = split;
+    options.keep = keep;
     options.conventions = &conventions;
     TextInput input;
     input.text = text;
@@ -117,6 +119,99 @@ TEST_F(DevicePieces, TwoSentencesAreTwoPiecesWhereModelsKnowOneOnly) {
   EXPECT_EQ(pieces("Good morning.", Split::long_texts, c)->pieces.size(), 1u);
   EXPECT_EQ(pieces(text, Split::never, c)->pieces.size(), 1u);
   EXPECT_EQ(pieces(text, Split::long_texts)->pieces.size(), 1u);
+}
+
+// Long before the positions (256) are used up.
+TEST_F(DevicePieces, LongSentencesAreCutAtClauses) {
+  std::string text = "I have seen";
+  for (int i = 0; i < 30; ++i) text += " the old man and the sea, the house and the dog,";
+  text += " and that is all.";
+  LAPILLI_ASSERT_VALUE(const auto made, pieces(text, Split::long_texts));
+  ASSERT_GT(ids(text).size(), kLongSentence);
+  ASSERT_GT(made.pieces.size(), 4u);
+  uint64_t at = 0;
+  for (const InputPiece& piece : made.pieces) {
+    EXPECT_LE(piece.ids.size(), kLongClause);
+    EXPECT_GE(piece.ids.size(), kLongClause / 4);
+    EXPECT_EQ(text.substr(at, piece.range.begin - at), at == 0 ? "" : " ");
+    at = piece.range.end;
+    EXPECT_TRUE(text[at - 1] == ',' || at == text.size()) << text.substr(piece.range.begin, at - piece.range.begin);
+  }
+  EXPECT_EQ(at, text.size());
+  EXPECT_EQ(pieces(text.substr(0, 300), Split::long_texts)->pieces.size(), 1u);
+  // Not where texts stay whole.
+  const std::string some = text.substr(0, 800);
+  ASSERT_GT(ids(some).size(), kLongSentence);
+  EXPECT_EQ(pieces(some, Split::never)->pieces.size(), 1u);
+}
+
+// Texts as long as the tokenizer takes them, with and without places to cut: a second, where a cost that grows with the
+// square would be minutes.
+TEST_F(DevicePieces, HostileTextsAreCut) {
+  for (const std::string part : {"1", "x", "word, ", "x ", "www.", "中", "中，", "\u00a0", "and "}) {
+    std::string text = "Hi";
+    while (text.size() < 200000) text += part;
+    LAPILLI_ASSERT_VALUE(const auto made, pieces(text, Split::long_texts, {}, true));
+    uint64_t at = 0;
+    for (const InputPiece& piece : made.pieces) {
+      EXPECT_LE(piece.ids.size(), 256u) << part;
+      ASSERT_LE(at, piece.range.begin) << part;
+      at = piece.range.end;
+    }
+  }
+  EXPECT_EQ(pieces(std::string("\0\0", 2), Split::long_texts, {}, true)->pieces.size(), 1u);
+}
+
+TEST_F(DevicePieces, WhatIsTheSameInEveryLanguageIsKept) {
+  const auto kept = [](const std::string& text, Split split = Split::long_texts) {
+    std::vector<std::string> parts;
+    const auto made = pieces(text, split, {}, true);
+    if (!made) return parts;
+    for (const InputPiece& p : made->pieces) {
+      EXPECT_EQ(p.kept.has_value(), p.ids.empty());
+      parts.push_back(p.kept ? text.substr(p.kept->begin, p.kept->end - p.kept->begin) : "");
+    }
+    return parts;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(kept(" https://example.com/x "), ElementsAre(" https://example.com/x "));
+  EXPECT_THAT(kept("12 %", Split::never), ElementsAre("12 %"));
+  EXPECT_THAT(kept("Hello."), ElementsAre(""));
+  EXPECT_THAT(kept(""), ElementsAre(""));
+  EXPECT_THAT(kept("Hello.\n\nwww.example.com\n\nGood night."), ElementsAre("", "www.example.com", ""));
+  // The mark of a language is for the model.
+  EXPECT_THAT(kept(">>fr<< 12.5"), ElementsAre("12.5"));
+  EXPECT_THAT(kept(">>fr<< Hello.\n\n5\n\nGood night."), ElementsAre("", "5", ""));
+  // So are parts of a sentence that is too long for one.
+  std::string numbers = "Dial";
+  for (int i = 1000; i < 1200; ++i) numbers += " " + std::to_string(i);
+  const auto parts = kept(numbers);
+  ASSERT_GT(parts.size(), 2u);
+  EXPECT_EQ(parts.front(), "");
+  EXPECT_TRUE(parts.back().ends_with(" 1199")) << parts.back();
+  // Larger than any text that a tokenizer takes, and not one of its business.
+  EXPECT_THAT(kept(std::string(3000000, '7'), Split::never), ElementsAre(std::string(3000000, '7')));
+  EXPECT_FALSE(pieces("1 \xff", Split::long_texts, {}, true).ok());
+  EXPECT_FALSE(pieces("12", Split::long_texts, {}, false)->pieces[0].kept);
+}
+
+TEST_F(DevicePieces, UnknownTokensAreCounted) {
+  const auto counted = [](const std::string& text) {
+    const auto made = pieces(text, Split::never);
+    return made ? std::pair{made->pieces[0].word_tokens, made->pieces[0].unknown_tokens} : std::pair{77u, 77u};
+  };
+  EXPECT_EQ(counted("Good morning."), std::pair(static_cast<uint32_t>(ids("Good morning").size()) - 1, 0u));
+  EXPECT_EQ(counted("12, 13!"), std::pair(0u, 0u));
+  const auto chinese = counted("你好，世界。");
+  EXPECT_GT(chinese.first, 0u);
+  EXPECT_EQ(chinese.second, chinese.first);
+  const auto mixed = counted("Good morning, 世界!");
+  EXPECT_EQ(mixed.second, 1u);
+  EXPECT_GT(mixed.first, 2u);
+  EXPECT_EQ(counted("😀 Good"), counted("Good"));  // signs say nothing of the language
+  Conventions c;
+  c.prefix = ">>fr<< ";  // nor do words that are not the text's
+  EXPECT_EQ(pieces("5", Split::never, c)->pieces[0].word_tokens, 0u);
 }
 
 TEST_F(DevicePieces, OffsetsAreTheTexts) {

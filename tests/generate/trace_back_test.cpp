@@ -68,6 +68,27 @@ TEST_F(TraceBack, HypothesesEndWhereTheyFinished) {
   EXPECT_EQ(one.size(), 1u);
 }
 
+TEST_F(TraceBack, WhyAHypothesisEnds) {
+  sentence_.options.end_ids = {98, 99};
+  sentence_.options.max_length = 5;
+  sentence_.finished = {{-2, 3, 1, 99}, {-7, 1, 0, 98}, {-8, 3, 0, 7}};
+  const auto finishes = [&] {
+    std::vector<Finish> all;
+    const auto traced = trace_back(sentence_, 0, 3);
+    for (const Hypothesis& h : traced.value()) all.push_back(h.finish);
+    return all;
+  };
+  // The model may end by itself with the last id that there is room for.
+  EXPECT_THAT(finishes(), ElementsAre(Finish::end, Finish::end, Finish::length));
+  // Where it must, nobody knows; before, it is its own end, whatever is forced later.
+  sentence_.options.forced_eos = {99, 98};
+  EXPECT_THAT(finishes(), ElementsAre(Finish::length, Finish::end, Finish::length));
+  sentence_.options.max_length = 6;
+  EXPECT_THAT(finishes(), ElementsAre(Finish::end, Finish::end, Finish::length));
+  sentence_.options.end_ids = {};
+  EXPECT_THAT(finishes(), ElementsAre(Finish::length, Finish::length, Finish::length));
+}
+
 TEST_F(TraceBack, EndsThatDoNotExistAreErrors) {
   for (const auto& [position, beam] : std::vector<std::pair<uint32_t, uint32_t>>{
            {0, 0}, {4, 0}, {0xffffffffu, 0}, {0xfffffffeu, 0}, {3, 2}, {1, 0xffffffffu}}) {

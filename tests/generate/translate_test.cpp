@@ -205,5 +205,125 @@ TEST_F(DeviceTranslate, DrawsGoByTheNumbersOfInputs) {
   }
 }
 
+// The end token that is forced at max_length is not the model's.
+TEST_F(DeviceTranslate, SaysWhetherOutputsWereCut) {
+  auto request =
+      request_of({"Good morning.", "I would like a cup of coffee, please.", "Good morning. What time is it?"});
+  for (const uint32_t beams : {1u, 4u}) {
+    request.options.num_beams = beams;
+    request.options.max_length = 6;  // "Bonjour." with start and end token
+    for (const bool forced : {true, false}) {
+      if (!forced) request.options.forced_eos_token_id = std::vector<int32_t>{};
+      LAPILLI_ASSERT_VALUE(const auto cut, translate(model_, request));
+      EXPECT_EQ(cut.outputs[0].sequences[0].finish, forced ? Finish::length : Finish::end) << beams;
+      EXPECT_EQ(cut.outputs[1].sequences[0].finish, Finish::length) << beams;
+    }
+    request.options.max_length = 7;
+    request.options.forced_eos_token_id.reset();
+    LAPILLI_ASSERT_VALUE(const auto some, translate(model_, request));
+    EXPECT_EQ(some.outputs[0].sequences[0].finish, Finish::end);
+    EXPECT_EQ(some.outputs[0].sequences[0].pieces[0].finish, Finish::end);
+    const TextSequence& two = some.outputs[2].sequences[0];
+    EXPECT_EQ(two.finish, Finish::length);
+    ASSERT_EQ(two.pieces.size(), 2u);
+    EXPECT_EQ(two.pieces[0].finish, Finish::end);
+    EXPECT_EQ(two.pieces[1].finish, Finish::length);
+  }
+}
+
+TEST_F(DeviceTranslate, SaysThatOutputsRepeatThemselves) {
+  auto request = request_of({"I would like a cup of coffee, please."});
+  request.options.num_beams = 1;
+  request.options.no_repeat_ngram_size = 0;
+  request.options.max_length = 60;
+  request.options.suppress_tokens = std::vector<int32_t>{};
+  // Nothing but two ids may come behind the first ones.
+  for (int32_t id = 0; id < 8001; ++id)
+    if (id != 32 && id != 297) request.options.suppress_tokens->push_back(id);
+  request.options.forced_eos_token_id = std::vector<int32_t>{};
+  LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+  ASSERT_TRUE(out.outputs[0].status.ok()) << out.outputs[0].status.error().message;
+  const TextSequence& s = out.outputs[0].sequences[0];
+  EXPECT_EQ(s.finish, Finish::length);
+  EXPECT_TRUE(s.repeats) << s.text;
+  EXPECT_TRUE(s.pieces[0].repeats);
+  EXPECT_FALSE(translate(model_, request_of({"Good morning."}))->outputs[0].sequences[0].repeats);
+}
+
+TEST_F(DeviceTranslate, WhatIsTheSameInEveryLanguageIsNotRun) {
+  const std::vector<std::string> texts{" https://example.com/a?b=c ", "Good morning.\n\n12:30\n\nWhat time is it?",
+                                       "-1", "Good morning."};
+  for (const uint32_t beams : {1u, 3u}) {
+    auto request = request_of(texts);
+    request.options.num_beams = request.options.num_return_sequences = beams;
+    std::vector<std::string> got(texts.size());
+    request.stream = [&](size_t input, std::string_view text, std::span<const int32_t>) {
+      got[input] += text;
+      return true;
+    };
+    LAPILLI_ASSERT_VALUE(const auto out, translate(model_, request));
+    for (const size_t i : {0u, 2u}) {
+      ASSERT_EQ(out.outputs[i].sequences.size(), beams);
+      for (const TextSequence& s : out.outputs[i].sequences) {
+        EXPECT_EQ(s.text, texts[i]);
+        EXPECT_EQ(s.finish, Finish::kept);
+        EXPECT_EQ(s.score, 0);
+        EXPECT_TRUE(s.ids.empty() && s.token_scores.empty());
+      }
+    }
+    const TextSequence& mixed = out.outputs[1].sequences[0];
+    EXPECT_EQ(mixed.finish, Finish::end);
+    ASSERT_EQ(mixed.pieces.size(), 3u);
+    EXPECT_EQ(mixed.pieces[1].finish, Finish::kept);
+    EXPECT_EQ(mixed.pieces[1].text, "12:30");
+    EXPECT_EQ(mixed.pieces[1].score, 0);
+    EXPECT_EQ(mixed.text, mixed.pieces[0].text + "\n\n12:30\n\n" + mixed.pieces[2].text);
+    for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(got[i], out.outputs[i].sequences[0].text);
+    // Nothing is run for it.
+    EXPECT_EQ(out.stats.source_tokens, 2 * model_->tokenizer()->encode("Good morning.")->size() +
+                                           model_->tokenizer()->encode("What time is it?")->size());
+  }
+  LAPILLI_ASSERT_VALUE(const auto only, translate(model_, request_of({"12", "www.a.b\n\n5"})));
+  EXPECT_EQ(only.stats.batches, 0u);
+  EXPECT_EQ(only.outputs[1].sequences[0].finish, Finish::kept);
+  EXPECT_EQ(only.outputs[1].sequences[0].text, "www.a.b\n\n5");
+}
+
+// Other tasks, ids and prompts are the model's business, and so are errors of the options.
+TEST_F(DeviceTranslate, OnlyTextsToTranslateAreKept) {
+  auto request = request_of({"12"});
+  request.task.task = Task::none;
+  EXPECT_NE(translate(model_, request)->outputs[0].sequences[0].finish, Finish::kept);
+  request = request_of({"12"});
+  request.decoder_prompt = {327};
+  EXPECT_NE(translate(model_, request)->outputs[0].sequences[0].finish, Finish::kept);
+  request = request_of({"12"});
+  request.options.num_beams = 0;
+  EXPECT_FALSE(translate(model_, request).ok());
+  request = request_of({"12", "\xff"});
+  EXPECT_FALSE(translate(model_, request)->outputs[1].status.ok());
+  request = request_of({"12", "13"});
+  request.stream = [](size_t, std::string_view, std::span<const int32_t>) { return false; };
+  LAPILLI_ASSERT_VALUE(const auto cancelled, translate(model_, request));
+  EXPECT_TRUE(cancelled.cancelled);
+  EXPECT_FALSE(cancelled.outputs[1].status.ok());
+  request = request_of({"12", "13"});
+  request.progress = [](uint64_t, uint64_t) { return false; };
+  LAPILLI_ASSERT_VALUE(const auto at_once, translate(model_, request));
+  EXPECT_TRUE(at_once.cancelled);
+  EXPECT_FALSE(at_once.outputs[0].status.ok());
+}
+
+TEST_F(DeviceTranslate, LostAddressesAreNamed) {
+  const std::string address = "https://example.com/abc/def-ghi?x=12&y=3";
+  LAPILLI_ASSERT_VALUE(const auto out,
+                       translate(model_, request_of({"See it at " + address + " now.", "Hello.", address})));
+  const TextSequence& s = out.outputs[0].sequences[0];
+  ASSERT_EQ(s.text.find(address), std::string::npos) << "another model must be asked more: " << s.text;
+  EXPECT_EQ(s.lost_address, address);
+  EXPECT_EQ(out.outputs[1].sequences[0].lost_address, "");
+  EXPECT_EQ(out.outputs[2].sequences[0].lost_address, "");
+}
+
 }  // namespace
 }  // namespace lapilli

@@ -240,40 +240,102 @@ uint64_t words(std::string_view text) {
   return n;
 }
 
-TEST(SentenceLimit, CutsAtClausesThenWordsThenCharacters) {
-  const CountTokens count = [](std::string_view s) -> Result<uint64_t> { return words(s); };
-  const std::string text = "one two three, four five six seven eight nine ten";
-  auto cut = limit_sentence(text, {0, text.size()}, 5, count);
-  ASSERT_TRUE(cut.ok());
-  EXPECT_THAT(pieces(text, *cut), ElementsAre("one two three,", "four five six seven eight", "nine ten"));
-  const CountTokens bytes = [](std::string_view s) -> Result<uint64_t> { return s.size(); };
+const CountTokens kWords = [](std::string_view s) -> Result<uint64_t> { return words(s); };
+const CountTokens kBytes = [](std::string_view s) -> Result<uint64_t> { return s.size(); };
+
+Strings limited(const std::string& text, const SentenceLimit& limit, const CountTokens& count = kWords) {
+  const auto cut = limit_sentence(text, {0, text.size()}, limit, count);
+  return cut ? pieces(text, *cut) : Strings{cut.error().message};
+}
+
+TEST(SentenceLimit, CutsAtTheBestPlace) {
+  // Semicolons and colons, then commas, dashes and brackets, then conjunctions, then blanks.
+  EXPECT_THAT(limited("a b, c d; e and f g h i", {6, 6, "en"}), ElementsAre("a b, c d;", "e and f g h i"));
+  EXPECT_THAT(limited("a b c: d, e f g h", {6, 6, "en"}), ElementsAre("a b c:", "d, e f g h"));
+  EXPECT_THAT(limited("aa bb, c and d e", {5, 5, "en"}), ElementsAre("aa bb,", "c and d e"));
+  EXPECT_THAT(limited("a b (c d) and e f g h", {6, 6, "en"}), ElementsAre("a b (c d)", "and e f g h"));
+  EXPECT_THAT(limited("a b c and d e f g", {6, 6, "en"}), ElementsAre("a b c", "and d e f g"));
+  EXPECT_THAT(limited("a b c and d e f g", {6, 6, "xx"}), ElementsAre("a b c and", "d e f g"));
+  EXPECT_THAT(limited("a b c d e f g h", {5, 5, "en"}), ElementsAre("a b c d", "e f g h"));
+  // Where the language is not given, small words say it.
+  EXPECT_THAT(limited("les uns sont là ou les autres sont ici il y est", {7, 7, ""}),
+              ElementsAre("les uns sont là", "ou les autres", "sont ici il y est"));
+  // Marks that would leave a piece all but empty do not count.
+  EXPECT_THAT(limited("a; b c d e f g h i j", {8, 8, "en"}), ElementsAre("a; b c d e", "f g h i j"));
+  // French has a blank before its marks, which stay with what they end.
+  EXPECT_THAT(limited("un deux\u00a0; trois quatre", {3, 3, "fr"}), ElementsAre("un deux\u00a0;", "trois quatre"));
+  // Full stops before small letters, but for those of abbreviations.
+  EXPECT_THAT(limited("i am here. you are there, are you not", {6, 6, "en"}),
+              ElementsAre("i am here.", "you are there, are you not"));
+  EXPECT_THAT(limited("a b c Dr. d e f", {5, 5, "en"}), ElementsAre("a b c", "Dr. d e f"));
+}
+
+TEST(SentenceLimit, WordsAndAddressesStayWhole) {
+  const std::string word(30, 'x');
+  EXPECT_THAT(limited("ab " + word + " cd ef", {10, 40}, kBytes), ElementsAre("ab", word, "cd ef"));
+  const std::string address = "https://example.org/a,b;c:d/\u4e2d\u6587\u5b57?q=1";
+  EXPECT_THAT(limited("see " + address + ", then that", {12, 60}, kBytes),
+              ElementsAre("see", address + ",", "then that"));
+  // But the model's positions are the end.
+  EXPECT_THAT(limited("ab " + word, {10, 12}, kBytes),
+              ElementsAre("ab", std::string(12, 'x'), std::string(12, 'x'), std::string(6, 'x')));
+}
+
+TEST(SentenceLimit, ScriptsWithoutWhiteSpace) {
+  EXPECT_THAT(limited("我们去那里，他们来这里。", {24, 60}, kBytes), ElementsAre("我们去那里，", "他们来这里。"));
+  EXPECT_THAT(limited("一二三四五六", {9, 60}, kBytes), ElementsAre("一二三", "四五六"));
+  EXPECT_THAT(limited("一二，三", {6, 60}, kBytes), ElementsAre("一", "二，", "三"));  // no piece begins with a comma
+}
+
+TEST(SentenceLimit, CharactersStayWhole) {
   const std::string accents =
       "e\xCC\x81"
       "e\xCC\x81"
       "e\xCC\x81";
-  cut = limit_sentence(accents, {0, accents.size()}, 6, bytes);
-  ASSERT_TRUE(cut.ok());
-  EXPECT_EQ(*cut, (std::vector<TextRange>{{0, 6}, {6, 9}}));
-  cut = limit_sentence(accents, {0, accents.size()}, 1, bytes);  // impossible: one character each
-  ASSERT_TRUE(cut.ok());
-  EXPECT_EQ(cut->size(), 3u);
-  EXPECT_FALSE(limit_sentence(text, {0, text.size() + 1}, 5, count).ok());
+  EXPECT_EQ(*limit_sentence(accents, {0, accents.size()}, {6, 6}, kBytes), (std::vector<TextRange>{{0, 6}, {6, 9}}));
+  // Impossible: one character each.
+  EXPECT_EQ(limit_sentence(accents, {0, accents.size()}, {1, 1}, kBytes)->size(), 3u);
+}
+
+TEST(SentenceLimit, WhatItCannotDo) {
+  const std::string text = "one two three, four five six seven eight nine ten";
+  EXPECT_FALSE(limit_sentence(text, {0, text.size() + 1}, {5, 5}, kWords).ok());
   const CountTokens broken = [](std::string_view) -> Result<uint64_t> { return fail(ErrorCode::internal, "no"); };
-  EXPECT_FALSE(limit_sentence(text, {0, 10}, 5, broken).ok());
+  EXPECT_FALSE(limit_sentence(text, {0, 10}, {5, 5}, broken).ok());
 }
 
 TEST(SentenceLimit, KeepsTheBudgetAndEveryCharacter) {
   std::mt19937 random(3);
-  const Strings parts = {"word ", "a, ", "你", "好，", "x", "e\xCC\x81 ", "- ", "longerword", " "};
+  const Strings parts = {"word ", "a, ",        "你", "好，", "x",        "e\xCC\x81 ",
+                         "- ",    "longerword", " ",  "and ", "www.a.b/", ";\u00a0"};
   const CountTokens count = [](std::string_view s) -> Result<uint64_t> { return s.size() / 2 + 1; };
   for (int round = 0; round < 300; ++round) {
     std::string text = "s";
     for (int n = static_cast<int>(random() % 300); n > 0; --n) text += parts[random() % parts.size()];
-    const auto cut = limit_sentence(text, {0, text.size()}, 20, count);
+    const auto cut = limit_sentence(text, {0, text.size()}, {round % 2 == 0 ? 20u : 8u, 20, "en"}, count);
     ASSERT_TRUE(cut.ok());
     expect_lossless(text, *cut);
     if (HasFatalFailure()) return;
     for (const TextRange& r : *cut) EXPECT_LE((r.end - r.begin) / 2 + 1, 20u);
+  }
+}
+
+// What is counted stays a small multiple of the text, whatever the text.
+TEST(SentenceLimit, HostileTextsTakeLinearTime) {
+  for (const std::string part :
+       {"x", "1", "x ", "www.", "http://", "a@b", "(", ")", "; ", ", ", "你", "\u00a0", "\xcc\x81",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "}) {
+    std::string text = "s";
+    while (text.size() < 100000) text += part;
+    for (const uint64_t most : {uint64_t{100}, ~uint64_t{0}}) {
+      uint64_t counted = 0;
+      const CountTokens count = [&](std::string_view s) -> Result<uint64_t> {
+        counted += s.size();
+        return s.size();
+      };
+      ASSERT_TRUE(limit_sentence(text, {0, text.size()}, {50, most, "en"}, count).ok());
+      EXPECT_LT(counted, 400 * text.size()) << part << " " << most;
+    }
   }
 }
 

@@ -1,6 +1,9 @@
 // Sentences that are too long, and what was sentences put together again.
 #include <algorithm>
 
+#include "text/sentences/abbreviations.hpp"
+#include "text/sentences/conjunctions.hpp"
+#include "text/sentences/neutral_text.hpp"
 #include "text/sentences/sentence_class.hpp"
 #include "text/sentences/sentences.hpp"
 #include "text/unicode/utf8.hpp"
@@ -14,36 +17,41 @@ struct Char {
   uint64_t at;
   uint32_t code;
   SentenceClass kind;
+  bool in_address;  // of a URL or an e-mail address, but its first
 };
 
 bool white(SentenceClass kind) { return kind == space || kind == newline; }
 
-// Behind these a reader pauses.
-bool clause_end(const Char& c) {
+// How good a place to cut is; those that are none are not looked at.
+enum class Place : uint8_t { none, character, tied_blank, blank, conjunction, comma, clause };
+
+// The place behind a character that blanks, or nothing in scripts that write none, follow. For full stops see
+// Limiter::behind.
+Place place_behind(const Char& c) {
   switch (c.kind) {
-    case continuing: return c.code != '-';
-    case dot:
+    case continuing:
+      return c.code == ':' || c.code == 0xFF1A ? Place::clause : c.code == '-' ? Place::none : Place::comma;
     case ellipsis:
     case terminator:
-    case full:
-    case closing: return true;
-    default: return c.code == ';' || c.code == 0xFF1B || c.code == 0x061B || c.code == 0x0F0D || c.code == 0x104A;
+    case full: return Place::clause;
+    case closing: return Place::comma;
+    default: break;
   }
+  const bool semicolon = c.code == ';' || c.code == 0xFF1B || c.code == 0x061B;
+  if (semicolon) return Place::clause;
+  return c.code == 0x0F0D || c.code == 0x104A ? Place::comma : Place::none;
 }
+
+// White space that keeps together what stands at its sides.
+bool ties(uint32_t code) { return code == 0xA0 || code == 0x202F || code == 0x2007; }
 
 class Limiter {
  public:
-  Limiter(std::string_view text, uint64_t budget, const CountTokens& count)
-      : text_(text), budget_(budget), count_(count) {}
+  Limiter(std::string_view text, const SentenceLimit& limit, const CountTokens& count)
+      : text_(text), limit_(limit), count_(count), language_(base_language(limit.language)) {}
 
   Result<std::vector<TextRange>> run(TextRange sentence) {
-    end_ = sentence.end;
-    for (uint64_t at = sentence.begin; at < end_;) {
-      const CodePoint c = decode_utf8(text_, at);
-      const SentenceClass kind = c.valid ? sentence_class(c.code) : other;
-      if (kind != extend || chars_.empty()) chars_.push_back({at, c.code, kind});
-      at += c.bytes;
-    }
+    read(sentence);
     std::vector<TextRange> pieces;
     size_t from = 0;
     while (from < chars_.size()) {
@@ -61,26 +69,44 @@ class Limiter {
   }
 
  private:
-  [[nodiscard]] uint64_t at(size_t i) const { return i < chars_.size() ? chars_[i].at : end_; }
+  void read(const TextRange& sentence) {
+    end_ = sentence.end;
+    const std::string_view part = text_.substr(sentence.begin, sentence.end - sentence.begin);
+    if (language_.empty()) language_ = guess_language(part);
+    for (uint64_t at = sentence.begin; at < end_;) {
+      const CodePoint c = decode_utf8(text_, at);
+      const SentenceClass kind = c.valid ? sentence_class(c.code) : other;
+      if (kind != extend || chars_.empty()) chars_.push_back({at, c.code, kind, false});
+      at += c.bytes;
+    }
+    auto c = chars_.begin();
+    for (const TextRange& address : find_addresses(part)) {
+      while (c != chars_.end() && c->at <= address.begin + sentence.begin) ++c;
+      for (; c != chars_.end() && c->at < address.end + sentence.begin; ++c) c->in_address = true;
+    }
+  }
 
-  Result<bool> fits(size_t from, size_t to) {
+  [[nodiscard]] uint64_t at(size_t i) const { return i < chars_.size() ? chars_[i].at : end_; }
+  [[nodiscard]] bool blank(size_t i) const { return i < chars_.size() && white(chars_[i].kind); }
+
+  Result<bool> fits(size_t from, size_t to, uint64_t budget) {
     LAPILLI_TRY(const uint64_t tokens, count_(text_.substr(at(from), at(to) - at(from))));
-    return tokens <= budget_;
+    return tokens <= budget;
   }
 
   // The most characters from `from` on that fit, at least one. Looks at pieces of about the budget, not at all of a
   // text.
-  Result<size_t> longest(size_t from) {
-    size_t low = from + 1, step = static_cast<size_t>(std::min<uint64_t>(budget_, 1 << 20)) * 4 + 16;
+  Result<size_t> longest(size_t from, uint64_t budget) {
+    size_t low = from + 1, step = static_cast<size_t>(std::min<uint64_t>(budget, 1 << 20)) * 4 + 16;
     while (true) {
       const size_t high = std::min(low + step, chars_.size());
-      LAPILLI_TRY(const bool fit, fits(from, high));
+      LAPILLI_TRY(const bool fit, fits(from, high, budget));
       if (fit && high == chars_.size()) return high;
       if (!fit) {
         size_t over = high;
         while (over - low > 1) {
           const size_t middle = low + (over - low) / 2;
-          LAPILLI_TRY(const bool middle_fits, fits(from, middle));
+          LAPILLI_TRY(const bool middle_fits, fits(from, middle, budget));
           (middle_fits ? low : over) = middle;
         }
         return low;
@@ -90,35 +116,93 @@ class Limiter {
     }
   }
 
-  // Where to cut in (from, most]: see limit_sentence.
-  [[nodiscard]] size_t good_cut(size_t from, size_t most) const {
-    size_t blank = 0;
-    for (size_t i = most; i > from + 1; --i) {
-      const bool before_blank = i < chars_.size() && white(chars_[i].kind);
-      const bool loose = before_blank || unspaced_script(chars_[i - 1].code);
-      if (loose && clause_end(chars_[i - 1]) && (i - from) * 2 >= most - from) return i;
-      if (blank == 0 && before_blank) blank = i;
-      if (blank != 0 && (i - from) * 2 < most - from) break;
-    }
-    return blank != 0 ? blank : most;
+  [[nodiscard]] bool conjunction_at(size_t i) const {
+    constexpr size_t kLongest = 12;  // characters
+    size_t to = i;
+    while (to < chars_.size() && to < i + kLongest && !white(chars_[to].kind)) ++to;
+    return is_conjunction(language_, text_.substr(at(i), at(to) - at(i)));
   }
 
-  Result<size_t> piece_end(size_t from) {
-    LAPILLI_TRY(size_t most, longest(from));
-    if (most == chars_.size()) return most;
-    size_t cut = good_cut(from, most);
-    // Fewer characters may be more tokens.
-    LAPILLI_TRY(bool fit, fits(from, cut));
-    while (!fit && cut > from + 1) {
-      cut = good_cut(from, cut - 1);
-      LAPILLI_TRY(fit, fits(from, cut));
+  // Of a cut before character i, which exists.
+  [[nodiscard]] Place place_before(size_t i) const {
+    if (chars_[i].in_address || white(chars_[i - 1].kind)) return Place::none;
+    size_t next = i;
+    while (blank(next)) ++next;
+    if (next == chars_.size() || place_behind(chars_[next]) != Place::none) return Place::none;
+    const Place mark = behind(i - 1);
+    if (next == i) return unspaced(i) ? std::max(mark, Place::character) : Place::none;
+    if (mark != Place::none) return mark;
+    if (conjunction_at(next)) return Place::conjunction;
+    return ties(chars_[i].code) ? Place::tied_blank : Place::blank;
+  }
+  // A full stop ends a clause if it is none of an abbreviation: whoever writes no capitals has sentences, too.
+  [[nodiscard]] Place behind(size_t i) const {
+    if (chars_[i].kind != dot) return place_behind(chars_[i]);
+    constexpr size_t kLongest = 16;  // characters
+    size_t begin = i;
+    while (begin > 0 && i - begin < kLongest && !white(chars_[begin - 1].kind)) --begin;
+    const std::string_view word = text_.substr(at(begin), at(i) - at(begin));
+    return i - begin < 2 || find_abbreviation(language_, word) != Abbreviation::none ? Place::tied_blank
+                                                                                     : Place::clause;
+  }
+  [[nodiscard]] bool unspaced(size_t i) const {
+    const Char &before = chars_[i - 1], &after = chars_[i];
+    return unspaced_script(before.code) && !(before.kind == digit && after.kind == digit);
+  }
+
+  // The best place in (from, most], if there is any: of the best kind those that make pieces of one length. Marks may
+  // leave a piece a third full, the others are cuts that nobody asked for.
+  [[nodiscard]] size_t good_cut(size_t from, size_t most) const {
+    const size_t room = most - from, rest = chars_.size() - from, pieces = (rest + room - 1) / room;
+    const size_t goal = from + rest / pieces;
+    const auto distance = [&](size_t i) { return i > goal ? i - goal : goal - i; };
+    Place best = Place::none;
+    size_t cut = 0;
+    for (size_t i = most; i > from + 1; --i) {
+      const bool full_enough = (i - from) * 3 >= room;
+      if (!full_enough && best != Place::none) break;
+      const Place place = i < chars_.size() ? place_before(i) : Place::none;
+      if (place == Place::none || place < best || (place == best && distance(i) >= distance(cut))) continue;
+      best = place;
+      cut = i;
     }
     return cut;
   }
 
+  // Behind the word or address that begins at `from`, or `last` if that comes before.
+  [[nodiscard]] size_t word_end(size_t from, size_t last) const {
+    size_t i = from + 1;
+    while (i < last && place_before(i) == Place::none) ++i;
+    return i;
+  }
+
+  // A word that is too long for a good piece.
+  Result<size_t> long_word_end(size_t from) {
+    // Looks no further than such words are, however long this one is.
+    const size_t reach = static_cast<size_t>(std::min<uint64_t>(limit_.most, 1 << 20)) * 4 + 16;
+    const size_t end = word_end(from, from + std::min(reach, chars_.size() - from));
+    LAPILLI_TRY(const bool fit, fits(from, end, limit_.most));
+    if (fit) return end;
+    LAPILLI_TRY(const size_t most, longest(from, limit_.most));
+    return std::min(end, most);
+  }
+
+  Result<size_t> piece_end(size_t from) {
+    LAPILLI_TRY(const size_t good, longest(from, limit_.good));
+    if (good == chars_.size()) return good;
+    for (size_t cut = good_cut(from, good); cut != 0; cut = good_cut(from, cut - 1)) {
+      // Fewer characters may be more tokens.
+      LAPILLI_TRY(const bool fit, fits(from, cut, limit_.good));
+      if (fit) return cut;
+    }
+    return long_word_end(from);
+  }
+
   std::string_view text_;
-  uint64_t budget_, end_ = 0;
+  const SentenceLimit& limit_;
   const CountTokens& count_;
+  std::string language_;
+  uint64_t end_ = 0;
   std::vector<Char> chars_;
 };
 
@@ -135,14 +219,14 @@ uint32_t last_code(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<TextRange>> limit_sentence(std::string_view text, TextRange sentence, uint64_t budget,
+Result<std::vector<TextRange>> limit_sentence(std::string_view text, TextRange sentence, const SentenceLimit& limit,
                                               const CountTokens& count) {
   if (sentence.begin > sentence.end || sentence.end > text.size()) {
     return fail(ErrorCode::invalid_argument, "bytes %llu to %llu of a text of %zu",
                 static_cast<unsigned long long>(sentence.begin), static_cast<unsigned long long>(sentence.end),
                 text.size());
   }
-  return Limiter(text, budget, count).run(sentence);
+  return Limiter(text, limit, count).run(sentence);
 }
 
 std::string join_sentences(std::string_view text, std::span<const TextRange> sentences,

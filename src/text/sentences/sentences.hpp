@@ -43,10 +43,19 @@ std::vector<TextRange> split_sentences(std::string_view text, const SentenceOpti
 // How many tokens a piece of text has.
 using CountTokens = std::function<Result<uint64_t>(std::string_view)>;
 
-// Cuts `sentence`, a range of `text`, into pieces of at most `budget` tokens: behind clause punctuation if that leaves
-// the piece at least half full, else at white space, else between characters (never within a character with its marks).
-// Pieces are like sentences above. One character alone that exceeds the budget stays as it is: the caller finds out.
-Result<std::vector<TextRange>> limit_sentence(std::string_view text, TextRange sentence, uint64_t budget,
+struct SentenceLimit {
+  uint64_t good = 0;     // tokens that a piece is to have at most
+  uint64_t most = 0;     // tokens that a piece may have at all; not less than `good`
+  std::string language;  // as above
+};
+
+// Cuts `sentence`, a range of `text`, into pieces of about one length that have at most `good` tokens: behind
+// semicolons, colons and what else may end a sentence, else behind commas, dashes and closing brackets, else before
+// conjunctions, else at white space, else, in scripts that write none, between characters. A word or an address that
+// alone has more than `good` tokens is a piece by itself; one that has more than `most` is cut between characters
+// (never within a character with its marks). Pieces are like sentences above. One character alone that exceeds the
+// limit stays as it is: the caller finds out.
+Result<std::vector<TextRange>> limit_sentence(std::string_view text, TextRange sentence, const SentenceLimit& limit,
                                               const CountTokens& count);
 
 // Puts what became of the sentences (`pieces`, one per range) back between the white space of `text`. Where there was

@@ -1,0 +1,21 @@
+// What a reader should know of an output that is no error: it was cut, repeats itself, lost an address, or was made
+// from a text that the model hardly knows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+struct NotesAbout {
+  uint32_t positions = 0;       // tokens that the model can write; 0: any number
+  bool attention_file = false;  // attention is written to a file
+};
+
+// Each says what to do.
+std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
+
+}  // namespace lapilli::cli
