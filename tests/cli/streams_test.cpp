@@ -47,13 +47,14 @@ TEST(CliDevice, InterruptedWhileNobodyReads) {
   }
 }
 
-// A directory that is read from pipes never finishes loading.
+// A driver that is read from a pipe never finishes loading.
 TEST(CliDevice, InterruptedWhileLoading) {
   TemporaryFolder folder;
-  const std::string model = folder.model_copy();
-  fs::remove(model + "/config.json");
-  ASSERT_EQ(mkfifo((model + "/config.json").c_str(), 0600), 0);
-  Process process(lapilli({"translate", "-q", "--model", model, "Hello."}));
+  const std::string driver = (folder.path() / "driver.json").string();
+  ASSERT_EQ(mkfifo(driver.c_str(), 0600), 0);
+  Spawn spawn = lapilli({"translate", "-q", "Hello."});
+  spawn.environment.insert(spawn.environment.end(), {"VK_ICD_FILENAMES=" + driver, "VK_DRIVER_FILES=" + driver});
+  Process process(spawn);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   process.signal(SIGINT);
   EXPECT_EQ(process.finish("", 30).code, 256 + SIGINT);
