@@ -139,6 +139,11 @@ TEST_F(HubFetch, WeightsInParts) {
 
 TEST_F(HubFetch, PartsThatAreNotThere) {
   hub.large.erase(kWeights);
+  // The hub lists the hostile ones, too.
+  hub.change_answer = [](nlohmann::json& answer) {
+    for (const char* name : {"../../evil", "/etc/passwd"})
+      answer["siblings"].push_back({{"rfilename", name}, {"size", 3}, {"blobId", test::git_blob_of("abc")}});
+  };
   for (const char* name : {"model-00002-of-00002.safetensors", "../../evil", "config.json", "/etc/passwd"}) {
     hub.small["model.safetensors.index.json"] = R"({"weight_map": {"a": ")" + std::string(name) + "\"}}";
     EXPECT_TRUE(contains(refusal(), "names a file of weights that it does not have")) << name;
