@@ -544,7 +544,7 @@ TEST_F(HubFetch, FilesWithoutAHashAreNone) {
 
 TEST_F(HubFetch, HostileNamesAreNeverAskedForNorWritten) {
   const std::vector<std::string> names = {
-      "../config.json", "/tmp/config.json",   "a\\config.json", "con",           "NUL.json", "..", ".", "",
+      "../config.json", "/etc/config.json",   "a\\config.json", "con",           "NUL.json", "..", ".", "",
       "config.json/",   "folder/config.json", "C:config.json",  "config.json\n", ".hidden"};
   hub.change_answer = [&](nlohmann::json& answer) {
     for (const std::string& name : names)
