@@ -139,6 +139,11 @@ TEST_F(HubFetch, WeightsInParts) {
 
 TEST_F(HubFetch, PartsThatAreNotThere) {
   hub.large.erase(kWeights);
+  // The hub lists the hostile ones, too.
+  hub.change_answer = [](nlohmann::json& answer) {
+    for (const char* name : {"../../evil", "/etc/passwd"})
+      answer["siblings"].push_back({{"rfilename", name}, {"size", 3}, {"blobId", test::git_blob_of("abc")}});
+  };
   for (const char* name : {"model-00002-of-00002.safetensors", "../../evil", "config.json", "/etc/passwd"}) {
     hub.small["model.safetensors.index.json"] = R"({"weight_map": {"a": ")" + std::string(name) + "\"}}";
     EXPECT_TRUE(contains(refusal(), "names a file of weights that it does not have")) << name;
@@ -539,7 +544,7 @@ TEST_F(HubFetch, FilesWithoutAHashAreNone) {
 
 TEST_F(HubFetch, HostileNamesAreNeverAskedForNorWritten) {
   const std::vector<std::string> names = {
-      "../config.json", "/tmp/config.json",   "a\\config.json", "con",           "NUL.json", "..", ".", "",
+      "../config.json", "/etc/config.json",   "a\\config.json", "con",           "NUL.json", "..", ".", "",
       "config.json/",   "folder/config.json", "C:config.json",  "config.json\n", ".hidden"};
   hub.change_answer = [&](nlohmann::json& answer) {
     for (const std::string& name : names)
