@@ -1,0 +1,41 @@
+// Characters of UTF-8 text, as far as markup and words are told apart by them. Needs no library.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lapilli::documents {
+
+struct Range {
+  size_t begin = 0, end = 0;
+  [[nodiscard]] bool empty() const { return begin >= end; }
+  [[nodiscard]] size_t size() const { return empty() ? 0 : end - begin; }
+  [[nodiscard]] std::string_view of(std::string_view text) const { return text.substr(begin, size()); }
+};
+
+// Where the first byte stands that is no UTF-8; none where all is.
+std::optional<size_t> find_invalid_utf8(std::string_view text);
+// One character of valid UTF-8 at `at`, which moves behind it.
+char32_t next_character(std::string_view text, size_t& at);
+// The one that ends at `at`, which moves in front of it.
+char32_t previous_character(std::string_view text, size_t& at);
+void append_character(std::string& out, char32_t c);
+
+inline bool is_ascii_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+inline bool is_ascii_digit(char32_t c) { return c >= '0' && c <= '9'; }
+inline char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+std::string ascii_lower(std::string_view text);
+
+// What separates words and shows as one space: blanks, line ends and control characters of ASCII.
+inline bool is_blank(char32_t c) { return c <= ' ' || c == 0x7f; }
+// No letter, digit or mark: punctuation, symbols, spaces without a break.
+bool is_sign(char32_t c);
+bool has_letter(std::string_view text);
+// Of a script without spaces between words: each character may begin a word.
+bool is_unspaced(char32_t c);
+// Ends a sentence, quotes and brackets behind it set aside.
+bool ends_sentence(std::string_view text);
+
+}  // namespace lapilli::documents

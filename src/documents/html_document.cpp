@@ -1,0 +1,251 @@
+// HTML: the text of an element without elements of their own lines is a segment, tags among its words are marks.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "documents/character_references.hpp"
+#include "documents/html_tokens.hpp"
+#include "documents/kinds.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+template <size_t N>
+using Names = std::array<std::string_view, N>;
+
+// Within a sentence. All others, those of one's own making too, separate.
+constexpr Names<36> kInline = {"a",      "abbr",   "acronym", "b",        "bdi",  "bdo",   "big",  "button", "cite",
+                               "data",   "del",    "dfn",     "em",       "font", "i",     "ins",  "label",  "mark",
+                               "meter",  "nobr",   "output",  "progress", "q",    "s",     "slot", "small",  "span",
+                               "strike", "strong", "time",    "tt",       "u",    "blink", "rb",   "rp",     "rt"};
+// Their words stand in a sentence and stay as they are.
+constexpr Names<7> kKept = {"code", "kbd", "math", "ruby", "samp", "sub", "var"};
+// Stand in a sentence without words for the model, to their end tag.
+constexpr Names<8> kOpaque = {"audio", "canvas", "object", "picture", "sup", "svg", "video", "map"};
+// The same, without an end tag.
+constexpr Names<4> kVoid = {"embed", "img", "input", "wbr"};
+// Raw text within a sentence; its other kind, the title, is a segment.
+constexpr Names<4> kRawInline = {"script", "style", "textarea", "iframe"};
+// What may hold elements of any kind, so that only its own end tag ends it.
+constexpr Names<9> kClosed = {"math", "ruby", "audio", "canvas", "object", "picture", "svg", "video", "map"};
+
+bool is_one_of(const auto& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_phrasing(std::string_view name) {
+  return is_one_of(kInline, name) || is_one_of(kKept, name) || is_one_of(kOpaque, name) || is_one_of(kVoid, name) ||
+         is_one_of(kRawInline, name) || name == "br";
+}
+
+uint32_t key_of(std::string_view name) {
+  return static_cast<uint32_t>(std::find(kInline.begin(), kInline.end(), name) - kInline.begin());
+}
+
+class HtmlReader {
+ public:
+  HtmlReader(std::string_view bytes, size_t begin)
+      : bytes_(bytes), tokens_(bytes, begin), xml_(bytes.substr(begin).starts_with("<?xml")) {}
+
+  Result<std::vector<Passage>> read() {
+    while (error_.empty() && tokens_.next(token_)) {
+      while (take_token()) {
+      }
+    }
+    flush();
+    if (!error_.empty()) return fail(ErrorCode::unsupported, "%s", error_.c_str());
+    return std::move(passages_);
+  }
+
+ private:
+  // True if it read one token too many, which is in token_.
+  bool take_token() {
+    switch (token_.type) {
+      case HtmlToken::text: add_text(token_.range); break;
+      case HtmlToken::raw: add_raw(); break;
+      case HtmlToken::start_tag: return start_tag();
+      case HtmlToken::end_tag: end_tag(); break;
+      case HtmlToken::other: other(); break;
+    }
+    return false;
+  }
+
+  void flush() {
+    Passage passage;
+    if (builder_.finish(passage.parts)) passages_.push_back(std::move(passage));
+  }
+
+  void add_text(Range range) {
+    size_t begin = range.begin;
+    for (size_t at = begin; (at = bytes_.substr(0, range.end).find('&', at)) != std::string_view::npos;) {
+      std::string decoded;
+      const size_t length = decode_reference(bytes_.substr(at, range.end - at), decoded);
+      if (length == 0) {
+        ++at;
+        continue;
+      }
+      builder_.words({begin, at}, Range{begin, at}.of(bytes_));
+      builder_.words({at, at + length}, decoded);
+      begin = at += length;
+    }
+    builder_.words({begin, range.end}, Range{begin, range.end}.of(bytes_));
+  }
+
+  void add_raw() {
+    if (raw_name_ == "title")
+      add_text(token_.range);
+    else
+      builder_.point(token_.range);
+  }
+
+  void end_tag() {
+    if (is_one_of(kInline, token_.name))
+      builder_.close(token_.range, key_of(token_.name));
+    else if (is_phrasing(token_.name) && token_.name != "br")
+      builder_.point(token_.range);
+    else
+      flush();
+  }
+
+  void other() {
+    if (passages_.empty() && token_.range.of(bytes_).starts_with("<?xml")) check_xml_charset(token_.range.of(bytes_));
+    builder_.point(token_.range);
+  }
+
+  bool start_tag() {
+    raw_name_ = token_.name;
+    if (token_.name == "meta") check_meta_charset();
+    const bool closed = xml_ && token_.self_closing;
+    if (is_one_of(kVoid, token_.name) || is_one_of(kRawInline, token_.name) || (closed && is_phrasing(token_.name))) {
+      builder_.point(token_.range);
+    } else if (!closed && is_untranslated()) {
+      return skip_element();
+    } else if (is_one_of(kInline, token_.name)) {
+      builder_.open(token_.range, key_of(token_.name));
+    } else {
+      flush();
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool is_untranslated() const {
+    const bool by_name = token_.name == "pre" || is_one_of(kKept, token_.name) || is_one_of(kOpaque, token_.name);
+    return by_name || std::any_of(token_.attributes.begin(), token_.attributes.end(), [&](const HtmlAttribute& a) {
+             const std::string value = ascii_lower(a.value.of(bytes_));
+             return (a.name == "translate" && value == "no") ||
+                    (a.name == "class" && (" " + value + " ").find(" notranslate ") != std::string::npos);
+           });
+  }
+
+  // Goes to the end of the element that begins with token_. True if that ends before a token, which is in token_ then.
+  bool skip_element() {
+    const std::string name = token_.name;
+    if (is_void_block(name)) return flush(), false;
+    const bool phrasing = is_phrasing(name), closed = !phrasing || is_one_of(kClosed, name);
+    Range range = token_.range;
+    std::string text;
+    size_t depth = 1;
+    while (depth > 0 && tokens_.next(token_)) {
+      if (token_.type == HtmlToken::text) decode(token_.range, text);
+      const bool tag = token_.type == HtmlToken::start_tag || token_.type == HtmlToken::end_tag;
+      // Code that is never closed ends with its paragraph.
+      if (tag && ((!closed && !is_phrasing(token_.name)) || ends_paragraph(name))) return flush(), true;
+      if (tag && token_.name == name && !(xml_ && token_.self_closing)) {
+        token_.type == HtmlToken::start_tag ? ++depth : --depth;
+      }
+      range.end = token_.range.end;
+    }
+    if (!phrasing || depth > 0)
+      flush();
+    else if (is_one_of(kOpaque, name))
+      builder_.point(range);
+    else
+      builder_.kept(range, text);
+    return false;
+  }
+
+  // A paragraph ends without an end tag where another block begins or ends.
+  [[nodiscard]] bool ends_paragraph(std::string_view name) const {
+    return name == "p" && token_.name != "p" && !is_phrasing(token_.name);
+  }
+
+  static bool is_void_block(std::string_view name) {
+    static constexpr Names<10> kVoidBlocks = {"area", "base", "br",    "col",    "hr",
+                                              "link", "meta", "param", "source", "track"};
+    return is_one_of(kVoidBlocks, name);
+  }
+
+  void decode(Range range, std::string& out) const {
+    for (size_t at = range.begin; at < range.end;) {
+      const size_t length = decode_reference(Range{at, range.end}.of(bytes_), out);
+      if (length == 0) out += bytes_[at];
+      at += std::max<size_t>(length, 1);
+    }
+  }
+
+  // ---- the charset that a document says it is in ----
+  void check_charset(std::string_view name) {
+    if (name.empty() || ascii_lower(name) == "utf-8" || ascii_lower(name) == "utf8") return;
+    const std::string shown(name.substr(0, std::min<size_t>(name.find_first_not_of(kCharsetLetters), 40)));
+    error_ = "the document says that its charset is '" + shown + "': convert it to UTF-8 (iconv -f " + shown +
+             " -t UTF-8), and let it say so";
+  }
+
+  void check_meta_charset() {
+    for (const HtmlAttribute& a : token_.attributes) {
+      if (a.name == "charset") check_charset(a.value.of(bytes_));
+      if (a.name == "content") check_charset(value_behind(a.value.of(bytes_), "charset="));
+    }
+  }
+
+  void check_xml_charset(std::string_view declaration) { check_charset(value_behind(declaration, "encoding=")); }
+
+  static std::string_view value_behind(std::string_view text, std::string_view what) {
+    const size_t at = ascii_lower(text).find(what);
+    if (at == std::string::npos) return {};
+    std::string_view value = text.substr(at + what.size());
+    value.remove_prefix(std::min(value.find_first_not_of(" \"'"), value.size()));
+    return value.substr(0, value.find_first_not_of(kCharsetLetters));
+  }
+
+  static constexpr std::string_view kCharsetLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+";
+
+  std::string_view bytes_;
+  HtmlTokens tokens_;
+  bool xml_;
+  HtmlToken token_;
+  std::string raw_name_;  // the last start tag
+  PartBuilder builder_;
+  std::vector<Passage> passages_;
+  std::string error_;
+};
+
+// A space without a break is written so that it shows in the source, in a way that XML knows too.
+void encode_html(std::string& out, std::string_view text, Range range, bool, const Passage&) {
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const std::string_view here = text.substr(i, std::min<size_t>(2, range.end - i));
+    if (here[0] == '&')
+      out += "&amp;";
+    else if (here[0] == '<')
+      out += "&lt;";
+    else if (here[0] == '>')
+      out += "&gt;";
+    else if (here == "\u00a0")
+      out += "&#160;", ++i;
+    else
+      out += here[0];
+  }
+}
+
+}  // namespace
+
+const Style kHtmlStyle = {encode_html};
+
+Result<std::vector<Passage>> find_html_passages(std::string_view bytes, size_t begin) {
+  return HtmlReader(bytes, begin).read();
+}
+
+}  // namespace lapilli::documents

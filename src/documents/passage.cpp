@@ -1,0 +1,321 @@
+#include "documents/passage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lapilli::documents {
+
+namespace {
+
+bool is_visible(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return !is_blank(static_cast<unsigned char>(c)); });
+}
+
+size_t blanks_at(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && is_blank(static_cast<unsigned char>(text[end]))) ++end;
+  return end - at;
+}
+
+bool breaks_line(std::string_view blanks) { return blanks.find_first_of("\r\n") != std::string_view::npos; }
+
+// The first address of a page in the text; the signs behind it belong to the sentence.
+Range find_url(std::string_view text) {
+  const auto begins = [&](size_t at) {
+    const std::string_view here = text.substr(at, 8);
+    return here.starts_with("http://") || here == "https://" || here.starts_with("www.");
+  };
+  size_t begin = text.find_first_of("hw");
+  while (begin < text.size() && !begins(begin)) begin = text.find_first_of("hw", begin + 1);
+  if (begin >= text.size()) return {};
+  const auto ends = [](char c) {
+    return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
+  };
+  size_t end = begin;
+  while (end < text.size() && !ends(text[end])) ++end;
+  while (end > begin && std::string_view(".,;:!?)'*_").find(text[end - 1]) != std::string_view::npos) --end;
+  return {begin, end};
+}
+
+// A part while its pieces are put into it.
+class Assembly {
+ public:
+  explicit Assembly(Part& part) : part_(part) {}
+
+  void words(Range source, std::string_view decoded) {
+    const bool literal = source.size() == decoded.size();
+    for (size_t i = 0; i < decoded.size();) {
+      const size_t blanks = blanks_at(decoded, i);
+      if (blanks > 0) {
+        const Range bytes = literal ? Range{source.begin + i, source.begin + i + blanks} : source;
+        space(bytes, breaks_line(decoded.substr(i, blanks)));
+        i += blanks;
+      } else {
+        part_.text += decoded[i++];
+        ++visible_;
+      }
+    }
+  }
+
+  void space(Range bytes, bool breaks) {
+    if (part_.text.empty()) return;
+    if (part_.text.back() != ' ') {
+      part_.text += ' ';
+    } else if (Tag* point = last_point(); point && point->open.end == bytes.begin) {
+      point->open.end = bytes.end;  // white space on both sides of it, one of which goes along
+    }
+    const size_t at = part_.text.size() - 1;
+    if (breaks && (part_.lines.empty() || part_.lines.back().at != at)) part_.lines.push_back({at, bytes});
+  }
+
+  void open(Range source) {
+    opened_.push_back({part_.tags.size(), visible_});
+    part_.tags.push_back({Shape::pair, here(), source, {}, parent_, false});
+    parent_ = static_cast<uint32_t>(part_.tags.size() - 1);
+  }
+
+  void close(Range source, const std::string& as) {
+    const Opened o = opened_.back();
+    opened_.pop_back();
+    Tag& tag = part_.tags[o.tag];
+    tag.text.end = part_.text.size();
+    tag.close = source;
+    tag.close_as = as;
+    parent_ = tag.parent;
+    if (o.visible != visible_) return;
+    // Nothing but markup in it: all of it is one point.
+    const Range whole{tag.open.begin, source.end};
+    part_.tags.resize(o.tag);
+    point(whole);
+  }
+
+  void point(Range source) {
+    if (Tag* last = last_point(); last && last->parent == parent_) {
+      last->open.end = source.end;
+      return;
+    }
+    const bool glued = !part_.text.empty() && part_.text.back() != ' ';
+    part_.tags.push_back({Shape::point, here(), source, {}, parent_, glued});
+  }
+
+  void kept(Range source, std::string_view text) {
+    Tag tag{Shape::kept, here(), source, {}, parent_, false};
+    words(source, text);
+    tag.text.end = part_.text.size();
+    part_.tags.push_back(tag);
+  }
+
+  void end() {
+    while (!part_.text.empty() && part_.text.back() == ' ') part_.text.pop_back();
+    std::erase_if(part_.lines, [&](const Line& l) { return l.at >= part_.text.size(); });
+    for (Tag& tag : part_.tags) {
+      tag.text.end = std::min(tag.text.end, part_.text.size());
+      tag.text.begin = std::min(tag.text.begin, tag.text.end);
+      while (!tag.text.empty() && part_.text[tag.text.begin] == ' ') ++tag.text.begin;
+      while (!tag.text.empty() && part_.text[tag.text.end - 1] == ' ') --tag.text.end;
+    }
+  }
+
+ private:
+  struct Opened {
+    size_t tag, visible;
+  };
+  [[nodiscard]] Range here() const { return {part_.text.size(), part_.text.size()}; }
+  Tag* last_point() {
+    if (part_.tags.empty()) return nullptr;
+    Tag& last = part_.tags.back();
+    return last.shape == Shape::point && last.text.begin == part_.text.size() ? &last : nullptr;
+  }
+
+  Part& part_;
+  std::vector<Opened> opened_;
+  uint32_t parent_ = Tag::kNoParent;
+  size_t visible_ = 0;  // bytes of words so far
+};
+
+// Pairs around the very same words become one. Parents come first, so one pass does for any depth.
+void merge_equal_pairs(std::vector<Tag>& tags) {
+  std::vector<uint32_t> children(tags.size(), 0), now(tags.size());
+  for (const Tag& tag : tags) {
+    if (tag.parent != Tag::kNoParent) ++children[tag.parent];
+  }
+  std::vector<Tag> merged;
+  for (size_t i = 0; i < tags.size(); ++i) {
+    Tag tag = tags[i];
+    const bool only_child = tag.parent != Tag::kNoParent && children[tag.parent] == 1;
+    if (tag.parent != Tag::kNoParent) tag.parent = now[tag.parent];
+    Tag* outer = only_child && tag.shape == Shape::pair ? &merged[tag.parent] : nullptr;
+    const bool plain = outer && outer->close_as.empty() && tag.close_as.empty();
+    if (plain && outer->text.begin == tag.text.begin && outer->text.end == tag.text.end) {
+      outer->open.end = tag.open.end;
+      outer->close.begin = tag.close.begin;
+      now[i] = tag.parent;
+    } else {
+      now[i] = static_cast<uint32_t>(merged.size());
+      merged.push_back(tag);
+    }
+  }
+  tags = std::move(merged);
+}
+
+bool too_deep(const std::vector<Tag>& tags) {
+  std::vector<uint32_t> depth(tags.size(), 0);
+  for (size_t i = 0; i < tags.size(); ++i) {
+    if (tags[i].parent != Tag::kNoParent) depth[i] = depth[tags[i].parent] + 1;
+    if (depth[i] > kDeepestTag) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void PartBuilder::words(Range source, std::string_view decoded) {
+  if (source.size() == decoded.size()) {
+    for (Range url = find_url(decoded); !url.empty(); url = find_url(decoded)) {
+      plain_words({source.begin, source.begin + url.begin}, decoded.substr(0, url.begin));
+      kept({source.begin + url.begin, source.begin + url.end}, url.of(decoded));
+      source.begin += url.end;
+      decoded.remove_prefix(url.end);
+    }
+  }
+  plain_words(source, decoded);
+}
+
+void PartBuilder::plain_words(Range source, std::string_view decoded) {
+  if (!decoded.empty()) pieces_.push_back({Piece::words, source, std::string(decoded)});
+}
+
+void PartBuilder::kept(Range source, std::string_view text) {
+  std::string words;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool blank = is_blank(static_cast<unsigned char>(text[i]));
+    if (!blank)
+      words += text[i];
+    else if (!words.empty() && words.back() != ' ')
+      words += ' ';
+  }
+  if (!words.empty() && words.back() == ' ') words.pop_back();
+  if (words.empty())
+    point(source);
+  else
+    pieces_.push_back({Piece::kept, source, std::move(words)});
+}
+
+void PartBuilder::line(Range source) { pieces_.push_back({Piece::line, source, " "}); }
+
+// Closes what is open by this key; what opened since then and is still open does not pair up.
+void PartBuilder::close_at(size_t index, std::vector<size_t>& opened, std::unordered_map<uint32_t, size_t>& counts) {
+  const uint32_t key = pieces_[index].key;
+  if (counts[key] == 0) return;
+  while (pieces_[opened.back()].key != key) {
+    crossed_ = true;
+    --counts[pieces_[opened.back()].key];
+    opened.pop_back();
+  }
+  pieces_[index].match = opened.back();
+  pieces_[opened.back()].match = index;
+  --counts[key];
+  opened.pop_back();
+}
+
+void PartBuilder::pair_up() {
+  std::vector<size_t> opened;
+  std::unordered_map<uint32_t, size_t> counts;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (pieces_[i].kind == Piece::open) {
+      opened.push_back(i);
+      ++counts[pieces_[i].key];
+    } else if (pieces_[i].kind == Piece::close) {
+      close_at(i, opened, counts);
+    }
+  }
+}
+
+// Leaves out what stands around the words, such as tags around all of them. False if there are no words.
+bool PartBuilder::trim() {
+  const auto shows = [](const Piece& p) {
+    return (p.kind == Piece::words || p.kind == Piece::kept) && is_visible(p.text);
+  };
+  const auto front = std::find_if(pieces_.begin(), pieces_.end(), shows);
+  if (front == pieces_.end()) return false;
+  const auto first = static_cast<size_t>(front - pieces_.begin());
+  const auto last =
+      static_cast<size_t>(std::find_if(pieces_.rbegin(), pieces_.rend(), shows).base() - pieces_.begin()) - 1;
+  first_ = first;
+  last_ = last;
+  const auto opens_inside = [&](const Piece& p) { return p.kind == Piece::open && p.match > first && p.match <= last; };
+  const auto closes_inside = [&](const Piece& p) {
+    return p.kind == Piece::close && p.match >= first && p.match <= last;
+  };
+  for (size_t i = first; i-- > 0;) {
+    if (opens_inside(pieces_[i])) first_ = i;
+  }
+  for (size_t i = last + 1; i < pieces_.size(); ++i) {
+    if (closes_inside(pieces_[i])) last_ = i;
+  }
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& p) { return p.kind == Piece::words && has_letter(p.text); });
+}
+
+bool PartBuilder::pairs_inside() const {
+  if (crossed_) return false;
+  for (size_t i = first_; i <= last_; ++i) {
+    const Piece& p = pieces_[i];
+    if ((p.kind == Piece::open || p.kind == Piece::close) && (p.match < first_ || p.match > last_)) return false;
+  }
+  return true;
+}
+
+Part PartBuilder::build(bool flat) const {
+  Part part;
+  Assembly assembly(part);
+  for (size_t i = first_; i <= last_; ++i) {
+    const Piece& p = pieces_[i];
+    switch (p.kind) {
+      case Piece::words: assembly.words(p.source, p.text); break;
+      case Piece::line: assembly.space(p.source, true); break;
+      case Piece::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
+      case Piece::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
+      case Piece::point: assembly.point(p.source); break;
+      case Piece::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
+    }
+  }
+  assembly.end();
+  const Piece &front = pieces_[first_], &back = pieces_[last_];
+  part.source = {front.source.begin, back.source.end};
+  if (front.kind == Piece::words) part.source.begin += blanks_at(front.text, 0);
+  if (back.kind == Piece::words) {
+    for (size_t n = back.text.size(); n > 0 && is_blank(static_cast<unsigned char>(back.text[n - 1])); --n)
+      --part.source.end;
+  }
+  return part;
+}
+
+bool PartBuilder::finish(std::vector<Part>& parts) {
+  pair_up();
+  const bool found = trim();
+  if (found) {
+    Part part = build(!pairs_inside());
+    merge_equal_pairs(part.tags);
+    if (too_deep(part.tags)) part = build(true);
+    parts.push_back(std::move(part));
+  }
+  *this = PartBuilder();
+  return found;
+}
+
+Segment segment_of(const Passage& passage) {
+  Segment segment;
+  for (const Part& part : passage.parts) {
+    if (!segment.text.empty()) segment.text += ' ';
+    const size_t offset = segment.text.size();
+    segment.text += part.text;
+    for (const Tag& tag : part.tags) {
+      segment.marks.push_back({tag.text.begin + offset, tag.text.end + offset, tag.shape == Shape::kept});
+    }
+  }
+  segment.needs_links = passage.parts.size() > 1 || !segment.marks.empty();
+  return segment;
+}
+
+}  // namespace lapilli::documents

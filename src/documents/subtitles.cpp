@@ -1,0 +1,317 @@
+// Subtitles of SubRip (.srt) and WebVTT (.vtt). What one speaker says in one subtitle is a part; parts of a sentence
+// that goes on in the next subtitle make one passage.
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "documents/character_references.hpp"
+#include "documents/kinds.hpp"
+#include "documents/lines.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+constexpr size_t kMostParts = 16;   // subtitles that share a sentence
+constexpr size_t kMostText = 2000;  // bytes of text in them
+constexpr size_t kLongestTag = 1000;
+constexpr double kLongestPause = 3;  // seconds between subtitles of one sentence
+
+struct Cue {
+  double begin = 0, end = 0;  // seconds
+  std::vector<Range> lines;
+};
+
+// A part and what decides whether it goes on.
+struct Speech {
+  Part part;
+  size_t cue = 0;
+  double begin = 0, end = 0;
+  bool new_speaker = false;
+  bool last_in_cue = false;
+};
+
+// hours:minutes:seconds.milliseconds at `at`, which moves behind it; hours may be left out.
+std::optional<double> read_time(std::string_view line, size_t& at) {
+  double time = 0, number = 0, unit = 0;
+  size_t digits = 0, colons = 0;
+  for (; at < line.size(); ++at) {
+    const char c = line[at];
+    if (is_ascii_digit(static_cast<unsigned char>(c)) && ++digits < 10) {
+      number = number * 10 + (c - '0');
+      unit /= 10;
+    } else if (c == ':' && unit == 0 && ++colons < 3) {
+      time = (time + number) * 60;
+      number = 0;
+    } else if ((c == ',' || c == '.') && unit == 0) {
+      time += number;
+      number = 0;
+      unit = 1;
+    } else {
+      break;
+    }
+  }
+  if (digits == 0 || colons == 0) return std::nullopt;
+  return time + (unit == 0 ? number : number * unit);
+}
+
+size_t skip_blanks(std::string_view line, size_t at) {
+  while (at < line.size() && is_blank(static_cast<unsigned char>(line[at]))) ++at;
+  return at;
+}
+
+std::optional<Cue> read_timing(std::string_view line) {
+  size_t at = skip_blanks(line, 0);
+  const auto begin = read_time(line, at);
+  at = skip_blanks(line, at);
+  if (!begin || line.substr(at, 3) != "-->") return std::nullopt;
+  at = skip_blanks(line, at + 3);
+  const auto end = read_time(line, at);
+  if (!end) return std::nullopt;
+  return Cue{*begin, *end, {}};
+}
+
+bool is_number(std::string_view line) {
+  const size_t at = skip_blanks(line, 0);
+  const size_t end = std::min(line.find_first_not_of("0123456789", at), line.size());
+  return end > at && skip_blanks(line, end) == line.size();
+}
+
+std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
+  std::vector<Range> lines;
+  LineReader reader(bytes, begin);
+  for (Range line; reader.next(line);) lines.push_back(line);
+  return lines;
+}
+
+// The text of a subtitle ends at an empty line. What stands behind it and is no subtitle belongs to the one before in
+// .srt, and is a comment or a style in .vtt.
+std::vector<Cue> find_cues(std::string_view bytes, size_t begin, bool vtt) {
+  const std::vector<Range> lines = lines_of(bytes, begin);
+  const auto is_timing = [&](size_t i) { return i < lines.size() && read_timing(lines[i].of(bytes)).has_value(); };
+  std::vector<Cue> cues;
+  bool in_text = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i].of(bytes);
+    if (auto cue = read_timing(line)) {
+      cues.push_back(std::move(*cue));
+      in_text = true;
+    } else if (vtt ? line.empty() : is_blank_line(line)) {
+      in_text = in_text && !vtt;
+      if (in_text && !cues.back().lines.empty()) cues.back().lines.push_back({lines[i].begin, lines[i].begin});
+    } else if (in_text && !(!vtt && is_number(line) && is_timing(i + 1)) &&
+               line.find("-->") == std::string_view::npos) {
+      cues.back().lines.push_back(lines[i]);
+    }
+  }
+  return cues;
+}
+
+// ---- the text of a subtitle
+// -------------------------------------------------------------------------------------------
+
+bool is_dash(char32_t c) { return c == '-' || (c >= 0x2010 && c <= 0x2015); }
+
+// Markup at `at`: <i>, </i>, {\an8}; in WebVTT all between angle brackets.
+size_t tag_end(std::string_view line, size_t at, bool vtt) {
+  const char next = at + 1 < line.size() ? line[at + 1] : ' ';
+  const bool angle = line[at] == '<' && (vtt || next == '/' || is_ascii_letter(static_cast<unsigned char>(next)));
+  const bool brace = !vtt && line[at] == '{' && next == '\\';
+  if (!angle && !brace) return 0;
+  const size_t length = line.substr(at, kLongestTag).find(angle ? '>' : '}');
+  return length == std::string_view::npos ? 0 : at + length + 1;
+}
+
+constexpr std::array<std::string_view, 9> kSpans = {"i", "b", "u", "s", "c", "v", "font", "lang", "ruby"};
+
+// The number of a tag's name; none for what stands alone.
+std::optional<uint32_t> span_key(std::string_view tag) {
+  const size_t begin = tag.starts_with("</") ? 2 : 1;
+  const size_t end = std::min(tag.find_first_of(" \t.>/", begin), tag.size());
+  const std::string name = ascii_lower(tag.substr(begin, end - begin));
+  for (uint32_t i = 0; i < kSpans.size(); ++i) {
+    if (kSpans[i] == name) return i;
+  }
+  return std::nullopt;
+}
+
+void add_tag(PartBuilder& builder, std::string_view tag, Range source) {
+  const auto key = span_key(tag);
+  if (!key)
+    builder.point(source);
+  else if (tag.starts_with("</"))
+    builder.close(source, *key);
+  else
+    builder.open(source, *key);
+}
+
+class CueReader {
+ public:
+  CueReader(std::string_view bytes, bool vtt, std::vector<Speech>& out) : bytes_(bytes), vtt_(vtt), out_(out) {}
+
+  void read(const Cue& cue, size_t index) {
+    const size_t first = out_.size();
+    cue_ = &cue;
+    index_ = index;
+    for (size_t i = 0; i < cue.lines.size(); ++i) read_line(i);
+    finish();
+    if (out_.size() > first) out_.back().last_in_cue = true;
+  }
+
+ private:
+  void read_line(size_t i) {
+    const Range line = cue_->lines[i];
+    const size_t dash = skip_dash(line);
+    const bool speaks = dash > line.begin;
+    if (speaks || line.empty()) {
+      finish();
+    } else if (i > 0 && !builder_.empty()) {
+      builder_.line({cue_->lines[i - 1].end, line.begin});
+    }
+    if (speaks) new_speaker_ = true;
+    read_words({dash, line.end});
+  }
+
+  // Behind the dash of a new speaker, and the tags in front of it; the line's begin without one. A sentence may begin
+  // with a number below zero.
+  [[nodiscard]] size_t skip_dash(Range line) const {
+    const std::string_view text = line.of(bytes_);
+    size_t at = 0;
+    while (at < text.size()) {
+      const size_t tag = tag_end(text, at, vtt_);
+      if (tag == 0 && !is_blank(static_cast<unsigned char>(text[at]))) break;
+      at = tag == 0 ? at + 1 : tag;
+    }
+    if (at == text.size() || !is_dash(next_character(text, at))) return line.begin;
+    const bool number = at < text.size() && is_ascii_digit(static_cast<unsigned char>(text[at]));
+    return number ? line.begin : line.begin + at;
+  }
+
+  void read_words(Range line) {
+    size_t words = line.begin;
+    const std::string_view text = line.of(bytes_);
+    for (size_t i = 0; i < text.size();) {
+      Range markup{line.begin + i, line.begin + i};
+      std::string reference;
+      if (const size_t end = tag_end(text, i, vtt_)) markup.end = line.begin + end;
+      if (vtt_ && text[i] == '&') markup.end += decode_reference(text.substr(i), reference);
+      if (markup.empty()) {
+        ++i;
+        continue;
+      }
+      builder_.words({words, markup.begin}, Range{words, markup.begin}.of(bytes_));
+      if (text[i] == '&')
+        builder_.words(markup, reference);
+      else
+        add_tag(builder_, markup.of(bytes_), markup);
+      words = markup.end;
+      i = markup.end - line.begin;
+    }
+    builder_.words({words, line.end}, Range{words, line.end}.of(bytes_));
+  }
+
+  void finish() {
+    std::vector<Part> part;
+    if (builder_.finish(part)) {
+      out_.push_back({std::move(part.front()), index_, cue_->begin, cue_->end, new_speaker_, false});
+    }
+    new_speaker_ = false;
+  }
+
+  std::string_view bytes_;
+  bool vtt_;
+  std::vector<Speech>& out_;
+  const Cue* cue_ = nullptr;
+  size_t index_ = 0;
+  PartBuilder builder_;
+  bool new_speaker_ = false;
+};
+
+// ---- sentences
+// --------------------------------------------------------------------------------------------------------
+
+bool in_brackets(std::string_view text) {
+  return (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')'));
+}
+
+bool is_song(std::string_view text) { return text.find("\u266a") != std::string_view::npos; }
+
+bool trails_off(std::string_view text) { return text.ends_with("...") || text.ends_with("\u2026"); }
+
+bool begins_small(std::string_view text) {
+  const size_t at = std::min(text.find_first_not_of(". \"'"), text.size());
+  return text.starts_with("...") || (at < text.size() && text[at] >= 'a' && text[at] <= 'z');
+}
+
+bool goes_on(const Speech& a, const Speech& b) {
+  const std::string &text = a.part.text, &next = b.part.text;
+  if (b.cue != a.cue + 1 || !a.last_in_cue || b.new_speaker) return false;
+  const double pause = b.begin - a.end;
+  if (pause > kLongestPause || pause < -kLongestPause) return false;
+  if (in_brackets(text) || in_brackets(next) || is_song(text) || is_song(next)) return false;
+  return trails_off(text) ? begins_small(next) : !ends_sentence(text);
+}
+
+std::vector<Passage> join_sentences(std::vector<Speech> speeches) {
+  std::vector<Passage> passages;
+  size_t text = 0;
+  for (size_t i = 0; i < speeches.size(); ++i) {
+    const size_t more = speeches[i].part.text.size() + 1;
+    const bool joins = i > 0 && goes_on(speeches[i - 1], speeches[i]) && text + more <= kMostText &&
+                       passages.back().parts.size() < kMostParts;
+    if (!joins) {
+      passages.emplace_back();
+      text = 0;
+    }
+    text += more;
+    passages.back().parts.push_back(speeches[i].part);
+  }
+  return passages;
+}
+
+std::vector<Passage> find_subtitle_passages(std::string_view bytes, size_t begin, bool vtt) {
+  std::vector<Speech> speeches;
+  CueReader reader(bytes, vtt, speeches);
+  const std::vector<Cue> cues = find_cues(bytes, begin, vtt);
+  for (size_t i = 0; i < cues.size(); ++i) reader.read(cues[i], i);
+  return join_sentences(std::move(speeches));
+}
+
+// SubRip has no escapes: a blank keeps markup and times from what looks like them.
+void encode_srt(std::string& out, std::string_view text, Range range, bool, const Passage&) {
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const std::string_view here = text.substr(i);
+    out += text[i];
+    const char next = here.size() > 1 ? here[1] : ' ';
+    const bool tag = text[i] == '<' && (next == '/' || is_ascii_letter(static_cast<unsigned char>(next)));
+    if (tag || here.starts_with("{\\") || here.starts_with("->")) out += ' ';
+  }
+}
+
+void encode_vtt(std::string& out, std::string_view text, Range range, bool, const Passage&) {
+  for (const char c : range.of(text)) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else
+      out += c;
+  }
+}
+
+}  // namespace
+
+const Style kSrtStyle = {encode_srt, true};
+const Style kVttStyle = {encode_vtt, true};
+
+std::vector<Passage> find_srt_passages(std::string_view bytes, size_t begin) {
+  return find_subtitle_passages(bytes, begin, false);
+}
+
+std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin) {
+  return find_subtitle_passages(bytes, begin, true);
+}
+
+}  // namespace lapilli::documents

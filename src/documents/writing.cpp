@@ -1,0 +1,199 @@
+#include "documents/writing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "documents/placement.hpp"
+#include "documents/words.hpp"
+
+namespace lapilli::documents {
+
+namespace {
+
+bool blank_at(std::string_view text, size_t at) { return is_blank(static_cast<unsigned char>(text[at])); }
+
+// One line, in as many bytes.
+std::string in_one_line(std::string text) {
+  for (char& c : text) {
+    if (is_blank(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return text;
+}
+
+Range without_blanks(std::string_view text, Range range) {
+  while (!range.empty() && blank_at(text, range.begin)) ++range.begin;
+  while (!range.empty() && blank_at(text, range.end - 1)) --range.end;
+  return range;
+}
+
+// Links between two ranges, counted from their beginnings.
+std::vector<WordLink> links_between(const std::vector<WordLink>& links, Range source, Range target) {
+  std::vector<WordLink> inside;
+  for (WordLink l : links) {
+    if (l.source_begin < source.begin || l.source_end > source.end) continue;
+    if (l.target_begin < target.begin || l.target_end > target.end) continue;
+    l.source_begin -= source.begin;
+    l.source_end -= source.begin;
+    l.target_begin -= target.begin;
+    l.target_end -= target.begin;
+    inside.push_back(l);
+  }
+  return inside;
+}
+
+// Markup that goes into the text at a place, for the words up to `until`.
+struct Insertion {
+  size_t at, until;
+  std::string bytes;
+};
+
+class PartWriter {
+ public:
+  PartWriter(std::string& out, std::string_view bytes, const Passage& passage, const Part& part, const Style& style)
+      : out_(out), bytes_(bytes), passage_(passage), part_(part), style_(style), children_(part.tags.size() + 1) {}
+
+  void write(std::string_view target, const std::vector<WordLink>& links, bool whole_words) {
+    target_ = target;
+    ranges_ = place_tags(part_.text, target, part_.tags, links);
+    for (size_t i = 0; i < ranges_.size(); ++i) {
+      const uint32_t parent = part_.tags[i].parent;
+      children_[parent == Tag::kNoParent ? 0 : parent + 1].push_back(i);
+    }
+    if (whole_words) widen(0, {0, target.size()});
+    insert_children(0);
+    find_lines();
+    for (const Insertion& insertion : insertions_) {
+      words_up_to(insertion.at);
+      out_ += insertion.bytes;
+      at_ = insertion.until;
+      begins_line_ = false;
+    }
+    words_up_to(target.size());
+  }
+
+ private:
+  void sort_children(size_t level) {
+    std::stable_sort(children_[level].begin(), children_[level].end(), [&](size_t a, size_t b) {
+      return std::pair(ranges_[a].begin, ranges_[a].end) < std::pair(ranges_[b].begin, ranges_[b].end);
+    });
+  }
+
+  // Never deeper than kDeepestTag, nor is insert_children.
+  void widen(size_t level, Range in) {
+    sort_children(level);
+    for (const size_t tag : children_[level]) {
+      Range& r = ranges_[tag];
+      if (part_.tags[tag].shape == Shape::pair && !r.empty()) {
+        r.begin = std::clamp(r.begin, in.begin, in.end);
+        r.end = std::clamp(r.end, r.begin, in.end);
+        while (r.begin > in.begin && !blank_at(target_, r.begin - 1)) --r.begin;
+        while (r.end < in.end && !blank_at(target_, r.end)) ++r.end;
+      } else {
+        r = {std::max(r.begin, in.begin), std::max(r.end, in.begin)};
+      }
+      widen(tag + 1, r);
+      in.begin = r.end;
+    }
+  }
+
+  void insert_children(size_t level) {
+    sort_children(level);
+    for (const size_t i : children_[level]) {
+      const Tag& tag = part_.tags[i];
+      const Range r = ranges_[i];
+      if (tag.shape != Shape::pair) {
+        insertions_.push_back({r.begin, r.end, between_words(tag, r)});
+        continue;
+      }
+      insertions_.push_back({r.begin, r.begin, std::string(tag.open.of(bytes_))});
+      insert_children(i + 1);
+      insertions_.push_back({r.end, r.end, tag.close_as.empty() ? std::string(tag.close.of(bytes_)) : tag.close_as});
+    }
+  }
+
+  // What stands there without words of its own keeps apart from its neighbours as it did.
+  [[nodiscard]] std::string between_words(const Tag& tag, Range r) const {
+    std::string bytes(tag.open.of(bytes_));
+    if (!r.empty() || tag.glued) return bytes;
+    const bool ends = r.begin == target_.size();
+    if (tag.shape == Shape::kept && !ends) bytes += ' ';
+    while (ends && !bytes.empty() && blank_at(bytes, bytes.size() - 1)) bytes.pop_back();
+    const bool touches = r.begin > 0 && !blank_at(target_, r.begin - 1);
+    return touches && (ends || tag.shape == Shape::kept) ? " " + bytes : bytes;
+  }
+
+  void find_lines() {
+    if (part_.lines.empty()) return;
+    std::vector<Range> gaps = find_gaps(target_);
+    auto kept = insertions_.begin();  // in the order of the target, as gaps are
+    std::erase_if(gaps, [&](Range gap) {
+      while (kept != insertions_.end() && kept->until <= gap.begin) ++kept;
+      const bool in_kept = kept != insertions_.end() && kept->at < gap.begin;
+      return in_kept || (gap.empty() && !style_.balanced_lines);
+    });
+    std::vector<size_t> places;
+    for (size_t i = 0; i < part_.lines.size(); ++i) {
+      const double part = style_.balanced_lines
+                              ? static_cast<double>(i + 1) / static_cast<double>(part_.lines.size() + 1)
+                              : static_cast<double>(part_.lines[i].at) / static_cast<double>(part_.text.size());
+      places.push_back(static_cast<size_t>(part * static_cast<double>(target_.size())));
+    }
+    lines_ = nearest_gaps(gaps, places);
+  }
+
+  void words_up_to(size_t end) {
+    for (; line_ < lines_.size() && lines_[line_].begin >= at_ && lines_[line_].end <= end; ++line_) {
+      words({at_, lines_[line_].begin});
+      out_ += part_.lines[line_].bytes.of(bytes_);
+      at_ = lines_[line_].end;
+      begins_line_ = true;
+    }
+    words({at_, end});
+    at_ = std::max(at_, end);
+  }
+
+  void words(Range range) {
+    if (range.empty()) return;
+    style_.encode(out_, target_, range, begins_line_, passage_);
+    begins_line_ = false;
+  }
+
+  std::string& out_;
+  std::string_view bytes_;
+  const Passage& passage_;
+  const Part& part_;
+  const Style& style_;
+  std::vector<std::vector<size_t>> children_;  // 0: of the part; i + 1: of tag i
+  std::string_view target_;
+  std::vector<Range> ranges_;
+  std::vector<Insertion> insertions_;
+  std::vector<Range> lines_;
+  size_t at_ = 0, line_ = 0;
+  bool begins_line_ = true;
+};
+
+}  // namespace
+
+void write_passage(std::string& out, std::string_view bytes, const Passage& passage, const Translation& translation,
+                   const Style& style, bool whole_words) {
+  const std::string target = in_one_line(translation.text);
+  std::vector<size_t> ends;
+  for (const Part& part : passage.parts) ends.push_back((ends.empty() ? 0 : ends.back() + 1) + part.text.size());
+  std::vector<Range> cuts;
+  if (ends.size() > 1) {
+    cuts = cut_parts(segment_of(passage).text, target, std::span(ends).first(ends.size() - 1), translation.links);
+  }
+  cuts.push_back({target.size(), target.size()});
+  size_t begin = 0;
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    const Part& part = passage.parts[i];
+    if (i > 0) out += Range{passage.parts[i - 1].source.end, part.source.begin}.of(bytes);
+    const Range words = without_blanks(target, {begin, cuts[i].begin});
+    const Range source{ends[i] - part.text.size(), ends[i]};
+    PartWriter(out, bytes, passage, part, style)
+        .write(words.of(target), links_between(translation.links, source, words), whole_words);
+    begin = cuts[i].end;
+  }
+}
+
+}  // namespace lapilli::documents
