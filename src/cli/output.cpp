@@ -28,6 +28,11 @@ int print(std::string_view text) {
   return exit_ok;
 }
 
+int complain(int code, const std::string& message) {
+  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
+  return code;
+}
+
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
