@@ -219,8 +219,8 @@ LAPILLI_API void lapilli_cancel_token_free(lapilli_cancel_token* token);
 
 enum { LAPILLI_EARLY_STOPPING_FALSE = 0, LAPILLI_EARLY_STOPPING_TRUE = 1, LAPILLI_EARLY_STOPPING_NEVER = 2 };
 
-/* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` inputs are
- * finished. */
+/* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` are finished:
+ * inputs, of which one that is run sentence by sentence counts as often as it has sentences. */
 typedef int32_t (*lapilli_progress_function)(void* user, uint64_t done, uint64_t total);
 
 /* What is new of an input. Everything in it is valid during the call of the function only. */

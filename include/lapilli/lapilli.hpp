@@ -132,7 +132,7 @@ struct Options {
   std::optional<std::vector<Ids>> bad_words;
   std::string json;                         // further options, as generation_config.json writes them
   uint32_t batch = 0, steps_in_flight = 0;  // 0: chosen
-  // (finished inputs, all inputs); false cancels. Called from the generating thread.
+  // (finished, all) inputs, or sentences of such; false cancels. Called from the generating thread.
   std::function<bool(uint64_t done, uint64_t total)> progress;
   // "translate", "summarize" or "generate": the family's conventions for it. Empty: translate() translates, summarize()
   // summarizes, generate() knows none.

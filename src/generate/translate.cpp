@@ -119,11 +119,10 @@ class Translation {
     return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
   }
 
-  // Inputs of several pieces count by how many of these are done.
   bool report(uint64_t units) {
     if (!request_.progress) return true;
-    const uint64_t rest = total_ - failed_, all = std::max<uint64_t>(1, units_.size());
-    return request_.progress(failed_ + std::min<uint64_t>(units_done_ + units, all) * rest / all, total_);
+    const uint64_t all = units_.size();
+    return request_.progress(failed_ + std::min<uint64_t>(units_done_ + units, all), failed_ + all);
   }
 
   [[nodiscard]] GenerateRequest request() {

@@ -44,7 +44,7 @@ struct TranslateRequest {
   // translate, and the text is long (Split in generate/pieces.hpp). Otherwise a text that exceeds the model's positions
   // is an error; nothing is cut off.
   std::optional<bool> split;
-  // Called after every piece of work, (finished inputs, all inputs); false cancels.
+  // Called after every piece of work, (finished, all) inputs, or sentences of those that are split; false cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
   // Text and ids of each input's best sequence as they come. Joined they are that sequence's text and ids, those of the
   // decoder prompt included. Inputs take turns; within one, everything comes in order.

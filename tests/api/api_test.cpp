@@ -373,6 +373,26 @@ TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {
   EXPECT_NE(results.text(3), "cancelled");
 }
 
+TEST_F(ApiDevice, ProgressCountsSentences) {
+  struct Seen {
+    uint64_t done = 0, total = 0;
+  } seen;
+  lapilli_options options = lapilli_default_options();
+  options.batch = 1;
+  options.split_sentences = 1;
+  options.progress_user = &seen;
+  options.progress = [](void* user, uint64_t done, uint64_t total) -> int32_t {
+    auto* s = static_cast<Seen*>(user);
+    EXPECT_GE(done, s->done);
+    *s = {done, total};
+    return 0;
+  };
+  Results results;
+  generate({"Hello.", "Where is it? I do not know. Good morning."}, &options, results);
+  EXPECT_EQ(seen.total, 4u);
+  EXPECT_EQ(seen.done, 4u);
+}
+
 TEST_F(ApiDevice, CancelledFromAnotherThread) {
   std::atomic<bool> running{false};
   lapilli_options options = lapilli_default_options();
