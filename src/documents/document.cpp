@@ -145,6 +145,10 @@ Result<Document> Document::parse(Kind kind, std::string bytes) {
 
 const std::vector<Segment>& Document::segments() const { return content_->segments; }
 
+size_t Document::line(size_t segment) const {
+  return line_of(content_->bytes, content_->passages[segment].source().begin);
+}
+
 Result<std::string> Document::render(std::span<const Translation> translations) const {
   const size_t count = segments().size();
   if (translations.size() != count) {

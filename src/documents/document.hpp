@@ -66,6 +66,8 @@ class Document {
 
   // In the order of the document.
   [[nodiscard]] const std::vector<Segment>& segments() const;
+  // The line, from 1, in which a segment begins.
+  [[nodiscard]] size_t line(size_t segment) const;
 
   // One translation for each segment, in their order. One that is its segment's text leaves all bytes of that segment
   // as they were. invalid_argument: another number of them, or no UTF-8.
