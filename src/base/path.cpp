@@ -47,6 +47,11 @@ int open_to_lock(const std::string& path) {
   return _wopen(to_wide(path).c_str(), _O_RDWR | _O_CREAT | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
 }
 
+int open_to_write(const std::string& path, bool append) {
+  const int how = _O_WRONLY | _O_CREAT | _O_BINARY | _O_NOINHERIT | (append ? _O_APPEND : _O_TRUNC);
+  return _wopen(to_wide(path).c_str(), how, _S_IREAD | _S_IWRITE);
+}
+
 std::string environment(const char* name) {
   const wchar_t* value = _wgetenv(to_wide(name).c_str());
   return value ? to_utf8(value) : "";
@@ -64,6 +69,10 @@ std::FILE* open_stream(const std::string& path, const char* mode) { return std::
 int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 
 int open_to_lock(const std::string& path) { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666); }
+
+int open_to_write(const std::string& path, bool append) {
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+}
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -148,6 +157,31 @@ std::optional<uint64_t> free_bytes(const std::string& directory) {
   const fs::space_info space = fs::space(native(directory), error);
   if (error || space.available == static_cast<std::uintmax_t>(-1)) return {};
   return space.available;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::equivalent(native(a), native(b), error) && !error;
+}
+
+uint64_t file_time(const std::string& path) {
+  std::error_code error;
+  const auto time = fs::last_write_time(native(path), error);
+  return error ? 0 : static_cast<uint64_t>(time.time_since_epoch().count());
+}
+
+bool list_folder(const std::string& path, std::vector<FolderEntry>& entries) {
+  std::error_code error;
+  fs::directory_iterator at(native(path), error);
+  for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    const std::string name = utf8(at->path().filename());
+    FileKind kind = file_kind(utf8(at->path()));
+    if (kind == FileKind::directory && at->is_symlink(ignored)) kind = FileKind::other;
+    entries.push_back({name, kind});
+  }
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return succeeded(error);
 }
 
 std::string link_target(const std::string& path) {

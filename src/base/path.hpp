@@ -36,6 +36,19 @@ std::vector<std::string> names_in(const std::string& directory);  // sorted; non
 // What may still be written to the file system of a directory; nothing if it does not tell.
 std::optional<uint64_t> free_bytes(const std::string& directory);
 
+// A descriptor to write to: behind what the file holds, or to a file that is empty then. errno says why not.
+int open_to_write(const std::string& path, bool append);
+// Two names of one file or folder that is there.
+bool same_file(const std::string& a, const std::string& b);
+uint64_t file_time(const std::string& path);  // when it was written last, by a clock of the system's; 0 if unknown
+
+struct FolderEntry {
+  std::string name;  // without the folder's
+  FileKind kind;     // of what a link leads to, but a link to a folder is `other`
+};
+// Sorted by name. errno says why not.
+bool list_folder(const std::string& path, std::vector<FolderEntry>& entries);
+
 // Where a link leads; "" if it is none.
 std::string link_target(const std::string& path);
 // The folder that a file lies in, with links followed as far as they are there.

@@ -14,11 +14,6 @@ struct DevicesArguments {
   bool json = false;
 };
 
-int complain(int status, const std::string& message) {
-  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
-  return exit_code(status);
-}
-
 int run_devices(const DevicesArguments& arguments) {
   int status = LAPILLI_OK;
   std::string text;
@@ -34,10 +29,10 @@ int run_devices(const DevicesArguments& arguments) {
     status = table.status;
     text = table.text;
   }
-  if (status != LAPILLI_OK) return complain(status, text);
+  if (status != LAPILLI_OK) return complain(exit_code(status), text);
   if (const int code = print(text); code != exit_ok || arguments.device.empty()) return code;
   const auto choice = tools::device_choice(arguments.device, arguments.caps);
-  return choice.status == LAPILLI_OK ? exit_ok : complain(choice.status, choice.text);
+  return choice.status == LAPILLI_OK ? exit_ok : complain(exit_code(choice.status), choice.text);
 }
 }  // namespace
 

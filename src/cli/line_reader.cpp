@@ -55,7 +55,7 @@ void LineReader::fill() {
   }
   if (got < 0) error_ = interrupted() ? 0 : errno;
   end_ = true;
-  if (got == 0 && partial_.bytes > 0) finish_line();  // a last line without line end
+  if (got == 0 && partial_.bytes > 0) finish_line(false);  // a last line without line end
 }
 
 void LineReader::take(const char* data, size_t size) {
@@ -65,23 +65,28 @@ void LineReader::take(const char* data, size_t size) {
     const size_t used = newline ? part + 1 : part;
     partial_.bytes += used;
     // One byte more than allowed is kept, for the carriage return of a line that is just short enough.
-    const size_t room = kMaxLineBytes + 1 - partial_.text.size();
+    const size_t room = longest_ + 1 - partial_.text.size();
     partial_.text.append(data, std::min(part, room));
     if (part > room) partial_.too_long = true;
-    if (newline) finish_line();
+    if (newline) finish_line(true);
     data += used;
     size -= used;
   }
 }
 
-void LineReader::finish_line() {
+void LineReader::finish_line(bool newline) {
   std::string& text = partial_.text;
   if (lines_ == 0) refusal_ = not_utf8(text);
   end_ = end_ || !refusal_.empty();
   if (!refusal_.empty()) return;
-  if (!partial_.too_long && !text.empty() && text.back() == '\r') text.pop_back();
-  if (lines_ == 0 && text.compare(0, 3, kByteOrderMark) == 0) text.erase(0, 3);
-  if (text.size() > kMaxLineBytes) partial_.too_long = true;
+  partial_.end = newline ? "\n" : "";
+  if (!partial_.too_long && !text.empty() && text.back() == '\r') {
+    text.pop_back();
+    partial_.end = newline ? "\r\n" : "\r";
+  }
+  partial_.marked = lines_ == 0 && text.compare(0, 3, kByteOrderMark) == 0;
+  if (partial_.marked) text.erase(0, 3);
+  if (text.size() > longest_) partial_.too_long = true;
   if (partial_.too_long) text.clear();
   partial_.number = ++lines_;
   ready_.push_back(std::move(partial_));

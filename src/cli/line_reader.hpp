@@ -19,11 +19,13 @@ struct Line {
   uint64_t number = 0;  // from 1
   uint64_t bytes = 0;   // in the file, line end included
   bool too_long = false;
+  bool marked = false;        // a byte order mark stood in front of it
+  std::string_view end = "";  // "\n", "\r\n"; behind a last line nothing, or "\r"
 };
 
 class LineReader {
  public:
-  explicit LineReader(InputFile file) : file_(std::move(file)) {}
+  explicit LineReader(InputFile file, size_t longest = kMaxLineBytes) : file_(std::move(file)), longest_(longest) {}
 
   // Waits until there is a line, then gives what can be had without waiting, at most `limit` lines: a line typed at a
   // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end and when interrupted. The lines before
@@ -41,9 +43,10 @@ class LineReader {
  private:
   void fill();
   void take(const char* data, size_t size);
-  void finish_line();
+  void finish_line(bool newline);
 
   InputFile file_;
+  size_t longest_;
   std::deque<Line> ready_;
   Line partial_;
   std::vector<char> buffer_;

@@ -158,11 +158,6 @@ std::string configured_by(const Configured& configured, const std::string& messa
   return message;
 }
 
-int complain(int code, const std::string& message) {
-  std::fprintf(stderr, "lapilli: %s\n", message.c_str());
-  return code;
-}
-
 int wrong_usage(const std::string& message) { return complain(exit_usage, message); }
 
 // Empty if the commands and options are set now; else what the program ends with.

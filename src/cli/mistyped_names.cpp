@@ -48,7 +48,9 @@ bool reads_as_file_name(const std::string& argument) {
 
 std::string why_no_text(const std::string& argument) {
   if (directory_exists(argument))
-    return argument + " is a directory; name the files in it, or say --text if these words are the text";
+    return argument +
+           " is a directory; name the files in it, say --suffix .fr or -o FOLDER/ to have them translated one by one, "
+           "or --text if these words are the text";
   if (reads_as_file_name(argument))
     return "there is no file " + argument + "; if it is a text and no mistyped name, say --text";
   return "";

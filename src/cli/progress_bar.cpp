@@ -19,14 +19,6 @@ bool ProgressBar::due() {
 
 double ProgressBar::seconds() const { return std::chrono::duration<double>(last_ - start_).count(); }
 
-void ProgressBar::show(double share, uint64_t lines) {
-  if (!due()) return;
-  char done[64];
-  std::snprintf(done, sizeof done, "%llu lines, %.1f/s", static_cast<unsigned long long>(lines),
-                static_cast<double>(lines) / seconds());
-  draw(share, done);
-}
-
 void ProgressBar::show(double share, const std::string& done) {
   if (first_ < 0) first_ = share;
   if (due()) draw(share, done);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 
 namespace lapilli::cli {
@@ -14,9 +13,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // `share` of the file in 0..1 and the lines done. Draws at most ten times a second.
-  void show(double share, uint64_t lines);
-  // The same with other words for what is done. What the first call says was there before.
+  // `share` of the file in 0..1, and what is done of it. Draws at most ten times a second. What the first call says was
+  // there before.
   void show(double share, const std::string& done);
   // Takes the bar away, before other text is written.
   void clear();

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 
 #include "base/path.hpp"
 
@@ -62,6 +63,11 @@ long write_some(int fd, const char* from, size_t bytes) {
   constexpr size_t kMost = 32768;  // consoles take no more at once
   return _write(fd, from, static_cast<unsigned>(std::min(bytes, kMost)));
 }
+
+int sync_file(int fd) { return _commit(fd) == 0 ? 0 : errno; }
+void close_file(int fd) { _close(fd); }
+
+bool output_may_be_shown() { return false; }
 
 void catch_interrupts() {
   for (const int number : {SIGINT, SIGTERM}) {
@@ -120,7 +126,47 @@ long write_some(int fd, const char* from, size_t bytes) {
   }
 }
 
+int sync_file(int fd) {
+  // Not every file system knows it.
+  return fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+}
+void close_file(int fd) { ::close(fd); }
+
 bool is_terminal(int fd) { return isatty(fd) != 0; }
+
+namespace {
+
+// The group of a process, 0 if it is gone: the third number behind the name, which stands in the last parentheses.
+int group_of(const std::string& process) {
+  char text[512];
+  InputFile file = InputFile::open("/proc/" + process + "/stat");
+  const long got = file.ok() ? file.read(text, sizeof text - 1) : 0;
+  text[std::max(got, 0L)] = '\0';
+  const char* name_end = std::strrchr(text, ')');
+  char state = 0;
+  int parent = 0, group = 0;
+  return name_end && std::sscanf(name_end + 1, " %c %d %d", &state, &parent, &group) == 3 ? group : 0;
+}
+
+bool shows(const std::string& process) {
+  const std::string files = "/proc/" + process + "/fd/";
+  const std::string to = link_target(files + "1");
+  return link_target(files + "0").starts_with("pipe:") && (to.starts_with("/dev/pts/") || to.starts_with("/dev/tty"));
+}
+
+}  // namespace
+
+bool output_may_be_shown() {
+  struct stat info {};
+  if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode)) return false;
+  std::vector<FolderEntry> processes;
+  if (group_of("self") == 0 || !list_folder("/proc", processes)) return true;
+  const std::string own = std::to_string(getpid());
+  return std::any_of(processes.begin(), processes.end(), [&](const FolderEntry& entry) {
+    if (entry.name.find_first_not_of("0123456789") != std::string::npos || entry.name == own) return false;
+    return group_of(entry.name) == getpgrp() && shows(entry.name);
+  });
+}
 
 int terminal_columns() {
   winsize size{};

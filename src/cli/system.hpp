@@ -19,9 +19,18 @@ void prepare_streams();
 // does not wait by itself.
 long write_some(int fd, const char* from, size_t bytes);
 
+// 0, or errno: on the disk, so that a name that leads to the file leads to all of it.
+int sync_file(int fd);
+void close_file(int fd);
+
 bool is_terminal(int fd);
 // Columns of the terminal on stderr; 80 if unknown.
 int terminal_columns();
+
+// Somebody may be showing what this program prints on the terminal that its messages go to: stdout is a pipe, and a
+// program that reads from one and writes to the terminal (a pager, tee) belongs to the same job of the shell. Where
+// that cannot be found out, every pipe may be such.
+bool output_may_be_shown();
 
 // Something that can be read line by line is there: a file, a pipe, a device; not a directory.
 bool is_readable_file(const std::string& path);

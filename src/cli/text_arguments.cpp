@@ -8,7 +8,10 @@
 #include <limits>
 #include <string_view>
 
+#include "base/path.hpp"
 #include "cli/commands.hpp"
+#include "cli/file_format.hpp"
+#include "cli/output_names.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -43,6 +46,41 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
   command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
   auto* split = command.add_flag("--split", a.split, "Every sentence by itself; without it, those of long lines are");
   command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
+}
+
+void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
+  command
+      .add_option(
+          "-o,--output", f.output,
+          "Write to FILE, all inputs one behind the other; to a folder (FILE ends with /, or is one): every file "
+          "to one of its own")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--suffix", f.suffix,
+          "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt")
+      ->type_name("TEXT");
+  command.add_flag("--resume", f.resume, "Go on where an earlier run of the same with -o or --suffix was ended");
+  command.add_flag("--force", f.force, "Write over files that are there; with --resume: begin anew what cannot go on");
+  command
+      .add_option("--format", f.format,
+                  about.languages
+                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, lines, and what the "
+                        "name says of files that are written to others (-o, --suffix)"
+                      : "lines, jsonl or tsv; without it, lines, and what the name says of files that are "
+                        "written to others (-o, --suffix)")
+      ->type_name("FORMAT");
+  command.add_option("--field", f.field, "JSON lines: the member that is the text")
+      ->type_name("NAME")
+      ->capture_default_str();
+  f.to_field = about.result;
+  command.add_option("--to-field", f.to_field, "JSON lines: the member that the result becomes")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--column", f.column,
+                  "TSV: the column that is replaced by its translation, a number from 1 or its name in the first line")
+      ->type_name("COLUMN");
 }
 
 void add_search(CLI::App& command, TextArguments& a) {
@@ -143,11 +181,39 @@ CLI::Validator finite_number() {
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
   add_inputs(command, about, a);
+  add_files(command, about, a.files);
   add_search(command, a);
   add_output(command, a);
 }
 
-std::string contradiction(const TextArguments& a) {
+bool FileArguments::one_each() const { return !suffix.empty() || names_folder(output) || directory_exists(output); }
+
+namespace {
+
+std::string contradiction_of_files(const TextArguments& a, bool documents) {
+  const FileArguments& f = a.files;
+  const auto format = format_called(f.format);
+  if (!f.format.empty() && !format) return "--format: \"" + f.format + "\" is none; --help lists them";
+  if (format && is_document(*format) && !documents)
+    return "--format " + f.format + ": documents can be translated only";
+  if (format == Format::tsv && f.column.empty()) return "--format tsv needs --column";
+  if (f.resume && !f.wanted()) return "--resume needs -o or --suffix";
+  if (f.force && !f.wanted()) return "--force needs -o or --suffix";
+  if (f.resume && !a.attention.file.empty()) return "--resume does not go with --attention";
+  if (f.suffix.find_first_of("/\\") != std::string::npos) return "--suffix goes into a name; it has no / in it";
+  if (!f.suffix.empty() && !f.output.empty() && !names_folder(f.output) && !directory_exists(f.output))
+    return "--suffix gives every file its own; behind -o stands a folder then, or say " + f.output + "/";
+  if (a.stream && f.wanted()) return "--stream prints what comes; it does not go with -o or --suffix";
+  const bool results = a.json || a.ids || a.stream || a.attention.wanted();
+  if (results && format && *format != Format::lines)
+    return "--json, --ids, --stream, --alignment and --attention take lines";
+  return "";
+}
+
+}  // namespace
+
+std::string contradiction(const TextArguments& a, bool documents) {
+  if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";

@@ -17,8 +17,20 @@ struct TextCommand {
   const char* task;         // lapilli_options::task
   const char* description;  // in --help
   const char* footer;
-  bool whole_files;  // a file or an argument is one text; otherwise every line of it is
-  bool languages;    // --from, --to, --no-split
+  const char* result;  // what JSON lines call it
+  bool whole_files;    // a file or an argument is one text; otherwise every line of it is
+  bool languages;      // --from, --to, --no-split
+};
+
+// Where the output goes, and what kind of text comes in.
+struct FileArguments {
+  std::string output, suffix, format, field = "text", to_field, column;
+  bool resume = false, force = false;
+
+  // Every file to one of its own.
+  [[nodiscard]] bool one_each() const;
+  // Something is written that gets its name when it is complete.
+  [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }
 };
 
 struct TextArguments {
@@ -32,6 +44,7 @@ struct TextArguments {
        stream = false;
   bool split = false, no_split = false;
   bool lines = false;
+  FileArguments files;
   AttentionArguments attention;
   // Sampling: as given, for numbers go into the options' JSON.
   bool sample = false;
@@ -47,8 +60,8 @@ int run_texts(const TextCommand& about, const TextArguments& arguments, const Co
 
 void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& arguments);
 
-// What contradicts itself; empty if nothing does.
-std::string contradiction(const TextArguments& arguments);
+// What contradicts itself; empty if nothing does. `documents`: the command takes them.
+std::string contradiction(const TextArguments& arguments, bool documents);
 
 // The JSON that --options gives, or the file that it names, into `text`. 0, or errno of the file.
 int read_options(const TextArguments& arguments, std::string& text);

@@ -28,6 +28,10 @@ Examples:
   lapilli translate --alignment --attention map.png "The cat sleeps."
   lapilli translate --options '{"no_repeat_ngram_size": 0, "length_penalty": 0.8}' letter.txt
   lapilli translate --options @settings.json letter.txt      the same, from a file
+  lapilli translate -o lettre.md letter.md      a document; its name appears when it is complete
+  lapilli translate --suffix .fr letters/ notes.txt          every file in the folder to NAME.fr.ENDING beside it
+  lapilli translate --suffix .fr --resume letters/ notes.txt    what an interruption left
+  lapilli translate --format jsonl --field title < in.jsonl > out.jsonl
 
 )";
 
@@ -40,6 +44,7 @@ Examples:
   lapilli summarize --model ./bart-large-cnn article.txt
   lapilli summarize --model ./t5-small --beam 1 --stream article.txt
   lapilli summarize --model ./pegasus-xsum --lines --json articles.txt
+  lapilli summarize --model ./bart-large-cnn -o summaries/ articles/
 
 )";
 
@@ -54,11 +59,22 @@ Examples:
 
 )";
 
+constexpr const char* kFileRules =
+    R"(Files (-o, --suffix): a file is written as NAME.part and gets its name when it is complete. What is there already is
+an error unless --force is given. NAME.part.journal remembers how far it is: --resume goes on there, if inputs, model,
+options and version are the same, and gives the same bytes. In folders, files with known endings are taken (.txt .text
+.md .markdown .html .htm .xhtml .srt .vtt .jsonl .ndjson, with --column .tsv), hidden ones and those of the same suffix
+left out. By these endings documents keep their structure, JSON lines their members and TSV its columns; the text of
+what fails stays, and is reported.
+
+)";
+
 constexpr TextCommand kCommands[] = {
-    {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, false, true},
-    {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, true, false},
-    {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter, true,
-     false},
+    {"translate", "translate", "Translate text, files or standard input, line by line", kTranslateFooter, "translation",
+     false, true},
+    {"summarize", "summarize", "Summarize a text, files or standard input", kSummarizeFooter, "summary", true, false},
+    {"generate", "generate", "Run a model on text as it is, without the conventions of a task", kGenerateFooter,
+     "output", true, false},
 };
 
 }  // namespace
@@ -68,7 +84,7 @@ void add_text_commands(CLI::App& app, Context& context) {
     auto a = std::make_shared<TextArguments>();
     CLI::App* command = app.add_subcommand(about.name, about.description);
     add_text_arguments(*command, about, *a);
-    command->footer(about.footer + std::string(kFileNameRule) + "\n" + kExitCodeHelp);
+    command->footer(about.footer + std::string(kFileRules) + kFileNameRule + "\n" + kExitCodeHelp);
     command->callback([&context, &about, a] {
       a->inputs.insert(a->inputs.end(), context.behind_dashes.begin(), context.behind_dashes.end());
       context.run = [&context, &about, a] { return run_texts(about, *a, context); };

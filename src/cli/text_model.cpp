@@ -32,7 +32,7 @@ bool refuse(LineResult& result, std::string why) {
 }
 
 void leave_all(LineResults& results, Error error, int code) {
-  for (LineResult& line : results.lines) line = {"", LAPILLI_CANCELLED, nullptr, {}};
+  for (LineResult& line : results.lines) line = {"", LAPILLI_CANCELLED, nullptr, 0, {}};
   results.fatal = std::move(error);
   results.fatal_code = code;
 }
@@ -128,6 +128,7 @@ void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineR
   for (size_t i = 0; i < inputs.owners.size(); ++i) {
     LineResult& result = results.lines[inputs.owners[i]];
     result.output = &(*results.made)[i];
+    result.input = i;
     if (!result.output->ok()) {
       result.status = result.output->error->status();
       result.error = named_as_typed(arguments_, result.output->error->message());
@@ -135,6 +136,18 @@ void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineR
       attend(i, lines[inputs.owners[i]].text, results, result);
     }
   }
+}
+
+std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results, size_t line) const {
+  const size_t input = results.lines[line].input;
+  std::vector<lapilli_word_link> links;
+  for (size_t piece = 0; piece < Attention::pieces(*results.made, input); ++piece) {
+    auto attention = Attention::run(*model_, *results.made, input, 0, piece);
+    if (!attention) continue;
+    if (const auto found = attention->align(); found)
+      links.insert(links.end(), found.value().begin(), found.value().end());
+  }
+  return links;
 }
 
 // What was asked for of attention and alignment. An error of the line is its own; one that all others would have, too,

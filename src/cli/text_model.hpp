@@ -20,6 +20,7 @@ struct LineResult {
   std::string error;
   lapilli_status status = LAPILLI_OK;  // LAPILLI_CANCELLED: not finished
   const Output* output = nullptr;
+  size_t input = 0;                     // the output's place among LineResults::made
   std::vector<std::string> alignments;  // of each sequence, as it is printed behind it
 };
 
@@ -49,6 +50,11 @@ class TextModel {
   };
   // `lines_before`: of the sources that are done. What is drawn for a line is a matter of its number alone.
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
+
+  // What belongs together in a line that has an output; nothing where the alignment fails or finds nothing.
+  [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
+  // From now on what comes out of a line does not depend on what it is run with, nor on what was run before.
+  void make_deterministic() { options_.deterministic = true; }
 
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 

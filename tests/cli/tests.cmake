@@ -5,9 +5,10 @@ if(LAPILLI_BUILD_SAMPLES)
   add_dependencies(test_cli sample_minimal sample_minimal_c)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
-# The program's own reader of lines, for what no file of a test can do, and its notes.
-target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/line_reader.cpp ${PROJECT_SOURCE_DIR}/src/cli/system.cpp
-  ${PROJECT_SOURCE_DIR}/src/cli/notes.cpp)
+# What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
+foreach(source blanks journal json_object line_reader notes output output_names progress_text record_format system)
+  target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
+endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time.
