@@ -52,6 +52,54 @@ TEST(Path, KindsOfFiles) {
   EXPECT_EQ(file_kind("\xff\xfe"), FileKind::none);  // not UTF-8
 }
 
+TEST(Path, FilesAreWrittenAndRenamed) {
+  const TempDirectory folder;
+  const std::string a = folder.path() + "/été", b = folder.write("b", "old");
+  for (const auto& [append, content] : {std::pair{true, "x"}, std::pair{true, "xx"}, std::pair{false, "x"}}) {
+    const int fd = open_to_write(a, append);
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(::write(fd, "x", 1), 1);
+    EXPECT_EQ(::close(fd), 0);
+    EXPECT_EQ(read_text_file(a).value(), content);
+  }
+  EXPECT_GT(file_time(a), 0u);
+  EXPECT_FALSE(same_file(a, b));
+  ASSERT_TRUE(rename_file(a, b));
+  EXPECT_EQ(read_text_file(b).value(), "x");
+  EXPECT_FALSE(file_exists(a));
+  EXPECT_TRUE(same_file(b, folder.path() + "/../" + folder.path().substr(folder.path().rfind('/')) + "/b"));
+  EXPECT_FALSE(same_file(a, a)) << "it is not there";
+  EXPECT_FALSE(rename_file(a, b));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(open_to_write(folder.path() + "/none/a", false), -1);
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST(Path, FoldersAreMadeAndListed) {
+  const TempDirectory folder;
+  ASSERT_TRUE(make_directories(folder.path() + "/été/deep"));
+  EXPECT_TRUE(make_directories(folder.path() + "/été/deep"));
+  folder.write("b", "x");
+  folder.write("a", "x");
+  ASSERT_EQ(::symlink("été", (folder.path() + "/link").c_str()), 0);
+  ASSERT_EQ(::symlink("b", (folder.path() + "/c").c_str()), 0);
+  std::vector<FolderEntry> entries;
+  ASSERT_TRUE(list_folder(folder.path(), entries));
+  const std::pair<std::string, FileKind> expected[] = {{"a", FileKind::regular},
+                                                       {"b", FileKind::regular},
+                                                       {"c", FileKind::regular},
+                                                       {"link", FileKind::other},
+                                                       {"été", FileKind::directory}};
+  ASSERT_EQ(entries.size(), std::size(expected));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].name, expected[i].first);
+    EXPECT_EQ(entries[i].kind, expected[i].second) << entries[i].name;
+  }
+  EXPECT_FALSE(list_folder(folder.path() + "/none", entries));
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_FALSE(make_directories(folder.path() + "/a/below"));
+}
+
 TEST(Path, LinksAreFollowed) {
   const TempDirectory folder;
   ASSERT_EQ(::mkdir((folder.path() + "/été").c_str(), 0700), 0);
