@@ -12,7 +12,7 @@ enum ExitCode : int {
   exit_input = 3,   // an input or model file is missing, broken or not supported
   exit_device = 4,  // no Vulkan device, or it was lost or hangs
   exit_memory = 5,
-  exit_output = 6,  // stdout, or a fetched file, cannot be written
+  exit_output = 6,  // standard output or a file cannot be written
   exit_internal = 70,
   exit_interrupted = 130,  // Ctrl-C; 143 for SIGTERM
   exit_broken_pipe = 141,  // the reader of stdout went away

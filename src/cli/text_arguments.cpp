@@ -27,7 +27,8 @@ void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
             for (const std::string& input : given) a.inputs.push_back(unprotect(input));
             return true;
           },
-          "Texts or files; an argument that names a file is a file; - is standard input")
+          "Texts or files; an argument that names a file is a file; - is standard input. With --suffix, or a folder "
+          "behind -o, files and folders")
       ->expected(0, CLI::detail::expected_max_vector_size)
       ->allow_extra_args()
       ->type_name("INPUT");
