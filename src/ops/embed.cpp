@@ -84,6 +84,18 @@ struct Part {
   RowSlice positions, rows;
 };
 
+// The ids of these rows begin `offset` words behind what is bound.
+Result<Operand> bind_ids(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a,
+                         const RowSlice& rows, uint32_t& offset) {
+  if (a.place == Place::step) return bind_whole(context, 0, node.inputs[kIds], graph::Access::read);
+  // Counting looks at a sentence's ids from its first one on.
+  uint64_t first = rows.begin;
+  if (a.uncounted_id != kNoId) first = a.place == Place::spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
+  Operand ids = bind_range(context, 0, {node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read}, offset);
+  offset += static_cast<uint32_t>(rows.begin - first);
+  return ids;
+}
+
 Status lower_part(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const Part& part,
                   std::vector<Dispatch>& out) {
   const auto& [ids, places, rows] = part;
@@ -99,16 +111,8 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   d.groups = rows.end - rows.begin;
   if (x.live_rows && d.groups == x.rows) follow_live_rows(d, 1, 1);
   uint32_t di = 0, dt = 0, dx = 0, dp = 0;
-  if (step) {
-    LAPILLI_TRY(const auto lineage, bind_whole(context, 0, node.inputs[kIds], graph::Access::read));
-    d.operands.push_back(lineage);
-  } else {
-    // Counting looks at a sentence's ids from its first one on.
-    uint64_t first = rows.begin;
-    if (a.uncounted_id != kNoId) first = spans ? 0 : rows.begin / a.rows_per_slot * a.rows_per_slot;
-    d.operands.push_back(bind_range(context, 0, {node.inputs[kIds], first * 4, rows.end * 4, graph::Access::read}, di));
-    di += static_cast<uint32_t>(rows.begin - first);
-  }
+  LAPILLI_TRY(const auto bound_ids, bind_ids(context, node, a, rows, di));
+  d.operands.push_back(bound_ids);
   const uint64_t panel = packed::panel_words(a.d);
   d.operands.push_back(bind_range(context, 1,
                                   {node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
