@@ -6,7 +6,7 @@
 
 namespace lapilli::tools {
 
-// `described`: what `lapilli inspect --json` prints.
-std::string inspect_table(const nlohmann::ordered_json& described);
+// `json`: what `lapilli inspect --json` prints.
+std::string inspect_table(const nlohmann::ordered_json& json);
 
 }  // namespace lapilli::tools

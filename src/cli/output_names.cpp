@@ -15,6 +15,10 @@ std::string_view last_part(std::string_view path) {
   return at == std::string_view::npos ? path : path.substr(at + 1);
 }
 
+std::string folder_of(std::string_view path) {
+  return std::string(path.substr(0, path.size() - last_part(path).size()));
+}
+
 std::string_view extension(std::string_view path) {
   const std::string_view name = last_part(path);
   const size_t dot = name.rfind('.');

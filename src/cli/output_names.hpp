@@ -8,6 +8,8 @@ namespace lapilli::cli {
 
 // "letter.txt" of "a/letter.txt".
 std::string_view last_part(std::string_view path);
+// "a/" of "a/letter.txt"; "" of "letter.txt".
+std::string folder_of(std::string_view path);
 // ".txt" of "a/letter.txt"; "" of "a/letter", ".profile" and "..".
 std::string_view extension(std::string_view path);
 // Ends like the name of a folder: with a separator.

@@ -41,7 +41,7 @@ std::optional<Journal> journal_in(const std::string& name) {
 
 // A new name of a file is on the disk when its folder is.
 void sync_folder(const std::string& path) {
-  std::string folder(path.substr(0, path.size() - last_part(path).size()));
+  const std::string folder = folder_of(path);
   const int fd = open_to_read(folder.empty() ? "." : folder);
   if (fd < 0) return;
   (void)sync_file(fd);
@@ -86,7 +86,7 @@ std::string TargetFile::obstacle(bool force, bool resume) const {
 }
 
 int TargetFile::open_part(bool append) {
-  const std::string folder = name_.substr(0, name_.size() - last_part(name_).size());
+  const std::string folder = folder_of(name_);
   if (!folder.empty() && !directory_exists(folder) && !make_directories(folder)) return fail(folder);
   file_ = open_to_write(direct_ ? name_ : part_of(name_), append);
   return file_ >= 0 ? exit_ok : fail(direct_ ? name_ : part_of(name_));
