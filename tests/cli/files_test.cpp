@@ -332,21 +332,21 @@ void expect_resumed_as_uninterrupted(const std::string& name, const std::string&
   EXPECT_EQ(names_in(folder.path()), (Names{name, "parts.out", "whole.out"}));
 }
 
-TEST(CliDevice, ResumedLinesAreThoseOfAnUninterruptedRun) {
+TEST(CliDeviceResume, ResumedLinesAreThoseOfAnUninterruptedRun) {
   expect_resumed_as_uninterrupted("letter", many_lines(kLines), {0, 300}, {});
 }
 
-TEST(CliDevice, ResumedDocumentsAreThoseOfAnUninterruptedRun) {
+TEST(CliDeviceResume, ResumedDocumentsAreThoseOfAnUninterruptedRun) {
   expect_resumed_as_uninterrupted("letter.txt", many_lines(kLines), {0}, {});
 }
 
-TEST(CliDevice, ResumedDrawingIsThatOfAnUninterruptedRun) {
+TEST(CliDeviceResume, ResumedDrawingIsThatOfAnUninterruptedRun) {
   expect_resumed_as_uninterrupted("letter", many_lines(kLines), {100},
                                   {"--sample", "--seed", "7", "--max-length", "20"});
 }
 
 // What is done already is not done again, and what failed then failed.
-TEST(CliDevice, InterruptedFilesAreResumed) {
+TEST(CliDeviceResume, InterruptedFilesAreResumed) {
   TemporaryFolder folder;
   const std::string file = folder.file("letter", "\xff\n" + many_lines(kLines)), to = (folder.path() / "out").string();
   const std::vector<std::string> arguments{"translate", "-o",      to,  file,      "--beam",

@@ -11,13 +11,15 @@ foreach(source blanks journal json_object line_reader notes output output_names 
 endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-# Measuring a device's limits takes some seconds a time.
-set(without -*BenchPerOp*)
+# Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
+set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS fast)
 lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
+lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
+lapilli_gpu_test(cli.first_inputs COMMAND test_cli --gtest_filter=*DeviceFirstInputs* LABELS slow)
 lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
   FAIL_REGULAR_EXPRESSION "Running 0 tests")
