@@ -65,11 +65,11 @@ class PartBuilder {
   void words(Range source, std::string_view decoded);
   void line(Range source);
   // Tags of one kind have one key.
-  void open(Range source, uint32_t key) { pieces_.push_back({Piece::open, source, {}, key}); }
+  void open(Range source, uint32_t key) { pieces_.push_back({Kind::open, source, {}, key}); }
   void close(Range source, uint32_t key, std::string as = {}) {
-    pieces_.push_back({Piece::close, source, std::move(as), key});
+    pieces_.push_back({Kind::close, source, std::move(as), key});
   }
-  void point(Range source) { pieces_.push_back({Piece::point, source, {}}); }
+  void point(Range source) { pieces_.push_back({Kind::point, source, {}}); }
   // Words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
   void kept(Range source, std::string_view text);
 
@@ -78,8 +78,9 @@ class PartBuilder {
   bool finish(std::vector<Part>& parts);
 
  private:
+  enum class Kind { words, line, open, close, point, kept };
   struct Piece {
-    enum Kind { words, line, open, close, point, kept } kind;
+    Kind kind;
     Range source;
     std::string text;
     uint32_t key = 0;

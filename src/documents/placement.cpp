@@ -463,7 +463,10 @@ size_t Placement::gap_behind(size_t source_atom, AtomRange in) const {
   const size_t linked = linked_to(word, in, true);
   if (linked == kNone) return kNone;
   size_t gap = linked + 1;
-  for (; word < source_atom && gap < in.end && is_sign_of(gap, ++word, follows_closely(gap)); ++gap) {
+  while (word < source_atom && gap < in.end) {
+    ++word;
+    if (!is_sign_of(gap, word, follows_closely(gap))) break;
+    ++gap;
   }
   return gap;
 }
@@ -473,8 +476,10 @@ size_t Placement::gap_before(size_t source_atom, AtomRange in) const {
   while (word + 1 < from_.size() && from_[word].sign) ++word;
   size_t gap = linked_to(word, in, false);
   if (gap == kNone) return kNone;
-  for (; word > source_atom && gap > in.begin && is_sign_of(gap - 1, --word, gap < in.end && follows_closely(gap));
-       --gap) {
+  while (word > source_atom && gap > in.begin) {
+    --word;
+    if (!is_sign_of(gap - 1, word, gap < in.end && follows_closely(gap))) break;
+    --gap;
   }
   return gap;
 }

@@ -28,6 +28,6 @@ struct Repository {
 // GET /api/models/OWNER/NAME/revision/REVISION?blobs=true
 Result<Repository> ask_for(Requests& requests, const ModelName& model);
 // The answer, which may hold anything.
-Result<Repository> read_repository(std::string_view json);
+Result<Repository> read_repository(std::string_view text);
 
 }  // namespace lapilli::hub

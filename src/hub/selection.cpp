@@ -76,13 +76,12 @@ Result<Selection> select_files(const Repository& repository) {
 
 Result<std::vector<HubFile>> files_of_index(const Repository& repository, const std::string& index,
                                             std::string_view content) {
-  using Json = nlohmann::json;
-  const Json json = json_nests_too_deep(content) ? Json() : Json::parse(content, nullptr, false);
+  const auto json = json_nests_too_deep(content) ? nlohmann::json() : nlohmann::json::parse(content, nullptr, false);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (!json.is_object() || map == json.end() || !map->is_object())
     return fail(ErrorCode::invalid_data, "its %s has no weight_map", index.c_str());
   std::set<std::string> names;
-  for (const Json& file : *map) names.insert(file.is_string() ? file.get<std::string>() : "");
+  for (const auto& file : *map) names.insert(file.is_string() ? file.get<std::string>() : "");
   std::vector<HubFile> files;
   for (const std::string& name : names) {
     const HubFile* file = find(repository, name);

@@ -1,6 +1,7 @@
 // What the program does with files, as far as it needs no device: names, journals, records, progress.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
@@ -262,6 +263,63 @@ TEST(Records, TabColumnsByName) {
     const auto none = tab_columns(name);
     EXPECT_EQ(none->text(head).text, "") << name;
     EXPECT_NE(none->refusal(), "") << name;
+  }
+}
+
+// ---- 1,000 records of each kind by chance: all but the words comes out as it went in ----
+
+std::string some_text(std::mt19937& random) {
+  static const char* const parts[] = {"a", "Hello", " ", "\xc3\xa9", "\xf0\x9f\x98\x80", "\"", "\\", "/", "{", "]",
+                                      ",", ":",     "'", "9"};
+  std::string text;
+  for (size_t i = random() % 12; i > 0; --i) text += parts[random() % std::size(parts)];
+  return text;
+}
+
+std::string json_value(std::mt19937& random, int depth) {
+  switch (random() % (depth > 0 ? 6 : 4)) {
+    case 0: return nlohmann::json(some_text(random)).dump(-1, ' ', random() % 2 == 0);
+    case 1: return std::to_string(static_cast<int>(random() % 2000) - 1000) + (random() % 2 ? ".50" : "e0");
+    case 2: return "null";
+    case 3: return random() % 2 ? "true" : "false";
+    case 4: return "[" + json_value(random, depth - 1) + " ,\t" + json_value(random, depth - 1) + "]";
+    default: return "{\"text\": " + json_value(random, depth - 1) + "}";
+  }
+}
+
+TEST(Records, AThousandJsonLinesKeepAllElse) {
+  std::mt19937 random(11);
+  const auto format = json_lines("text", "text");
+  for (int i = 0; i < 1000; ++i) {
+    std::string front = random() % 2 ? " {" : "{ ", behind;
+    for (size_t n = random() % 4; n > 0; --n)
+      front += nlohmann::json("a" + std::to_string(n) + some_text(random)).dump() + " : " + json_value(random, 3) + ",";
+    front += "\"text\":";
+    for (size_t n = random() % 4; n > 0; --n) behind += ", \"b" + std::to_string(n) + "\" :" + json_value(random, 3);
+    behind += random() % 2 ? "}" : " } ";
+    const std::string words = some_text(random), other = some_text(random);
+    const Line made = line(front + nlohmann::json(words).dump() + behind, 1, random() % 2 ? "\r\n" : "\n");
+    const auto read = format->text(made);
+    EXPECT_EQ(read.text, words) << made.text << read.error;
+    const std::string out = format->output(made, {other, "", false});
+    ASSERT_TRUE(out.starts_with(front) && out.ends_with(behind + std::string(made.end))) << made.text << "\n" << out;
+    const std::string value = out.substr(front.size(), out.size() - front.size() - behind.size() - made.end.size());
+    EXPECT_EQ(nlohmann::json::parse(value, nullptr, false), nlohmann::json(other)) << out;
+  }
+}
+
+TEST(Records, AThousandRowsKeepAllElse) {
+  std::mt19937 random(12);
+  for (int i = 0; i < 1000; ++i) {
+    const size_t column = random() % 5;
+    std::string front, behind;
+    for (size_t n = 0; n < column; ++n) front += some_text(random) + "\t";
+    for (size_t n = random() % 4; n > 0; --n) behind += "\t" + some_text(random);
+    const std::string words = "w" + some_text(random), other = some_text(random);
+    const auto format = tab_columns(std::to_string(column + 1));
+    const Line made = line(front + words + behind, 1, random() % 2 ? "\r\n" : "\n");
+    EXPECT_EQ(format->text(made).text, words) << made.text;
+    EXPECT_EQ(format->output(made, {other, "", false}), front + other + behind + std::string(made.end)) << made.text;
   }
 }
 
