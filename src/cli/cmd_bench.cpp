@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "api/tools.hpp"
+#include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
-#include "cli/model_names.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {

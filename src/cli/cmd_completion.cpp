@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "base/path.hpp"
+#include "cli/arguments/completion.hpp"
+#include "cli/arguments/manual.hpp"
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
-#include "cli/manual.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <optional>
 
+#include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
-#include "cli/model_names.hpp"
 #include "cli/output.hpp"
-#include "cli/progress_bar.hpp"
+#include "cli/progress/progress_bar.hpp"
 #include "cli/system.hpp"
 #include "hub/cache.hpp"
 #include "hub/fetch.hpp"

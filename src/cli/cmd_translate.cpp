@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "base/path.hpp"
+#include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
-#include "cli/document_translator.hpp"
-#include "cli/line_translator.hpp"
-#include "cli/model_names.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/files/run_identity.hpp"
+#include "cli/files/target_file.hpp"
+#include "cli/files/text_sources.hpp"
 #include "cli/output.hpp"
-#include "cli/output_names.hpp"
-#include "cli/run_identity.hpp"
-#include "cli/run_state.hpp"
+#include "cli/run/document_translator.hpp"
+#include "cli/run/line_translator.hpp"
+#include "cli/run/run_state.hpp"
 #include "cli/system.hpp"
-#include "cli/target_file.hpp"
-#include "cli/text_sources.hpp"
 
 namespace lapilli::cli {
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_tables.hpp"
+#include "cli/arguments/command_tables.hpp"
+#include "cli/arguments/config_file.hpp"
+#include "cli/arguments/suggestions.hpp"
 #include "cli/commands.hpp"
-#include "cli/config_file.hpp"
 #include "cli/output.hpp"
-#include "cli/suggestions.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {

@@ -1,9 +1,9 @@
 // The commands translate, summarize and generate: what they are called, and what --help says of them.
 #include <memory>
 
+#include "cli/arguments/mistyped_names.hpp"
+#include "cli/arguments/text_arguments.hpp"
 #include "cli/commands.hpp"
-#include "cli/mistyped_names.hpp"
-#include "cli/text_arguments.hpp"
 
 namespace lapilli::cli {
 

@@ -5,11 +5,11 @@
 #include <random>
 #include <string>
 
-#include "cli/journal.hpp"
-#include "cli/json_object.hpp"
-#include "cli/output_names.hpp"
-#include "cli/progress_text.hpp"
-#include "cli/record_format.hpp"
+#include "cli/files/journal.hpp"
+#include "cli/files/json_object.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/files/record_format.hpp"
+#include "cli/progress/progress_text.hpp"
 
 namespace lapilli::cli {
 namespace {

@@ -1,5 +1,5 @@
 // Lines before a read error. Memory is the one file that ends with an error wherever a test wants it to.
-#include "cli/line_reader.hpp"
+#include "cli/files/line_reader.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

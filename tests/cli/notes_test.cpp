@@ -1,5 +1,5 @@
 // What the program says of outputs that are no errors: cut, in a loop, of unknown words, with lost addresses, kept.
-#include "cli/notes.hpp"
+#include "cli/run/notes.hpp"
 
 #include "cli/program.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/model_names.hpp"
+#include "cli/arguments/model_names.hpp"
 #include "hub/fake_hub.hpp"
 
 namespace lapilli::test {

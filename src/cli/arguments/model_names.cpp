@@ -1,0 +1,92 @@
+#include "cli/arguments/model_names.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "api/tools.hpp"
+#include "base/path.hpp"
+#include "cli/arguments/suggestions.hpp"
+#include "cli/exit_codes.hpp"
+#include "hub/cache.hpp"
+#include "hub/catalogue.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+// None if the list is not there: names are then what they are.
+std::vector<hub::Listed> known_models() {
+  auto models = hub::read_catalogue(tools::known_models_file());
+  return models ? std::move(*models) : std::vector<hub::Listed>{};
+}
+
+std::string without_owner(const std::string& name) { return name.substr(name.find('/') + 1); }
+
+std::string question(const std::string& meant) { return meant.empty() ? "" : "; did you mean " + meant + "?"; }
+
+// What may be said of a name that leads nowhere.
+std::string how_to_get(const std::string& name, const std::string& models) {
+  const auto parsed = hub::parse_model_name(name);
+  const std::string meant = known_model_meant(name);
+  if (!parsed && meant.empty())
+    return "; name the directory of a published model, or one that lapilli models lists and lapilli fetch gets";
+  if (!parsed) return question(meant) + " lapilli fetch " + meant + " gets it";
+  const bool begun = !models.empty() && !names_in(models + "/" + parsed->text()).empty();
+  if (begun && parsed->revision.empty()) return ", and its fetch did not end; lapilli fetch " + name + " goes on";
+  return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + question(meant);
+}
+
+// The directory of a model that is no directory by its name, or "".
+std::string find_elsewhere(const std::string& name, const std::string& models) {
+  if (const std::string bundled = bundled_directory(name); !bundled.empty()) return bundled;
+  const auto parsed = hub::parse_model_name(name);
+  return parsed && !models.empty() ? hub::find_fetched(models, *parsed) : "";
+}
+
+}  // namespace
+
+std::string bundled_directory(const std::string& name) {
+  for (const hub::Listed& model : known_models()) {
+    if (!model.bundled || model.name != name) continue;
+    const std::string list = tools::known_models_file();
+    const std::string directory = list.substr(0, list.rfind('/') + 1) + name;
+    if (directory_exists(directory)) return directory;
+  }
+  return "";
+}
+
+int find_model(std::string& model) {
+  const std::string name = model.empty() ? environment("LAPILLI_MODEL") : model;
+  if (name.empty() || directory_exists(name)) return exit_ok;
+  const auto models = hub::models_directory();
+  const std::string place = models ? *models : "";
+  if (const std::string found = find_elsewhere(name, place); !found.empty()) {
+    model = found;
+    return exit_ok;
+  }
+  const std::string wrong = model.empty() ? "LAPILLI_MODEL names " + name + ", which is not" : name + " is not";
+  std::fprintf(stderr, "lapilli: %s a directory%s\n", wrong.c_str(), how_to_get(name, place).c_str());
+  return exit_input;
+}
+
+std::vector<std::string> models_for(const std::string& from, const std::string& to) {
+  std::vector<std::string> names;
+  for (const hub::Listed& model : hub::select_models(known_models(), {from, to, "translate", ""}, tools::same_language))
+    names.push_back(model.name);
+  return names;
+}
+
+std::string known_model_meant(const std::string& typed) {
+  const bool has_owner = typed.find('/') != std::string::npos;
+  std::vector<std::string> names, full_names;
+  for (const hub::Listed& model : known_models()) {
+    full_names.push_back(model.name);
+    names.push_back(has_owner ? model.name : without_owner(model.name));
+  }
+  if (std::find(full_names.begin(), full_names.end(), typed) != full_names.end()) return "";
+  const auto found = std::find(names.begin(), names.end(), nearest(typed, names));
+  if (found == names.end()) return "";
+  return full_names[static_cast<size_t>(found - names.begin())];
+}
+
+}  // namespace lapilli::cli

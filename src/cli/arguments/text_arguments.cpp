@@ -1,0 +1,278 @@
+#include "cli/arguments/text_arguments.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+#include "base/path.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/file_format.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+void add_inputs(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  // Taken raw: CLI11's own conversion would read something into braces.
+  command
+      .add_option(
+          "inputs",
+          [&a](const CLI::results_t& given) {
+            for (const std::string& input : given) a.inputs.push_back(unprotect(input));
+            return true;
+          },
+          "Texts or files; an argument that names a file is a file; - is standard input. With --suffix, or a folder "
+          "behind -o, files and folders")
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args()
+      ->type_name("INPUT");
+  auto* text = command.add_flag("--text", a.force_text, "Take the inputs for text, whatever they name");
+  command.add_flag("--file", a.force_file, "Take the inputs for files")->excludes(text);
+  if (about.whole_files) command.add_flag("--lines", a.lines, "Every line is a text of its own");
+  command
+      .add_option("-m,--model", a.model,
+                  "Model directory as published, or OWNER/NAME of a fetched one (lapilli fetch); without it, "
+                  "LAPILLI_MODEL or the bundled model")
+      ->type_name("MODEL");
+  if (!about.languages) return;
+  command
+      .add_option("--from", a.from, "Language of the input, for models of several languages: fr, fr_XX, fra_Latn, ...")
+      ->type_name("LANGUAGE");
+  command.add_option("--to", a.to, "Language to translate to")->type_name("LANGUAGE");
+  auto* split = command.add_flag("--split", a.split, "Every sentence by itself; without it, those of long lines are");
+  command.add_flag("--no-split", a.no_split, "Every line as one piece, however long")->excludes(split);
+}
+
+void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
+  command
+      .add_option(
+          "-o,--output", f.output,
+          "Write to FILE, all inputs one behind the other; to a folder (FILE ends with /, or is one): every file "
+          "to one of its own")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--suffix", f.suffix,
+          "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt")
+      ->type_name("TEXT");
+  command.add_flag("--resume", f.resume, "Go on where an earlier run of the same with -o or --suffix was ended");
+  command.add_flag("--force", f.force, "Write over files that are there; with --resume: begin anew what cannot go on");
+  command
+      .add_option("--format", f.format,
+                  about.languages
+                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, lines, and what the "
+                        "name says of files that are written to others (-o, --suffix)"
+                      : "lines, jsonl or tsv; without it, lines, and what the name says of files that are "
+                        "written to others (-o, --suffix)")
+      ->type_name("FORMAT");
+  command.add_option("--field", f.field, "JSON lines: the member that is the text")
+      ->type_name("NAME")
+      ->capture_default_str();
+  f.to_field = about.result;
+  command.add_option("--to-field", f.to_field, "JSON lines: the member that the result becomes")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--column", f.column,
+                  "TSV: the column that is replaced by its translation, a number from 1 or its name in the first line")
+      ->type_name("COLUMN");
+}
+
+void add_search(CLI::App& command, TextArguments& a) {
+  command.add_option("-b,--beam", a.beam, "Beams, at most 32; 1 is greedy search. Without it, the model decides")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostBeams));
+  command.add_option("--max-length", a.max_length, "Longest output in tokens, start and end included")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostLength));
+  command
+      .add_option(
+          "--nbest", a.nbest,
+          "Sequences per text: at most as many as beams, and up to 256 if they are drawn with one beam; needs --json")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostSequences));
+  auto* sample = command.add_flag("--sample", a.sample, "Draw tokens by their probability instead of taking the best");
+  command.add_option("--seed", a.seed, "The same seed draws the same on the same device")
+      ->type_name("N")
+      ->transform(whole_number(0, std::numeric_limits<uint64_t>::max()))
+      ->needs(sample);
+  command.add_option("--temperature", a.temperature, "Above 1 more varied, below 1 less")
+      ->type_name("X")
+      ->transform(finite_number())
+      ->needs(sample);
+  command.add_option("--top-k", a.top_k, "Draw from the K likeliest tokens only; 0: from all. Without it, 50")
+      ->type_name("K")
+      ->transform(whole_number(0, std::numeric_limits<uint32_t>::max()))
+      ->needs(sample);
+  command.add_option("--top-p", a.top_p, "Draw from the likeliest tokens that make up this probability")
+      ->type_name("P")
+      ->transform(finite_number())
+      ->needs(sample);
+  command.add_option("--min-p", a.min_p, "Draw from tokens at least this likely, relative to the likeliest")
+      ->type_name("P")
+      ->transform(finite_number())
+      ->needs(sample);
+  command.add_option("--typical-p", a.typical_p, "Draw from the tokens nearest to the expected information")
+      ->type_name("P")
+      ->transform(finite_number())
+      ->needs(sample);
+  command
+      .add_option("--options", a.options,
+                  "Further options as JSON, named as in generation_config.json; @FILE reads them from there")
+      ->type_name("JSON");
+}
+
+void add_output(CLI::App& command, TextArguments& a) {
+  command.add_option("--batch", a.batch, "Texts or sentences worked on together")
+      ->type_name("N")
+      ->capture_default_str()
+      ->transform(whole_number(1, 65536));
+  command.add_flag("--deterministic", a.deterministic,
+                   "The same output whatever else is worked on: every sum is made in one order");
+  command
+      .add_option("--memory-limit", a.memory_limit,
+                  "Device memory that may be taken, in MiB; batches that need more are run in parts")
+      ->type_name("MIB")
+      ->transform(whole_number(1, 1 << 30));
+  command.add_option("--device", a.device,
+                     "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
+  command.add_option(
+      "--caps", a.caps,
+      "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");
+  command.add_flag("--validation", a.validation, "Switch Vulkan's validation layer on");
+  command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
+  command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");
+  command.add_flag("--scores", a.scores, "With --json: the log-probability of each id, too");
+  add_attention_options(command, a.attention);
+  command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
+  command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
+}
+
+}  // namespace
+
+// Without the limits in --help, where they would hide what matters.
+CLI::Validator whole_number(uint64_t low, uint64_t high) {
+  return {[low, high](std::string& text) -> std::string {
+            uint64_t value = 0;
+            const char* end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            if (error != std::errc() || stop != end || value < low || value > high)
+              return "\"" + text + "\" is no whole number from " + std::to_string(low) + " to " + std::to_string(high);
+            text = std::to_string(value);  // CLI11 would take 010 for eight
+            return {};
+          },
+          ""};
+}
+
+CLI::Validator finite_number() {
+  return {[](std::string& text) -> std::string {
+            char* stop = nullptr;
+            const double value = std::strtod(text.c_str(), &stop);
+            const bool whole = !text.empty() && stop == text.c_str() + text.size();
+            return whole && std::isfinite(value) ? "" : "\"" + text + "\" is no finite number";
+          },
+          ""};
+}
+
+void add_text_arguments(CLI::App& command, const TextCommand& about, TextArguments& a) {
+  add_inputs(command, about, a);
+  add_files(command, about, a.files);
+  add_search(command, a);
+  add_output(command, a);
+}
+
+bool FileArguments::one_each() const { return !suffix.empty() || names_folder(output) || directory_exists(output); }
+
+namespace {
+
+std::string contradiction_of_files(const TextArguments& a, bool documents) {
+  const FileArguments& f = a.files;
+  const auto format = format_called(f.format);
+  if (!f.format.empty() && !format) return "--format: \"" + f.format + "\" is none; --help lists them";
+  if (format && is_document(*format) && !documents)
+    return "--format " + f.format + ": documents can be translated only";
+  if (format == Format::tsv && f.column.empty()) return "--format tsv needs --column";
+  if (f.resume && !f.wanted()) return "--resume needs -o or --suffix";
+  if (f.force && !f.wanted()) return "--force needs -o or --suffix";
+  if (f.resume && !a.attention.file.empty()) return "--resume does not go with --attention";
+  if (f.suffix.find_first_of("/\\") != std::string::npos) return "--suffix goes into a name; it has no / in it";
+  if (!f.suffix.empty() && !f.output.empty() && !names_folder(f.output) && !directory_exists(f.output))
+    return "--suffix gives every file its own; behind -o stands a folder then, or say " + f.output + "/";
+  if (a.stream && f.wanted()) return "--stream prints what comes; it does not go with -o or --suffix";
+  const bool results = a.json || a.ids || a.stream || a.attention.wanted();
+  if (results && format && *format != Format::lines)
+    return "--json, --ids, --stream, --alignment and --attention take lines";
+  return "";
+}
+
+}  // namespace
+
+std::string contradiction(const TextArguments& a, bool documents) {
+  if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
+  if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
+  if (a.scores && !a.json) return "--scores needs --json";
+  if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";
+  return "";
+}
+
+int read_options(const TextArguments& a, std::string& text) {
+  if (!a.options.starts_with('@')) {
+    text = a.options;
+    return 0;
+  }
+  return read_whole(a.options.substr(1), text);
+}
+
+std::string named_as_typed(const TextArguments& a, const std::string& message) {
+  struct Name {
+    bool typed;
+    std::string library, program;
+  };
+  const Name names[] = {{a.beam > 0, "num_beams:", "--beam:"},
+                        {a.nbest > 1, "num_return_sequences:", "--nbest:"},
+                        {a.max_length > 0, "max_length:", "--max-length:"},
+                        {a.temperature.has_value(), "temperature:", "--temperature:"},
+                        {a.top_p.has_value(), "top_p:", "--top-p:"},
+                        {a.min_p.has_value(), "min_p:", "--min-p:"},
+                        {a.typical_p.has_value(), "typical_p:", "--typical-p:"},
+                        {!a.options.empty(), "the options given as JSON",
+                         a.options.starts_with('@') ? a.options.substr(1) : "--options"}};
+  for (const Name& name : names) {
+    if (name.typed && message.starts_with(name.library)) return name.program + message.substr(name.library.size());
+  }
+  return message;
+}
+
+std::string options_json(const TextArguments& a, const std::string& given) {
+  std::string flags;
+  const auto add = [&flags](const char* key, const std::string& value) {
+    flags += (flags.empty() ? "\"" : ",\"") + std::string(key) + "\":" + value;
+  };
+  const auto number = [](double value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.12g", value);
+    return std::string(text);
+  };
+  if (a.sample) add("do_sample", "true");
+  if (a.seed) add("seed", std::to_string(*a.seed));
+  if (a.top_k) add("top_k", std::to_string(*a.top_k));
+  if (a.temperature) add("temperature", number(*a.temperature));
+  if (a.top_p) add("top_p", number(*a.top_p));
+  if (a.min_p) add("min_p", number(*a.min_p));
+  if (a.typical_p) add("typical_p", number(*a.typical_p));
+  if (flags.empty()) return given;
+  const size_t end = given.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "{" + flags + "}";
+  if (given[end] != '}') return given;  // not an object: the library says so
+  const std::string head = given.substr(0, end);
+  const bool empty = head.find_first_not_of(" \t\r\n{") == std::string::npos;
+  return head + (empty ? "" : ",") + flags + "}";
+}
+
+}  // namespace lapilli::cli

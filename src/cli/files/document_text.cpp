@@ -1,0 +1,46 @@
+#include "cli/files/document_text.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "documents/document.hpp"
+
+namespace lapilli::cli {
+
+struct DocumentText::Content {
+  std::optional<documents::Document> document;
+};
+
+DocumentText::DocumentText() : content_(std::make_unique<Content>()) {}
+DocumentText::~DocumentText() = default;
+
+std::string DocumentText::parse(Format format, std::string bytes) {
+  const auto kind = documents::kind_called(format_name(format));
+  if (!kind) return std::string(format_name(format)) + " is no kind of document";
+  auto document = documents::Document::parse(*kind, std::move(bytes));
+  if (!document) return document.error().message;
+  content_->document.emplace(std::move(*document));
+  return "";
+}
+
+size_t DocumentText::size() const { return content_->document->segments().size(); }
+const std::string& DocumentText::text(size_t segment) const { return content_->document->segments()[segment].text; }
+size_t DocumentText::line(size_t segment) const { return content_->document->line(segment); }
+bool DocumentText::needs_links(size_t segment) const { return content_->document->segments()[segment].needs_links; }
+
+std::string DocumentText::render(const std::vector<SavedSegment>& translations, std::string& bytes) const {
+  std::vector<documents::Translation> given(size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    const bool known = i < translations.size() && !translations[i].failed;
+    given[i].text = known ? translations[i].text : text(i);
+    if (!known) continue;
+    for (const SavedSegment::Link& l : translations[i].links)
+      given[i].links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, l.weight});
+  }
+  auto rendered = content_->document->render(given);
+  if (!rendered) return rendered.error().message;
+  bytes = std::move(*rendered);
+  return "";
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,103 @@
+#include "cli/files/run_identity.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/path.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+// FNV-1a in 64 bits: tells a changed file from the same one, and is no proof against those who want to deceive.
+class Hash {
+ public:
+  void add(std::string_view bytes) {
+    for (const char c : bytes) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  [[nodiscard]] std::string text() const { return std::to_string(value_); }
+
+ private:
+  uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+std::string size_and_hash(const std::string& name) {
+  InputFile file = InputFile::open(name);
+  Hash hash;
+  std::string part(size_t{1} << 16, '\0');
+  while (file.ok() && !interrupted()) {
+    const long got = file.read(part.data(), part.size());
+    if (got <= 0) break;
+    hash.add(std::string_view(part).substr(0, static_cast<size_t>(got)));
+  }
+  return std::to_string(file.size()) + " " + hash.text();
+}
+
+// Weights are too large to be read twice: their names, sizes and times stand for them.
+std::string files_of(const std::string& folder) {
+  std::vector<FolderEntry> entries;
+  list_folder(folder, entries);
+  Hash hash;
+  for (const FolderEntry& entry : entries) {
+    const std::string path = path_in(folder, entry.name);
+    if (entry.kind != FileKind::regular) continue;
+    hash.add(entry.name + '\0' + std::to_string(file_size(path)) + ' ' + std::to_string(file_time(path)) + '\0');
+  }
+  return hash.text();
+}
+
+class Collector {
+ public:
+  void add(std::string name, std::string value) { identity_.emplace_back(std::move(name), std::move(value)); }
+  void number(std::string name, double value) { add(std::move(name), std::to_string(value)); }
+  Identity take() { return std::move(identity_); }
+
+ private:
+  Identity identity_;
+};
+
+void add_options(Collector& all, const TextArguments& a, const std::string& options) {
+  all.add("--options or drawing", options_json(a, options));
+  all.number("--beam", a.beam);
+  all.number("--max-length", a.max_length);
+  all.number("--nbest", a.nbest);
+  all.number("--batch", a.batch);
+  all.add("--from", a.from);
+  all.add("--to", a.to);
+  all.add("--split or --no-split", a.split ? "split" : a.no_split ? "no split" : "");
+  all.add("--lines", a.lines ? "lines" : "");
+  all.add("--json, --scores or --ids",
+          std::string(a.json ? "json " : "") + (a.scores ? "scores " : "") + (a.ids ? "ids" : ""));
+  all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
+  all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
+  all.add("--column", a.files.column);
+  all.add("--caps", a.caps);
+}
+
+}  // namespace
+
+Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
+                     const lapilli_model_info& model, const std::vector<Source>& sources) {
+  Collector all;
+  all.add("version of lapilli", lapilli_version());
+  all.add("command", about.name);
+  all.add("model", std::string(model.directory) + " " + files_of(model.directory));
+  all.add("device", model.device);
+  add_options(all, arguments, options);
+  for (const Source& source : sources) {
+    all.add("input " + source.name, size_and_hash(source.name));
+    all.add("--format of " + source.name, format_name(source.format));
+  }
+  return all.take();
+}
+
+bool can_be_resumed(const std::vector<Source>& sources) {
+  return std::all_of(sources.begin(), sources.end(), [](const Source& source) {
+    return !source.is_text() && !source.standard_input() && file_exists(source.name);
+  });
+}
+
+}  // namespace lapilli::cli

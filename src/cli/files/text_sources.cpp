@@ -1,0 +1,174 @@
+#include "cli/files/text_sources.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "base/path.hpp"
+#include "cli/arguments/mistyped_names.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/output.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr int kDeepestFolder = 100;
+
+class JobFinder {
+ public:
+  JobFinder(const TextCommand& about, const TextArguments& arguments)
+      : about_(about), arguments_(arguments), files_(arguments.files), one_each_(files_.one_each()) {}
+
+  int find(std::vector<OutputJob>& jobs) {
+    for (const std::string& input : arguments_.inputs) {
+      if (const int code = add(input)) return code;
+    }
+    if (arguments_.inputs.empty()) sources_.push_back({"-", "", "", format_of("-")});
+    if (one_each_) return split(jobs);
+    const bool to_file = files_.wanted();
+    for (const Source& source : sources_) {
+      if (to_file && !source.is_text() && same_file(source.name, files_.output))
+        return complain(exit_usage, files_.output + " is an input; it cannot be the output");
+    }
+    jobs.push_back({to_file ? files_.output : "", std::move(sources_)});
+    return exit_ok;
+  }
+
+ private:
+  int add(const std::string& input) {
+    if (input == "-" && !arguments_.force_text) {
+      sources_.push_back({"-", "", "", format_of("-")});
+    } else if (!arguments_.force_text && one_each_ && directory_exists(input)) {
+      return add_folder(input);
+    } else if (arguments_.force_file || (!arguments_.force_text && is_readable_file(input))) {
+      return add_file(input, std::string(last_part(input)));
+    } else {
+      const std::string wrong = arguments_.force_text ? "" : why_no_text(input);
+      if (!wrong.empty()) return complain(exit_usage, wrong);
+      sources_.push_back({"", input, "", format_of("")});
+    }
+    return exit_ok;
+  }
+
+  int add_file(const std::string& name, const std::string& below) {
+    if (const int error = check_input(name)) return complain(exit_input, name + ": " + std::strerror(error));
+    const Format format = format_of(name);
+    if (format == Format::tsv && files_.column.empty())
+      return complain(exit_usage, name + ": --column says which of its columns is translated");
+    sources_.push_back({name, "", below, format});
+    return exit_ok;
+  }
+
+  // What is given wins; only what is written to files is looked at for its structure.
+  [[nodiscard]] Format format_of(const std::string& name) const {
+    if (const auto given = format_called(files_.format)) return *given;
+    const bool results = arguments_.json || arguments_.ids || arguments_.attention.wanted();
+    const auto format = format_of_file(name);
+    if (!files_.wanted() || results || !format || (is_document(*format) && !about_.languages)) return Format::lines;
+    return *format;
+  }
+
+  int add_folder(const std::string& folder) {
+    const size_t before = sources_.size();
+    if (const int code = add_below(folder, "", 0)) return code;
+    if (sources_.size() > before) return exit_ok;
+    return complain(exit_input, folder + " holds no file with a known ending (see --help)");
+  }
+
+  int add_below(const std::string& folder, const std::string& below, int depth) {
+    std::vector<FolderEntry> entries;
+    if (!list_folder(folder, entries) || depth > kDeepestFolder)
+      return complain(exit_input, folder + ": " + std::strerror(depth > kDeepestFolder ? ELOOP : errno));
+    for (const FolderEntry& entry : entries) {
+      const std::string path = path_in(folder, entry.name), name = path_in(below, entry.name);
+      int code = exit_ok;
+      if (entry.name.starts_with('.')) continue;
+      if (entry.kind == FileKind::directory && !same_file(path, files_.output)) code = add_below(path, name, depth + 1);
+      if (entry.kind == FileKind::regular && taken_from_folder(entry.name)) code = add_file(path, name);
+      if (code != exit_ok) return code;
+    }
+    return exit_ok;
+  }
+
+  [[nodiscard]] bool taken_from_folder(const std::string& name) const {
+    const auto format = format_of_file(name);
+    if (!format || has_suffix(name, files_.suffix)) return false;
+    return format != Format::tsv || !files_.column.empty() || !files_.format.empty();
+  }
+
+  int split(std::vector<OutputJob>& jobs) {
+    std::set<std::string> targets;
+    for (Source& source : sources_) {
+      if (source.is_text() || source.standard_input()) {
+        const std::string what = source.is_text() ? "\"" + source.text + "\" is" : "standard input is";
+        return complain(exit_usage, what + " no file; with --suffix, or a folder behind -o, all inputs are");
+      }
+      const std::string target = target_of(source);
+      if (!targets.insert(normal_path(target)).second)
+        return complain(exit_usage, "two inputs would be written to " + target);
+      const bool is_input =
+          file_exists(target) && std::any_of(sources_.begin(), sources_.end(),
+                                             [&](const Source& input) { return same_file(input.name, target); });
+      if (is_input) return complain(exit_usage, target + " is an input; it cannot be an output");
+      jobs.push_back({target, {std::move(source)}});
+      source.name = jobs.back().sources.front().name;
+    }
+    return exit_ok;
+  }
+
+  [[nodiscard]] std::string target_of(const Source& source) const {
+    if (files_.output.empty()) return with_suffix(source.name, files_.suffix);
+    return path_in(files_.output, with_suffix(source.below, files_.suffix));
+  }
+
+  const TextCommand& about_;
+  const TextArguments& arguments_;
+  const FileArguments& files_;
+  bool one_each_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace
+
+int find_jobs(const TextCommand& about, const TextArguments& arguments, std::vector<OutputJob>& jobs) {
+  return JobFinder(about, arguments).find(jobs);
+}
+
+std::vector<Line> lines_of_argument(const std::string& text, bool by_lines) {
+  std::vector<Line> lines(1);
+  size_t start = 0;
+  do {
+    Line& line = lines.back();
+    const size_t end = by_lines ? std::min(text.find('\n', start), text.size()) : text.size();
+    line.text = text.substr(start, end - start);
+    if (by_lines && !line.text.empty() && line.text.back() == '\r') line.text.pop_back();
+    line.number = lines.size();
+    line.too_long = line.text.size() > kMaxLineBytes;
+    start = end + 1;
+    if (start < text.size()) lines.emplace_back();
+  } while (start < text.size());
+  return lines;
+}
+
+Line whole_text(LineReader& reader) {
+  Line text;
+  text.number = 1;
+  while (true) {
+    const std::vector<Line> lines = reader.read(256);
+    if (lines.empty()) return text;
+    for (const Line& line : lines) {
+      text.bytes += line.bytes;
+      text.too_long = text.too_long || line.too_long || text.text.size() + line.text.size() >= kMaxLineBytes;
+      if (text.too_long) continue;
+      if (line.number > 1) text.text += '\n';
+      text.text += line.text;
+    }
+  }
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,45 @@
+// One line on the terminal's stderr that shows how far the run is.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "cli/progress/progress_text.hpp"
+
+namespace lapilli::cli {
+
+class Progress {
+ public:
+  // `to_files`: what comes out of the run is on no terminal, whatever stdout is.
+  Progress(bool quiet, bool to_files) : wanted_(!quiet), to_files_(to_files) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Somebody types the lines, on the terminal that it would be drawn on.
+  void be_silent() { wanted_ = false; }
+  void begin_file(uint64_t file, uint64_t files);
+  // Of `bytes` in all, 0 where nobody knows how many come; what is done of them already is no work of this run.
+  void begin_source(uint64_t bytes, uint64_t done_bytes = 0, uint64_t done_lines = 0);
+
+  // The lines that are worked on: how many there are, and their bytes.
+  void begin_window(uint64_t lines, uint64_t bytes);
+  // Pieces of work: the lines of the window, or the sentences that they consist of. Draws at most ten times a second.
+  void show(uint64_t done, uint64_t all);
+  void end_window();
+
+  // Takes the line away, before other text is written.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool enabled();
+  void draw(double share_of_window);
+
+  bool wanted_, to_files_, drawn_ = false, asked_ = false, enabled_ = false;
+  ProgressState state_;
+  uint64_t bytes_ = 0, done_bytes_ = 0, done_lines_ = 0, window_lines_ = 0, window_bytes_ = 0;
+  Clock::time_point start_ = Clock::now(), last_{};
+};
+
+}  // namespace lapilli::cli

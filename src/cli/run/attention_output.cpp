@@ -1,0 +1,187 @@
+#include "cli/run/attention_output.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+
+#include "base/path.hpp"
+#include "cli/output.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+bool ends_with(const std::string& text, const std::string& end) {
+  if (text.size() < end.size()) return false;
+  for (size_t i = 0; i < end.size(); ++i) {
+    const char c = text[text.size() - end.size() + i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c) != end[i]) return false;
+  }
+  return true;
+}
+
+// A number from 0, "mean" or "all".
+bool parse_index(const std::string& text, int32_t& index) {
+  if (text == "mean" || text == "all") {
+    index = text == "mean" ? LAPILLI_ATTENTION_MEAN : LAPILLI_ATTENTION_ALL;
+    return true;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  return error == std::errc() && end == text.data() + text.size() && index >= 0;
+}
+
+// A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
+Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
+  const uint64_t before = append ? file_size(name) : 0;
+  errno = 0;
+  std::FILE* file = open_stream(name, append ? "ab" : "wb");
+  bool ok = file != nullptr && std::fwrite(bytes, 1, count, file) == count;
+  int why = ok ? 0 : errno;
+  if (file != nullptr && std::fclose(file) != 0 && ok) {
+    ok = false;
+    why = errno;
+  }
+  if (ok) return true;
+  if (file != nullptr && file_exists(name)) append ? resize_file(name, before) : remove_file(name);
+  return Error(LAPILLI_NOT_FOUND, name + ": cannot be written: " + std::strerror(why));
+}
+
+// Whether an error is none of one input alone. Of a run of the model, a wrong argument is its input's.
+bool concerns_all(lapilli_status status, bool of_run) {
+  return status == LAPILLI_NOT_FOUND || status == LAPILLI_NO_DEVICE || status == LAPILLI_DEVICE_LOST ||
+         status == LAPILLI_TIMEOUT || (status == LAPILLI_INVALID_ARGUMENT && !of_run);
+}
+
+std::string part(const std::string& text, uint64_t begin, uint64_t end) {
+  return begin <= end && end <= text.size() ? text.substr(begin, end - begin) : std::string();
+}
+
+std::string link_text(const lapilli_word_link& link, const std::string& source, const std::string& target, bool json) {
+  const auto n = [](uint64_t value) { return static_cast<unsigned long long>(value); };
+  const std::string words[] = {part(source, link.source_begin, link.source_end),
+                               part(target, link.target_begin, link.target_end)};
+  char numbers[160];
+  if (!json) {
+    std::snprintf(numbers, sizeof numbers, "\n\t%llu-%llu\t%llu-%llu\t%.2f\t", n(link.source_begin), n(link.source_end),
+                  n(link.target_begin), n(link.target_end), static_cast<double>(link.weight));
+    return numbers + words[0] + "\t" + words[1];
+  }
+  std::snprintf(numbers, sizeof numbers, "{\"source\":[%llu,%llu],\"target\":[%llu,%llu],\"weight\":%.4g,\"words\":[",
+                n(link.source_begin), n(link.source_end), n(link.target_begin), n(link.target_end),
+                static_cast<double>(link.weight));
+  return numbers + json_string(words[0]) + "," + json_string(words[1]) + "]}";
+}
+
+}  // namespace
+
+void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
+  command
+      .add_option(
+          "--attention", arguments.file,
+          "Write what the model looked at: FILE.svg is a picture, FILE.png one with simple labels, FILE.json the "
+          "numbers")
+      ->type_name("FILE");
+  command.add_option("--attention-kind", arguments.kind, "cross (target by source), encoder or decoder")
+      ->type_name("KIND")
+      ->capture_default_str();
+  command
+      .add_option("--attention-layer", arguments.layer,
+                  "A layer from 0, mean, or (as JSON) all; --alignment heeds it, too")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--attention-head", arguments.head, "A head from 0, mean, or (as JSON) all")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--alignment", arguments.alignment, "Word pairs of source and translation, with their bytes");
+}
+
+std::string AttentionOutput::check(bool ids) {
+  if (arguments_.kind == "cross") {
+    choice_.kind = LAPILLI_ATTENTION_CROSS;
+  } else if (arguments_.kind == "encoder") {
+    choice_.kind = LAPILLI_ATTENTION_ENCODER;
+  } else if (arguments_.kind == "decoder") {
+    choice_.kind = LAPILLI_ATTENTION_DECODER;
+  } else {
+    return "--attention-kind: \"" + arguments_.kind + "\" is none of cross, encoder, decoder";
+  }
+  if (!parse_index(arguments_.layer, choice_.layer)) return "--attention-layer: a number from 0, mean or all";
+  if (!parse_index(arguments_.head, choice_.head)) return "--attention-head: a number from 0, mean or all";
+  if (arguments_.alignment && ids) return "--alignment needs texts, not --ids";
+  if (arguments_.alignment && choice_.layer == LAPILLI_ATTENTION_ALL) {
+    return "--alignment takes one layer or their mean (--attention-layer)";
+  }
+  if (arguments_.file.empty()) return "";
+  if (!choose_format()) return "--attention: " + arguments_.file + " ends with none of .svg, .png, .json";
+  const bool all = choice_.layer == LAPILLI_ATTENTION_ALL || choice_.head == LAPILLI_ATTENTION_ALL;
+  return picture() && all ? "a picture shows one layer and head or their mean; all of them go to a .json file" : "";
+}
+
+bool AttentionOutput::choose_format() {
+  const std::pair<const char*, Format> formats[] = {
+      {".svg", Format::svg}, {".png", Format::png}, {".json", Format::json}};
+  for (const auto& [end, format] : formats) {
+    if (!ends_with(arguments_.file, end)) continue;
+    format_ = format;
+    return true;
+  }
+  return false;
+}
+
+std::string AttentionOutput::file_name() const {
+  if (!picture() || written_ == 0) return arguments_.file;
+  const size_t stem = arguments_.file.size() - 4;
+  return arguments_.file.substr(0, stem) + "-" + std::to_string(written_ + 1) + arguments_.file.substr(stem);
+}
+
+Result<std::string> AttentionOutput::contents(const Attention& attention) const {
+  if (format_ == Format::svg) return attention.svg(choice_);
+  if (format_ == Format::png) {
+    auto png = attention.png(choice_);
+    if (!png) return png.error();
+    return std::string(png->begin(), png->end());
+  }
+  auto json = attention.json(choice_);
+  if (json) *json += '\n';
+  return json;
+}
+
+Result<bool> AttentionOutput::write(const Attention& attention) {
+  auto bytes = contents(attention);
+  if (!bytes) return bytes.error();
+  auto done = write_file(file_name(), bytes->data(), bytes->size(), !picture() && written_ > 0);
+  if (done) ++written_;
+  return done;
+}
+
+AttentionOutput::Outcome AttentionOutput::attend(const Model& model, const Results& results, size_t input,
+                                                 const std::string& source, bool json) {
+  Outcome out;
+  const auto& sequences = results[input].sequences;
+  for (size_t sequence = 0; sequence < sequences.size(); ++sequence) {
+    const bool to_file = sequence == 0 && !arguments_.file.empty();
+    if (!to_file && !arguments_.alignment) break;
+    std::string links;
+    for (size_t piece = 0; piece < Attention::pieces(results, input, sequence); ++piece) {
+      auto attention = Attention::run(model, results, input, sequence, piece);
+      if (!attention) return {{}, attention.error(), concerns_all(attention.error().status(), true)};
+      // What was kept has no attention, but words that belong to themselves.
+      if (to_file && sequences[sequence].pieces[piece].finish != LAPILLI_FINISH_KEPT) {
+        if (auto written = write(*attention); !written)
+          return {{}, written.error(), concerns_all(written.error().status(), false)};
+      }
+      if (!arguments_.alignment) continue;
+      const auto found = attention->align(choice_.layer);
+      if (!found) return {{}, found.error(), concerns_all(found.error().status(), false)};
+      for (const lapilli_word_link& link : found.value()) {
+        if (json && !links.empty()) links += ",";
+        links += link_text(link, source, sequences[sequence].text, json);
+      }
+    }
+    if (arguments_.alignment) out.alignments.push_back(json ? ",\"alignment\":[" + links + "]" : links);
+  }
+  return out;
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,113 @@
+#include "cli/run/document_translator.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr size_t kMostBytes = size_t{64} << 20;  // a document's own limit
+
+}  // namespace
+
+int DocumentTranslator::translate(std::vector<SavedSegment> done) {
+  std::string bytes;
+  if (source_.is_text()) {
+    bytes = source_.text;
+  } else if (const int code = read(bytes); code != exit_ok || interrupted()) {
+    return code;
+  }
+  if (const std::string wrong = document_.parse(source_.format, std::move(bytes)); !wrong.empty())
+    return complain(exit_input, name() + ": " + wrong);
+  done_ = std::move(done);
+  if (done_.size() > document_.size()) done_.clear();
+  const int code = windows();
+  run_.progress.clear();
+  if (code != exit_ok || interrupted()) return code;
+  run_.lines_before += document_.size();
+  std::string out;
+  if (const std::string wrong = document_.render(done_, out); !wrong.empty())
+    return complain(exit_internal, name() + ": " + wrong);
+  return sink_.write(out);
+}
+
+int DocumentTranslator::read(std::string& bytes) const {
+  InputFile file = source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name);
+  if (!file.ok()) return interrupted() ? exit_ok : complain(exit_input, name() + ": " + std::strerror(errno));
+  char part[1 << 16];
+  while (!interrupted()) {
+    const long got = file.read(part, sizeof part);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return complain(exit_input, name() + ": " + std::strerror(errno));
+    if (got == 0) break;
+    bytes.append(part, static_cast<size_t>(got));
+    if (bytes.size() > kMostBytes)
+      return complain(exit_input, name() + ": it has more than 64 MiB; split it, or take it with --format lines");
+  }
+  return exit_ok;
+}
+
+int DocumentTranslator::windows() {
+  uint64_t all = 0, done = 0;
+  for (size_t i = 0; i < document_.size(); ++i) {
+    if (i < done_.size()) done += document_.text(i).size();
+    all += document_.text(i).size();
+  }
+  run_.progress.begin_source(all, done, done_.size());
+  while (done_.size() < document_.size() && !interrupted()) {
+    std::vector<Line> lines;
+    const size_t end = std::min(document_.size(), done_.size() + run_.window());
+    for (size_t i = done_.size(); i < end; ++i) {
+      Line& line = lines.emplace_back();
+      line.text = document_.text(i);
+      line.number = i + 1;
+      line.bytes = line.text.size();
+      line.too_long = line.bytes > kMaxLineBytes;
+    }
+    if (const int code = window(lines); code != exit_ok) return code;
+  }
+  return exit_ok;
+}
+
+int DocumentTranslator::window(const std::vector<Line>& lines) {
+  uint64_t bytes = 0;
+  for (const Line& line : lines) bytes += line.bytes;
+  run_.progress.begin_window(lines.size(), bytes);
+  TextModel::Callbacks callbacks;
+  callbacks.progress = [&](uint64_t done, uint64_t all) { run_.progress.show(done, all); };
+  const LineResults results = run_.model.run(lines, run_.lines_before, callbacks);
+  if (results.fatal) {
+    run_.progress.clear();
+    return complain(results.fatal_code, results.fatal->message());
+  }
+  std::string records;
+  std::vector<SavedSegment> made;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (results.lines[i].status == LAPILLI_CANCELLED || interrupted()) return exit_ok;  // the window is done again
+    made.push_back(segment_of(results, i, lines[i]));
+    records += journal_record(made.back());
+  }
+  done_.insert(done_.end(), made.begin(), made.end());
+  run_.progress.end_window();
+  return sink_.keep(records + journal_record(run_.point(index_, done_.size(), sink_.bytes())));
+}
+
+SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t line, const Line& segment) {
+  const LineResult& result = results.lines[line];
+  SavedSegment made;
+  made.failed = result.status != LAPILLI_OK;
+  run_.tell([&] { return name() + ":" + std::to_string(document_.line(segment.number - 1)); }, result);
+  if (made.failed) return made;
+  made.text = result.output ? result.output->text() : segment.text;
+  if (!result.output || !document_.needs_links(segment.number - 1)) return made;
+  for (const lapilli_word_link& l : run_.model.word_links(results, line))
+    made.links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, static_cast<float>(l.weight)});
+  return made;
+}
+
+}  // namespace lapilli::cli

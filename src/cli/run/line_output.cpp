@@ -1,0 +1,47 @@
+#include "cli/run/line_output.hpp"
+
+#include "cli/output.hpp"
+#include "cli/run/text_json.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+std::string line_text(const LineResult& result, bool ids) {
+  if (result.status != LAPILLI_OK || !result.output) return "";
+  const std::string text = ids ? ids_text(result.output->sequences.front().ids) : result.output->text();
+  return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
+}
+
+std::string line_json(const LineResult& result, uint64_t number, const TextArguments& arguments) {
+  std::string out = "{\"line\":" + std::to_string(number) + ",";
+  if (result.status != LAPILLI_OK) {
+    return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
+           ",\"message\":" + json_string(result.error) + "}}";
+  }
+  if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[],\"finish\":\"kept\"}";
+  const auto& sequences = result.output->sequences;
+  const auto sequence = [&](size_t i) {
+    return sequence_json(sequences[i], arguments.scores) + (i < result.alignments.size() ? result.alignments[i] : "") +
+           "}";
+  };
+  if (arguments.nbest == 1 && sequences.size() == 1) return out + sequence(0);
+  out += "\"sequences\":[";
+  for (size_t i = 0; i < sequences.size(); ++i) out += (i == 0 ? "{" : ",{") + sequence(i);
+  return out + "]}";
+}
+
+}  // namespace
+
+std::string in_one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+std::string line_output(const LineResult& result, uint64_t number, const TextArguments& arguments) {
+  return arguments.json ? line_json(result, number, arguments) : line_text(result, arguments.ids);
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,206 @@
+#include "cli/run/line_translator.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "cli/run/line_output.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+// A record may hold more than its text.
+constexpr size_t kMaxRecordBytes = size_t{1} << 26;
+
+std::unique_ptr<RecordFormat> format_for(const Source& source, const TextArguments& arguments) {
+  const FileArguments& files = arguments.files;
+  if (source.format == Format::jsonl) return json_lines(files.field, files.to_field);
+  if (source.format == Format::tsv) return tab_columns(files.column);
+  return nullptr;
+}
+
+uint64_t bytes_of(const std::vector<Line>& lines) {
+  uint64_t bytes = 0;
+  for (const Line& line : lines) bytes += line.bytes;
+  return bytes;
+}
+
+}  // namespace
+
+LineTranslator::LineTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index)
+    : run_(run),
+      sink_(sink),
+      source_(source),
+      index_(index),
+      format_(format_for(source, run.arguments)),
+      shown_name_(source.standard_input() ? "" : source.name) {}
+
+bool LineTranslator::by_lines() const {
+  return !run_.about.whole_files || run_.arguments.lines || run_.arguments.ids || source_.format != Format::lines;
+}
+
+int LineTranslator::translate(uint64_t units) { return source_.is_text() ? argument() : file(units); }
+
+int LineTranslator::argument() {
+  const auto lines = lines_of_argument(source_.text, by_lines());
+  // To whoever reads messages the lines of all arguments are one text.
+  shown_before_ = run_.argument_lines;
+  run_.progress.begin_source(0);
+  run_.progress.begin_window(lines.size(), 0);
+  const int code = window(lines);
+  run_.progress.clear();
+  run_.argument_lines += lines.size();
+  run_.lines_before += lines.size();
+  if (code == exit_ok && !refusal().empty()) return complain(exit_input, refusal());
+  return code;
+}
+
+int LineTranslator::file(uint64_t units) {
+  const size_t longest = source_.format == Format::lines ? kMaxLineBytes : kMaxRecordBytes;
+  LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest);
+  if (!reader.file().ok()) {
+    if (interrupted()) return exit_ok;  // while nobody wrote to a pipe
+    return complain(exit_input, source_.name + ": " + std::strerror(errno));
+  }
+  if (source_.standard_input()) ask_for_lines();
+  const int code = windows(reader, units);
+  run_.progress.clear();
+  if (code != exit_ok || (reader.error() == 0 && reader.refusal().empty() && refusal().empty())) return code;
+  const std::string why = reader.error() != 0         ? std::strerror(reader.error())
+                          : !reader.refusal().empty() ? std::string(reader.refusal())
+                                                      : refusal();
+  return complain(exit_input, (source_.standard_input() ? "standard input" : source_.name) + ": " + why);
+}
+
+// Who sits at a terminal learns what the program waits for.
+void LineTranslator::ask_for_lines() const {
+  if (is_terminal(0)) run_.progress.be_silent();
+  if (run_.context.quiet || !is_terminal(0) || !is_terminal(2)) return;
+  std::fprintf(stderr,
+               by_lines() ? "lapilli: type lines to %s; Ctrl-D ends\n" : "lapilli: type a text to %s; Ctrl-D ends it\n",
+               run_.about.name[0] == 'g' ? "go on from" : run_.about.name);
+}
+
+int LineTranslator::windows(LineReader& reader, uint64_t units) {
+  uint64_t done = 0, bytes = 0;
+  int code = exit_ok;
+  while (code == exit_ok && !interrupted()) {
+    const std::vector<Line> lines = next_window(reader);
+    if (lines.empty()) break;
+    if (done == units) run_.progress.begin_source(reader.file().size(), bytes, done);
+    done += lines.size();
+    bytes += bytes_of(lines);
+    if (done <= units) {  // in an earlier run, which had the same windows
+      if (format_) (void)format_->text(lines.front());
+    } else {
+      run_.progress.begin_window(lines.size(), bytes_of(lines));
+      code = window(lines);
+      if (!refusal().empty()) break;
+      run_.progress.end_window();
+      if (code == exit_ok && !interrupted()) code = sink_.keep(journal_record(run_.point(index_, done, sink_.bytes())));
+    }
+    if (!by_lines()) break;
+  }
+  run_.lines_before += done;
+  return code;
+}
+
+std::vector<Line> LineTranslator::next_window(LineReader& reader) const {
+  if (by_lines()) return reader.read(run_.window());
+  Line text = whole_text(reader);
+  // Half a text is another one.
+  if (reader.error() != 0 || interrupted() || !reader.refusal().empty()) return {};
+  return {std::move(text)};
+}
+
+// One line at a time where text is printed as it comes.
+int LineTranslator::window(const std::vector<Line>& lines) {
+  if (!run_.arguments.stream) return together(lines, 0, 1);
+  int code = exit_ok;
+  for (size_t i = 0; i < lines.size() && code == exit_ok && !interrupted(); ++i)
+    code = together({lines[i]}, i, lines.size());
+  return code;
+}
+
+// They are part `at` of the `of` parts of their window.
+int LineTranslator::together(const std::vector<Line>& lines, uint64_t at, uint64_t of) {
+  std::string streamed;
+  int printed = exit_ok;
+  TextModel::Callbacks callbacks;
+  callbacks.progress = [&](uint64_t done, uint64_t all) { run_.progress.show(at * all + done, of * all); };
+  callbacks.stream = [&](std::string_view text) {
+    streamed += text;
+    printed = sink_.write(in_one_line(std::string(text)));
+    return printed == exit_ok;
+  };
+  callbacks.before_files = [this] { run_.progress.clear(); };
+  std::vector<std::string> errors(lines.size());
+  const auto texts = texts_of(lines, errors);
+  if (!refusal().empty()) return exit_ok;  // the caller says so
+  LineResults results = run_.model.run(texts, run_.lines_before, callbacks);
+  if (printed != exit_ok) return printed;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!errors[i].empty() && results.lines[i].status == LAPILLI_OK)
+      results.lines[i] = {errors[i], LAPILLI_INVALID_ARGUMENT, nullptr, 0, {}};
+  }
+  const int written = write(lines, results, streamed);
+  if (!results.fatal || written != exit_ok) return written;
+  run_.progress.clear();
+  return complain(results.fatal_code, results.fatal->message());
+}
+
+std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::vector<std::string>& errors) {
+  std::vector<Line> texts;
+  texts.reserve(lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    Line& text = texts.emplace_back();
+    text.number = lines[i].number;
+    text.too_long = lines[i].too_long;
+    if (text.too_long) continue;
+    RecordFormat::Text found = format_ ? format_->text(lines[i]) : RecordFormat::Text{lines[i].text, ""};
+    text.text = std::move(found.text);
+    errors[i] = std::move(found.error);
+    text.too_long = text.text.size() > kMaxLineBytes;
+  }
+  return texts;
+}
+
+std::string LineTranslator::output(const Line& line, const LineResult& result) const {
+  if (!format_) return line_output(result, shown_before_ + line.number, run_.arguments) + '\n';
+  RecordFormat::Result made;
+  made.nothing = result.output == nullptr;
+  if (result.status != LAPILLI_OK) {
+    made.error = result.error;
+  } else if (!made.nothing) {
+    made.text = result.output->text();
+  }
+  return format_->output(line, made);
+}
+
+// `streamed`: what was printed of the (then only) line already.
+int LineTranslator::write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed) {
+  std::string out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const LineResult& result = results.lines[i];
+    // After an interruption the lines up to the first unfinished one are written, so that they stay aligned.
+    if (result.status == LAPILLI_CANCELLED) {
+      if (!streamed.empty()) out += '\n';
+      break;
+    }
+    std::string text = output(lines[i], result);
+    if (text.compare(0, streamed.size(), in_one_line(streamed)) == 0) text.erase(0, streamed.size());
+    out += text;
+    run_.tell([&] { return where(lines[i].number); }, result);
+  }
+  return sink_.write(out);
+}
+
+std::string LineTranslator::where(uint64_t line) const {
+  const std::string number = std::to_string(shown_before_ + line);
+  return shown_name_.empty() ? "line " + number : shown_name_ + ":" + number;
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,45 @@
+// The lines of one source through the model and into a sink, window by window.
+#pragma once
+
+#include <memory>
+
+#include "cli/files/record_format.hpp"
+#include "cli/files/text_sources.hpp"
+#include "cli/run/run_state.hpp"
+
+namespace lapilli::cli {
+
+class LineTranslator {
+ public:
+  // `index` of the source among those of the sink.
+  LineTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index);
+  // The first `units` lines are done. Gives the exit code.
+  int translate(uint64_t units);
+
+ private:
+  [[nodiscard]] bool by_lines() const;
+  int argument();
+  int file(uint64_t units);
+  void ask_for_lines() const;
+  int windows(LineReader& reader, uint64_t units);
+  std::vector<Line> next_window(LineReader& reader) const;
+  int window(const std::vector<Line>& lines);
+  int together(const std::vector<Line>& lines, uint64_t at, uint64_t of);
+  // What the model gets of each line, and what is wrong with it.
+  std::vector<Line> texts_of(const std::vector<Line>& lines, std::vector<std::string>& errors);
+  [[nodiscard]] std::string refusal() const { return format_ ? format_->refusal() : ""; }
+  [[nodiscard]] std::string output(const Line& line, const LineResult& result) const;
+  int write(const std::vector<Line>& lines, const LineResults& results, const std::string& streamed);
+  // A line, in messages.
+  [[nodiscard]] std::string where(uint64_t line) const;
+
+  RunState& run_;
+  Sink& sink_;
+  const Source& source_;
+  uint64_t index_;
+  std::unique_ptr<RecordFormat> format_;  // none: lines are texts
+  std::string shown_name_;                // in messages
+  uint64_t shown_before_ = 0;             // what messages add to the numbers of lines
+};
+
+}  // namespace lapilli::cli

@@ -1,0 +1,65 @@
+#include "cli/run/notes.hpp"
+
+#include <algorithm>
+
+namespace lapilli::cli {
+
+namespace {
+
+// At most so many bytes of it, never half a character.
+std::string shortened(const std::string& text, size_t limit = 120) {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  return text.substr(0, limit) + "...";
+}
+
+// Of the first piece that was cut.
+size_t cut_at(const Sequence& s) {
+  const auto cut =
+      std::find_if(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.finish == LAPILLI_FINISH_LENGTH; });
+  return cut == s.pieces.end() ? s.ids.size() : cut->ids.size();
+}
+
+// The start token counts as well.
+std::string cut_note(size_t tokens, uint32_t positions) {
+  const bool all = positions != 0 && tokens + 1 >= positions;
+  return "the output was cut at " + std::to_string(tokens) +
+         (all ? " tokens, which are all that the model has, and may lack its end; give shorter texts, or --split"
+              : " tokens (max_length), and may lack its end; allow more with --max-length, or give shorter texts");
+}
+
+constexpr const char* kRepeats =
+    "the output repeats itself again and again, and what should follow is missing; try shorter sentences, another "
+    "--beam, "
+    "or --options '{\"no_repeat_ngram_size\": 3}'";
+
+std::string unknown_note(uint32_t unknown, uint32_t tokens) {
+  return std::to_string(unknown) + " of " + std::to_string(tokens) +
+         " tokens with letters are unknown to the model; is the text in the language and script that it was made for? "
+         "Else "
+         "take another model (--model)";
+}
+
+std::string lost_note(const std::string& address) {
+  return shortened(address) +
+         " is not in the output as it stands in the text; compare them, or give the address a line "
+         "of its own, which is kept as it is";
+}
+
+}  // namespace
+
+std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about) {
+  std::vector<std::string> notes;
+  if (best.repeats)
+    notes.emplace_back(kRepeats);
+  else if (best.finish == LAPILLI_FINISH_LENGTH)
+    notes.push_back(cut_note(cut_at(best), about.positions));
+  if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
+    notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
+  if (!best.lost_address.empty()) notes.push_back(lost_note(best.lost_address));
+  if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)
+    notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");
+  return notes;
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,52 @@
+// What the parts of one run of a command on text share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/arguments/text_arguments.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/journal.hpp"
+#include "cli/output.hpp"
+#include "cli/progress/progress.hpp"
+#include "cli/run/notes.hpp"
+#include "cli/run/text_model.hpp"
+
+namespace lapilli::cli {
+
+struct RunState {
+  const TextCommand& about;
+  const TextArguments& arguments;
+  const Context& context;
+  TextModel& model;
+  Progress& progress;
+
+  // Of the output that is being written.
+  uint64_t failed = 0;          // lines and segments
+  uint64_t lines_before = 0;    // of its sources that are done
+  uint64_t argument_lines = 0;  // of the arguments among them
+
+  // Lines, or texts, that are sorted by length together. More make fuller batches, but an interruption may lose them.
+  [[nodiscard]] size_t window() const { return size_t{arguments.batch} * 2; }
+  // `where`: gives the line as messages name it.
+  template <class Where>
+  void tell(Where&& where, const LineResult& result) {
+    if (result.status != LAPILLI_OK) {
+      ++failed;
+      say(where() + ": " + result.error);
+    } else if (result.output && !context.quiet) {
+      const NotesAbout notes_about{model.model().info().max_target_tokens, !arguments.attention.file.empty()};
+      for (const std::string& note : notes_of(result.output->sequences.front(), notes_about))
+        say("note: " + where() + ": " + note);
+    }
+  }
+  void say(const std::string& message) {
+    progress.clear();
+    complain(0, message);
+  }
+  [[nodiscard]] Point point(uint64_t source, uint64_t units, uint64_t bytes) const {
+    return {source, units, bytes, failed, lines_before};
+  }
+};
+
+}  // namespace lapilli::cli

@@ -1,0 +1,62 @@
+#include "cli/run/statistics.hpp"
+
+#include <cstdint>
+#include <cstdio>
+
+namespace lapilli::cli {
+
+namespace {
+
+unsigned long long n(uint64_t value) { return value; }
+
+void print_json(const lapilli_stats& s, double load_ms, double per_token, double per_step) {
+  std::fprintf(stderr,
+               "{\"load_ms\":%.3f,\"encode_ms\":%.3f,\"decode_ms\":%.3f,\"total_ms\":%.3f,\"ms_per_token\":%.4f,"
+               "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
+               "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
+               "\"host_bytes_peak\":%llu}\n",
+               load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
+               n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
+               n(s.host_bytes_peak));
+}
+
+void print_table(const lapilli_stats& s, double load_ms, double per_token, double per_step) {
+  constexpr double kMiB = 1 << 20;
+  std::fprintf(stderr,
+               "load       %10.1f ms\n"
+               "encode     %10.1f ms for %llu source tokens in %u batches\n"
+               "decode     %10.1f ms for %llu tokens in %llu steps and %llu submissions\n"
+               "per token  %10.3f ms, per step %.3f ms\n"
+               "other      %10.1f ms: plans, pipelines, tokenizer\n"
+               "total      %10.1f ms without loading\n"
+               "pipelines  %10llu made\n"
+               "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n",
+               load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
+               n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
+               s.total_ms, n(s.pipelines), static_cast<double>(s.device_bytes_peak) / kMiB,
+               static_cast<double>(s.host_bytes_peak) / kMiB);
+}
+
+}  // namespace
+
+void Statistics::add(const lapilli_stats& stats) {
+  lapilli_stats sum = stats;
+  sum.batches += sum_.batches;
+  sum.encode_ms += sum_.encode_ms;
+  sum.decode_ms += sum_.decode_ms;
+  sum.total_ms += sum_.total_ms;
+  sum.source_tokens += sum_.source_tokens;
+  sum.generated_tokens += sum_.generated_tokens;
+  sum.decoder_steps += sum_.decoder_steps;
+  sum.submissions += sum_.submissions;
+  sum_ = sum;
+}
+
+void Statistics::print(double load_ms, bool json) const {
+  const lapilli_stats& s = sum_;
+  const double per_token = s.generated_tokens ? s.decode_ms / static_cast<double>(s.generated_tokens) : 0;
+  const double per_step = s.decoder_steps ? s.decode_ms / static_cast<double>(s.decoder_steps) : 0;
+  (json ? print_json : print_table)(s, s.load_ms == 0 ? load_ms : s.load_ms, per_token, per_step);
+}
+
+}  // namespace lapilli::cli

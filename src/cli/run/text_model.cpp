@@ -1,0 +1,170 @@
+#include "cli/run/text_model.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "cli/exit_codes.hpp"
+#include "cli/files/blanks.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+// Ids between blanks; false if there is anything else.
+bool parse_ids(const std::string& text, Ids& ids) {
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    while (at < end && (*at == ' ' || *at == '\t')) ++at;
+    if (at == end) return true;
+    int32_t id = 0;
+    const auto [next, error] = std::from_chars(at, end, id);
+    if (error != std::errc() || (next < end && *next != ' ' && *next != '\t')) return false;
+    ids.push_back(id);
+    at = next;
+  }
+}
+
+bool refuse(LineResult& result, std::string why) {
+  result.status = LAPILLI_INVALID_ARGUMENT;
+  result.error = std::move(why);
+  return false;
+}
+
+void leave_all(LineResults& results, Error error, int code) {
+  for (LineResult& line : results.lines) line = {"", LAPILLI_CANCELLED, nullptr, 0, {}};
+  results.fatal = std::move(error);
+  results.fatal_code = code;
+}
+
+}  // namespace
+
+std::string ids_text(const Ids& ids) {
+  std::string text;
+  for (int32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
+  return text;
+}
+
+// What the lines that have something to do are to the model.
+struct TextModel::Inputs {
+  std::vector<size_t> owners;  // the line of each
+  std::vector<std::string> texts;
+  std::vector<Ids> ids;
+};
+
+std::optional<Error> TextModel::load(const std::string& directory, const std::string& options_text) {
+  DeviceOptions device;
+  device.select = arguments_.device;
+  device.caps = arguments_.caps;
+  device.validation = arguments_.validation;
+  ModelOptions limits;
+  limits.memory_limit = arguments_.memory_limit << 20;
+  auto model = Model::load(directory, device, limits);
+  if (!model) return model.error();
+  model_.emplace(std::move(*model));
+  set_options(options_text);
+  return {};
+}
+
+void TextModel::set_options(const std::string& options_text) {
+  if (arguments_.beam > 0) options_.num_beams = arguments_.beam;
+  if (arguments_.max_length > 0) options_.max_length = arguments_.max_length;
+  if (arguments_.nbest > 1) options_.num_return_sequences = arguments_.nbest;
+  options_.batch = arguments_.batch;
+  options_.deterministic = arguments_.deterministic;
+  options_.json = options_json(arguments_, options_text);
+  options_.task = about_.task;
+  options_.source_language = arguments_.from;
+  options_.target_language = arguments_.to;
+  if (arguments_.split || arguments_.no_split) options_.split_sentences = arguments_.split;
+}
+
+bool TextModel::add_input(const Line& line, LineResult& result, Inputs& inputs) const {
+  if (line.too_long) return refuse(result, "the line is longer than " + std::to_string(kMaxLineBytes) + " bytes");
+  if (is_blank(line.text)) return false;
+  if (!arguments_.ids) {
+    inputs.texts.push_back(line.text);
+    return true;
+  }
+  Ids parsed;
+  if (!parse_ids(line.text, parsed))
+    return refuse(result, "not a list of token ids (whole numbers with blanks between)");
+  inputs.ids.push_back(std::move(parsed));
+  return true;
+}
+
+LineResults TextModel::run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks) {
+  LineResults results;
+  results.lines.resize(lines.size());
+  Inputs inputs;
+  Options options = options_;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!add_input(lines[i], results.lines[i], inputs)) continue;
+    inputs.owners.push_back(i);
+    options.input_numbers.push_back(lines_before + lines[i].number - 1);
+  }
+  if (inputs.owners.empty()) return results;
+  const uint64_t others = lines.size() - inputs.owners.size();
+  options.progress = [&](uint64_t done, uint64_t all) {
+    callbacks.progress(others + done, others + all);
+    return interrupted() == 0;
+  };
+  if (arguments_.stream)
+    options.stream = [&](size_t, std::string_view text, const Ids&) { return callbacks.stream(text); };
+  auto made = arguments_.ids ? model_->generate(inputs.ids, options) : model_->translate(inputs.texts, options);
+  if (!made) {
+    const Error error(made.error().status(), named_as_typed(arguments_, made.error().message()));
+    leave_all(results, error, exit_code(error.status()));
+    return results;
+  }
+  statistics_.add(made->stats());
+  results.made.emplace(std::move(*made));
+  if (arguments_.attention.wanted()) callbacks.before_files();
+  take(lines, inputs, results);
+  return results;
+}
+
+void TextModel::take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results) {
+  for (size_t i = 0; i < inputs.owners.size(); ++i) {
+    LineResult& result = results.lines[inputs.owners[i]];
+    result.output = &(*results.made)[i];
+    result.input = i;
+    if (!result.output->ok()) {
+      result.status = result.output->error->status();
+      result.error = named_as_typed(arguments_, result.output->error->message());
+    } else if (arguments_.attention.wanted()) {
+      attend(i, lines[inputs.owners[i]].text, results, result);
+    }
+  }
+}
+
+std::vector<lapilli_word_link> TextModel::word_links(const LineResults& results, size_t line) const {
+  const size_t input = results.lines[line].input;
+  std::vector<lapilli_word_link> links;
+  for (size_t piece = 0; piece < Attention::pieces(*results.made, input); ++piece) {
+    auto attention = Attention::run(*model_, *results.made, input, 0, piece);
+    if (!attention) continue;
+    if (const auto found = attention->align(); found)
+      links.insert(links.end(), found.value().begin(), found.value().end());
+  }
+  return links;
+}
+
+// What was asked for of attention and alignment. An error of the line is its own; one that all others would have, too,
+// is fatal, and from this line on none is finished.
+void TextModel::attend(size_t input, const std::string& source, LineResults& results, LineResult& result) {
+  if (results.fatal || interrupted()) {
+    result.status = LAPILLI_CANCELLED;
+    return;
+  }
+  auto seen = attention_.attend(*model_, *results.made, input, source, arguments_.json);
+  result.alignments = std::move(seen.alignments);
+  if (!seen.error) return;
+  result.status = seen.of_all ? LAPILLI_CANCELLED : seen.error->status();
+  result.error = seen.error->message();
+  if (!seen.of_all) return;
+  results.fatal_code = seen.error->status() == LAPILLI_NOT_FOUND ? exit_output : exit_code(seen.error->status());
+  results.fatal = std::move(seen.error);
+}
+
+}  // namespace lapilli::cli

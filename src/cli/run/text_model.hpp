@@ -1,0 +1,79 @@
+// The model of a command on text, and what it makes of some lines.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments/text_arguments.hpp"
+#include "cli/files/line_reader.hpp"
+#include "cli/run/attention_output.hpp"
+#include "cli/run/statistics.hpp"
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+// What became of one line: nothing to do, an error, or an output of the model.
+struct LineResult {
+  std::string error;
+  lapilli_status status = LAPILLI_OK;  // LAPILLI_CANCELLED: not finished
+  const Output* output = nullptr;
+  size_t input = 0;                     // the output's place among LineResults::made
+  std::vector<std::string> alignments;  // of each sequence, as it is printed behind it
+};
+
+// The results of lines that were run together.
+struct LineResults {
+  std::vector<LineResult> lines;
+  std::optional<Results> made;  // what the lines point into
+  std::optional<Error> fatal;   // why nothing can go on; the lines before the first unfinished one are good
+  int fatal_code = 0;           // the program's exit code for it
+};
+
+class TextModel {
+ public:
+  TextModel(const TextCommand& about, const TextArguments& arguments)
+      : about_(about), arguments_(arguments), attention_(arguments.attention) {}
+
+  // What is wrong with the arguments, before anything is loaded; "" if nothing is.
+  std::string check() { return attention_.check(arguments_.ids); }
+  // `directory`: of the model; `options_text`: what --options gives.
+  std::optional<Error> load(const std::string& directory, const std::string& options_text);
+  [[nodiscard]] const Model& model() const { return *model_; }
+
+  struct Callbacks {
+    std::function<void(uint64_t done, uint64_t all)> progress;  // pieces of work: lines, or sentences of them
+    std::function<bool(std::string_view text)> stream;          // if --stream is given; false cancels
+    std::function<void()> before_files;                         // before a file of attention is written
+  };
+  // `lines_before`: of the sources that are done. What is drawn for a line is a matter of its number alone.
+  LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
+
+  // What belongs together in a line that has an output; nothing where the alignment fails or finds nothing.
+  [[nodiscard]] std::vector<lapilli_word_link> word_links(const LineResults& results, size_t line) const;
+  // From now on what comes out of a line does not depend on what it is run with, nor on what was run before.
+  void make_deterministic() { options_.deterministic = true; }
+
+  [[nodiscard]] const Statistics& statistics() const { return statistics_; }
+
+ private:
+  struct Inputs;
+  void set_options(const std::string& options_text);
+  bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
+  void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
+  void attend(size_t input, const std::string& source, LineResults& results, LineResult& result);
+
+  const TextCommand& about_;
+  const TextArguments& arguments_;
+  std::optional<Model> model_;
+  Options options_;
+  AttentionOutput attention_;
+  Statistics statistics_;
+};
+
+// Ids as --ids writes them.
+std::string ids_text(const Ids& ids);
+
+}  // namespace lapilli::cli
