@@ -83,8 +83,11 @@ void add_commands(CLI::App& app, Context& context) {
 // Of the options that may stand before the command only --config has a value.
 std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
   auto at = arguments.begin();
-  for (; at != arguments.end() && at->starts_with('-'); ++at)
-    if (*at == "--config" && ++at == arguments.end()) break;
+  while (at != arguments.end() && at->starts_with('-')) {
+    const bool has_value = *at == "--config";
+    ++at;
+    if (has_value && at != arguments.end()) ++at;
+  }
   return at;
 }
 

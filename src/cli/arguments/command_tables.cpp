@@ -29,7 +29,7 @@ class HelpFormatter final : public CLI::Formatter {
  public:
   // The switches come in front of it: what CLI11 lists above them cannot be added to.
   std::string make_footer(const CLI::App* app) const override {
-    const std::string footer = CLI::Formatter::make_footer(app);
+    std::string footer = CLI::Formatter::make_footer(app);
     if (app->get_parent() == nullptr) return footer;
     const auto shared = app->get_parent()->get_options([](const CLI::Option* option) {
       return !option->check_lname("help") && !option->check_lname("version") && !option->get_group().empty();

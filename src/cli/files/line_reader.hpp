@@ -19,8 +19,8 @@ struct Line {
   uint64_t number = 0;  // from 1
   uint64_t bytes = 0;   // in the file, line end included
   bool too_long = false;
-  bool marked = false;        // a byte order mark stood in front of it
-  std::string_view end = "";  // "\n", "\r\n"; behind a last line nothing, or "\r"
+  bool marked = false;   // a byte order mark stood in front of it
+  std::string_view end;  // "\n", "\r\n"; behind a last line nothing, or "\r"
 };
 
 class LineReader {

@@ -103,7 +103,7 @@ class JobFinder {
 
   int split(std::vector<OutputJob>& jobs) {
     std::set<std::string> targets;
-    for (Source& source : sources_) {
+    for (const Source& source : sources_) {
       if (source.is_text() || source.standard_input()) {
         const std::string what = source.is_text() ? "\"" + source.text + "\" is" : "standard input is";
         return complain(exit_usage, what + " no file; with --suffix, or a folder behind -o, all inputs are");
@@ -115,8 +115,7 @@ class JobFinder {
           file_exists(target) && std::any_of(sources_.begin(), sources_.end(),
                                              [&](const Source& input) { return same_file(input.name, target); });
       if (is_input) return complain(exit_usage, target + " is an input; it cannot be an output");
-      jobs.push_back({target, {std::move(source)}});
-      source.name = jobs.back().sources.front().name;
+      jobs.push_back({target, {source}});
     }
     return exit_ok;
   }
