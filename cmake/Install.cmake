@@ -7,6 +7,10 @@ install(TARGETS lapilli EXPORT lapilli
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET lapilli_cli)
+  # A shared library is found beside the program, wherever the prefix is moved.
+  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(lapilli_cli PROPERTIES
+    INSTALL_RPATH "$<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>/${lib_from_bin}")
   install(TARGETS lapilli_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(NOT CMAKE_CROSSCOMPILING)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})

@@ -9,7 +9,7 @@ namespace lapilli::cli {
 namespace {
 
 // Nothing in it is taken for a request or an escape; signs are those that can be typed.
-std::string escaped(const std::string& text) {
+std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\')
@@ -24,7 +24,7 @@ std::string escaped(const std::string& text) {
 
 std::string line(const std::string& text) {
   const bool request = text.starts_with('.') || text.starts_with('\'');
-  return (request ? "\\&" : "") + escaped(text) + "\n";
+  return (request ? "\\&" : "") + roff(text) + "\n";
 }
 
 std::string upper(std::string text) {
@@ -35,8 +35,8 @@ std::string upper(std::string text) {
 // "-m, --model DIR"
 std::string heading(const SwitchInfo& info) {
   std::string text;
-  for (const std::string& name : info.names) text += (text.empty() ? "\\fB" : ", \\fB") + escaped(name) + "\\fR";
-  return info.value.empty() || info.positional ? text : text + " \\fI" + escaped(info.value) + "\\fR";
+  for (const std::string& name : info.names) text += (text.empty() ? "\\fB" : ", \\fB") + roff(name) + "\\fR";
+  return info.value.empty() || info.positional ? text : text + " \\fI" + roff(info.value) + "\\fR";
 }
 
 std::string switches(const CommandInfo& command) {
@@ -60,18 +60,18 @@ std::string paragraphs(const std::string& footer) {
 }
 
 std::string usage(const CommandTable& table, const CommandInfo& command) {
-  std::string text = "\\fB" + escaped(table.program.name) + "\\fR ";
+  std::string text = "\\fB" + roff(table.program.name) + "\\fR ";
   if (&command == &table.program) return text + "[\\fIOPTIONS\\fR] \\fICOMMAND\\fR ...\n";
-  text += "\\fB" + escaped(command.name) + "\\fR [\\fIOPTIONS\\fR]";
+  text += "\\fB" + roff(command.name) + "\\fR [\\fIOPTIONS\\fR]";
   for (const SwitchInfo& info : command.switches)
-    if (info.positional) text += " [\\fI" + escaped(info.value) + "\\fR ...]";
+    if (info.positional) text += " [\\fI" + roff(info.value) + "\\fR ...]";
   return text + "\n";
 }
 
 std::string commands(const CommandTable& table) {
   std::string text = ".SH COMMANDS\n";
   for (const CommandInfo& command : table.commands)
-    text += ".TP\n\\fB" + escaped(command.name) + "\\fR\n" + line(command.description);
+    text += ".TP\n\\fB" + roff(command.name) + "\\fR\n" + line(command.description);
   return text;
 }
 
@@ -84,8 +84,8 @@ std::string manual_name(const CommandTable& table, const CommandInfo& command) {
 std::string manual_page(const CommandTable& table, const CommandInfo& command) {
   const bool program = &command == &table.program;
   const std::string name = manual_name(table, command);
-  std::string text = ".TH " + upper(escaped(name)) + " 1 \"\" \"Lapilli " + lapilli_version() + "\"\n";
-  text += ".SH NAME\n" + escaped(name) + " \\- " + escaped(command.description) + "\n";
+  std::string text = ".TH " + upper(roff(name)) + " 1 \"\" \"Lapilli " + lapilli_version() + "\"\n";
+  text += ".SH NAME\n" + roff(name) + " \\- " + roff(command.description) + "\n";
   text += ".SH SYNOPSIS\n" + usage(table, command);
   if (program) text += commands(table);
   text += ".SH OPTIONS\n" + switches(command);
