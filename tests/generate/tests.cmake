@@ -33,7 +33,7 @@ lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceS
 lapilli_gpu_test(generate.sampling COMMAND test_generate
   --gtest_filter=*DeviceSampling*/nothing:*DeviceSampling*/top_p:DeviceSampling.* DRIVERS swiftshader
   LABELS slow TIMEOUT 1800)
-lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS fast sanitize)
+lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS slow sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)
 # Inputs in random company: 40 orders of arrival, and 500, which take about two minutes on the CPU driver.
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS fast sanitize threads)
