@@ -7,10 +7,6 @@ install(TARGETS lapilli EXPORT lapilli
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET lapilli_cli)
-  # A shared library is found beside the program, wherever the prefix is moved.
-  file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(lapilli_cli PROPERTIES
-    INSTALL_RPATH "$<IF:$<PLATFORM_ID:Darwin>,@loader_path,$ORIGIN>/${lib_from_bin}")
   install(TARGETS lapilli_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(NOT CMAKE_CROSSCOMPILING)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
@@ -31,6 +27,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/samples DESTI
 set(LAPILLI_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER LAPILLI_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|m)$")
 list(REMOVE_DUPLICATES LAPILLI_CXX_RUNTIME)
+
+get_target_property(kind lapilli TYPE)
+string(COMPARE EQUAL "${kind}" STATIC_LIBRARY LAPILLI_IS_STATIC)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lapilli)
 install(EXPORT lapilli NAMESPACE lapilli:: FILE lapilliTargets.cmake DESTINATION ${package_dir})
@@ -55,12 +54,15 @@ if(LAPILLI_REGEX)
   string(PREPEND LAPILLI_PC_PRIVATE "-lpcre2-8 ")
 endif()
 # Who asks without --static links all the same: a static library is nothing without these.
-get_target_property(kind lapilli TYPE)
-if(kind STREQUAL STATIC_LIBRARY)
+if(LAPILLI_IS_STATIC)
   set(LAPILLI_PC_LIBS "${LAPILLI_PC_PRIVATE}")
   set(LAPILLI_PC_PRIVATE "")
 else()
   set(LAPILLI_PC_LIBS "")
+endif()
+set(LAPILLI_PC_CFLAGS "")
+if(WIN32 AND NOT LAPILLI_IS_STATIC)
+  set(LAPILLI_PC_CFLAGS "-DLAPILLI_SHARED")
 endif()
 file(RELATIVE_PATH LAPILLI_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lapilli.pc.in ${PROJECT_BINARY_DIR}/package/lapilli.pc @ONLY)

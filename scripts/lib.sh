@@ -42,7 +42,7 @@ missing_packages() {
   have_any '/usr/lib/*/libvulkan.so.1' '/usr/lib*/libvulkan.so.1' '/usr/local/lib*/libvulkan.so.1' || echo libvulkan1
   have_driver || echo mesa-vulkan-drivers
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
-  have_header stb/stb_truetype.h || echo libstb-dev
+  have_header stb/stb_truetype.h || have_header stb_truetype.h || echo libstb-dev
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
   have_header md4c.h || echo libmd4c-dev
@@ -61,6 +61,11 @@ missing_packages() {
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   [ -n "${LAPILLI_TEST_UNICODE_DATA:-}" ] || [ -e /usr/share/unicode/auxiliary/SentenceBreakTest.txt ] || echo unicode-data
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
+  have_cmd readelf || echo binutils
+  # What packs and checks a deb is of use on Debian alone.
+  ! have_cmd dpkg || have_cmd lintian || echo lintian
+  ! have_cmd dpkg || have_cmd dpkg-shlibdeps || echo dpkg-dev
+  python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
   [ "$1" != test ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
   have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix

@@ -42,8 +42,8 @@
  *            accepts null. Out handles are null after an error. Pointers inside out structs belong to the handle they
  *            were asked from. Pointers that a call is given are read until it returns, and not after it.
  *
- * Threads    A device, a model and a cancel token may be used by any number of threads at once, a result by one at a
- *            time. A handle must not be freed while another thread begins a call with it.
+ * Threads    A device, a model and a cancel token may be used by any number of threads at once; a result, a job and a
+ *            loading by one at a time. A handle must not be freed while another thread begins a call with it.
  *
  *            A device outlives its closing as long as a model uses it, a model and a cancel token their freeing as long
  *            as a call is running with them.
@@ -59,6 +59,9 @@
 #define LAPILLI_VERSION_MAJOR 0
 #define LAPILLI_VERSION_MINOR 2
 #define LAPILLI_VERSION_PATCH 0
+/* Of any version, as a number that grows with it; of the header. */
+#define LAPILLI_MAKE_VERSION(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define LAPILLI_VERSION_NUMBER LAPILLI_MAKE_VERSION(LAPILLI_VERSION_MAJOR, LAPILLI_VERSION_MINOR, LAPILLI_VERSION_PATCH)
 
 #if defined(_WIN32) && defined(LAPILLI_SHARED)
 #if defined(LAPILLI_BUILDING)
@@ -95,6 +98,8 @@ enum {
 
 /* "0.2.0", of the library that runs; LAPILLI_VERSION_... are those of the header. */
 LAPILLI_API const char* lapilli_version(void);
+/* The same as a number, to be compared with LAPILLI_MAKE_VERSION(0, 3, 0) and the like. */
+LAPILLI_API int32_t lapilli_version_number(void);
 
 /* "not found" and so on; never null. */
 LAPILLI_API const char* lapilli_status_name(lapilli_status status);
@@ -116,6 +121,9 @@ LAPILLI_API void lapilli_set_log(int32_t level, lapilli_log_function function, v
  * Each lapilli_device_open makes another one, also of the same GPU, that shares nothing with the first. */
 typedef struct lapilli_device lapilli_device;
 
+typedef struct lapilli_store lapilli_store;     /* see "what is kept between runs" */
+typedef struct lapilli_workers lapilli_workers; /* see "threads that are lent" */
+
 typedef struct lapilli_device_options {
   uint32_t struct_size;
   int32_t validation;    /* not 0: Vulkan's validation layer, where it is installed */
@@ -123,6 +131,30 @@ typedef struct lapilli_device_options {
   const char* caps;      /* null or "": LAPILLI_CAPS of the environment; else a mask such as "floor" or "no-subgroup" */
   double wait_timeout_s; /* a wait without progress fails after this time; 0: 30 s, on CPU drivers 600 s; INFINITY is
                             taken for a few years */
+  /* Added later: */
+
+  int32_t refuse_cpu;         /* not 0: a driver that computes on the CPU is no device */
+  int32_t ignore_environment; /* not 0: LAPILLI_CAPS and LAPILLI_VULKAN_LIBRARY are not heeded. What the Vulkan loader
+                                 itself reads of the environment is */
+  int32_t low_priority;       /* not 0: the queue comes after other programs' (VK_KHR_global_priority or
+                                 VK_EXT_global_priority), where the driver offers and grants that. Not of a host's device */
+  int32_t debug_names;        /* not 0: buffers and recordings have names for debuggers and profilers
+                                 (VK_EXT_debug_utils); so they have with `validation` */
+  /* Where messages of this device and of its models go, up to log_level (LAPILLI_LOG_...; the default of
+   * lapilli_default_device_options() is LAPILLI_LOG_NOTE), instead of to lapilli_set_log's: what is said while this
+   * device is opened, while a function runs that has this device or one of its models among its arguments, and when it
+   * is destroyed. Called from the thread that called such a function, one call at a time; it must live as long as the
+   * device, which models keep. Null: as for the whole process. */
+  lapilli_log_function log;
+  void* log_user;
+  int32_t log_level;
+  uint32_t max_submit_us; /* no submission of a search is to take longer on the device, in microseconds: how much goes
+                             into one is learnt from how long those before it took. What cannot be cut further takes
+                             what it takes. 0: 50,000; 16,000 on phones; 200,000 on CPU drivers, which nothing kills */
+  const lapilli_store* store;  /* what is kept between runs, by callbacks; null: nothing */
+  const char* cache_directory; /* the same in files of this folder, which is made; null or "": none. Not with store */
+  const lapilli_workers* workers; /* threads that make pipelines; null: the thread that calls does */
+  const void* reserved0;          /* null */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
@@ -131,6 +163,265 @@ LAPILLI_API void lapilli_device_close(lapilli_device* device);
 /* Every device of this machine as a JSON array (what `lapilli devices --json` prints), usable or refused with the
  * reason, and which one these options would choose. The string is valid until this thread asks again. */
 LAPILLI_API lapilli_status lapilli_devices_json(const lapilli_device_options* options, const char** json);
+
+/* ---- the host's device ------------------------------------------------------------------------------------------ */
+
+/* A game or an app has a VkDevice already, and lends it: docs/embedding-device.md goes through it. vulkan.h is not
+ * needed here: handles such as VkDevice and pointers to functions are void*, a VkFence is a uint64_t.
+ *
+ * Nothing of the host's is ever destroyed. It must outlive the lapilli_device and the models on it, which make buffers,
+ * pipelines, command pools, and a timeline semaphore or fences of their own.
+ *
+ * Locks      Callbacks are called from any thread that works with the device or its models, one at a time for each
+ *            device, and while locks of Lapilli's are held: these come first, the host's behind them. So no call of
+ *            Lapilli's but those of the next paragraph is made from a callback, or under a lock that one takes.
+ *
+ *            lapilli_submission_done, lapilli_device_append, lapilli_device_completed and lapilli_device_dropped call
+ *            nothing of the host's besides Vulkan, and wait for no lock that a callback is called under: they may be
+ *            called from anywhere, also from a callback. */
+
+/* What to make a device with that Lapilli shall run on. Strings and the array are valid until this thread asks again.
+ */
+typedef struct lapilli_requirements {
+  uint32_t struct_size;
+  int32_t usable;       /* 0: `refusal` says why not; what follows then means nothing */
+  uint32_t api_version; /* apiVersion of VkApplicationInfo: at least this (VK_API_VERSION_1_1) */
+  uint32_t
+      queue_family; /* to be used: one with compute that does not draw, if there is one. Any with compute will do */
+  /* Features that make Lapilli faster, if the device offers them; each is to be enabled with the extensions below. */
+  int32_t timeline_semaphore;    /* timelineSemaphore */
+  int32_t storage_16bit;         /* storageBuffer16BitAccess */
+  int32_t shader_float16;        /* shaderFloat16 */
+  int32_t storage_8bit;          /* storageBuffer8BitAccess */
+  int32_t shader_int8;           /* shaderInt8 */
+  int32_t integer_dot_product;   /* shaderIntegerDotProduct */
+  int32_t subgroup_size_control; /* subgroupSizeControl */
+  int32_t reserved;
+  const char* refusal; /* null: usable */
+  /* Device extensions that the device offers and Lapilli makes use of. None is needed but VK_KHR_portability_subset,
+   * which must be enabled where it is offered. Those that are core of the instance's version may be left out. */
+  const char* const* extensions;
+  size_t extension_count;
+} lapilli_requirements;
+
+/* Asked before the host makes its device. `get_instance_proc_addr` is a PFN_vkGetInstanceProcAddr, `instance` a
+ * VkInstance for Vulkan 1.1 or later, `physical_device` a VkPhysicalDevice of it. A device that cannot be used is no
+ * error: it is not `usable`. */
+LAPILLI_API lapilli_status lapilli_device_requirements(void* get_instance_proc_addr, void* instance,
+                                                       void* physical_device, lapilli_requirements* requirements);
+
+/* A submission on its way through the host. */
+typedef struct lapilli_submission lapilli_submission;
+
+typedef struct lapilli_submit_info {
+  uint32_t struct_size; /* the library's */
+  uint32_t reserved;
+  uint64_t fence;                 /* VkFence to submit it with, or 0 */
+  const void* submit_info;        /* const VkSubmitInfo*: as it is, alone or among others. Lives until
+                                     lapilli_submission_done */
+  lapilli_submission* submission; /* for lapilli_submission_done */
+} lapilli_submit_info;
+
+/* Hands over a submission: to be submitted to the queue whose family was named, now or later, on any thread, behind all
+ * that were handed over before. `info` itself is valid during the call only. */
+typedef void (*lapilli_submit_function)(void* user, const lapilli_submit_info* info);
+
+/* vkQueueSubmit returned `vk_result` for this submission (not: the device has done it). Exactly once for each, after
+ * which it is gone; null is ignored. With an error, or if the host will not submit it (any negative number), the jobs
+ * end with LAPILLI_DEVICE_LOST and a message that names it, and nothing more runs on this lapilli_device. */
+LAPILLI_API void lapilli_submission_done(lapilli_submission* submission, int32_t vk_result);
+
+typedef void (*lapilli_queue_function)(void* user);
+
+/* Start from lapilli_default_host_device(), which sets all to 0. How work reaches the device is one of these:
+ *
+ *   the queue alone                    it is Lapilli's, nobody else uses it
+ *   the queue with lock and unlock     shared: Lapilli submits between the two calls
+ *   submit                             the host submits; the queue may be null
+ *   append                             nothing is submitted, see lapilli_device_append; the queue may be null */
+typedef struct lapilli_host_device {
+  uint32_t struct_size;
+  uint32_t api_version;          /* apiVersion that the instance was made with: VK_API_VERSION_1_1 or later */
+  void* get_instance_proc_addr;  /* PFN_vkGetInstanceProcAddr */
+  void* instance;                /* VkInstance */
+  void* physical_device;         /* VkPhysicalDevice */
+  void* device;                  /* VkDevice */
+  void* queue;                   /* VkQueue */
+  uint32_t queue_family;         /* of the queue that the work reaches; it has compute */
+  int32_t append;                /* not 0: by lapilli_device_append */
+  const char* const* extensions; /* device extensions that are enabled; others than Lapilli's do no harm */
+  size_t extension_count;
+  /* Not 0: the feature is enabled. What is not, Lapilli does without. */
+  int32_t timeline_semaphore;
+  int32_t storage_16bit;
+  int32_t shader_float16;
+  int32_t storage_8bit;
+  int32_t shader_int8;
+  int32_t integer_dot_product;
+  int32_t subgroup_size_control;
+  int32_t reserved;
+  void* user;                          /* for the callbacks */
+  lapilli_queue_function lock_queue;   /* or null */
+  lapilli_queue_function unlock_queue; /* or null */
+  lapilli_submit_function submit;      /* or null */
+} lapilli_host_device;
+
+/* Makes a lapilli_device of the host's. Refused with LAPILLI_NO_DEVICE, or LAPILLI_INVALID_ARGUMENT where the
+ * description itself is wrong, and a message that names all that is missing. Of the options `select`, `low_priority`
+ * and `validation` (but for its names) are the host's own affair. What `host` points to is not read after the call.
+ *
+ * With a submit callback, all submissions must have been told to be done before the last of lapilli_device and its
+ * models is freed, or that waits for them, at most for wait_timeout_s, and then keeps what they use for ever. */
+LAPILLI_API lapilli_status lapilli_device_adopt(const lapilli_host_device* host, const lapilli_device_options* options,
+                                                lapilli_device** device);
+
+#define LAPILLI_APPEND_ALL UINT64_MAX /* a budget without limit, for loading screens */
+
+typedef struct lapilli_appended {
+  uint32_t struct_size;
+  uint32_t pieces;  /* that were put into the command buffer */
+  uint32_t waiting; /* that were left for the next one */
+  uint32_t reserved;
+  uint64_t serial;      /* for lapilli_device_completed; 0: nothing was appended, there is nothing to tell */
+  uint64_t expected_us; /* how long they should take, as far as that is known */
+} lapilli_appended;
+
+/* Puts work that waits into `command_buffer`: a VkCommandBuffer in the recording state, primary, outside of a render
+ * pass, of a pool for the device's queue family. In order, while it is expected to take no more than `budget_us`
+ * microseconds together: at least one piece, if any waits and the budget is not 0, and nothing behind a piece whose
+ * time is not known yet. A piece is as small as submissions are elsewhere.
+ *
+ * Behind the call the command buffer has no pipeline, descriptor set or push constant bound. The host submits it once,
+ * all such to one queue and in the order of their serials. It needs no barriers for Lapilli's sake.
+ *
+ * Everything that Lapilli does on the device comes this way, loading a model and the test of its kernels too. Functions
+ * that wait for the device (lapilli_model_load, lapilli_generate) therefore belong on another thread than the frames:
+ * on theirs, they end with LAPILLI_TIMEOUT and a message that says so. */
+LAPILLI_API lapilli_status lapilli_device_append(lapilli_device* device, void* command_buffer, uint64_t budget_us,
+                                                 lapilli_appended* appended);
+
+/* The device has finished the command buffer that got this serial, and all before it (a fence, or a timeline, has told
+ * the host). Before lapilli_device_close all of them must have been told: what they use is kept for ever otherwise. */
+LAPILLI_API lapilli_status lapilli_device_completed(lapilli_device* device, uint64_t serial);
+
+/* The command buffers that got this serial and later ones will never be submitted: their work waits for others. */
+LAPILLI_API lapilli_status lapilli_device_dropped(lapilli_device* device, uint64_t serial);
+
+/* ---- what is kept between runs ---------------------------------------------------------------------------------- */
+
+/* Without it every start makes all pipelines and proves all kernels again. What a driver compiled and what the
+ * self-test found (that a kernel is right, or wrong and why) is kept as a few blobs of some kilobytes to megabytes,
+ * each under a key. Each says which driver, device and version of Lapilli it is for, and is whole or ignored: a blob
+ * that is missing, cut, changed or another's makes a start slower and never an error, and no driver sees it.
+ *
+ * Keys       Lower-case letters, digits, '-' and '.', at most 64: names for files. A program has up to three for each
+ *            device and mask that it uses.
+ *
+ * When       load is called in lapilli_device_open. store is called there too, and at the end of lapilli_generate if
+ *            there is anything new, in lapilli_model_free and lapilli_device_close: never while something is polled.
+ *            Until the device and all its models are freed, the callbacks and what `user` points to must live; the
+ *            struct itself is copied.
+ *
+ * Threads    The callbacks are called by the threads that call Lapilli, maybe by several at once. They call nothing of
+ *            Lapilli but the function that load is given.
+ *
+ * Crashes    Before a driver is given what is stored, a mark is stored, and removed when the first lapilli_generate is
+ *            done, or the device is freed. Where a later start finds the mark, the process ended in between: the
+ *            driver's blob is removed and made anew. So a driver that crashes on it does so once, and a process that
+ *            is killed in between costs its next start the time to make the pipelines.
+ *
+ *            In a folder, processes that live are told from those that ended. Of several with one store of callbacks,
+ *            some may start without the driver's blob; all are right.
+ *
+ * Errors     What cannot be loaded or stored is a note in the log. */
+
+/* Takes `bytes` of a blob during a call of load; any number of times, one piece behind the other. */
+typedef void (*lapilli_receive_function)(void* context, const void* data, size_t bytes);
+
+struct lapilli_store {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  void* user;
+  /* Gives the blob that was stored last under `key` to receive(context, ...); gives nothing if there is none. Not 0: it
+   * cannot be read, and what was given is ignored. */
+  int32_t (*load)(void* user, const char* key, lapilli_receive_function receive, void* context);
+  /* Keeps `bytes` at `data`, instead of what was kept under this key: all of it, or what was there before stays. 0
+   * bytes, at null: removes the blob. Not 0: this could not be done. */
+  int32_t (*store)(void* user, const char* key, const void* data, size_t bytes);
+};
+
+/* ---- threads that are lent -------------------------------------------------------------------------------------- */
+
+/* Lapilli makes no threads. Where several pipelines are to be made, which can take seconds, it asks for some. */
+typedef void (*lapilli_task_function)(void* context, uint32_t index);
+
+struct lapilli_workers {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  void* user;
+  /* Calls task(context, index) for each index from 0 to count - 1, once, on any threads, and returns when all these
+   * calls have returned. What was not called is done by the thread that asked. Called by threads that call Lapilli,
+   * maybe by several at once, until the device and all its models are freed; the struct itself is copied. */
+  void (*run)(void* user, uint32_t count, lapilli_task_function task, void* context);
+};
+
+/* ---- files of the host ------------------------------------------------------------------------------------------ */
+
+/* A model is a few files (config.json, weights, those of the tokenizer) that go by their names in the directory of a
+ * published model. Where they do not lie in a directory, lapilli_model_options gives them in one of two ways: parts,
+ * which say where each file lies in memory or in something that is open, or functions.
+ *
+ * Files are read while a model is loaded, by the thread that loads, one call at a time, and never after that: weights
+ * piece by piece, the other files as a whole. What the structs point to (memory, descriptors, `user`) stays the
+ * caller's and must stay as it is until the load has ended; the structs themselves are copied by the call that they are
+ * given to.
+ *
+ * A file that cannot be read, ends early or is not as long as it says is an error of the load, which names the file. */
+
+/* What a file part lies in. */
+enum { LAPILLI_FILE_MEMORY = 1, LAPILLI_FILE_DESCRIPTOR = 2 };
+
+/* One file: `bytes` from `offset` on, in memory or in a file that is open (an asset of an APK, a pak file).
+ * lapilli_file_in_memory() and lapilli_file_in_descriptor() make them. */
+typedef struct lapilli_file_part {
+  uint32_t struct_size;
+  int32_t kind;       /* LAPILLI_FILE_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
+  const char* name;   /* "config.json"; each once */
+  const void* memory; /* LAPILLI_FILE_MEMORY: null only if there are no bytes */
+  int64_t descriptor; /* LAPILLI_FILE_DESCRIPTOR: of a regular file, open for reading: of open(), on Windows a HANDLE
+                         (there _get_osfhandle(fd) makes one of a C descriptor). Its position does not matter and,
+                         except on Windows, does not move, so many parts may share it. A range that is not in the file
+                         is an error before anything is read */
+  uint64_t offset, bytes;
+} lapilli_file_part;
+
+/* A file that lapilli_files.open has opened. */
+typedef struct lapilli_file {
+  uint32_t struct_size; /* the library's */
+  uint32_t reserved;
+  void* handle;  /* whatever the other functions are to get; may be null */
+  uint64_t size; /* in bytes */
+} lapilli_file;
+
+/* Functions of the host. Each gets `user`. They must not call functions of Lapilli. */
+typedef struct lapilli_files {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  void* user;
+  /* Fills handle and size of `file`, which is zero, and returns LAPILLI_OK; LAPILLI_NOT_FOUND if there is no file of
+   * that name, which is no error where a model can do without; another status ends the load with it. Called at most
+   * once for each name. */
+  lapilli_status (*open)(void* user, const char* name, lapilli_file* file);
+  /* Reads `bytes` bytes (never 0) at `offset`, which are within the size, to `to`, and says in `done`, which is 0, how
+   * many they were. Anything but LAPILLI_OK ends the load with that status, fewer bytes than asked for with
+   * LAPILLI_INVALID_DATA, more with LAPILLI_INVALID_ARGUMENT. Not called where `map` gave the file. */
+  lapilli_status (*read)(void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done);
+  /* Null, or: the whole file in memory, valid until it is closed; null for a file that has to be read. Called once,
+   * behind open. */
+  const void* (*map)(void* user, void* handle);
+  /* Called once for each file that was opened, before the load ends, also with an error. */
+  void (*close)(void* user, void* handle);
+} lapilli_files;
 
 /* ---- models ----------------------------------------------------------------------------------------------------- */
 
@@ -146,6 +437,13 @@ typedef struct lapilli_model_options {
   uint32_t struct_size;
   uint64_t memory_limit; /* bytes of device memory for weights and everything that runs on them together; 0: what the
                             device has. A model whose weights exceed it is refused, batches that do are run in parts */
+  /* Added later: */
+
+  /* Where the files are, if they do not lie in `directory`, which then is only what messages call them and may be null:
+   * functions, or an array of parts. Null: not given. Both are an error. */
+  const lapilli_files* files;
+  const lapilli_file_part* parts;
+  uint64_t part_count;
 } lapilli_model_options;
 
 /* The same with options; null: the defaults. */
@@ -174,6 +472,78 @@ typedef struct lapilli_model_info {
 
 LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info);
 
+/* ---- memory and pauses ------------------------------------------------------------------------------------------ */
+
+/* What a device holds of its memory, in bytes. Memory is held in blocks, so that what is in use (weight_bytes,
+ * session_bytes and transfer_bytes together) is less. */
+typedef struct lapilli_device_usage {
+  uint32_t struct_size;
+  int32_t paused;          /* not 0: between lapilli_device_pause and lapilli_device_resume */
+  uint64_t held_bytes;     /* taken from the driver */
+  uint64_t weight_bytes;   /* of models */
+  uint64_t session_bytes;  /* of calls that run, and of sessions that are kept for the next call: caches, activations */
+  uint64_t transfer_bytes; /* areas by which host and device hand each other bytes; each session has some */
+  uint64_t peak_bytes;     /* the most that was held since the device was opened */
+  uint64_t left_bytes;     /* that the driver would still give, as far as it says */
+} lapilli_device_usage;
+
+/* Never waits for the device. */
+LAPILLI_API lapilli_status lapilli_device_get_usage(const lapilli_device* device, lapilli_device_usage* usage);
+
+/* Gives back what is only kept for later: sessions of its models that no call uses, prepared ones too, areas for
+ * transfers, blocks that are empty then. Calls that run go on. A call that comes later makes what it needs again, in
+ * some milliseconds, and gives the same. Waits until the device is done with what was submitted before, at most
+ * wait_timeout_s. */
+LAPILLI_API lapilli_status lapilli_device_trim(lapilli_device* device);
+/* The same for the sessions of one model. */
+LAPILLI_API lapilli_status lapilli_model_trim(lapilli_model* model);
+
+/* For programs that are sent to the background: from now on nothing is submitted for the device's calls, and what was
+ * submitted is waited for, at most wait_timeout_s (then LAPILLI_TIMEOUT; it is paused all the same). A piece of work
+ * that another thread is about to submit at that moment still is.
+ *
+ * Calls of lapilli_generate that are running in other threads stand still until lapilli_device_resume and then go on as
+ * if nothing had been: their time-outs do not count the pause, their progress function is asked every 10 ms, and
+ * cancelling ends them. So do jobs and loadings that are pumped, which do nothing meanwhile. What is begun while the
+ * device is paused and needs it (lapilli_generate, lapilli_job_start, loading a model, lapilli_attention_run) fails
+ * with LAPILLI_INVALID_ARGUMENT at once, as a thread that waited there could not resume.
+ *
+ * From any thread, also from the functions that lapilli_generate calls. To pause twice is to pause once. Memory stays:
+ * see lapilli_device_trim, which may be called during a pause. */
+LAPILLI_API lapilli_status lapilli_device_pause(lapilli_device* device);
+LAPILLI_API lapilli_status lapilli_device_resume(lapilli_device* device);
+
+/* ---- loading in steps ------------------------------------------------------------------------------------------- */
+
+/* A model on its way onto the device, for programs that must not block: pump it in your loop, then take the model. Used
+ * by one thread at a time, but for lapilli_load_cancel. */
+typedef struct lapilli_load lapilli_load;
+
+/* No limit: of time to work, or to wait. */
+#define LAPILLI_UNLIMITED UINT64_MAX
+
+/* As lapilli_model_load_with, but reads nothing yet. What the arguments point to is copied, the device may be closed.
+ */
+LAPILLI_API lapilli_status lapilli_load_start(lapilli_device* device, const char* directory,
+                                              const lapilli_model_options* options, lapilli_load** load);
+
+/* Goes on for about `budget_us` microseconds, and sets *finished (not 0) once the loading has ended, well or not; what
+ * it came to lapilli_load_take says. Never waits for the device. The smallest step takes as long as it takes: reading
+ * the configuration, one tensor of the weights, the tokenizer's files. */
+LAPILLI_API lapilli_status lapilli_load_pump(lapilli_load* load, uint64_t budget_us, int32_t* finished);
+
+/* Bytes of weights that were handed to the device, of all; both 0 until the configuration was read. */
+LAPILLI_API lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_bytes, uint64_t* all_bytes);
+
+/* From any thread. The loading ends at the next call of lapilli_load_pump, with LAPILLI_CANCELLED. */
+LAPILLI_API void lapilli_load_cancel(lapilli_load* load);
+
+/* After the end: the model, once, or the error. Before it LAPILLI_INVALID_ARGUMENT. */
+LAPILLI_API lapilli_status lapilli_load_take(lapilli_load* load, lapilli_model** model);
+
+/* At any time, also before the end; waits for nothing but to close a device that nobody else has. */
+LAPILLI_API void lapilli_load_free(lapilli_load* load);
+
 /* ---- generation ------------------------------------------------------------------------------------------------- */
 
 /* Token ids, as a field of structs. With a null pointer: not given. With a pointer and count 0: given, and empty. */
@@ -201,8 +571,8 @@ typedef struct lapilli_phrase {
   lapilli_ids ids; /* at least one */
 } lapilli_phrase;
 
-/* Ends the calls of lapilli_generate that were given it in lapilli_options, and no others. Once cancelled it stays so:
- * a call that is given it later ends at once. */
+/* Ends the calls of lapilli_generate and the jobs that were given it in lapilli_options, and no others. Once cancelled
+ * it stays so: a call that is given it later ends at once. */
 typedef struct lapilli_cancel_token lapilli_cancel_token;
 
 LAPILLI_API lapilli_status lapilli_cancel_token_create(lapilli_cancel_token** token);
@@ -288,7 +658,7 @@ typedef struct lapilli_options {
   int32_t reserved; /* 0 */
 } lapilli_options;
 
-/* Results of one lapilli_generate. */
+/* Results of one lapilli_generate, or of a job. */
 typedef struct lapilli_result lapilli_result;
 
 /* Runs `count` inputs through the model; they are sorted into batches by length, the results keep the order given.
@@ -298,8 +668,9 @@ typedef struct lapilli_result lapilli_result;
 LAPILLI_API lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* inputs, size_t count,
                                             const lapilli_options* options, lapilli_result** result);
 
-/* Cancels all calls of lapilli_generate that are running on this model, whoever made them, and none that begins later;
- * for one of them see lapilli_cancel_token. From any thread, also from a signal handler. */
+/* Cancels all calls of lapilli_generate and all jobs that are running on this model, whoever made them, and none that
+ * begins later; for one of them see lapilli_cancel_token and lapilli_job_cancel. From any thread, also from a signal
+ * handler. */
 LAPILLI_API void lapilli_cancel(lapilli_model* model);
 
 /* Why a sequence ends where it does; others call it finish_reason: "stop" (or "eos_token"), and "length". */
@@ -376,10 +747,170 @@ typedef struct lapilli_stats {
   uint64_t pipelines;         /* made on the device since it was opened */
   uint64_t device_bytes_peak; /* since the device was opened */
   uint64_t host_bytes_peak;   /* of the process; 0: unknown */
+  /* Added later: */
+
+  uint64_t self_test_cases;      /* run on the device since it was opened */
+  uint64_t pipeline_cache_bytes; /* that an earlier run kept and the driver was given when the device was opened */
 } lapilli_stats;
 
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
 LAPILLI_API void lapilli_result_free(lapilli_result* result);
+
+/* ---- tokens ----------------------------------------------------------------------------------------------------- */
+
+/* Ids that lapilli_generate would give the model for this text with the same task and languages (no other option
+ * matters; null: none): the words and tokens that the task brings included, and the end token. The text is one piece,
+ * whatever split_sentences says, and may be longer than the model's positions.
+ *
+ * `ids` has room for `capacity` ids, and *count says how many there are. If there is too little room,
+ * LAPILLI_INVALID_ARGUMENT, and nothing is written to `ids`; with a null pointer and capacity 0 they are only counted.
+ * LAPILLI_UNSUPPORTED where the model has no tokenizer.
+ *
+ *   size_t count = 0;
+ *   lapilli_input text = lapilli_text("Where is the station?");
+ *   if (lapilli_model_encode(model, &text, NULL, NULL, 0, &count) == LAPILLI_OK) {
+ *     int32_t* ids = malloc(count * sizeof *ids);
+ *     if (ids) lapilli_model_encode(model, &text, NULL, ids, count, &count);
+ *   }
+ */
+LAPILLI_API lapilli_status lapilli_model_encode(const lapilli_model* model, const lapilli_input* text,
+                                                const lapilli_options* options, int32_t* ids, size_t capacity,
+                                                size_t* count);
+
+/* How many these are, to compare with max_source_tokens. */
+LAPILLI_API lapilli_status lapilli_model_count_tokens(const lapilli_model* model, const lapilli_input* text,
+                                                      const lapilli_options* options, size_t* count);
+
+/* Text of ids that the decoder writes (lapilli_tokens()), special tokens left out unless `keep_special` is not 0.
+ *
+ * `text` has room for `capacity` bytes, the zero at the end included, and *bytes says how many there are, without it.
+ * If there is too little room, as lapilli_model_encode; with a null pointer and capacity 0 they are only counted. */
+LAPILLI_API lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_input* ids,
+                                                int32_t keep_special, char* text, size_t capacity, size_t* bytes);
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------- */
+
+/* What lapilli_generate does, for programs that have a loop of their own and must not block in it:
+ *
+ *   lapilli_job_start(model, &input, 1, &options, &job);
+ *   in each frame:
+ *     lapilli_job_pump(job, 1000, &finished);
+ *     while (lapilli_job_next_event(job, &event, &has) == LAPILLI_OK && has) show(&event);
+ *   once it is finished:
+ *     lapilli_job_take(job, &result);
+ *     lapilli_job_free(job);
+ *
+ * A job is used by one thread at a time, but for lapilli_job_cancel. Any number of jobs of one model run at once, also
+ * from several threads: they share its memory, and who is pumped pumps for the others. Only lapilli_job_wait and
+ * lapilli_model_prepare wait for the device. A job keeps what it needs: the model's handle may be freed.
+ *
+ * Functions fail for wrong arguments only: what becomes of the job is told by its events and by lapilli_job_take. */
+typedef struct lapilli_job lapilli_job;
+
+/* Inputs and options are checked as by lapilli_generate, and copied. lapilli_options.progress and .stream must be null:
+ * events tell it. Inputs are begun in the order given. A cancel token and lapilli_cancel end jobs, too. */
+LAPILLI_API lapilli_status lapilli_job_start(lapilli_model* model, const lapilli_input* inputs, size_t count,
+                                             const lapilli_options* options, lapilli_job** job);
+
+/* Goes on: submits work of about `budget_us` microseconds of the device (estimated), looks at what has come back, and
+ * reads and writes texts for about so long, at least one input or piece. *finished (may be null) becomes not 0 once the
+ * job has ended, well or not. Never waits for the device. */
+LAPILLI_API lapilli_status lapilli_job_pump(lapilli_job* job, uint64_t budget_us, int32_t* finished);
+
+/* Pumps until the job has ended or `timeout_us` microseconds have passed; the thread sleeps in between. 0 pumps once,
+ * LAPILLI_UNLIMITED waits for the end, or until the device has made no progress for the device's wait_timeout_s. */
+LAPILLI_API lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* finished);
+
+/* Ends this job alone: at its next pump, with the inputs that were finished. From any thread. */
+LAPILLI_API void lapilli_job_cancel(lapilli_job* job);
+
+/* After the end, once: the result, as lapilli_generate gives it. LAPILLI_CANCELLED comes with the inputs that were
+ * finished, any other error with none. Before the end, and the second time, LAPILLI_INVALID_ARGUMENT. */
+LAPILLI_API lapilli_status lapilli_job_take(lapilli_job* job, lapilli_result** result);
+
+/* At any time: a job that has not ended is cancelled. Waits for nothing but to close a device that nobody else has. */
+LAPILLI_API void lapilli_job_free(lapilli_job* job);
+
+/* Later versions may bring kinds that a program does not know: it leaves them out. */
+enum {
+  LAPILLI_EVENT_TEXT = 1,     /* of.text: an input's best sequence has become longer */
+  LAPILLI_EVENT_PROGRESS = 2, /* of.progress */
+  LAPILLI_EVENT_INPUT = 3,    /* of.input: an input has ended; one for each, unless the job fails as a whole */
+  LAPILLI_EVENT_ERROR = 4,    /* of.error: the job failed as a whole, or was cancelled */
+  LAPILLI_EVENT_END = 5       /* of.end: the last event, always */
+};
+
+/* As lapilli_stream_event: joined, an input's texts and ids are those of its best sequence in the result. */
+typedef struct lapilli_event_text {
+  uint64_t input;   /* its index */
+  const char* text; /* zero-terminated, never null; may be "" */
+  size_t text_bytes;
+  lapilli_ids ids;
+} lapilli_event_text;
+
+/* `done` of `total` as in lapilli_progress_function; `tokens` were written so far. */
+typedef struct lapilli_event_progress {
+  uint64_t done, total, tokens;
+} lapilli_event_progress;
+
+typedef struct lapilli_event_input {
+  uint64_t input;
+  const char* message; /* never null; "" if it is LAPILLI_OK */
+  lapilli_status status;
+  int32_t reserved;
+} lapilli_event_input;
+
+typedef struct lapilli_event_error {
+  const char* message;
+  lapilli_status status;
+  int32_t reserved;
+} lapilli_event_error;
+
+typedef struct lapilli_event_end {
+  lapilli_status status; /* what lapilli_job_take will say */
+  int32_t reserved;
+} lapilli_event_end;
+
+typedef struct lapilli_event {
+  uint32_t struct_size;
+  int32_t kind; /* LAPILLI_EVENT_... */
+  union {
+    lapilli_event_text text;
+    lapilli_event_progress progress;
+    lapilli_event_input input;
+    lapilli_event_error error;
+    lapilli_event_end end;
+    uint64_t reserved[16]; /* no kind is larger, also later */
+  } of;
+} lapilli_event;
+
+/* The next event that the job has not told, if there is one: *has becomes not 0. Its pointers are valid until the next
+ * call of this function with this job, or its freeing. Events wait for who asks late: texts of one input are joined,
+ * and only the latest progress is kept. */
+LAPILLI_API lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, int32_t* has);
+
+/* What jobs will be like; lapilli_default_shape() makes one. */
+typedef struct lapilli_shape {
+  uint32_t struct_size;
+  uint32_t inputs;        /* worked on at a time, by all jobs together; of texts that are split, sentences. 0: 1 */
+  uint32_t source_tokens; /* of the longest (of a split text: sentence), end token included. 0: 128, or what the model
+                             has positions for */
+  uint32_t target_tokens; /* that are written of the longest; 0: what hardly any translation of it exceeds */
+  const lapilli_options* options; /* of the jobs; null: the defaults. Beams, sampling, decoder_prompt, deterministic,
+                                     steps_in_flight and how many end tokens there are make the shape */
+} lapilli_shape;
+
+/* Makes the pipelines that jobs of this shape need, tests them, takes the memory for such jobs, which the model then
+ * keeps until it is freed or trimmed, and runs one input of two tokens. Jobs within the shape create and allocate
+ * nothing then, in lapilli_job_start neither: those with the shape's options, no more lists of tokens than these, and
+ * no longer sources.
+ *
+ * Inputs beyond the shape's number wait for a place, unless lapilli_options.batch asks for more at a time. Where texts
+ * come out longer than target_tokens, the room grows. Waits; for a loop see lapilli_job_prepare. */
+LAPILLI_API lapilli_status lapilli_model_prepare(lapilli_model* model, const lapilli_shape* shape);
+
+/* The same as a job without inputs, which is pumped like any other; its result is empty. */
+LAPILLI_API lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* shape, lapilli_job** job);
 
 /* ---- attention and alignment ------------------------------------------------------------------------------------ */
 
@@ -505,20 +1036,98 @@ static inline lapilli_phrase lapilli_phrase_of(const int32_t* ids, size_t count)
   return phrase;
 }
 
+/* A file of so many bytes in memory. */
+static inline lapilli_file_part lapilli_file_in_memory(const char* name, const void* memory, uint64_t bytes) {
+  lapilli_file_part part;
+  part.struct_size = (uint32_t)sizeof(lapilli_file_part);
+  part.kind = LAPILLI_FILE_MEMORY;
+  part.name = name;
+  part.memory = memory;
+  part.descriptor = -1;
+  part.offset = 0;
+  part.bytes = bytes;
+  return part;
+}
+
+/* A file that is a range of one that is open. */
+static inline lapilli_file_part lapilli_file_in_descriptor(const char* name, int64_t descriptor, uint64_t offset,
+                                                           uint64_t bytes) {
+  lapilli_file_part part = lapilli_file_in_memory(name, NULL, bytes);
+  part.kind = LAPILLI_FILE_DESCRIPTOR;
+  part.descriptor = descriptor;
+  part.offset = offset;
+  return part;
+}
+
 static inline lapilli_device_options lapilli_default_device_options(void) {
   lapilli_device_options o;
   o.struct_size = (uint32_t)sizeof(lapilli_device_options);
   o.validation = 0;
   o.select = o.caps = NULL;
   o.wait_timeout_s = 0;
+  o.refuse_cpu = o.ignore_environment = o.low_priority = o.debug_names = 0;
+  o.log = NULL;
+  o.log_user = NULL;
+  o.log_level = LAPILLI_LOG_NOTE;
+  o.max_submit_us = 0;
+  o.store = NULL;
+  o.cache_directory = NULL;
+  o.workers = NULL;
+  o.reserved0 = NULL;
   return o;
+}
+
+static inline lapilli_host_device lapilli_default_host_device(void) {
+  lapilli_host_device h;
+  h.struct_size = (uint32_t)sizeof(lapilli_host_device);
+  h.api_version = h.queue_family = 0;
+  h.get_instance_proc_addr = h.instance = h.physical_device = h.device = h.queue = NULL;
+  h.append = 0;
+  h.extensions = NULL;
+  h.extension_count = 0;
+  h.timeline_semaphore = h.storage_16bit = h.shader_float16 = h.storage_8bit = h.shader_int8 = 0;
+  h.integer_dot_product = h.subgroup_size_control = h.reserved = 0;
+  h.user = NULL;
+  h.lock_queue = h.unlock_queue = NULL;
+  h.submit = NULL;
+  return h;
+}
+
+static inline lapilli_store lapilli_default_store(void) {
+  lapilli_store s;
+  s.struct_size = (uint32_t)sizeof(lapilli_store);
+  s.reserved = 0;
+  s.user = NULL;
+  s.load = NULL;
+  s.store = NULL;
+  return s;
+}
+
+static inline lapilli_workers lapilli_default_workers(void) {
+  lapilli_workers w;
+  w.struct_size = (uint32_t)sizeof(lapilli_workers);
+  w.reserved = 0;
+  w.user = NULL;
+  w.run = NULL;
+  return w;
 }
 
 static inline lapilli_model_options lapilli_default_model_options(void) {
   lapilli_model_options o;
   o.struct_size = (uint32_t)sizeof(lapilli_model_options);
   o.memory_limit = 0;
+  o.files = NULL;
+  o.parts = NULL;
+  o.part_count = 0;
   return o;
+}
+
+static inline lapilli_shape lapilli_default_shape(void) {
+  lapilli_shape shape;
+  shape.struct_size = (uint32_t)sizeof(lapilli_shape);
+  shape.inputs = shape.source_tokens = shape.target_tokens = 0;
+  shape.options = NULL;
+  return shape;
 }
 
 static inline lapilli_options lapilli_default_options(void) {

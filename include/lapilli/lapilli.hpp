@@ -83,14 +83,53 @@ class [[nodiscard]] Result {
 using Ids = std::vector<int32_t>;
 
 struct DeviceOptions {
-  std::string select;         // an index (a whole number), a part of the name or a UUID; empty: the best
-  std::string caps;           // capability mask
-  bool validation = false;    // Vulkan's validation layer
-  double wait_timeout_s = 0;  // 0: the default
+  std::string select;          // an index (a whole number), a part of the name or a UUID; empty: the best
+  std::string caps;            // capability mask
+  bool validation = false;     // Vulkan's validation layer
+  double wait_timeout_s = 0;   // 0: the default
+  uint32_t max_submit_us = 0;  // 0: the default
+  // See lapilli_device_options.
+  bool refuse_cpu = false, ignore_environment = false, low_priority = false, debug_names = false;
+  // Messages of this device and its models, instead of the process's log; must live as long as these. See
+  // lapilli_device_options.
+  lapilli_log_function log = nullptr;
+  void* log_user = nullptr;
+  int32_t log_level = LAPILLI_LOG_NOTE;
+  // See "what is kept between runs" and "threads that are lent" in lapilli.h; what these point to is the caller's.
+  std::string cache_directory;
+  const lapilli_store* store = nullptr;
+  const lapilli_workers* workers = nullptr;
+};
+
+// A file of a model that the program reads itself; destroying it closes it. Used by the loading thread only.
+class FileReader {
+ public:
+  virtual ~FileReader() = default;
+  virtual uint64_t size() const = 0;
+  // Reads so many bytes, which are within size(), to `to`. Fewer, or a status other than LAPILLI_OK: the load fails.
+  virtual lapilli_status read(uint64_t offset, void* to, uint64_t bytes, uint64_t& done) = 0;
+  // All of it in memory, valid as long as this object; null: it has to be read.
+  virtual const void* map() { return nullptr; }
+};
+
+// A file in memory, or a range of one that is open: see lapilli_file_part. What it lies in is not owned.
+struct FilePart {
+  static FilePart in_memory(std::string name, const void* memory, uint64_t bytes) {
+    return {std::move(name), lapilli_file_in_memory(nullptr, memory, bytes)};
+  }
+  static FilePart in_descriptor(std::string name, int64_t descriptor, uint64_t offset, uint64_t bytes) {
+    return {std::move(name), lapilli_file_in_descriptor(nullptr, descriptor, offset, bytes)};
+  }
+  std::string name;
+  lapilli_file_part part;  // without the name
 };
 
 struct ModelOptions {
   uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
+  // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
+  // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
+  std::vector<FilePart> parts;
+  std::function<Result<std::unique_ptr<FileReader>>(const std::string& name)> open_file;
 };
 
 // Ends the calls that were given it (Options::cancel_token), and no others; one that is given it later ends at once.
@@ -199,6 +238,7 @@ class Results {
 
  private:
   friend class Model;
+  friend class Job;
   std::shared_ptr<lapilli_result> handle_;
   std::vector<Output> outputs_;
   lapilli_stats stats_{};
@@ -212,7 +252,28 @@ inline lapilli_device_options c_options(const DeviceOptions& options) {
   o.select = options.select.c_str();
   o.caps = options.caps.c_str();
   o.wait_timeout_s = options.wait_timeout_s;
+  o.refuse_cpu = options.refuse_cpu;
+  o.ignore_environment = options.ignore_environment;
+  o.low_priority = options.low_priority;
+  o.debug_names = options.debug_names;
+  o.log = options.log;
+  o.log_user = options.log_user;
+  o.log_level = options.log_level;
+  o.max_submit_us = options.max_submit_us;
+  o.cache_directory = options.cache_directory.c_str();
+  o.store = options.store;
+  o.workers = options.workers;
   return o;
+}
+
+// What a host should make its device with; its strings are valid until this thread asks again.
+inline Result<lapilli_requirements> device_requirements(void* get_instance_proc_addr, void* instance,
+                                                        void* physical_device) {
+  lapilli_requirements requirements{};
+  requirements.struct_size = sizeof requirements;
+  if (auto status = lapilli_device_requirements(get_instance_proc_addr, instance, physical_device, &requirements))
+    return last_error(status);
+  return requirements;
 }
 
 // A device for any number of models, which then share its memory blocks, pipelines and self-test. Copies are the same
@@ -225,11 +286,54 @@ class Device {
     if (auto status = lapilli_device_open(&o, &opened)) return last_error(status);
     return Device(opened);
   }
+  // Of the host's handles, see lapilli_host_device.
+  static Result<Device> adopt(const lapilli_host_device& host, const DeviceOptions& options = {}) {
+    const lapilli_device_options o = c_options(options);
+    lapilli_device* adopted = nullptr;
+    if (auto status = lapilli_device_adopt(&host, &o, &adopted)) return last_error(status);
+    return Device(adopted);
+  }
+
+  // Where the host was adopted with `append`: see lapilli_device_append and those behind it.
+  Result<lapilli_appended> append(void* command_buffer, uint64_t budget_us) const {
+    lapilli_appended appended{};
+    appended.struct_size = sizeof appended;
+    if (auto status = lapilli_device_append(handle(), command_buffer, budget_us, &appended)) return last_error(status);
+    return appended;
+  }
+  // Empty: it went well.
+  std::optional<Error> completed(uint64_t serial) const { return failed(lapilli_device_completed(handle(), serial)); }
+  std::optional<Error> dropped(uint64_t serial) const { return failed(lapilli_device_dropped(handle(), serial)); }
+
   lapilli_device* handle() const noexcept { return device_.get(); }
 
+  // Bytes of device memory, see lapilli_device_usage.
+  lapilli_device_usage usage() const noexcept {
+    lapilli_device_usage usage{};
+    usage.struct_size = sizeof usage;
+    lapilli_device_get_usage(device_.get(), &usage);
+    return usage;
+  }
+  // Gives back what is only kept for later. Empty, here and below: it went well.
+  std::optional<Error> trim() const { return failed(lapilli_device_trim(handle())); }
+  // Nothing is submitted between these two; calls that run stand still.
+  std::optional<Error> pause() const { return failed(lapilli_device_pause(handle())); }
+  std::optional<Error> resume() const { return failed(lapilli_device_resume(handle())); }
+
  private:
+  static std::optional<Error> failed(lapilli_status status) {
+    return status == LAPILLI_OK ? std::nullopt : std::optional<Error>(last_error(status));
+  }
   explicit Device(lapilli_device* opened) : device_(opened, [](lapilli_device* d) { lapilli_device_close(d); }) {}
   std::shared_ptr<lapilli_device> device_;
+};
+
+class Job;
+class Loading;
+
+// What jobs will be like; 0: chosen. See lapilli_shape.
+struct Shape {
+  uint32_t inputs = 0, source_tokens = 0, target_tokens = 0;
 };
 
 // A model on a device, ready to generate. Usable from several threads at once.
@@ -239,9 +343,19 @@ class Model {
   static Result<Model> load(const Device& device, const std::string& directory = {}, const ModelOptions& options = {}) {
     lapilli_model_options with = lapilli_default_model_options();
     with.memory_limit = options.memory_limit;
+    std::vector<lapilli_file_part> parts;
+    for (const FilePart& file : options.parts) parts.push_back(file.part), parts.back().name = file.name.c_str();
+    with.parts = parts.empty() ? nullptr : parts.data();
+    with.part_count = parts.size();
+    FileCalls calls{&options};
+    const lapilli_files files = calls.functions();
+    if (options.open_file) with.files = &files;
     lapilli_model* loaded = nullptr;
-    if (auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &with, &loaded))
-      return last_error(status);
+    const auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &with, &loaded);
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    if (calls.thrown) std::rethrow_exception(calls.thrown);
+#endif
+    if (status) return last_error(status);
     return Model(loaded);
   }
 
@@ -263,17 +377,54 @@ class Model {
 
   // Inputs as token ids, end token included.
   Result<Results> generate(const std::vector<Ids>& sources, const Options& options = {}) const {
-    std::vector<lapilli_input> inputs;
-    inputs.reserve(sources.size());
-    for (const Ids& ids : sources) inputs.push_back(lapilli_tokens(ids.data(), ids.size()));
-    return run(inputs, options, "generate");
+    return run(inputs_of(sources), options, "generate");
   }
+
+  // The same as jobs, which are pumped and block nobody. The functions of the options must be empty.
+  Result<Job> start(const std::vector<std::string>& texts, const Options& options = {}) const;
+  Result<Job> start_ids(const std::vector<Ids>& sources, const Options& options = {}) const;
+  // A job without inputs, after which jobs of this shape and with these options make nothing anew. See lapilli.h.
+  Result<Job> prepare(const Shape& shape, const Options& options = {}) const;
 
   // Languages of a multilingual model, as its files write them.
   std::vector<std::string> languages() const {
     std::vector<std::string> all(lapilli_model_language_count(model_.get()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = lapilli_model_language(model_.get(), i);
     return all;
+  }
+
+  // What a text is for the model with the task and the languages of the options, end token included; see
+  // lapilli_model_encode.
+  Result<Ids> encode(std::string_view text, const Options& options = {}) const {
+    const lapilli_input input = lapilli_text_of(text.data() ? text.data() : "", text.size());
+    std::vector<lapilli_phrase> bad_words;
+    lapilli_options o = convert(options, bad_words);
+    o.task = options.task.c_str();
+    size_t count = 0;
+    if (auto status = lapilli_model_count_tokens(model_.get(), &input, &o, &count)) return last_error(status);
+    Ids ids(count);
+    if (auto status = lapilli_model_encode(model_.get(), &input, &o, ids.data(), count, &count))
+      return last_error(status);
+    return ids;
+  }
+
+  // How many ids encode() gives.
+  Result<size_t> count_tokens(std::string_view text, const Options& options = {}) const {
+    auto ids = encode(text, options);
+    if (!ids) return ids.error();
+    return ids->size();
+  }
+
+  // Text of ids that the decoder writes.
+  Result<std::string> decode(const Ids& ids, bool keep_special = false) const {
+    const lapilli_input input = lapilli_tokens(view(ids).ids, ids.size());
+    size_t bytes = 0;
+    if (auto status = lapilli_model_decode(model_.get(), &input, keep_special ? 1 : 0, nullptr, 0, &bytes))
+      return last_error(status);
+    std::string text(bytes, '\0');
+    if (auto status = lapilli_model_decode(model_.get(), &input, keep_special ? 1 : 0, text.data(), bytes + 1, &bytes))
+      return last_error(status);
+    return text;
   }
 
   // Cancels all that is running on this model, whoever began it; from any thread or a signal handler. For one call see
@@ -290,7 +441,15 @@ class Model {
 
   lapilli_model* handle() const noexcept { return model_.get(); }
 
+  // Gives back the sessions that no call uses. Empty: it went well.
+  std::optional<Error> trim() const {
+    if (auto status = lapilli_model_trim(model_.get())) return last_error(status);
+    return std::nullopt;
+  }
+
  private:
+  friend class Job;
+  friend class Loading;
   struct FreeModel {
     void operator()(lapilli_model* m) const noexcept { lapilli_model_free(m); }
   };
@@ -315,6 +474,58 @@ class Model {
 #else
       return f() ? 0 : 1;
 #endif
+    }
+  };
+
+  // ModelOptions::open_file as functions; an exception is carried over the C interface and thrown again behind it.
+  struct FileCalls {
+    const ModelOptions* options = nullptr;
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    std::exception_ptr thrown{};
+#endif
+    template <class F>
+    lapilli_status call(F&& f) {
+#ifdef LAPILLI_HPP_EXCEPTIONS
+      try {
+        return f();
+      } catch (...) {
+        thrown = std::current_exception();
+        return LAPILLI_INTERNAL;
+      }
+#else
+      return f();
+#endif
+    }
+    lapilli_status open(const char* name, lapilli_file* file) {
+      auto reader = options->open_file(name);
+      if (!reader) return reader.error().status();
+      if (!*reader) return LAPILLI_NOT_FOUND;
+      file->size = (*reader)->size();
+      file->handle = (*reader).release();
+      return LAPILLI_OK;
+    }
+    lapilli_files functions() {
+      lapilli_files f{};
+      f.struct_size = sizeof f;
+      f.user = this;
+      f.open = [](void* user, const char* name, lapilli_file* file) {
+        auto* calls = static_cast<FileCalls*>(user);
+        return calls->call([&] { return calls->open(name, file); });
+      };
+      f.read = [](void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
+        auto* calls = static_cast<FileCalls*>(user);
+        return calls->call([&] { return static_cast<FileReader*>(handle)->read(offset, to, bytes, *done); });
+      };
+      f.map = [](void* user, void* handle) -> const void* {
+        const void* memory = nullptr;
+        static_cast<FileCalls*>(user)->call([&]() -> lapilli_status {
+          memory = static_cast<FileReader*>(handle)->map();
+          return LAPILLI_OK;
+        });
+        return memory;
+      };
+      f.close = [](void*, void* handle) { delete static_cast<FileReader*>(handle); };
+      return f;
     }
   };
 
@@ -380,12 +591,24 @@ class Model {
     return o;
   }
 
-  Result<Results> run_texts(const std::vector<std::string>& texts, const Options& options, const char* task) const {
+  static std::vector<lapilli_input> inputs_of(const std::vector<std::string>& texts) {
     std::vector<lapilli_input> inputs;
     inputs.reserve(texts.size());
     for (const std::string& text : texts) inputs.push_back(lapilli_text_of(text.data(), text.size()));
-    return run(inputs, options, task);
+    return inputs;
   }
+  static std::vector<lapilli_input> inputs_of(const std::vector<Ids>& sources) {
+    std::vector<lapilli_input> inputs;
+    inputs.reserve(sources.size());
+    for (const Ids& ids : sources) inputs.push_back(lapilli_tokens(ids.data(), ids.size()));
+    return inputs;
+  }
+
+  Result<Results> run_texts(const std::vector<std::string>& texts, const Options& options, const char* task) const {
+    return run(inputs_of(texts), options, task);
+  }
+
+  Result<Job> begin(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const;
 
   Result<Results> run(const std::vector<lapilli_input>& inputs, const Options& options, const char* task) const {
     if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
@@ -411,12 +634,16 @@ class Model {
     if (callbacks.thrown) std::rethrow_exception(callbacks.thrown);
 #endif
     if (!result) return last_error(status);
+    return collect(std::move(result), inputs.size(), status == LAPILLI_CANCELLED);
+  }
+
+  static Results collect(std::unique_ptr<lapilli_result, FreeResult> result, size_t inputs, bool cancelled) {
     Results results;
-    results.cancelled_ = status == LAPILLI_CANCELLED;
+    results.cancelled_ = cancelled;
     results.stats_.struct_size = sizeof results.stats_;
     lapilli_result_get_stats(result.get(), &results.stats_);
-    results.outputs_.reserve(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) results.outputs_.push_back(output(result.get(), i));
+    results.outputs_.reserve(inputs);
+    for (size_t i = 0; i < inputs; ++i) results.outputs_.push_back(output(result.get(), i));
     results.handle_ = std::shared_ptr<lapilli_result>(std::move(result));
     return results;
   }
@@ -461,6 +688,164 @@ class Model {
   }
 
   std::unique_ptr<lapilli_model, FreeModel> model_;
+};
+
+// ---- jobs and loading in steps ----
+
+// What a job has to tell; see LAPILLI_EVENT_... in lapilli.h for which fields are set.
+struct Event {
+  int32_t kind = 0;
+  size_t input = 0;                          // TEXT, INPUT
+  std::string text;                          // TEXT
+  Ids ids;                                   // TEXT
+  uint64_t done = 0, total = 0, tokens = 0;  // PROGRESS
+  lapilli_status status = LAPILLI_OK;        // INPUT, ERROR, END
+  std::string message;                       // INPUT, ERROR
+};
+
+// Inputs on their way through a model. Of one thread at a time, but for cancel().
+class Job {
+ public:
+  // Goes on, for about so long; true once the job has ended.
+  bool pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
+    int32_t finished = 0;
+    return lapilli_job_pump(job_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
+  }
+  // The same until the job has ended or the time is over, sleeping in between.
+  bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
+    int32_t finished = 0;
+    return lapilli_job_wait(job_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
+  }
+  std::optional<Event> next_event() {
+    lapilli_event event{};
+    event.struct_size = sizeof event;
+    int32_t has = 0;
+    if (lapilli_job_next_event(job_.get(), &event, &has) != LAPILLI_OK || !has) return std::nullopt;
+    return convert(event);
+  }
+  // From any thread.
+  void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
+  // After the end, once; a cancelled job has the inputs that were finished.
+  Result<Results> take() {
+    lapilli_result* made = nullptr;
+    const lapilli_status status = lapilli_job_take(job_.get(), &made);
+    std::unique_ptr<lapilli_result, Model::FreeResult> result(made);
+    if (!result) return last_error(status);
+    return Model::collect(std::move(result), inputs_, status == LAPILLI_CANCELLED);
+  }
+  lapilli_job* handle() const noexcept { return job_.get(); }
+
+ private:
+  friend class Model;
+  struct FreeJob {
+    void operator()(lapilli_job* j) const noexcept { lapilli_job_free(j); }
+  };
+  Job(lapilli_job* job, size_t inputs) : job_(job), inputs_(inputs) {}
+
+  static Event convert(const lapilli_event& from) {
+    Event to;
+    to.kind = from.kind;
+    if (from.kind == LAPILLI_EVENT_TEXT) {
+      to.input = static_cast<size_t>(from.of.text.input);
+      to.text.assign(from.of.text.text, from.of.text.text_bytes);
+      to.ids = Model::to_ids(from.of.text.ids);
+    } else if (from.kind == LAPILLI_EVENT_PROGRESS) {
+      to.done = from.of.progress.done;
+      to.total = from.of.progress.total;
+      to.tokens = from.of.progress.tokens;
+    } else if (from.kind == LAPILLI_EVENT_INPUT) {
+      to.input = static_cast<size_t>(from.of.input.input);
+      to.status = from.of.input.status;
+      to.message = from.of.input.message;
+    } else if (from.kind == LAPILLI_EVENT_ERROR) {
+      to.status = from.of.error.status;
+      to.message = from.of.error.message;
+    } else if (from.kind == LAPILLI_EVENT_END) {
+      to.status = from.of.end.status;
+    }
+    return to;
+  }
+
+  std::unique_ptr<lapilli_job, FreeJob> job_;
+  size_t inputs_ = 0;
+};
+
+inline Result<Job> Model::begin(const std::vector<lapilli_input>& inputs, const Options& options,
+                                const char* task) const {
+  if (options.progress || options.stream)
+    return Error(LAPILLI_INVALID_ARGUMENT,
+                 "Options::progress and stream: a job calls no functions; ask for its events");
+  if (!options.input_numbers.empty() && options.input_numbers.size() != inputs.size())
+    return Error(LAPILLI_INVALID_ARGUMENT, "Options::input_numbers: there must be one per input, or none");
+  std::vector<lapilli_phrase> bad_words;
+  lapilli_options o = convert(options, bad_words);
+  if (!options.input_numbers.empty()) o.input_numbers = options.input_numbers.data();
+  o.task = options.task.empty() ? task : options.task.c_str();
+  lapilli_job* job = nullptr;
+  if (auto status = lapilli_job_start(model_.get(), inputs.data(), inputs.size(), &o, &job)) return last_error(status);
+  return Job(job, inputs.size());
+}
+
+inline Result<Job> Model::start(const std::vector<std::string>& texts, const Options& options) const {
+  return begin(inputs_of(texts), options, "translate");
+}
+
+inline Result<Job> Model::start_ids(const std::vector<Ids>& sources, const Options& options) const {
+  return begin(inputs_of(sources), options, "generate");
+}
+
+inline Result<Job> Model::prepare(const Shape& shape, const Options& options) const {
+  std::vector<lapilli_phrase> bad_words;
+  lapilli_options o = convert(options, bad_words);
+  o.task = options.task.empty() ? "translate" : options.task.c_str();
+  lapilli_shape s = lapilli_default_shape();
+  s.inputs = shape.inputs;
+  s.source_tokens = shape.source_tokens;
+  s.target_tokens = shape.target_tokens;
+  s.options = &o;
+  lapilli_job* job = nullptr;
+  if (auto status = lapilli_job_prepare(model_.get(), &s, &job)) return last_error(status);
+  return Job(job, 0);
+}
+
+// A model on its way onto a device. Of one thread at a time, but for cancel().
+class Loading {
+ public:
+  // An empty directory: as Model::load().
+  static Result<Loading> start(const Device& device, const std::string& directory = {},
+                               const ModelOptions& options = {}) {
+    lapilli_model_options with = lapilli_default_model_options();
+    with.memory_limit = options.memory_limit;
+    lapilli_load* load = nullptr;
+    if (auto status = lapilli_load_start(device.handle(), directory.c_str(), &with, &load)) return last_error(status);
+    return Loading(load);
+  }
+  // Goes on, for about so long; true once it has ended.
+  bool pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
+    int32_t finished = 0;
+    return lapilli_load_pump(load_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
+  }
+  // Bytes of weights: done, all.
+  std::pair<uint64_t, uint64_t> progress() const noexcept {
+    std::pair<uint64_t, uint64_t> bytes;
+    lapilli_load_progress(load_.get(), &bytes.first, &bytes.second);
+    return bytes;
+  }
+  // From any thread.
+  void cancel() const noexcept { lapilli_load_cancel(load_.get()); }
+  // After the end, once.
+  Result<Model> take() {
+    lapilli_model* model = nullptr;
+    if (auto status = lapilli_load_take(load_.get(), &model)) return last_error(status);
+    return Model(model);
+  }
+
+ private:
+  struct FreeLoad {
+    void operator()(lapilli_load* l) const noexcept { lapilli_load_free(l); }
+  };
+  explicit Loading(lapilli_load* load) : load_(load) {}
+  std::unique_ptr<lapilli_load, FreeLoad> load_;
 };
 
 // Every device of this machine as a JSON array.

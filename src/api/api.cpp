@@ -1,9 +1,10 @@
 // The C interface: versions, errors, devices and models. Generation is in api_generate.cpp.
 #include "api/handles.hpp"
-#include "api/locate.hpp"
+#include "api/host_store.hpp"
 #include "api/tools.hpp"
-#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "ops/shader_table.hpp"
+#include "runtime/self_test.hpp"
 
 namespace lapilli::api {
 
@@ -28,6 +29,18 @@ lapilli_status report(ErrorCode code, const char* message) {
   return static_cast<lapilli_status>(code);
 }
 
+namespace {
+std::shared_ptr<LogSink> log_of(const lapilli_device_options& options) {
+  if (!options.log) return nullptr;
+  auto sink = std::make_shared<LogSink>();
+  sink->level = static_cast<LogLevel>(std::clamp<int32_t>(options.log_level, LAPILLI_LOG_ERROR, LAPILLI_LOG_VERBOSE));
+  sink->hook = [function = options.log, user = options.log_user](LogLevel at, const std::string& message) {
+    function(user, static_cast<int32_t>(at), message.c_str());
+  };
+  return sink;
+}
+}  // namespace
+
 Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options) {
   lapilli_device_options given{};
   LAPILLI_CHECK(read_struct(options, given, "lapilli_device_options"));
@@ -35,13 +48,34 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   if (given.select) out.select = given.select;
   if (given.caps) out.mask = given.caps;
   out.validation = given.validation != 0;
+  out.refuse_cpu = given.refuse_cpu != 0;
+  out.ignore_environment = given.ignore_environment != 0;
+  out.low_priority = given.low_priority != 0;
+  out.debug_names = given.debug_names != 0;
   if (!(given.wait_timeout_s >= 0)) {
     return fail(ErrorCode::invalid_argument, "lapilli_device_options.wait_timeout_s must not be negative");
   }
   // As nanoseconds this must fit everywhere.
   constexpr double kLongestWait = 1e8;
   out.wait_timeout_s = std::min(given.wait_timeout_s, kLongestWait);
+  out.log = log_of(given);
+  out.max_submit_us = given.max_submit_us;
+  LAPILLI_TRY(out.keep.store, store_of(given));
+  if (out.keep.store) out.keep.shaders = shaders_checksum();
+  LAPILLI_TRY(out.workers, workers_of(given));
   return out;
+}
+
+Status check_running(const vulkan::Device& device, const char* where) {
+  if (!device.is_paused()) return {};
+  return fail(ErrorCode::invalid_argument, "%s: the device is paused; call lapilli_device_resume first", where);
+}
+
+void keep(vulkan::Device& device) noexcept {
+  try {
+    keep_between_runs(device);
+  } catch (...) {  // no memory: the next run starts as this one did
+  }
 }
 
 }  // namespace lapilli::api
@@ -66,6 +100,8 @@ static_assert(LAPILLI_INTERNAL == static_cast<int>(ErrorCode::internal));
 extern "C" {
 
 const char* lapilli_version(void) { return LAPILLI_VERSION; }
+
+int32_t lapilli_version_number(void) { return LAPILLI_VERSION_NUMBER; }
 
 const char* lapilli_status_name(lapilli_status status) {
   if (status < LAPILLI_OK || status > LAPILLI_INTERNAL) return "unknown";
@@ -101,7 +137,11 @@ lapilli_status lapilli_device_open(const lapilli_device_options* options, lapill
   });
 }
 
-void lapilli_device_close(lapilli_device* device) { delete device; }
+void lapilli_device_close(lapilli_device* device) {
+  // A device that has models goes on: what they have done is kept with them.
+  if (device && device->device.use_count() == 1) lapilli::api::keep(*device->device);
+  delete device;
+}
 
 lapilli_status lapilli_devices_json(const lapilli_device_options* options, const char** json) {
   if (json) *json = nullptr;
@@ -116,35 +156,10 @@ lapilli_status lapilli_devices_json(const lapilli_device_options* options, const
   });
 }
 
-lapilli_status lapilli_model_load(lapilli_device* device, const char* directory, lapilli_model** model) {
-  return lapilli_model_load_with(device, directory, nullptr, model);
+void lapilli_model_free(lapilli_model* model) {
+  if (model) lapilli::api::keep(*model->model->device());
+  delete model;
 }
-
-lapilli_status lapilli_model_load_with(lapilli_device* device, const char* directory,
-                                       const lapilli_model_options* options, lapilli_model** model) {
-  if (model) *model = nullptr;
-  return guarded([&]() -> Status {
-    if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_load: model is null");
-    if (!device) return fail(ErrorCode::invalid_argument, "lapilli_model_load: device is null; open one first");
-    std::string path = directory ? directory : "";
-    if (path.empty()) {
-      LAPILLI_TRY(path, lapilli::default_model_directory());
-    }
-    lapilli_model_options given{};
-    LAPILLI_CHECK(lapilli::api::read_struct(options, given, "lapilli_model_options"));
-    lapilli::LoadOptions load;
-    load.memory_limit = given.memory_limit;
-    const auto start = lapilli::Clock::now();
-    auto handle = std::make_unique<lapilli_model>();
-    LAPILLI_TRY(handle->model, lapilli::Model::load(device->device, path, load));
-    if (handle->model->tokenizer()) handle->languages = handle->model->tokenizer()->languages();
-    handle->load_ms = lapilli::ms_since(start);
-    *model = handle.release();
-    return {};
-  });
-}
-
-void lapilli_model_free(lapilli_model* model) { delete model; }
 
 size_t lapilli_model_language_count(const lapilli_model* model) { return model ? model->languages.size() : 0; }
 

@@ -76,6 +76,8 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_attention_run: model is null");
     if (!attention) return fail(ErrorCode::invalid_argument, "lapilli_attention_run: attention is null");
+    const lapilli::LogScope log(model->model->device()->log_sink());
+    LAPILLI_CHECK(lapilli::api::check_running(*model->model->device(), "lapilli_attention_run"));
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
     if (piece >= found->pieces.size()) {
       return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %zu of %zu", piece, found->pieces.size());

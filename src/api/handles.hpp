@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -61,6 +62,11 @@ lapilli_status guarded(Body&& body) noexcept {
   } catch (...) {
     return report(ErrorCode::internal, "an unknown exception");
   }
+}
+
+// A number of microseconds as the caller gave it.
+inline double microseconds_of(uint64_t given) {
+  return given == LAPILLI_UNLIMITED ? std::numeric_limits<double>::infinity() : static_cast<double>(given);
 }
 
 // Every struct of the interface begins with struct_size and may grow at its end. A later field must leave no padding
@@ -146,6 +152,19 @@ Status write_struct(const T& from, T* to, const char* name) {
 // Reads the options of one call into the request, whose inputs are there already, checking pointers and counts. Values
 // are checked by the job.
 Status read_options(const lapilli_options* options, TranslateRequest& request);
+
+// For what is begun and needs the device: invalid_argument while it is paused.
+Status check_running(const vulkan::Device& device, const char* where);
+// keep_between_runs(), at the border of the library.
+void keep(vulkan::Device& device) noexcept;
+// What a model is loaded from, and how.
+struct ModelOptions {
+  Files files = "";
+  LoadOptions load;
+};
+// The arguments of lapilli_model_load_with, checked: `directory` may be null, and `options` for defaults. Files of the
+// host are copied as they are described, and used until the load is done; then Files::failure() is to be asked.
+Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options);
 
 // The options of a device, null for defaults.
 Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options);

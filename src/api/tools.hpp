@@ -2,6 +2,7 @@
 // Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,23 @@ Outcome bench(const BenchRequest& request);
 // Time, bytes and operations of each dispatch of the encode pass and of a decoder step in the middle of the target,
 // beside what the device does at most. `steps_in_flight` and `tsv` mean nothing here.
 Outcome bench_per_op(const BenchRequest& request);
+
+// Is all well with a device? Its memory, every kernel against the reference, the bundled model's sentences, its rates.
+struct DoctorRequest {
+  std::string select, caps;
+  bool quick = false;  // fewer kernels, runs and sentences, no rates
+  unsigned runs = 0;   // of each kernel's case; 0: 100, quick 5
+  std::string cache;   // the folder of what is kept between runs; "": nothing is
+  // Told what is examined next, and asked often with ""; false ends it.
+  std::function<bool(const std::string& what)> progress;
+};
+struct DoctorOutcome {
+  int status = 0;      // a lapilli_status: it could not be examined, and `page` says why
+  std::string page;    // for people
+  std::string report;  // JSON; no names of users or folders are in it
+  bool healthy = false;
+};
+DoctorOutcome doctor(const DoctorRequest& request);
 
 // The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
 std::string known_models_file();

@@ -79,7 +79,7 @@ Table table_of(const ProfiledPlan& profiled, const DeviceLimits& limits) {
     line.groups = uint64_t{d.groups[0]} * d.groups[1] * d.groups[2];
     Figures& f = line.figures;
     f.us = profiled.times.us[i];
-    f.bytes = static_cast<double>(covered_bytes(plan.commands[i]));
+    f.bytes = static_cast<double>(graph::covered_bytes(plan.commands[i]));
     f.operations = plan.commands[i].cost;
     const double bytes_us = 1e6 * f.bytes / limits.bytes.per_second;
     const double operations_us = 1e6 * f.operations / limits.operations.per_second;

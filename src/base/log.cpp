@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace lapilli {
 
@@ -23,6 +24,11 @@ State& state() {
   return s;
 }
 
+std::shared_ptr<LogSink>& thread_sink() {
+  static thread_local std::shared_ptr<LogSink> sink;
+  return sink;
+}
+
 void print(const std::string& message) { std::fprintf(stderr, "lapilli: %s\n", message.c_str()); }
 }  // namespace
 
@@ -32,12 +38,35 @@ void set_log_hook(std::function<void(LogLevel, const std::string&)> hook) {
   state().hook.swap(next);
 }
 
+LogScope::LogScope(std::shared_ptr<LogSink> sink) : before_(thread_sink()) {
+  if (sink) thread_sink() = std::move(sink);
+}
+LogScope::~LogScope() { thread_sink() = std::move(before_); }
+
 void set_log_level(LogLevel level) { state().level = static_cast<int>(level); }
 
-bool log_enabled(LogLevel level) { return static_cast<int>(level) <= state().level; }
+bool log_enabled(LogLevel level) {
+  const LogSink* const sink = thread_sink().get();
+  return static_cast<int>(level) <= (sink ? static_cast<int>(sink->level) : state().level.load());
+}
+
+namespace {
+// A hook that logs is not called anew: its own messages go to the process's hook.
+void tell(const std::shared_ptr<LogSink>& sink, LogLevel level, const std::string& message) {
+  const std::lock_guard lock(sink->mutex);
+  const auto taken = std::exchange(thread_sink(), nullptr);
+  try {
+    sink->hook(level, message);
+  } catch (...) {
+    print(message);
+  }
+  thread_sink() = taken;
+}
+}  // namespace
 
 void log(LogLevel level, const std::string& message) {
   if (!log_enabled(level)) return;
+  if (const auto sink = thread_sink()) return tell(sink, level, message);
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const auto hook = s.hook;  // may be replaced while it runs

@@ -113,13 +113,4 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 }
 #endif
 
-Result<std::string> read_text_file(const std::string& path, size_t limit) {
-  LAPILLI_TRY(auto file, MappedFile::open(path));
-  const auto bytes = file.bytes();
-  if (bytes.size() > limit)
-    return fail(ErrorCode::invalid_data, "%s has %zu bytes, more than the %zu expected of such a file", path.c_str(),
-                bytes.size(), limit);
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
 }  // namespace lapilli

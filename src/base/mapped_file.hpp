@@ -23,7 +23,4 @@ class MappedFile {
   std::shared_ptr<const Mapping> mapping_;
 };
 
-// Reads a text file whole; refuses files above `limit` bytes.
-Result<std::string> read_text_file(const std::string& path, size_t limit = size_t{64} << 20);
-
 }  // namespace lapilli

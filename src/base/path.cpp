@@ -12,6 +12,8 @@
 #include <io.h>
 #include <sys/stat.h>
 #include <windows.h>
+#else
+#include <unistd.h>
 #endif
 
 namespace lapilli {
@@ -52,6 +54,8 @@ int open_to_write(const std::string& path, bool append) {
   return _wopen(to_wide(path).c_str(), how, _S_IREAD | _S_IWRITE);
 }
 
+bool flush_to_disk(std::FILE* stream) { return std::fflush(stream) == 0 && _commit(_fileno(stream)) == 0; }
+
 std::string environment(const char* name) {
   const wchar_t* value = _wgetenv(to_wide(name).c_str());
   return value ? to_utf8(value) : "";
@@ -72,6 +76,11 @@ int open_to_lock(const std::string& path) { return ::open(path.c_str(), O_RDWR |
 
 int open_to_write(const std::string& path, bool append) {
   return ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC), 0666);
+}
+
+// Not every file system has it.
+bool flush_to_disk(std::FILE* stream) {
+  return std::fflush(stream) == 0 && (::fsync(fileno(stream)) == 0 || errno == EINVAL || errno == ENOTSUP);
 }
 
 std::string environment(const char* name) {
@@ -195,5 +204,16 @@ std::string real_folder(const std::string& file) {
 }
 
 std::string normal_path(const std::string& path) { return utf8(native(path).lexically_normal()); }
+
+std::string cache_directory() {
+  if (const std::string own = environment("LAPILLI_CACHE"); !own.empty()) return own;
+  if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty()) return caches + "/lapilli";
+#if defined(_WIN32)
+  if (const std::string local = environment("LOCALAPPDATA"); !local.empty()) return local + "/lapilli";
+#else
+  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/lapilli";
+#endif
+  return "";
+}
 
 }  // namespace lapilli

@@ -38,6 +38,8 @@ std::optional<uint64_t> free_bytes(const std::string& directory);
 
 // A descriptor to write to: behind what the file holds, or to a file that is empty then. errno says why not.
 int open_to_write(const std::string& path, bool append);
+// What was written to it is on the disk, as far as the system says so. On failure errno says why.
+bool flush_to_disk(std::FILE* stream);
 // Two names of one file or folder that is there.
 bool same_file(const std::string& a, const std::string& b);
 uint64_t file_time(const std::string& path);  // when it was written last, by a clock of the system's; 0 if unknown
@@ -58,6 +60,9 @@ std::string normal_path(const std::string& path);
 
 // A variable of the environment, which may name a file; "" if it is not set.
 std::string environment(const char* name);
+// The user's folder for what programs of ours keep and could make again: LAPILLI_CACHE, or XDG_CACHE_HOME/lapilli, or
+// ~/.cache/lapilli, on Windows %LOCALAPPDATA%\lapilli. "" if there is no place. It may not be there yet.
+std::string cache_directory();
 
 #if defined(_WIN32)
 std::wstring to_wide(std::string_view utf8);  // what is not UTF-8 becomes U+FFFD, which names no file

@@ -44,6 +44,7 @@ void add_text_commands(CLI::App& app, Context& context);  // translate, summariz
 void add_devices(CLI::App& app, Context& context);
 void add_models(CLI::App& app, Context& context);
 void add_fetch(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);

@@ -47,6 +47,7 @@ constexpr const char* kHelp =
   lapilli help COMMAND                            all about a command
 
 LAPILLI_MODEL names another model to use when --model is not given, LAPILLI_CAPS a capability mask.
+What a device needs to start faster is kept in LAPILLI_CACHE (~/.cache/lapilli), unless LAPILLI_NO_CACHE is set.
 
 )";
 
@@ -66,6 +67,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
   add_devices(app, context);
+  add_doctor(app, context);
   add_models(app, context);
   add_fetch(app, context);
   add_inspect(app, context);

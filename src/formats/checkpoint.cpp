@@ -9,7 +9,6 @@
 
 #include "base/half.hpp"
 #include "base/math.hpp"
-#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
 #include "formats/readers.hpp"
@@ -35,18 +34,18 @@ T load(const std::byte* p) {
   return v;
 }
 
-// Calls f(pointer to the element, its row-major index) for each element.
+// Calls f(pointer to the element, its row-major index) for each element of a tensor whose bytes begin at `bytes`.
 template <class F>
-void for_each_element(const StoredTensor& t, F f) {
+void for_each_element(const StoredTensor& t, const std::byte* bytes, F f) {
   const uint64_t n = t.elements(), size = stored_bytes(t.type);
   if (t.contiguous()) {
-    for (uint64_t i = 0; i < n; ++i) f(t.bytes.data() + i * size, i);
+    for (uint64_t i = 0; i < n; ++i) f(bytes + i * size, i);
     return;
   }
   uint64_t index[max_stored_rank] = {};
   uint64_t offset = 0;
   for (uint64_t i = 0; i < n; ++i) {
-    f(t.bytes.data() + offset * size, i);
+    f(bytes + offset * size, i);
     for (size_t d = t.shape.size(); d-- > 0;) {
       offset += t.strides[d];
       if (++index[d] < t.shape[d]) break;
@@ -58,13 +57,14 @@ void for_each_element(const StoredTensor& t, F f) {
 
 template <class T, class Convert>
 Result<std::vector<T>> convert(const StoredTensor& t, Convert value) {
+  LAPILLI_TRY(const auto stored, load_bytes(t));
   std::vector<T> out;
   try {
     out.resize(t.elements());
   } catch (const std::exception&) {
     return fail(ErrorCode::out_of_memory, "not enough memory for the values of %s", t.describe().c_str());
   }
-  for_each_element(t, [&](const std::byte* p, uint64_t i) { out[i] = value(p); });
+  for_each_element(t, stored.bytes.data(), [&](const std::byte* p, uint64_t i) { out[i] = value(p); });
   return out;
 }
 
@@ -87,6 +87,24 @@ std::vector<uint64_t> row_major_strides(const std::vector<uint64_t>& shape) {
   for (size_t d = shape.size(); d-- > 1;)
     if (!checked_mul(strides[d], shape[d], strides[d - 1])) strides[d - 1] = 0;
   return strides;
+}
+
+void set_range(StoredTensor& tensor, const File& file, uint64_t offset, uint64_t bytes) {
+  tensor.stored = {file, offset, bytes};
+  if (file.in_memory()) tensor.bytes = file.bytes().subspan(offset, bytes);
+}
+
+uint64_t byte_count(const StoredTensor& t) { return t.bytes.empty() ? t.stored.bytes : t.bytes.size(); }
+
+Result<TensorBytes> load_bytes(const StoredTensor& t) { return load_bytes(t, 0, byte_count(t)); }
+
+Result<TensorBytes> load_bytes(const StoredTensor& t, uint64_t offset, uint64_t bytes) {
+  if (bytes == 0) return TensorBytes{};
+  if (!t.bytes.empty()) return TensorBytes{{}, t.bytes.subspan(offset, bytes)};
+  TensorBytes loaded;
+  LAPILLI_TRY(loaded.read, t.stored.file.read_some(t.stored.offset + offset, bytes));
+  loaded.bytes = loaded.read;
+  return loaded;
 }
 
 uint64_t StoredTensor::elements() const {
@@ -168,16 +186,42 @@ Result<std::vector<int64_t>> read_integers(const StoredTensor& t) {
   }
 }
 
+namespace {
+
+bool same_place(const StoredTensor& a, const StoredTensor& b) {
+  if (a.strides != b.strides) return false;
+  if (!a.bytes.empty() || !b.bytes.empty()) return a.bytes.data() == b.bytes.data();
+  return a.file == b.file && a.stored.offset == b.stored.offset;
+}
+
+// Of two contiguous tensors. What has to be read is compared in pieces.
+bool same_bytes(const StoredTensor& a, const StoredTensor& b, uint64_t bytes) {
+  constexpr uint64_t kAtOnce = uint64_t{4} << 20;
+  const bool in_memory = !a.bytes.empty() && !b.bytes.empty();
+  const uint64_t step = in_memory ? bytes : kAtOnce;
+  for (uint64_t done = 0; done < bytes; done += step) {
+    const uint64_t part = std::min(step, bytes - done);
+    const auto of_a = load_bytes(a, done, part), of_b = load_bytes(b, done, part);
+    if (!of_a || !of_b || std::memcmp(of_a->bytes.data(), of_b->bytes.data(), part) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool same_values(const StoredTensor& a, const StoredTensor& b) {
   if (a.type != b.type || a.shape != b.shape) return false;
-  if (a.bytes.data() == b.bytes.data() && a.strides == b.strides) return true;
+  if (same_place(a, b)) return true;
   const uint64_t n = a.elements(), size = stored_bytes(a.type);
-  if (a.contiguous() && b.contiguous()) return n == 0 || std::memcmp(a.bytes.data(), b.bytes.data(), n * size) == 0;
+  if (a.contiguous() && b.contiguous()) return same_bytes(a, b, n * size);
+  const auto of_a = load_bytes(a), of_b = load_bytes(b);
+  if (!of_a || !of_b) return false;
   std::vector<const std::byte*> at;
   at.reserve(n);
-  for_each_element(a, [&](const std::byte* p, uint64_t) { at.push_back(p); });
+  for_each_element(a, of_a->bytes.data(), [&](const std::byte* p, uint64_t) { at.push_back(p); });
   bool same = true;
-  for_each_element(b, [&](const std::byte* p, uint64_t i) { same = same && std::memcmp(at[i], p, size) == 0; });
+  for_each_element(b, of_b->bytes.data(),
+                   [&](const std::byte* p, uint64_t i) { same = same && std::memcmp(at[i], p, size) == 0; });
   return same;
 }
 
@@ -194,15 +238,18 @@ std::vector<std::string> Checkpoint::names() const {
 }
 
 uint64_t Checkpoint::total_bytes() const {
-  std::vector<std::span<const std::byte>> views;
-  for (const auto& t : tensors_) views.push_back(t.bytes);
-  std::sort(views.begin(), views.end(), [](auto a, auto b) { return a.data() < b.data(); });
-  uint64_t total = 0;
-  const std::byte* counted = nullptr;
-  for (const auto v : views) {
-    const std::byte* end = v.data() + v.size();
-    const std::byte* begin = counted == nullptr ? v.data() : std::max(v.data(), counted);
-    if (end > begin) total += static_cast<uint64_t>(end - begin), counted = end;
+  std::vector<const StoredTensor*> order;
+  for (const auto& t : tensors_) order.push_back(&t);
+  std::sort(order.begin(), order.end(), [](auto* a, auto* b) {
+    return std::pair(a->file, a->stored.offset) < std::pair(b->file, b->stored.offset);
+  });
+  uint64_t total = 0, counted = 0;
+  uint32_t file = 0;
+  for (const StoredTensor* t : order) {
+    if (t->file != file) counted = 0;
+    file = t->file;
+    const uint64_t begin = std::max(t->stored.offset, counted), end = t->stored.offset + t->stored.bytes;
+    if (end > begin) total += end - begin, counted = end;
   }
   return total;
 }
@@ -215,9 +262,9 @@ struct CheckpointBuilder {
   std::string kind;
 
   // Adds the file's tensors, those in `wanted` only if it is given; each of them must be there.
-  Status add(const std::string& path, const std::set<std::string>* wanted) {
-    LAPILLI_TRY(auto file, MappedFile::open(path));
-    const PytorchForm form = pytorch_form(file);
+  Status add(const FileName& path, const std::set<std::string>* wanted) {
+    LAPILLI_TRY(auto file, File::open(path));
+    LAPILLI_TRY(const PytorchForm form, pytorch_form(file));
     auto read = form == PytorchForm::none ? read_safetensors(file) : read_pytorch(file);
     if (!read) return better_reason(file, std::move(read).error());
     kind = form == PytorchForm::none ? "safetensors" : form == PytorchForm::zip ? "PyTorch zip" : "PyTorch stream";
@@ -253,9 +300,10 @@ struct CheckpointBuilder {
 
  private:
   // What people often have in place of the weights.
-  static Error better_reason(const MappedFile& file, Error error) {
-    const auto bytes = file.bytes();
-    const std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 64));
+  static Error better_reason(const File& file, Error error) {
+    const auto bytes = file.view(0, std::min<uint64_t>(file.size(), 64));
+    if (!bytes) return error;
+    const std::string_view start(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     if (start.starts_with("<!DOCTYPE") || start.starts_with("<html"))
       return fail(ErrorCode::invalid_data, "%s is a web page, not the weights; the download went wrong",
                   file.path().c_str());
@@ -268,7 +316,7 @@ namespace {
 constexpr size_t max_shards = 4096;
 
 // File name -> tensors, from an index's weight_map.
-Result<std::map<std::string, std::set<std::string>>> read_index(const std::string& path) {
+Result<std::map<std::string, std::set<std::string>>> read_index(const FileName& path) {
   LAPILLI_TRY(const auto json, read_json_file(path));
   const auto map = json.find("weight_map");
   if (map == json.end() || !map->is_object())
@@ -290,41 +338,41 @@ Result<std::map<std::string, std::set<std::string>>> read_index(const std::strin
   return shards;
 }
 
-Error nothing_found(const std::string& directory) {
-  if (!directory_exists(directory))
+Error nothing_found(const Files& files) {
+  if (!files.are_there())
     return fail(ErrorCode::not_found,
-                "%s is not a directory; give the directory that holds config.json and the weights", directory.c_str());
+                "%s is not a directory; give the directory that holds config.json and the weights", files.c_str());
   for (const char* other :
        {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.npz", "model.bin", "model.onnx"})
-    if (file_exists(directory + "/" + other))
+    if ((files / other).there())
       return fail(ErrorCode::unsupported,
                   "%s holds its weights only as %s, which is not read; get or save the model as model.safetensors",
-                  directory.c_str(), other);
+                  files.c_str(), other);
   return fail(
       ErrorCode::not_found,
       "%s holds no weights: neither model.safetensors nor pytorch_model.bin, nor an index of several such files",
-      directory.c_str());
+      files.c_str());
 }
 
 }  // namespace
 
-Result<Checkpoint> Checkpoint::open_file(const std::string& path) {
+Result<Checkpoint> Checkpoint::open_file(const FileName& name) {
   CheckpointBuilder builder;
-  LAPILLI_CHECK(builder.add(path, nullptr));
+  LAPILLI_CHECK(builder.add(name, nullptr));
   return builder.finish();
 }
 
-Result<Checkpoint> Checkpoint::open(const std::string& directory) {
+Result<Checkpoint> Checkpoint::open(const Files& files) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
-    const std::string path = directory + "/" + name, index = path + ".index.json";
-    if (file_is_named(path)) return open_file(path);
-    if (!file_is_named(index)) continue;
+    const FileName path = files / name, index = files / (std::string(name) + ".index.json");
+    if (path.there()) return open_file(path);
+    if (!index.there()) continue;
     LAPILLI_TRY(const auto shards, read_index(index));
     CheckpointBuilder builder;
-    for (const auto& [file, wanted] : shards) LAPILLI_CHECK(builder.add(directory + "/" + file, &wanted));
+    for (const auto& [file, wanted] : shards) LAPILLI_CHECK(builder.add(files / file, &wanted));
     return builder.finish();
   }
-  return nothing_found(directory);
+  return nothing_found(files);
 }
 
 }  // namespace lapilli

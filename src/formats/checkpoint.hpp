@@ -1,8 +1,8 @@
 // Weights as published: one interface over safetensors and PyTorch checkpoints, single or in several files.
 //
-// Nothing is copied or converted here: a tensor is a name, a type, a shape and a view into the mapped file. Every file
-// is taken for hostile: what is returned has been checked against the file's size, so readers need no checks of their
-// own.
+// Nothing is copied or converted here: a tensor is a name, a type, a shape and a range of the file, with a view of it
+// where the file is mapped or in memory. Every file is taken for hostile: what is returned has been checked against the
+// file's size, so readers need no checks of their own.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -46,6 +46,12 @@ constexpr bool is_float(StoredType type) { return type <= StoredType::bf16; }  /
 // More dimensions than this are refused.
 constexpr uint32_t max_stored_rank = 8;
 
+// A range of a file, which it keeps open.
+struct FileRange {
+  File file;
+  uint64_t offset = 0, bytes = 0;
+};
+
 // A view; valid while the Checkpoint (or a copy of it) lives. Bytes are little-endian and may lie at any address: read
 // them with memcpy.
 struct StoredTensor {
@@ -54,9 +60,10 @@ struct StoredTensor {
   std::vector<uint64_t> shape;    // empty: a scalar
   std::vector<uint64_t> strides;  // in elements, one per dimension; may be 0 or not descending in PyTorch checkpoints
   // From the first element up to the end of the last one that shape and strides reach. Tied tensors of a PyTorch
-  // checkpoint share their bytes.
+  // checkpoint share their bytes. Empty where the file does not lie in memory: `stored` is read then.
   std::span<const std::byte> bytes;
-  uint32_t file = 0;  // index for Checkpoint::path
+  uint32_t file = 0;      // index for Checkpoint::path
+  FileRange stored = {};  // the same bytes; of a tensor that no file holds: of no file
 
   [[nodiscard]] uint64_t elements() const;     // product of the shape
   [[nodiscard]] bool contiguous() const;       // row-major without gaps
@@ -67,9 +74,9 @@ class Checkpoint {
  public:
   // Of several forms in one directory the first of model.safetensors, model.safetensors.index.json, pytorch_model.bin
   // and pytorch_model.bin.index.json is read.
-  static Result<Checkpoint> open(const std::string& directory);
+  static Result<Checkpoint> open(const Files& files);
   // One file of either kind, told apart by its content.
-  static Result<Checkpoint> open_file(const std::string& path);
+  static Result<Checkpoint> open_file(const FileName& name);
 
   // Null if there is none. The pointer stays valid while this checkpoint lives, also if it is moved.
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
@@ -82,10 +89,21 @@ class Checkpoint {
 
  private:
   friend struct CheckpointBuilder;
-  std::vector<MappedFile> files_;
+  std::vector<File> files_;
   std::vector<StoredTensor> tensors_;
   std::string format_;
 };
+
+// The bytes of a tensor, or a part of them, in memory. `read` is empty where they lay there before.
+struct TensorBytes {
+  std::vector<std::byte> read;
+  std::span<const std::byte> bytes;
+};
+// All of StoredTensor::bytes, or `bytes` of them from `offset` on, which must be within.
+Result<TensorBytes> load_bytes(const StoredTensor& tensor);
+Result<TensorBytes> load_bytes(const StoredTensor& tensor, uint64_t offset, uint64_t bytes);
+// How many StoredTensor::bytes there are, in memory or not.
+uint64_t byte_count(const StoredTensor& tensor);
 
 // The values in row-major order, converted exactly (float64 is rounded). Other types than is_float are refused.
 Result<std::vector<float>> read_floats(const StoredTensor& tensor);
@@ -94,7 +112,7 @@ Status check_numbers(const StoredTensor& tensor, std::span<const std::byte> valu
 // The values of an integer or boolean tensor in row-major order. u64 above 2^63 - 1 wraps.
 Result<std::vector<int64_t>> read_integers(const StoredTensor& tensor);
 // Same type, shape and bits at every position, whatever the strides. Tied weights that were stored twice are found by
-// it.
+// it. False also if one of them cannot be read, which Files::failure() then says.
 bool same_values(const StoredTensor& a, const StoredTensor& b);
 
 }  // namespace lapilli

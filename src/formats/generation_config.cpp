@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/quote.hpp"
 
@@ -294,14 +293,14 @@ Result<GenerationConfig> parse_generation_config(const Json& json, const std::st
   return config;
 }
 
-Result<GenerationConfig> read_generation_config(const std::string& directory) {
-  const std::string own = directory + "/generation_config.json", model = directory + "/config.json";
-  if (file_is_named(own)) {
+Result<GenerationConfig> read_generation_config(const Files& files) {
+  const FileName own = files / "generation_config.json", model = files / "config.json";
+  if (own.there()) {
     LAPILLI_TRY(const auto json, read_json_file(own));
-    return parse_generation_config(json, own);
+    return parse_generation_config(json, own.path());
   }
   LAPILLI_TRY(const auto json, read_json_file(model));
-  return from_model_config(json, model);
+  return from_model_config(json, model.path());
 }
 
 GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base) {

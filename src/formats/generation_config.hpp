@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -73,7 +74,7 @@ Result<GenerationConfig> parse_generation_config(const nlohmann::json& json, con
 
 // The model's own settings: generation_config.json if there is one, and then nothing of config.json; otherwise the
 // settings that config.json holds, at its top or, where unset there, in its decoder's part.
-Result<GenerationConfig> read_generation_config(const std::string& directory);
+Result<GenerationConfig> read_generation_config(const Files& files);
 
 // Field by field: what `over` sets, else what `base` sets. The unknown keys of both; the source of `base`.
 GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base);

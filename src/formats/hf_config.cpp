@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "base/mapped_file.hpp"
 #include "formats/quote.hpp"
 
 namespace lapilli {
@@ -55,9 +55,9 @@ Result<nlohmann::json> parse_json(std::string_view text, const std::string& wher
   }
 }
 
-Result<nlohmann::json> read_json_file(const std::string& path, size_t limit) {
+Result<nlohmann::json> read_json_file(const FileName& path, size_t limit) {
   LAPILLI_TRY(const auto text, read_text_file(path, limit));
-  return parse_json(text, path);
+  return parse_json(text, path.path());
 }
 
 bool has(const JsonView& v, const char* key) { return value_of(v, key) != nullptr; }

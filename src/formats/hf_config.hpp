@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
 
 namespace lapilli {
 
 // Parses a whole file. Refused: above `limit` bytes, nested deeper than 64, not an object at the top.
-Result<nlohmann::json> read_json_file(const std::string& path, size_t limit = size_t{16} << 20);
+Result<nlohmann::json> read_json_file(const FileName& path, size_t limit = size_t{16} << 20);
 // The same for text at hand; `where` stands for the path in messages.
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
 

@@ -17,8 +17,11 @@ namespace {
 
 using Kind = PickleValue::Kind;
 using Bytes = std::span<const std::byte>;
-// Key -> the storage's bytes.
-using Storages = std::unordered_map<std::string_view, Bytes>;
+// Where in the file a storage lies.
+struct StorageRange {
+  uint64_t offset = 0, bytes = 0;
+};
+using Storages = std::unordered_map<std::string_view, StorageRange>;  // by key
 
 constexpr std::string_view stream_magic("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10);
 constexpr int64_t stream_protocol = 1001;
@@ -37,8 +40,8 @@ Error big_endian(const std::string& path) {
 }
 
 // Places a tensor in its storage; the elements that shape and strides reach must lie in it.
-Result<StoredTensor> place(std::string name, const PickledTensor& t, const PickledStorage& s, Bytes storage,
-                           const MappedFile& file) {
+Result<StoredTensor> place(std::string name, const PickledTensor& t, const PickledStorage& s, StorageRange storage,
+                           const File& file) {
   const std::string what = "tensor " + quote_name(name);
   StoredTensor out;
   out.name = std::move(name);
@@ -46,13 +49,12 @@ Result<StoredTensor> place(std::string name, const PickledTensor& t, const Pickl
   out.shape = t.shape;
   out.strides = t.strides;
   uint64_t elements = 0, bytes = 0;
-  if (!checked_mul(s.elements, stored_bytes(s.type), bytes) || bytes > storage.size())
+  if (!checked_mul(s.elements, stored_bytes(s.type), bytes) || bytes > storage.bytes)
     return damaged(file.path(), what + " needs a larger storage than the file holds");
   if (!count_elements(t.shape, elements))
     return damaged(file.path(), what + " has a shape whose size overflows 64 bits");
   // Strides of 0 make more elements than there are numbers. A file must not make us allocate without end.
-  if (elements > file.bytes().size())
-    return damaged(file.path(), what + " claims more elements than the file has bytes");
+  if (elements > file.size()) return damaged(file.path(), what + " claims more elements than the file has bytes");
   if (elements == 0) return out;
   uint64_t reach = 1;
   for (size_t d = 0; d < t.shape.size(); ++d) {
@@ -62,12 +64,12 @@ Result<StoredTensor> place(std::string name, const PickledTensor& t, const Pickl
   }
   if (t.offset > s.elements || reach > s.elements - t.offset)
     return damaged(file.path(), what + " reaches beyond its storage");
-  out.bytes = storage.subspan(t.offset * stored_bytes(s.type), reach * stored_bytes(s.type));
+  set_range(out, file, storage.offset + t.offset * stored_bytes(s.type), reach * stored_bytes(s.type));
   return out;
 }
 
 // The tensors of a state dict: the dict's values that are tensors.
-Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& storages, const MappedFile& file) {
+Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& storages, const File& file) {
   std::vector<StoredTensor> tensors;
   const auto& entries = pickle.items(pickle.root);
   for (size_t i = 0; i + 1 < entries.size(); i += 2) {
@@ -102,9 +104,9 @@ Result<Pickle> read_state_dict(Bytes bytes, const std::string& path) {
 
 // ---- zip ----------------------------------------------------------------------------------------------------------
 
-Result<std::vector<StoredTensor>> read_zip_form(const MappedFile& file) {
+Result<std::vector<StoredTensor>> read_zip_form(const File& file) {
   const std::string& path = file.path();
-  LAPILLI_TRY(const auto entries, read_zip(file.bytes(), path));
+  LAPILLI_TRY(const auto entries, read_zip(file));
   const ZipEntry* root = nullptr;
   for (const auto& e : entries) {
     if (!e.name.ends_with("/data.pkl") || std::ranges::count(e.name, '/') != 1) continue;
@@ -114,15 +116,17 @@ Result<std::vector<StoredTensor>> read_zip_form(const MappedFile& file) {
   if (!root) return damaged(path, "the archive holds no data.pkl, so it is no PyTorch checkpoint");
   const std::string prefix(root->name.substr(0, root->name.size() - std::string_view("data.pkl").size()));
   if (const auto* order = find_entry(entries, prefix + "byteorder")) {
-    const std::string_view text(reinterpret_cast<const char*>(order->data.data()), order->data.size());
+    LAPILLI_TRY(const auto bytes, file.view(order->offset, std::min<uint64_t>(order->bytes, 64)));
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (text == "big") return big_endian(path);
     if (text != "little") return damaged(path, "its byteorder is " + quote_name(text, 16));
   }
-  LAPILLI_TRY(const auto pickle, read_state_dict(root->data, path));
+  LAPILLI_TRY(const auto root_bytes, file.view(root->offset, root->bytes));
+  LAPILLI_TRY(const auto pickle, read_state_dict(root_bytes, path));
   Storages storages;
   const std::string data = prefix + "data/";
   for (const auto& e : entries)
-    if (e.name.starts_with(data)) storages.emplace(e.name.substr(data.size()), e.data);
+    if (e.name.starts_with(data)) storages.emplace(e.name.substr(data.size()), StorageRange{e.offset, e.bytes});
   return collect(pickle, storages, file);
 }
 
@@ -130,11 +134,12 @@ Result<std::vector<StoredTensor>> read_zip_form(const MappedFile& file) {
 
 // The pickles of a stream one after the other.
 struct Stream {
-  const MappedFile& file;
+  const File& file;
+  Bytes start;  // of the file, with all pickles
   uint64_t position = 0;
 
   Result<Pickle> next() {
-    LAPILLI_TRY(auto pickle, read_pickle(file.bytes().subspan(position), file.path()));
+    LAPILLI_TRY(auto pickle, read_pickle(start.subspan(position), file.path()));
     position += pickle.bytes;
     return pickle;
   }
@@ -164,7 +169,8 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
   for (const auto& s : state.storages)
     if (!types.emplace(s.key, s.type).second && types[s.key] != s.type)
       return damaged(path, "storage " + quote_name(s.key) + " has two types");
-  ByteReader in(stream.file.bytes(), stream.position);
+  const uint64_t size = stream.file.size();
+  uint64_t at = stream.position;
   Storages storages;
   for (const auto& v : keys.items(keys.root)) {
     if (v.kind != Kind::text) return damaged(path, "a storage's key is no text");
@@ -172,17 +178,21 @@ Result<Storages> read_stream_storages(Stream& stream, const Pickle& state) {
     const auto type = types.find(key);
     if (type == types.end()) return damaged(path, "storage " + quote_name(key) + " belongs to no tensor");
     uint64_t count = 0, bytes = 0;
-    Bytes data;
-    if (!in.number(count) || !checked_mul(count, stored_bytes(type->second), bytes) || !in.bytes(bytes, data))
-      return damaged(path, "storage " + quote_name(key) + " ends beyond the file (truncated?)");
-    if (!storages.emplace(type->first, data).second)
-      return damaged(path, "storage " + quote_name(key) + " is listed twice");
+    const Error beyond = damaged(path, "storage " + quote_name(key) + " ends beyond the file (truncated?)");
+    if (size - at < sizeof count) return beyond;
+    LAPILLI_CHECK(stream.file.read(at, std::as_writable_bytes(std::span(&count, 1))));
+    at += sizeof count;
+    if (!checked_mul(count, stored_bytes(type->second), bytes) || bytes > size - at) return beyond;
+    const bool fresh = storages.emplace(type->first, StorageRange{at, bytes}).second;
+    at += bytes;
+    if (!fresh) return damaged(path, "storage " + quote_name(key) + " is listed twice");
   }
   return storages;
 }
 
-Result<std::vector<StoredTensor>> read_stream_form(const MappedFile& file) {
-  Stream stream{file};
+// `start`: what the pickles lie in.
+Result<std::vector<StoredTensor>> read_stream(const File& file, Bytes start) {
+  Stream stream{file, start};
   LAPILLI_CHECK(check_stream_start(stream));
   LAPILLI_TRY(const auto state, stream.next());
   if (state.root.kind != Kind::dict) return damaged(file.path(), "its pickle is no dict of tensors");
@@ -190,10 +200,22 @@ Result<std::vector<StoredTensor>> read_stream_form(const MappedFile& file) {
   return collect(state, storages, file);
 }
 
+// How long the pickles are, only reading them tells. Of a file that is not in memory more and more is read, as far as
+// pickles can be expected to reach.
+Result<std::vector<StoredTensor>> read_stream_form(const File& file) {
+  if (file.in_memory()) return read_stream(file, file.bytes());
+  constexpr uint64_t kFirst = uint64_t{1} << 20, kMost = uint64_t{64} << 20;
+  for (uint64_t most = kFirst;; most *= 8) {
+    LAPILLI_TRY(const auto start, file.read_some(0, std::min(most, file.size())));
+    auto tensors = read_stream(file, start);
+    if (tensors || start.size() == file.size() || most >= kMost) return tensors;
+  }
+}
+
 }  // namespace
 
-PytorchForm pytorch_form(const MappedFile& file) {
-  const auto bytes = file.bytes();
+Result<PytorchForm> pytorch_form(const File& file) {
+  LAPILLI_TRY(const auto bytes, file.view(0, std::min<uint64_t>(file.size(), 9)));
   const auto at = [&](size_t i) { return std::to_integer<char>(bytes[i]); };
   // A safetensors header may have a size that looks like one of the marks below; its text starts behind.
   if (bytes.size() < 9 || at(8) == '{') return PytorchForm::none;
@@ -202,8 +224,9 @@ PytorchForm pytorch_form(const MappedFile& file) {
   return at(0) == '\x80' || file.path().ends_with(".bin") ? PytorchForm::stream : PytorchForm::none;
 }
 
-Result<std::vector<StoredTensor>> read_pytorch(const MappedFile& file) {
-  return pytorch_form(file) == PytorchForm::zip ? read_zip_form(file) : read_stream_form(file);
+Result<std::vector<StoredTensor>> read_pytorch(const File& file) {
+  LAPILLI_TRY(const PytorchForm form, pytorch_form(file));
+  return form == PytorchForm::zip ? read_zip_form(file) : read_stream_form(file);
 }
 
 }  // namespace lapilli

@@ -1,22 +1,25 @@
-// The readers behind Checkpoint: one mapped file in, checked views out.
+// The readers behind Checkpoint: one open file in, checked views out.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
 
 namespace lapilli {
 
 // Tensors in the file's order; StoredTensor::file is left 0.
-Result<std::vector<StoredTensor>> read_safetensors(const MappedFile& file);
+Result<std::vector<StoredTensor>> read_safetensors(const File& file);
 
 enum class PytorchForm { none, zip, stream };
 // By the first bytes.
-PytorchForm pytorch_form(const MappedFile& file);
-Result<std::vector<StoredTensor>> read_pytorch(const MappedFile& file);
+Result<PytorchForm> pytorch_form(const File& file);
+Result<std::vector<StoredTensor>> read_pytorch(const File& file);
+
+// Makes the tensor that range of its file, with a view of it where that is in memory.
+void set_range(StoredTensor& tensor, const File& file, uint64_t offset, uint64_t bytes);
 
 // False on overflow, or beyond max_stored_rank.
 bool count_elements(const std::vector<uint64_t>& shape, uint64_t& elements);

@@ -139,8 +139,10 @@ std::optional<StoredType> type_from_name(const std::string& name) {
   return std::nullopt;
 }
 
-// Checks one entry against the data section and makes the view.
-Result<StoredTensor> make_tensor(const Entry& e, std::span<const std::byte> data, const std::string& path) {
+// Checks one entry against the data section, which begins at `data`, and makes the view.
+Result<StoredTensor> make_tensor(const Entry& e, const File& file, uint64_t data) {
+  const std::string& path = file.path();
+  const uint64_t data_bytes = file.size() - data;
   const auto bad = [&](const std::string& why) {
     return fail(ErrorCode::invalid_data, "%s: tensor %s %s; the file is damaged or not what it claims to be",
                 path.c_str(), quote_name(e.name).c_str(), why.c_str());
@@ -152,8 +154,9 @@ Result<StoredTensor> make_tensor(const Entry& e, std::span<const std::byte> data
   const uint64_t begin = (*e.offsets)[0], end = (*e.offsets)[1];
   if (begin > end)
     return bad(format("begins at %llu, after its end at %llu", (unsigned long long)begin, (unsigned long long)end));
-  if (end > data.size())
-    return bad(format("ends at %llu, but the file has only %zu bytes of data", (unsigned long long)end, data.size()));
+  if (end > data_bytes)
+    return bad(format("ends at %llu, but the file has only %llu bytes of data", (unsigned long long)end,
+                      (unsigned long long)data_bytes));
   StoredTensor t;
   t.name = e.name;
   t.type = *type;
@@ -165,17 +168,17 @@ Result<StoredTensor> make_tensor(const Entry& e, std::span<const std::byte> data
     return bad(format("has %llu bytes for a shape that needs %llu", (unsigned long long)(end - begin),
                       (unsigned long long)bytes));
   t.strides = row_major_strides(t.shape);
-  t.bytes = data.subspan(begin, end - begin);
+  set_range(t, file, data + begin, end - begin);
   return t;
 }
 
 Status check_overlaps(const std::vector<StoredTensor>& tensors, const std::string& path) {
   std::vector<const StoredTensor*> order;
   for (const auto& t : tensors)
-    if (!t.bytes.empty()) order.push_back(&t);
-  std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->bytes.data() < b->bytes.data(); });
+    if (t.stored.bytes > 0) order.push_back(&t);
+  std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->stored.offset < b->stored.offset; });
   for (size_t i = 1; i < order.size(); ++i)
-    if (order[i - 1]->bytes.data() + order[i - 1]->bytes.size() > order[i]->bytes.data())
+    if (order[i - 1]->stored.offset + order[i - 1]->stored.bytes > order[i]->stored.offset)
       return fail(ErrorCode::invalid_data,
                   "%s: tensors %s and %s overlap; the file is damaged or not what it claims to be", path.c_str(),
                   quote_name(order[i - 1]->name).c_str(), quote_name(order[i]->name).c_str());
@@ -197,29 +200,31 @@ Result<std::vector<Entry>> parse_header(std::span<const std::byte> header, const
 
 }  // namespace
 
-Result<std::vector<StoredTensor>> read_safetensors(const MappedFile& file) {
-  const auto all = file.bytes();
+Result<std::vector<StoredTensor>> read_safetensors(const File& file) {
+  using ull = unsigned long long;
   const char* path = file.path().c_str();
-  if (all.size() < 8)
-    return fail(ErrorCode::invalid_data, "%s is truncated: a file of %zu bytes holds no weights", path, all.size());
+  if (file.size() < 8)
+    return fail(ErrorCode::invalid_data, "%s is truncated: a file of %llu bytes holds no weights", path,
+                (ull)file.size());
+  LAPILLI_TRY(const auto start, file.view(0, std::min<uint64_t>(file.size(), 9)));
   uint64_t header_bytes = 0;
-  for (int i = 7; i >= 0; --i) header_bytes = header_bytes << 8 | std::to_integer<uint64_t>(all[i]);
+  for (size_t i = 8; i-- > 0;) header_bytes = header_bytes << 8 | std::to_integer<uint64_t>(start[i]);
   if (header_bytes > max_header_bytes)
     return fail(ErrorCode::invalid_data,
                 "%s: a header of %llu bytes is above the limit of %llu; not a safetensors file?", path,
-                (unsigned long long)header_bytes, (unsigned long long)max_header_bytes);
-  if (header_bytes > all.size() - 8)
+                (ull)header_bytes, (ull)max_header_bytes);
+  if (header_bytes > file.size() - 8)
     return fail(ErrorCode::invalid_data,
-                "%s is truncated: its header has %llu bytes, the file only %zu; fetch it again", path,
-                (unsigned long long)header_bytes, all.size());
-  if (header_bytes == 0 || all[8] != std::byte{'{'})
+                "%s is truncated: its header has %llu bytes, the file only %llu; fetch it again", path,
+                (ull)header_bytes, (ull)file.size());
+  if (header_bytes == 0 || start[8] != std::byte{'{'})
     return fail(ErrorCode::invalid_data, "%s: the header does not start with '{'; not a safetensors file", path);
-  LAPILLI_TRY(const auto entries, parse_header(all.subspan(8, header_bytes), file.path()));
-  const auto data = all.subspan(8 + header_bytes);
+  LAPILLI_TRY(const auto header, file.view(8, header_bytes));
+  LAPILLI_TRY(const auto entries, parse_header(header, file.path()));
   std::vector<StoredTensor> tensors;
   tensors.reserve(entries.size());
   for (const auto& e : entries) {
-    LAPILLI_TRY(auto t, make_tensor(e, data, file.path()));
+    LAPILLI_TRY(auto t, make_tensor(e, file, 8 + header_bytes));
     tensors.push_back(std::move(t));
   }
   LAPILLI_CHECK(check_overlaps(tensors, file.path()));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t end_signature = 0x06054b50, end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
 constexpr uint32_t central_signature = 0x02014b50, local_signature = 0x04034b50;
-constexpr uint64_t end_bytes = 22, locator64_bytes = 20;
+constexpr uint64_t end_bytes = 22, locator64_bytes = 20, record64_bytes = 56, local_bytes = 30, max_comment = 0xffff;
 constexpr uint64_t max_entries = 1 << 20;
 
 struct Directory {
@@ -23,13 +23,13 @@ Error damaged_archive(const std::string& path, const std::string& what) {
               path.c_str(), what.c_str());
 }
 
-// The record at the very end, behind which a comment of up to 64 KiB may stand.
-bool find_end(std::span<const std::byte> archive, uint64_t& position) {
-  if (archive.size() < end_bytes) return false;
-  const uint64_t last = archive.size() - end_bytes, first = last > 0xffff ? last - 0xffff : 0;
+// The record at the very end, behind which a comment of up to 64 KiB may stand: where it lies in `tail`.
+bool find_end(std::span<const std::byte> tail, uint64_t& position) {
+  if (tail.size() < end_bytes) return false;
+  const uint64_t last = tail.size() - end_bytes, first = last > max_comment ? last - max_comment : 0;
   for (uint64_t p = last + 1; p-- > first;) {
     uint32_t signature = 0;
-    ByteReader r(archive, p);
+    ByteReader r(tail, p);
     if (r.number(signature) && signature == end_signature) {
       position = p;
       return true;
@@ -38,24 +38,39 @@ bool find_end(std::span<const std::byte> archive, uint64_t& position) {
   return false;
 }
 
-// The sizes that a zip64 archive keeps elsewhere.
-bool read_directory64(std::span<const std::byte> archive, uint64_t end, Directory& d) {
+// Where the record lies with the sizes that a zip64 archive keeps elsewhere; the locator stands before the last record.
+bool find_record64(std::span<const std::byte> tail, uint64_t end, uint64_t& at) {
   if (end < locator64_bytes) return false;
-  ByteReader locator(archive, end - locator64_bytes);
+  ByteReader locator(tail, end - locator64_bytes);
   uint32_t signature = 0, disk = 0;
-  uint64_t at = 0;
-  if (!locator.number(signature) || signature != locator64_signature || !locator.number(disk) || !locator.number(at))
-    return false;
-  ByteReader r(archive, at);
+  return locator.number(signature) && signature == locator64_signature && locator.number(disk) && locator.number(at);
+}
+
+bool read_record64(std::span<const std::byte> record, Directory& d) {
+  ByteReader r(record);
+  uint32_t signature = 0;
   uint64_t here = 0;
   return r.number(signature) && signature == end64_signature && r.skip(20) && r.number(here) && r.number(d.entries) &&
          r.number(d.bytes) && r.number(d.offset) && here == d.entries;
 }
 
-Result<Directory> read_directory(std::span<const std::byte> archive, const std::string& path) {
+Status read_directory64(const File& archive, std::span<const std::byte> tail, uint64_t end, Directory& d) {
+  uint64_t at = 0;
+  const bool there = find_record64(tail, end, at) && at < archive.size();
+  if (!there) return damaged_archive(archive.path(), "its zip64 record");
+  LAPILLI_TRY(const auto record, archive.view(at, std::min(record64_bytes, archive.size() - at)));
+  if (!read_record64(record, d)) return damaged_archive(archive.path(), "its zip64 record");
+  return {};
+}
+
+Result<Directory> read_directory(const File& archive) {
+  const std::string& path = archive.path();
+  const uint64_t tail_bytes = std::min(archive.size(), locator64_bytes + end_bytes + max_comment);
+  const uint64_t tail_offset = archive.size() - tail_bytes;
+  LAPILLI_TRY(const auto tail, archive.view(tail_offset, tail_bytes));
   uint64_t end = 0;
-  if (!find_end(archive, end)) return damaged_archive(path, "it has no directory");
-  ByteReader r(archive, end + 4);
+  if (!find_end(tail, end)) return damaged_archive(path, "it has no directory");
+  ByteReader r(tail, end + 4);
   uint16_t disk = 0, directory_disk = 0, here = 0, entries = 0;
   uint32_t bytes = 0, offset = 0;
   if (!(r.number(disk) && r.number(directory_disk) && r.number(here) && r.number(entries) && r.number(bytes) &&
@@ -63,12 +78,13 @@ Result<Directory> read_directory(std::span<const std::byte> archive, const std::
     return damaged_archive(path, "its last record is cut");
   Directory d{entries, offset, bytes};
   const bool is64 = entries == 0xffff || bytes == 0xffffffff || offset == 0xffffffff;
-  if (is64 && !read_directory64(archive, end, d)) return damaged_archive(path, "its zip64 record");
+  if (is64) LAPILLI_CHECK(read_directory64(archive, tail, end, d));
   if (!is64 && (disk != 0 || directory_disk != 0 || here != entries))
     return fail(ErrorCode::unsupported, "%s: zip archives in several parts are not read", path.c_str());
   if (d.entries > max_entries)
     return fail(ErrorCode::unsupported, "%s: the zip archive claims %llu entries, more than a checkpoint has",
                 path.c_str(), static_cast<unsigned long long>(d.entries));
+  end += tail_offset;
   if (d.offset > end || d.bytes > end - d.offset) return damaged_archive(path, "its directory lies outside the file");
   return d;
 }
@@ -110,7 +126,7 @@ bool read_central(ByteReader& r, Header& h) {
   return there && apply_zip64(extra, h);
 }
 
-Result<ZipEntry> locate(std::span<const std::byte> archive, const Header& h, const std::string& path) {
+Status check_header(const Header& h, const std::string& path) {
   const auto name = quote_name(h.name);
   if (h.flags & 1) return fail(ErrorCode::unsupported, "%s: entry %s is encrypted", path.c_str(), name.c_str());
   if (h.method != 0)
@@ -119,29 +135,42 @@ Result<ZipEntry> locate(std::span<const std::byte> archive, const Header& h, con
                 "(zip -0), or save the model as model.safetensors",
                 path.c_str(), name.c_str());
   if (h.packed != h.size) return damaged_archive(path, "two sizes of entry " + name);
-  ByteReader r(archive, h.local);
+  return {};
+}
+
+Result<ZipEntry> locate(const File& archive, const Header& h) {
+  const std::string& path = archive.path();
+  LAPILLI_CHECK(check_header(h, path));
+  const Error outside = damaged_archive(path, "entry " + quote_name(h.name) + " lies outside the file");
+  if (h.local > archive.size()) return outside;
+  const uint64_t most = archive.size() - h.local;
+  LAPILLI_TRY(const auto start, archive.view(h.local, std::min(local_bytes + h.name.size(), most)));
+  ByteReader r(start);
   uint32_t signature = 0;
   uint16_t name_bytes = 0, extra_bytes = 0;
   std::string_view local_name;
-  ZipEntry entry{h.name, {}};
-  if (h.local > archive.size() || !r.number(signature) || signature != local_signature || !r.skip(22) ||
-      !r.number(name_bytes) || !r.number(extra_bytes) || !r.text(name_bytes, local_name) || !r.skip(extra_bytes) ||
-      !r.bytes(h.size, entry.data))
-    return damaged_archive(path, "entry " + name + " lies outside the file");
-  if (local_name != h.name) return damaged_archive(path, "two names of entry " + name);
-  return entry;
+  if (!r.number(signature) || signature != local_signature || !r.skip(22) || !r.number(name_bytes) ||
+      !r.number(extra_bytes))
+    return outside;
+  const uint64_t before = local_bytes + name_bytes + extra_bytes;
+  if (before > most || h.size > most - before) return outside;
+  if (name_bytes != h.name.size() || !r.text(name_bytes, local_name) || local_name != h.name)
+    return damaged_archive(path, "two names of entry " + quote_name(h.name));
+  return ZipEntry{h.name, h.local + before, h.size};
 }
 
 }  // namespace
 
-Result<std::vector<ZipEntry>> read_zip(std::span<const std::byte> archive, const std::string& path) {
-  LAPILLI_TRY(const auto directory, read_directory(archive, path));
-  ByteReader r(archive.subspan(directory.offset, directory.bytes));
+Result<std::vector<ZipEntry>> read_zip(const File& archive) {
+  const std::string& path = archive.path();
+  LAPILLI_TRY(const auto directory, read_directory(archive));
+  LAPILLI_TRY(const auto headers, archive.view(directory.offset, directory.bytes));
+  ByteReader r(headers);
   std::vector<ZipEntry> entries;
   for (uint64_t i = 0; i < directory.entries; ++i) {
     Header h;
     if (!read_central(r, h)) return damaged_archive(path, "its directory is cut");
-    LAPILLI_TRY(auto entry, locate(archive, h, path));
+    LAPILLI_TRY(auto entry, locate(archive, h));
     entries.push_back(entry);
   }
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "generate/checked_request.hpp"
+#include "generate/batch_job.hpp"
 #include "search/engine_pool.hpp"
-#include "search/token_stream.hpp"
 
 namespace lapilli {
 
@@ -45,145 +44,160 @@ namespace {
 // Sources of so different lengths do not share a session, whose room is the longest one's.
 constexpr size_t kLengthRatio = 4;
 
-// One call of generate_into().
-class Batches {
- public:
-  Batches(const std::shared_ptr<Model>& model, const CheckedRequest& request,
-          const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out)
-      : model_(model),
-        checked_(request),
-        request_(request.request()),
-        progress_(progress),
-        out_(out),
-        stream_(request_.on_tokens, request_.sources.size()),
-        batch_(request_.batch) {}
-
-  Status run() {
-    prepare();
-    const size_t n = order_.size();
-    for (size_t begin = 0; begin < n;) {
-      const size_t end = end_of(begin);
-      LAPILLI_TRY(const size_t done, run_part(begin, end));
-      begin += done;
-    }
-    // What was too much beside others may do alone.
-    batch_ = 1;
-    for (const size_t at : again_) {
-      LAPILLI_TRY([[maybe_unused]] const size_t one, run_part(at, at + 1));
-    }
-    if (progress_) progress_(n, n);
-    return {};
-  }
-
- private:
-  void prepare() {
-    const size_t n = request_.sources.size();
-    const SearchOptions& options = checked_.options().common();
-    rows_each_ = options.beams * options.copies();
-    // The longest come first, so that memory problems show at once.
-    order_.resize(n);
-    std::iota(order_.begin(), order_.end(), size_t{0});
-    if (!request_.keep_order)
-      std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return length(a) > length(b); });
-    out_.hypotheses.resize(n);
-    out_.errors.resize(n);
-    out_.logits.resize(request_.logits_at.empty() ? 0 : n);
-    out_.encoded.resize(request_.keep_encoded ? n : 0);
-  }
-
-  [[nodiscard]] size_t length(size_t source) const { return request_.sources[source].size(); }
-
-  [[nodiscard]] size_t end_of(size_t begin) const {
-    size_t end = begin + 1;
-    const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
-    while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
-    if (request_.capture_scores) end = std::min(end, begin + std::max(1u, kMaxRows / rows_each_));
-    return end;
-  }
-
-  // Sources [begin, end) of the order. Returns how many are done with; none if they are to be run again, fewer at a
-  // time.
-  Result<size_t> run_part(size_t begin, size_t end) {
-    const size_t n = order_.size();
-    if (progress_ && !progress_(done_, n)) return fail(ErrorCode::cancelled, "cancelled");
-    CheckedRequest part = checked_.part(std::span(order_).subspan(begin, end - begin));
-    part.settings().batch = batch_;
-    if (request_.on_tokens) {
-      for (size_t i = begin; i < end; ++i) stream_.restart(order_[i]);
-      part.settings().on_tokens = [&, begin](size_t source, std::span<const int32_t> ids) {
-        return stream_.push(order_[begin + source], ids);
-      };
-    }
-    auto job = Job::start(model_, std::move(part));
-    Status status;
-    if (job) {
-      status = (*job)->wait([&, before = done_] {
-        done_ = before + (*job)->sources_done();
-        return !progress_ || progress_(done_, n);
-      });
-      done_ = begin;
-    } else {
-      status = job.error();
-    }
-    if (!status && is_too_much(status.error())) {
-      if (fewer_at_a_time(end - begin)) return 0;
-      // The longest comes first: what one source needs is its own fault.
-      out_.errors[order_[begin]] = std::move(status);
-      done_ = begin + 1;
-      return 1;
-    }
-    if (job) take((*job)->take_finished(), begin, end);
-    LAPILLI_CHECK(std::move(status));
-    done_ = end;
-    return end - begin;
-  }
-
-  // For the memory, or for one of the device's binding limits.
-  static bool is_too_much(const Error& error) {
-    return error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
-  }
-
-  bool fewer_at_a_time(size_t sources) {
-    const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, kMaxRows / rows_each_});
-    if (now <= 1) return false;
-    batch_ = static_cast<uint32_t>((now + 1) / 2);
-    model_->engines().drop_free();
-    return true;
-  }
-
-  void take(GenerateOutput&& part, size_t begin, size_t end) {
-    for (size_t i = begin; i < end && i - begin < part.hypotheses.size(); ++i) {
-      out_.hypotheses[order_[i]] = std::move(part.hypotheses[i - begin]);
-      if (!part.logits.empty()) out_.logits[order_[i]] = std::move(part.logits[i - begin]);
-      if (!part.encoded.empty()) out_.encoded[order_[i]] = std::move(part.encoded[i - begin]);
-      Status& error = out_.errors[order_[i]] = std::move(part.errors[i - begin]);
-      if (!error && is_too_much(error.error()) && end - begin > 1) again_.push_back(i);
-      renumber_beams(out_.hypotheses[order_[i]], i - begin, order_[i], rows_each_);
-    }
-    std::move(part.captured.begin(), part.captured.end(), std::back_inserter(out_.captured));
-    add(out_.stats, part.stats);
-  }
-
-  const std::shared_ptr<Model>& model_;
-  const CheckedRequest& checked_;
-  const GenerateRequest& request_;
-  const std::function<bool(uint64_t done, uint64_t total)>& progress_;
-  GenerateOutput& out_;
-  // What is run again does not give again what it gave.
-  OnceStream stream_;
-  uint32_t batch_, rows_each_ = 1;
-  std::vector<size_t> order_, again_;
-  size_t done_ = 0;
-};
+// For the memory, or for one of the device's binding limits.
+bool is_too_much(const Error& error) {
+  return error.code == ErrorCode::out_of_memory || error.code == ErrorCode::unsupported;
+}
 
 }  // namespace
+
+BatchJob::BatchJob(std::shared_ptr<Model> model, CheckedRequest request)
+    : model_(std::move(model)),
+      checked_(std::move(request)),
+      stream_(checked_.request().on_tokens, checked_.request().sources.size()),
+      batch_(checked_.request().batch),
+      order_(checked_.request().sources.size()) {
+  const size_t n = order_.size();
+  const SearchOptions& options = checked_.options().common();
+  rows_each_ = options.beams * options.copies();
+  // The longest come first, so that memory problems show at once.
+  std::iota(order_.begin(), order_.end(), size_t{0});
+  const auto longer = [&](size_t a, size_t b) { return length(a) > length(b); };
+  if (!this->request().keep_order) std::stable_sort(order_.begin(), order_.end(), longer);
+  output_.hypotheses.resize(n);
+  output_.errors.resize(n);
+  output_.logits.resize(this->request().logits_at.empty() ? 0 : n);
+  output_.encoded.resize(this->request().keep_encoded ? n : 0);
+}
+
+uint64_t BatchJob::sources_done() const {
+  return std::min<uint64_t>(order_.size(), ended_sources_.size() + (job_ ? job_->sources_done() : 0));
+}
+
+void BatchJob::cancel() {
+  cancelled_ = true;
+  if (job_) job_->cancel();
+}
+
+void BatchJob::rest() {
+  if (job_) return job_->rest();
+  (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
+}
+
+bool BatchJob::pump(double budget_us) {
+  if (ended_) return true;
+  status_ = step(budget_us);
+  ended_ = !status_ || (!job_ && !find_part());
+  return ended_;
+}
+
+Status BatchJob::step(double budget_us) {
+  if (!job_) {
+    if (!find_part()) return {};
+    if (cancelled_) return fail(ErrorCode::cancelled, "cancelled");
+    if (model_->device()->is_paused()) return {};
+    if (auto begun = begin_part(); !begun) return end_part(std::move(begun));
+  }
+  return job_->pump(budget_us) ? end_part(job_->status()) : Status();
+}
+
+// Says which sources run next; false if there are none. What was too much beside others may do alone.
+bool BatchJob::find_part() {
+  if (next_ < order_.size()) {
+    begin_ = next_;
+    end_ = end_of(begin_);
+    return true;
+  }
+  if (next_again_ == again_.size()) return false;
+  batch_ = 1;
+  begin_ = again_[next_again_];
+  end_ = begin_ + 1;
+  return true;
+}
+
+size_t BatchJob::end_of(size_t begin) const {
+  size_t end = begin + 1;
+  const size_t most = std::max<size_t>(32, length(order_[begin])), least = most / kLengthRatio;
+  while (end < order_.size() && (length(order_[end]) >= least || most <= 32) && length(order_[end]) <= most) ++end;
+  if (request().capture_scores) end = std::min(end, begin + std::max(1u, kMaxRows / rows_each_));
+  return end;
+}
+
+Status BatchJob::begin_part() {
+  CheckedRequest part = checked_.part(std::span(order_).subspan(begin_, end_ - begin_));
+  part.settings().batch = batch_;
+  if (request().on_tokens) {
+    for (size_t i = begin_; i < end_; ++i) stream_.restart(order_[i]);
+    part.settings().on_tokens = [this](size_t source, std::span<const int32_t> ids) {
+      return stream_.push(order_[begin_ + source], ids);
+    };
+  }
+  LAPILLI_TRY(job_, Job::start(model_, std::move(part)));
+  return {};
+}
+
+// What was too much is run again with fewer at a time, and so on down to one, whose own fault it is then.
+Status BatchJob::end_part(Status status) {
+  const auto job = std::move(job_);
+  if (!status && is_too_much(status.error())) {
+    if (!fewer_at_a_time(end_ - begin_)) give_up(std::move(status));
+    return {};
+  }
+  if (job) collect(job->take_finished());
+  LAPILLI_CHECK(std::move(status));
+  advance(end_ - begin_);
+  return {};
+}
+
+bool BatchJob::fewer_at_a_time(size_t sources) {
+  const size_t now = std::min<size_t>({batch_ ? batch_ : ~0u, sources, kMaxRows / rows_each_});
+  if (now <= 1) return false;
+  batch_ = static_cast<uint32_t>((now + 1) / 2);
+  model_->engines().drop_free();
+  return true;
+}
+
+// The longest comes first.
+void BatchJob::give_up(Status status) {
+  output_.errors[order_[begin_]] = std::move(status);
+  ended_sources_.push_back(order_[begin_]);
+  advance(1);
+}
+
+void BatchJob::advance(size_t done) { (next_ < order_.size() ? next_ : next_again_) += done; }
+
+void BatchJob::collect(GenerateOutput&& part) {
+  for (size_t i = begin_; i < end_ && i - begin_ < part.hypotheses.size(); ++i) {
+    const size_t source = order_[i];
+    output_.hypotheses[source] = std::move(part.hypotheses[i - begin_]);
+    if (!part.logits.empty()) output_.logits[source] = std::move(part.logits[i - begin_]);
+    if (!part.encoded.empty()) output_.encoded[source] = std::move(part.encoded[i - begin_]);
+    const Status& error = output_.errors[source] = std::move(part.errors[i - begin_]);
+    const bool again = !error && is_too_much(error.error()) && end_ - begin_ > 1;
+    (again ? again_ : ended_sources_).push_back(again ? i : source);
+    renumber_beams(output_.hypotheses[source], i - begin_, source, rows_each_);
+  }
+  std::move(part.captured.begin(), part.captured.end(), std::back_inserter(output_.captured));
+  add(output_.stats, part.stats);
+}
 
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
   out = {};
   if (request.sources.empty() && request.encoded.empty()) return {};
-  LAPILLI_TRY(const auto checked, CheckedRequest::check(*model, request));
-  return Batches(model, checked, progress, out).run();
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model, request));
+  BatchJob job(model, std::move(checked));
+  const auto ask = [&] {
+    if (progress && !progress(job.sources_done(), job.sources())) job.cancel();
+  };
+  ask();
+  while (!job.pump()) {
+    ask();
+    job.rest();
+  }
+  out = std::move(job.output());
+  if (job.status() && progress) progress(job.sources(), job.sources());
+  return job.status();
 }
 
 }  // namespace lapilli

@@ -221,6 +221,13 @@ Result<Task> parse_task(std::string_view name) {
               static_cast<int>(std::min<size_t>(name.size(), 64)), name.data());
 }
 
+EncodeOptions encode_options(const Conventions& conventions) {
+  EncodeOptions options;
+  options.source_language = conventions.source_language;
+  options.target_language = conventions.target_language;
+  return options;
+}
+
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
   const bool multilingual = model.tokenizer() && !model.tokenizer()->languages().empty();
   if (multilingual && (r.task == Task::translate || !r.from.empty() || !r.to.empty())) {

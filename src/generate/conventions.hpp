@@ -46,6 +46,9 @@ struct ModelLanguages {
 };
 ModelLanguages languages_of(const Tokenizer& tokenizer);
 
+// What the tokenizer is told.
+EncodeOptions encode_options(const Conventions& conventions);
+
 // Refuses by name languages that the model does not have, a summary by a family that only translates, and a translation
 // by a multilingual model whose target is neither given nor set in the model's files.
 Result<Conventions> find_conventions(const Model& model, const TaskRequest& request);

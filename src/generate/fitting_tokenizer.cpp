@@ -13,35 +13,35 @@ struct Side {
   uint64_t rows;
 };
 
-Status check_side(const Tokenizer& tokenizer, const std::string& directory, const Side& s) {
+Status check_side(const Tokenizer& tokenizer, const Files& files, const Side& s) {
   const uint64_t ids = tokenizer.vocabulary_size(s.side);
   if (ids <= s.rows + kMostAdded && ids >= s.rows / 2) return {};
   return fail(ErrorCode::invalid_data,
               "the tokenizer in %s does not fit the model: it has %llu tokens, the model %llu rows for the %s; one of "
               "the two is another model's",
-              directory.c_str(), static_cast<unsigned long long>(ids), static_cast<unsigned long long>(s.rows), s.name);
+              files.c_str(), static_cast<unsigned long long>(ids), static_cast<unsigned long long>(s.rows), s.name);
 }
 
 // These stand around every text.
-Status check_special(const Tokenizer& tokenizer, const std::string& directory, uint64_t rows) {
+Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t rows) {
   const SpecialIds& special = tokenizer.special();
   for (const int32_t id : {special.eos, special.pad, special.bos, special.cls, special.sep}) {
     if (id < 0 || static_cast<uint64_t>(id) < rows) continue;
     return fail(
         ErrorCode::invalid_data,
         "the tokenizer in %s does not fit the model: it marks texts with the id %d, and the model has %llu rows",
-        directory.c_str(), id, static_cast<unsigned long long>(rows));
+        files.c_str(), id, static_cast<unsigned long long>(rows));
   }
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const std::string& directory, const model::Config& config) {
-  LAPILLI_TRY(auto tokenizer, load_tokenizer(directory, config.tokenizer));
-  LAPILLI_CHECK(check_side(*tokenizer, directory, {TextSide::source, "source", config.source_vocabulary}));
-  LAPILLI_CHECK(check_side(*tokenizer, directory, {TextSide::target, "target", config.target_vocabulary}));
-  LAPILLI_CHECK(check_special(*tokenizer, directory, config.source_vocabulary));
+Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const Files& files, const model::Config& config) {
+  LAPILLI_TRY(auto tokenizer, load_tokenizer(files, config.tokenizer));
+  LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));
+  LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::target, "target", config.target_vocabulary}));
+  LAPILLI_CHECK(check_special(*tokenizer, files, config.source_vocabulary));
   return tokenizer;
 }
 

@@ -9,12 +9,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
 #include "formats/task_params.hpp"
@@ -47,14 +49,14 @@ struct ModelInfo {
   std::string activation;
 };
 
-class Model {
+class Model : public vulkan::MemoryKeeper {
  public:
-  static Result<std::shared_ptr<Model>> load(std::shared_ptr<vulkan::Device> device, const std::string& directory,
+  static Result<std::shared_ptr<Model>> load(std::shared_ptr<vulkan::Device> device, const Files& files,
                                              const LoadOptions& options = {});
   // A network of this shape (model::parse_shape) with weights drawn from a seeded generator; for benchmarks and tests.
   static Result<std::shared_ptr<Model>> random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
                                                uint64_t seed = 1);
-  ~Model();
+  ~Model() override;
   [[nodiscard]] const ModelInfo& info() const;
   // Null with the reason in tokenizer_error() if the directory holds none that can be read: ids still work.
   [[nodiscard]] const Tokenizer* tokenizer() const;
@@ -67,10 +69,12 @@ class Model {
   [[nodiscard]] MemoryLedger& memory() const;
   [[nodiscard]] WorkspaceFactory& workspaces() const;
   [[nodiscard]] EnginePool& engines() const;
+  void give_back() override;  // the sessions that nobody uses
   // Settings by task, of config.json.
   [[nodiscard]] const std::vector<TaskParams>& tasks() const;
 
  private:
+  friend class ModelLoading;
   Model() = default;
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -150,18 +154,29 @@ class Job {
   // wait for the device.
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, GenerateRequest request);
   static Result<std::unique_ptr<Job>> start(std::shared_ptr<Model> model, CheckedRequest request);
+  // A job of which nothing comes: pipelines for jobs like this request are made and tested, and the model keeps a
+  // session for as many of its sources at a time and of these lengths, with room for `target_tokens` new ids each (0:
+  // what hardly any exceeds), which one source of two ids goes through. Jobs that need no more then make nothing anew.
+  static Result<std::unique_ptr<Job>> prepare(std::shared_ptr<Model> model, CheckedRequest request,
+                                              uint32_t target_tokens);
   ~Job();  // cancels what has not ended; waits for nothing
 
-  // Submits what fits, polls, harvests. True once the job has ended (well or not). Does not wait for the device.
-  bool pump();
-  // Pumps until the end, sleeping in bounded waits. Returns the job's status. `go_on` is asked after every submission
-  // that has come back; false cancels.
+  // Submits what fits, no more than so much estimated time of the device, polls, harvests. True once the job has ended
+  // (well or not). Does not wait for the device. Does nothing while the device is paused, but to end a job that was
+  // cancelled.
+  bool pump(double budget_us = std::numeric_limits<double>::infinity());
+  // Waits, bounded, for what pump() waits for, or for the end of a pause. If that fails the job has ended.
+  void rest();
+  // Pumps until the end, sleeping in bounded waits, through pauses as well. Returns the job's status. `go_on` is asked
+  // after every submission that has come back, and during a pause; false cancels.
   Status wait(const std::function<bool()>& go_on = {});
   // Ends with ErrorCode::cancelled at the next pump(); the device drops the job's rows after the work in flight.
   void cancel();
   // Decoder steps known to be complete, and sources that have ended, for progress.
   [[nodiscard]] uint32_t steps_done() const;
   [[nodiscard]] size_t sources_done() const;
+  // After the end: whether it ended well.
+  [[nodiscard]] const Status& status() const;
   // After the end: the result, once.
   Result<GenerateOutput> take();
   // After the end, whatever it was: what had ended by then. Sources that had not have no hypotheses. Instead of take().

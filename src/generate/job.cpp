@@ -32,6 +32,7 @@ struct Job::Impl {
   SearchOptions options;                             // of the first source
   std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` of each source
   WorkspaceKey wanted;
+  std::optional<uint32_t> reserved_ids;               // new ids of a source; of a job that only prepares others
   std::optional<PlanCache::Preparation> preparation;  // until its kernels are proven
   std::shared_ptr<SearchEngine> engine;               // from then on
   SearchEngine::Counts before;                        // the engine's counts when the job began
@@ -49,16 +50,21 @@ struct Job::Impl {
   Status make_sentences();
   Status take_source(Sentence& s, size_t number, bool first_copy);
   [[nodiscard]] WorkspaceKey key() const;
+  [[nodiscard]] uint32_t wanted_positions(uint32_t source_bucket, uint32_t given) const;
+  Status check_capture() const;
   Status prepare();
   Result<bool> begin();
   Status find_engine();
+  [[nodiscard]] Result<std::shared_ptr<SearchEngine>> take_engine() const;
+  void keep_one_sentence();
   void finish(Status s);
   Status look();
   Status look_at(size_t number);
   Status collect();
   void count();
   Status capture(std::span<const uint32_t> log, const Workspace& workspace);
-  bool step_once();
+  bool step_once(double budget_us);
+  Status rest();
 };
 
 Status Job::Impl::make_sentences() {
@@ -105,6 +111,13 @@ Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   return {};
 }
 
+// What is reserved is what was asked for, but that given ids must fit at once whatever the source's length.
+uint32_t Job::Impl::wanted_positions(uint32_t source_bucket, uint32_t given) const {
+  const uint32_t likely = likely_positions(source_bucket, given);
+  if (reserved_ids.value_or(0) == 0) return std::max(likely, model->engines().known_positions(source_bucket));
+  return std::max(given > 1 ? likely : 0, *reserved_ids + given);
+}
+
 WorkspaceKey Job::Impl::key() const {
   const EnginePool& engines = model->engines();
   uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
@@ -132,9 +145,8 @@ WorkspaceKey Job::Impl::key() const {
   const uint32_t batch = std::min(most, request().batch ? request().batch * options.copies() : most);
   s.running = std::min(batch, sentence_bucket(sentences.size()));
   s.source_positions = length_bucket(source);
-  const uint32_t likely = likely_positions(s.source_positions, static_cast<uint32_t>(given));
-  s.target_positions =
-      length_bucket(std::max(2u, std::min(longest, std::max(likely, engines.known_positions(s.source_positions)))));
+  const uint32_t positions = wanted_positions(s.source_positions, static_cast<uint32_t>(given));
+  s.target_positions = length_bucket(std::max(2u, std::min(longest, positions)));
   if (given > 1) {
     // In as few passes as there need be.
     const uint64_t rows_wanted = std::min(all_given, std::max<uint64_t>(given - 1, kMostGivenRows));
@@ -160,7 +172,7 @@ Status Job::Impl::find_engine() {
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
   uint32_t& positions = wanted.shape.target_positions;
   for (;; positions = length_bucket(positions / 2)) {
-    auto found = model->engines().take(wanted, static_cast<uint32_t>(sentences.size()));
+    auto found = take_engine();
     if (found) {
       engine = std::move(found).value();
       return {};
@@ -171,12 +183,36 @@ Status Job::Impl::find_engine() {
   }
 }
 
+Result<std::shared_ptr<SearchEngine>> Job::Impl::take_engine() const {
+  EnginePool& engines = model->engines();
+  if (reserved_ids) return engines.reserve(wanted, static_cast<uint32_t>(request().sources.size()));
+  return engines.take(wanted, static_cast<uint32_t>(sentences.size()));
+}
+
+// Of a job that only prepares others, two ids of one sentence show that all is there.
+void Job::Impl::keep_one_sentence() {
+  sentences.resize(1);
+  told.resize(1);
+  left = 1;
+  Sentence& s = *sentences.front();
+  const auto given = static_cast<uint32_t>(s.given.size());
+  s.options.max_length = std::min(s.options.max_length, given + 2);
+  s.options.min_length = std::min(s.options.min_length, s.options.max_length);
+  s.options.min_new_length = std::min(s.options.min_new_length, s.options.max_length);
+  s.words = encode_options(s.options, given, s.source, 0);
+}
+
+Status Job::Impl::check_capture() const {
+  if (!wanted.capture || sentences.size() <= wanted.shape.running) return {};
+  return fail(ErrorCode::invalid_argument, "scores are captured of at most %u sources with %u beams in one job",
+              wanted.shape.running, options.beams);
+}
+
 Status Job::Impl::prepare() {
   wanted = key();
-  if (wanted.capture && sentences.size() > wanted.shape.running)
-    return fail(ErrorCode::invalid_argument, "scores are captured of at most %u sources with %u beams in one job",
-                wanted.shape.running, options.beams);
+  LAPILLI_CHECK(check_capture());
   preparation.emplace(model->workspaces().plans(), wanted);
+  if (reserved_ids) return {};  // who prepares wants it done later
   // What is known to be too much is said at once.
   auto begun = begin();
   return begun ? Status() : std::move(begun).error();
@@ -188,6 +224,7 @@ Result<bool> Job::Impl::begin() {
   if (!proven) return false;
   preparation.reset();
   LAPILLI_CHECK(find_engine());
+  if (reserved_ids) keep_one_sentence();
   before = engine->counts();
   if (request().on_tokens) {
     const uint32_t copies = options.copies();
@@ -221,6 +258,19 @@ Result<std::unique_ptr<Job>> Job::start(std::shared_ptr<Model> model, CheckedReq
   return job;
 }
 
+Result<std::unique_ptr<Job>> Job::prepare(std::shared_ptr<Model> model, CheckedRequest request,
+                                          uint32_t target_tokens) {
+  std::unique_ptr<Job> job(new Job());
+  job->impl_ = std::make_unique<Impl>();
+  Impl& j = *job->impl_;
+  j.model = std::move(model);
+  j.checked = std::move(request);
+  j.reserved_ids = target_tokens;
+  LAPILLI_CHECK(j.make_sentences());
+  LAPILLI_CHECK(j.prepare());
+  return job;
+}
+
 void Job::Impl::finish(Status s) {
   status = std::move(s);
   ended = true;
@@ -232,12 +282,13 @@ void Job::Impl::finish(Status s) {
   engine.reset();
 }
 
-bool Job::Impl::step_once() {
+bool Job::Impl::step_once(double budget_us) {
   if (ended) return true;
   if (cancelled) {
     finish(fail(ErrorCode::cancelled, "cancelled"));
     return true;
   }
+  if (model->device()->is_paused()) return false;
   if (!engine) {
     auto begun = begin();
     if (!begun) {
@@ -246,7 +297,7 @@ bool Job::Impl::step_once() {
     }
     if (!*begun) return ended;
   }
-  auto pumped = engine->pump();
+  auto pumped = engine->pump(budget_us);
   if (pumped) pumped = look();
   if (!pumped)
     finish(std::move(pumped));
@@ -350,18 +401,31 @@ Status Job::Impl::capture(std::span<const uint32_t> log, const Workspace& w) {
   return {};
 }
 
-bool Job::pump() { return impl_->step_once(); }
+// Waits for the device, or for the end of a pause: bounded, so that who waits may ask whether to go on.
+Status Job::Impl::rest() {
+  if (model->device()->is_paused() && !cancelled) {
+    (void)model->device()->wait_while_paused(vulkan::kPauseRound);
+    return {};
+  }
+  return engine ? engine->wait() : preparation->wait();
+}
+
+bool Job::pump(double budget_us) { return impl_->step_once(budget_us); }
+
+void Job::rest() {
+  if (impl_->ended) return;
+  if (auto s = impl_->rest(); !s) impl_->finish(std::move(s));
+}
 
 Status Job::wait(const std::function<bool()>& go_on) {
-  while (!impl_->step_once()) {
+  while (!pump()) {
     if (go_on && !go_on()) cancel();
-    if (auto s = impl_->engine ? impl_->engine->wait() : impl_->preparation->wait(); !s) {
-      impl_->finish(std::move(s));
-      break;
-    }
+    rest();
   }
   return impl_->status;
 }
+
+const Status& Job::status() const { return impl_->status; }
 
 void Job::cancel() { impl_->cancelled = true; }
 

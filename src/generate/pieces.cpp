@@ -111,11 +111,7 @@ class Maker {
   }
 
   [[nodiscard]] EncodeOptions encoding() const {
-    EncodeOptions e;
-    if (!o_.conventions) return e;
-    e.source_language = o_.conventions->source_language;
-    e.target_language = o_.conventions->target_language;
-    return e;
+    return o_.conventions ? encode_options(*o_.conventions) : EncodeOptions();
   }
   [[nodiscard]] bool splits() const {
     const bool words = o_.conventions && o_.conventions->texts_bring_words;

@@ -2,28 +2,27 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/path.hpp"
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
 
 namespace lapilli {
 
-Result<Published> read_published(const std::string& directory) {
-  if (!directory_exists(directory))
+Result<Published> read_published(const Files& files) {
+  if (!files.are_there())
     return fail(ErrorCode::not_found,
-                "%s is not a directory; give the directory of a published model (with config.json)", directory.c_str());
-  const std::string path = directory + "/config.json";
+                "%s is not a directory; give the directory of a published model (with config.json)", files.c_str());
+  const FileName path = files / "config.json";
   LAPILLI_TRY(const auto json, read_json_file(path));
-  LAPILLI_TRY(const auto type, get_string({json, path}, "model_type"));
+  LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)
     return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
                 type.c_str(), model::family_list().c_str());
-  LAPILLI_TRY(const auto config, family->config(json, path));
-  LAPILLI_TRY(auto checkpoint, Checkpoint::open(directory));
+  LAPILLI_TRY(const auto config, family->config(json, path.path()));
+  LAPILLI_TRY(auto checkpoint, Checkpoint::open(files));
   auto network = model::bind_weights(config, family->names(config), checkpoint);
-  if (!network) return std::move(network).error().in(directory);
+  if (!network) return std::move(network).error().in(files.c_str());
   return Published{std::move(network).value(), std::move(checkpoint)};
 }
 

@@ -1,8 +1,9 @@
-// A model as it is published: a directory with config.json and weights.
+// A model as it is published: config.json and weights.
 #pragma once
 
 #include <string>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
 #include "model/network.hpp"
@@ -15,7 +16,7 @@ struct Published {
   Checkpoint checkpoint;
 };
 // Errors name the file, and the families that are known.
-Result<Published> read_published(const std::string& directory);
+Result<Published> read_published(const Files& files);
 
 // The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight.
 Result<model::Network> read_network(const std::string& directory_or_shape);

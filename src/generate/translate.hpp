@@ -49,6 +49,8 @@ struct TranslateRequest {
   // Text and ids of each input's best sequence as they come. Joined they are that sequence's text and ids, those of the
   // decoder prompt included. Inputs take turns; within one, everything comes in order.
   StreamSink stream;
+  // Called once for each input that has ended: with sequences, or with an error of its own.
+  std::function<void(size_t input, const Status& status)> input_ended;
 };
 
 // One run of the model that a sequence is made of: what attention and alignment are computed from; or a part of the

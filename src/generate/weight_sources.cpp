@@ -13,45 +13,69 @@ StoredFormat stored_format(StoredType type) {
                                     : StoredFormat::f32;
 }
 
-// The bytes of a tensor in row-major order: the mapping itself, or a copy where strides ask for one.
-std::function<Result<std::span<const std::byte>>()> tensor_bytes(const StoredTensor* tensor) {
-  const uint64_t size = stored_bytes(tensor->type);
-  if (tensor->contiguous())
-    return [tensor, size]() -> Result<std::span<const std::byte>> {
-      const auto values = tensor->bytes.first(tensor->elements() * size);
-      LAPILLI_CHECK(check_numbers(*tensor, values));
-      return values;
-    };
-  auto copy = std::make_shared<std::vector<std::byte>>();
-  return [tensor, size, copy]() -> Result<std::span<const std::byte>> {
-    const uint64_t n = tensor->elements();
-    try {
-      copy->resize(n * size);
-    } catch (const std::exception&) {  // strides of 0 make large tensors of small files
-      return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor->describe().c_str());
+// What was read or laid out last, for all pieces together: they are loaded one after the other.
+struct Scratch {
+  const StoredTensor* laid_out = nullptr;
+  TensorBytes bytes;
+};
+
+using BytesOf = std::function<Result<std::span<const std::byte>>(uint64_t, uint64_t)>;
+
+// As they are stored: of what is mapped the mapping itself, of a file that is read no more than was asked for.
+BytesOf stored_in_order(const StoredTensor* tensor, const std::shared_ptr<Scratch>& scratch) {
+  return [tensor, scratch](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
+    scratch->laid_out = nullptr;
+    LAPILLI_TRY(scratch->bytes, load_bytes(*tensor, offset, bytes));
+    LAPILLI_CHECK(check_numbers(*tensor, scratch->bytes.bytes));
+    return scratch->bytes.bytes;
+  };
+}
+
+// A copy in row-major order.
+Result<std::vector<std::byte>> lay_out(const StoredTensor& tensor) {
+  const uint64_t n = tensor.elements(), size = stored_bytes(tensor.type);
+  LAPILLI_TRY(const auto stored, load_bytes(tensor));
+  std::vector<std::byte> copy;
+  try {
+    copy.resize(n * size);
+  } catch (const std::exception&) {  // strides of 0 make large tensors of small files
+    return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor.describe().c_str());
+  }
+  for (uint64_t i = 0; i < n; ++i) {
+    uint64_t rest = i, at = 0;
+    for (size_t d = tensor.shape.size(); d-- > 0;) {
+      at += rest % tensor.shape[d] * tensor.strides[d];
+      rest /= tensor.shape[d];
     }
-    for (uint64_t i = 0; i < n; ++i) {
-      uint64_t rest = i, at = 0;
-      for (size_t d = tensor->shape.size(); d-- > 0;) {
-        at += rest % tensor->shape[d] * tensor->strides[d];
-        rest /= tensor->shape[d];
-      }
-      std::memcpy(copy->data() + i * size, tensor->bytes.data() + at * size, size);
+    std::memcpy(copy.data() + i * size, stored.bytes.data() + at * size, size);
+  }
+  LAPILLI_CHECK(check_numbers(tensor, copy));
+  return copy;
+}
+
+// The bytes of a tensor in row-major order.
+BytesOf tensor_bytes(const StoredTensor* tensor, const std::shared_ptr<Scratch>& scratch) {
+  if (tensor->contiguous()) return stored_in_order(tensor, scratch);
+  return [tensor, scratch](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
+    if (scratch->laid_out != tensor) {
+      LAPILLI_TRY(scratch->bytes.read, lay_out(*tensor));
+      scratch->laid_out = tensor;
     }
-    LAPILLI_CHECK(check_numbers(*tensor, *copy));
-    return std::span<const std::byte>(*copy);
+    return std::span<const std::byte>(scratch->bytes.read).subspan(offset, bytes);
   };
 }
 
 // Of the small tables that are laid out on the host.
 Result<std::vector<float>> table_values(const StoredTensor& tensor) {
-  LAPILLI_CHECK(check_numbers(tensor, tensor.bytes));
+  LAPILLI_TRY(const auto stored, load_bytes(tensor));
+  LAPILLI_CHECK(check_numbers(tensor, stored.bytes));
   return read_floats(tensor);
 }
 
-WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part) {
+WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
+                  const std::shared_ptr<Scratch>& scratch) {
   WeightPiece p;
-  p.bytes = tensor_bytes(part.tensor);
+  p.bytes = tensor_bytes(part.tensor, scratch);
   p.format = stored_format(part.tensor->type);
   p.first_column = part.first_column;
   p.group = part.group;
@@ -69,7 +93,7 @@ WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part) 
   return p;
 }
 
-Result<WeightSource> source(const model::WeightSpec& spec) {
+Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr<Scratch>& scratch) {
   WeightSource s;
   s.name = spec.name;
   s.words = spec.words;
@@ -91,16 +115,17 @@ Result<WeightSource> source(const model::WeightSpec& spec) {
     }
     return s;
   }
-  for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part));
+  for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part, scratch));
   return s;
 }
 
 }  // namespace
 
 Result<std::vector<WeightSource>> weight_sources(const model::Network& network) {
+  const auto scratch = std::make_shared<Scratch>();
   std::vector<WeightSource> sources;
   for (const auto& spec : network.weights) {
-    LAPILLI_TRY(auto s, source(spec));
+    LAPILLI_TRY(auto s, source(spec, scratch));
     sources.push_back(std::move(s));
   }
   return sources;

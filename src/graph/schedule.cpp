@@ -160,30 +160,49 @@ bool conflicts(const Range& a, const Range& b) {
   return steps <= (slow.end - 1 - fast.begin) / gain;
 }
 
+Cost& Cost::operator+=(const Cost& c) {
+  operations += c.operations;
+  bytes += c.bytes;
+  commands += c.commands;
+  return *this;
+}
+
+uint64_t covered_bytes(const Command& command) {
+  uint64_t bytes = 0;
+  for (const Range& r : command.ranges) bytes += (r.end - r.begin) * (r.access == Access::read_write ? 2 : 1);
+  return bytes;
+}
+
+Cost cost_of(const Command& command) { return {command.cost, static_cast<double>(covered_bytes(command)), 1}; }
+
 namespace {
 
+bool exceeds(const Cost& sum, const Cost& more, const ScheduleOptions& options) {
+  return sum.operations + more.operations > options.segment_cost || sum.bytes + more.bytes > options.segment_bytes;
+}
+
 // A level of more than the segment's cost (slices of one large op) becomes several: a barrier more does no harm.
-void cut_level(Schedule& s, Level level, std::span<const Command> commands, double limit) {
-  double sum = 0;
+void cut_level(Schedule& s, Level level, std::span<const Command> commands, const ScheduleOptions& options) {
+  Cost sum;
   for (uint32_t i = level.begin; i < level.end; ++i) {
-    const double cost = commands[s.order[i]].cost;
-    if (limit > 0 && i > level.begin && sum + cost > limit) {
+    const Cost cost = cost_of(commands[s.order[i]]);
+    if (options.segment_cost > 0 && i > level.begin && exceeds(sum, cost, options)) {
       s.levels.push_back({level.begin, i});
       level.begin = i;
-      sum = 0;
+      sum = {};
     }
     sum += cost;
   }
   s.levels.push_back(level);
 }
 
-void cut_segments(Schedule& s, std::span<const Command> commands, double limit) {
+void cut_segments(Schedule& s, std::span<const Command> commands, const ScheduleOptions& options) {
   for (uint32_t l = 0; l < s.levels.size(); ++l) {
-    double cost = 0;
-    for (uint32_t i = s.levels[l].begin; i < s.levels[l].end; ++i) cost += commands[s.order[i]].cost;
-    if (l == 0 || limit <= 0 || s.segment_costs.back() + cost > limit) {
+    Cost cost;
+    for (uint32_t i = s.levels[l].begin; i < s.levels[l].end; ++i) cost += cost_of(commands[s.order[i]]);
+    if (l == 0 || options.segment_cost <= 0 || exceeds(s.segment_costs.back(), cost, options)) {
       s.segments.push_back(l);
-      s.segment_costs.push_back(0);
+      s.segment_costs.emplace_back();
     }
     s.segment_costs.back() += cost;
   }
@@ -202,8 +221,8 @@ Schedule schedule(std::span<const Command> commands, const ScheduleOptions& opti
   const std::vector<uint32_t> begins = next;
   s.order.resize(commands.size());
   for (uint32_t i = 0; i < commands.size(); ++i) s.order[next[level[i]]++] = i;
-  for (uint32_t l = 0; l < count; ++l) cut_level(s, {begins[l], begins[l + 1]}, commands, options.segment_cost);
-  cut_segments(s, commands, options.segment_cost);
+  for (uint32_t l = 0; l < count; ++l) cut_level(s, {begins[l], begins[l + 1]}, commands, options);
+  cut_segments(s, commands, options);
   return s;
 }
 

@@ -30,6 +30,18 @@ struct Command {
   NodeId node = kNone;
 };
 
+// What commands are estimated to take of a device: how long that is only a device's pace says (runtime/pace.hpp).
+struct Cost {
+  double operations = 0, bytes = 0, commands = 0;
+  Cost& operator+=(const Cost& c);
+  friend Cost operator*(Cost c, double times) { return {c.operations * times, c.bytes * times, c.commands * times}; }
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+Cost cost_of(const Command& command);
+// Bytes that a dispatch's bindings cover, those that it reads and writes twice: what it moves at most. It may touch
+// less (rows of a table, positions of a cache that are not there yet).
+uint64_t covered_bytes(const Command& command);
+
 struct Level {
   uint32_t begin = 0, end = 0;  // into Schedule::order
 };
@@ -38,12 +50,13 @@ struct Schedule {
   std::vector<uint32_t> order;     // command indices
   std::vector<Level> levels;       // consecutive, cover order
   std::vector<uint32_t> segments;  // index of the first level of each segment; a segment is one recording
-  std::vector<double> segment_costs;
+  std::vector<Cost> segment_costs;
 };
 
 struct ScheduleOptions {
-  // A segment is closed, and a level cut, when its cost would exceed this; a single command may. 0: each level is one.
-  double segment_cost = 1e12;
+  // A segment is closed, and a level cut, when its operations or bytes would exceed these; a single command may. 0
+  // operations: each level is one.
+  double segment_cost = 1e12, segment_bytes = 1e18;
 };
 // As-soon-as-possible levels over the conflicts in program order.
 Schedule schedule(std::span<const Command> commands, const ScheduleOptions& options);

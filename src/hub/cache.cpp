@@ -5,8 +5,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "base/mapped_file.hpp"
 #include "base/path.hpp"
 
 namespace lapilli::hub {
@@ -50,13 +50,7 @@ bool fits(const Manifest& manifest, const std::string& revision) {
 }  // namespace
 
 Result<std::string> models_directory() {
-  if (const std::string own = environment("LAPILLI_CACHE"); !own.empty()) return own + "/models";
-  if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty()) return caches + "/lapilli/models";
-#if defined(_WIN32)
-  if (const std::string local = environment("LOCALAPPDATA"); !local.empty()) return local + "/lapilli/models";
-#else
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/lapilli/models";
-#endif
+  if (const std::string own = cache_directory(); !own.empty()) return own + "/models";
   return fail(ErrorCode::not_found, "there is no place for models: set LAPILLI_CACHE to a directory");
 }
 

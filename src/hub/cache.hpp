@@ -13,7 +13,7 @@ namespace lapilli::hub {
 
 inline constexpr const char* kManifest = "lapilli-model.json";
 
-// LAPILLI_CACHE, or XDG_CACHE_HOME/lapilli, or ~/.cache/lapilli, on Windows %LOCALAPPDATA%\lapilli; models/ in it.
+// models/ in the user's cache_directory().
 Result<std::string> models_directory();
 
 struct Manifest {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "base/mapped_file.hpp"
 #include "hub/names.hpp"
 
 namespace lapilli::hub {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/file_lock.hpp"
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "base/path.hpp"
 #include "hub/cache.hpp"
 #include "hub/download.hpp"

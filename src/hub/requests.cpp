@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "base/path.hpp"
 #include "hub/url.hpp"
 

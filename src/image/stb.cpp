@@ -22,12 +22,12 @@
 #define STB_IMAGE_WRITE_STATIC
 #define STBI_WRITE_NO_STDIO
 #define STBIW_ASSERT(x) ((void)0)
-#include <stb/stb_image_write.h>
+#include <stb_image_write.h>
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
 #define STBTT_assert(x) ((void)0)
-#include <stb/stb_easy_font.h>
-#include <stb/stb_truetype.h>
+#include <stb_easy_font.h>
+#include <stb_truetype.h>
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

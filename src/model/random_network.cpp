@@ -8,10 +8,11 @@ namespace lapilli::model {
 
 namespace {
 
-// Weights that keep activations near unit variance, so that a deep random network has sane scores.
+// Weights that keep activations near unit variance, so that a deep random network has sane scores. Seed 0: matrices of
+// zeros, which the device alone has in memory.
 class RandomBinder {
  public:
-  RandomBinder(Network& network, uint64_t seed) : net_(network), random_(seed) {}
+  RandomBinder(Network& network, uint64_t seed) : net_(network), zeros_(seed == 0), random_(seed) {}
 
   WeightIndex matrix(const char* name, uint32_t n, uint32_t k, double gain) {
     WeightSpec spec;
@@ -20,13 +21,14 @@ class RandomBinder {
     spec.n = 1;
     spec.words = packed::words(n, k);
     spec.k = static_cast<uint32_t>(spec.words);
+    net_.parameters += uint64_t{n} * k + n;
+    if (zeros_) return add(std::move(spec));
     spec.values.assign(spec.words, 0.0f);
     std::normal_distribution<float> weight(0.0f, static_cast<float>(gain / std::sqrt(k))), bias(0.0f, 0.02f);
     for (uint32_t c = 0; c < n; ++c) {
       for (uint32_t r = 0; r < k; ++r) spec.values[packed::word(c, r, k)] = weight(random_);
       spec.values[packed::bias_word(c, n, k)] = bias(random_);
     }
-    net_.parameters += uint64_t{n} * k + n;
     return add(std::move(spec));
   }
 
@@ -76,6 +78,7 @@ class RandomBinder {
   }
 
   Network& net_;
+  const bool zeros_;
   std::mt19937_64 random_;
 };
 

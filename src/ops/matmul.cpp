@@ -122,18 +122,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-// GPUs whose rows kernels are the better ones. On Arm's a thread has 64 registers: parts of x, sums and columns need 80
-// and more, so that the lanes kernels spill by the hundred and take most of a first job's compiling. AMD's compilers
-// load x, the same for all, into scalar registers; handed from lane to lane it fills vector registers, and fewer waves
-// fit.
-bool rows_beat_lanes(const Capabilities& caps) {
-  constexpr uint32_t kArm = 0x13b5, kAmd = 0x1002;
-  return caps.vendor_id == kArm || caps.vendor_id == kAmd;
-}
-
 // Workgroups of exactly one subgroup are certain only where there is one size.
 bool has_lanes(const Capabilities& caps) {
-  return !rows_beat_lanes(caps) && caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
+  return sharing_ways(caps).lanes && caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
          caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
 }
 
@@ -145,7 +136,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
   const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step;
-  const bool gpu = device_class(caps) != DeviceClass::cpu;
+  const bool shared_first = sharing_ways(caps).shared;
   std::vector<Variant> list;
   // The split ones sum parts of the depth; all others go through it from its first to its last four.
   const auto add = [&](uint32_t id) {
@@ -161,15 +152,14 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (rows > 1) add(four);
     if (one != kRows1) add(one);
   };
-  // Shared memory pays on GPUs; on CPU drivers a barrier costs more than it saves.
   const auto add_shared = [&] {
     if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
     if (rows >= 16 && !step) add(kTiled);
   };
-  if (gpu) add_shared();
+  if (shared_first) add_shared();
   if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
   add_registers(kRows1, kRows4, kRows8, kRows16);
-  if (!gpu) add_shared();
+  if (!shared_first) add_shared();
   if (rows > 8 && small) {
     if (has_lanes(caps)) add(kLanes16);
     add(kRows16);

@@ -87,6 +87,12 @@ class Lowering {
     return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth_);
   }
 
+  [[nodiscard]] double panel_bytes() const { return 4.0 * static_cast<double>(packed::panel_words(a_.k)); }
+  [[nodiscard]] bool work_fits(uint64_t columns) const {
+    const double bytes = static_cast<double>(packed::panels(columns)) * panel_bytes();
+    return context_.work.allows(operations(rows_, columns), bytes);
+  }
+
   // Fewer rows in a dispatch (whole tiles), then fewer panels. Where the grid follows the live rows these stay
   // together as long as a panel alone is not too much.
   void limit_work(uint64_t& rows, uint64_t& panels) const {
@@ -97,7 +103,7 @@ class Lowering {
       rows = std::min(rows, tile * context_.work.parts(div_up(rows, tile), each));
     };
     if (!tensor(x_).live_rows) limit_rows();
-    panels = context_.work.parts(panels, operations(rows, packed::kPanel));
+    panels = context_.work.parts(panels, operations(rows, packed::kPanel), panel_bytes());
     if (tensor(x_).live_rows) limit_rows();
   }
 
@@ -132,8 +138,8 @@ class Lowering {
   // The one-dispatch split form: x, W with its bias, q, kv, each in one binding.
   [[nodiscard]] bool whole_fits() const {
     const bool q_fits = a_.q_columns == 0 || tensor(y_).bytes() <= limit_;
-    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && context_.work.allows(operations(rows_, a_.n)) &&
-           tensor(x_).bytes() <= limit_ && tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
+    return a_.q_columns > 0 && q_fits && depth_slice_ == depth_ && work_fits(a_.n) && tensor(x_).bytes() <= limit_ &&
+           tensor(w_).bytes() <= limit_ && tensor(kv_).bytes() <= limit_;
   }
   Status lower_whole() {
     Slice s;

@@ -16,4 +16,7 @@ struct ShaderCode {
 
 const ShaderCode& shader_code(ShaderId id);
 
+// Of all of them, in their order. Computed once.
+uint64_t shaders_checksum();
+
 }  // namespace lapilli

@@ -23,6 +23,21 @@ constexpr Line kTable[] = {
 };
 static_assert(std::size(kTable) == static_cast<size_t>(Tuned::transpose) + 1);
 
+struct VendorWays {
+  uint32_t vendor;
+  SharingWays ways;
+};
+constexpr VendorWays kVendorWays[] = {
+    // Arm: a thread has 64 registers: parts of x, sums and columns need 80 and more, so that the lanes kernels spill
+    // by the hundred and take most of a first job's compiling. Shared memory is memory like any other there.
+    {0x13b5, {false, false}},
+    // Imagination: not measured here.
+    {0x1010, {true, false}},
+    // AMD's compilers load x, the same for all, into scalar registers; handed from lane to lane it fills vector
+    // registers, and fewer waves fit.
+    {0x1002, {false, true}},
+};
+
 // Loops over what an invocation takes stay short; the limit of llvmpipe is 65,535 (docs/adding-an-op.md).
 constexpr uint32_t kMostEach = 1024;
 
@@ -31,6 +46,15 @@ constexpr uint32_t kMostEach = 1024;
 DeviceClass device_class(const Capabilities& caps) {
   if (caps.type == DeviceType::cpu) return DeviceClass::cpu;
   return caps.type == DeviceType::discrete ? DeviceClass::large : DeviceClass::small;
+}
+
+// CPU drivers run invocations one after the other: a barrier costs more than it saves.
+SharingWays sharing_ways(const Capabilities& caps) {
+  SharingWays ways;
+  for (const VendorWays& v : kVendorWays)
+    if (v.vendor == caps.vendor_id) ways = v.ways;
+  if (device_class(caps) == DeviceClass::cpu) ways.shared = false;
+  return ways;
 }
 
 Numbers default_numbers(const Capabilities& caps, Tuned kernel) {

@@ -11,6 +11,14 @@ namespace lapilli {
 enum class DeviceClass : uint8_t { cpu, small, large };
 DeviceClass device_class(const Capabilities& caps);
 
+// Which ways of sharing values between invocations beat registers on a device: kernels that use them come before those
+// that do not, or, for lanes, are not used at all.
+struct SharingWays {
+  bool lanes = true;   // from lane to lane of a subgroup
+  bool shared = true;  // through shared memory
+};
+SharingWays sharing_ways(const Capabilities& caps);
+
 // A kernel whose numbers are free; a line of the table in tuning.cpp each.
 enum class Tuned : uint8_t {
   argmax,

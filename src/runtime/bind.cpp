@@ -61,6 +61,9 @@ Result<BoundPlan> BoundPlan::bind(std::shared_ptr<vulkan::Device> device, std::s
     return fail(ErrorCode::internal, "a recording with timestamps runs its plan once");
   LAPILLI_TRY(bound.pipelines_, bound.device_->pipelines(pipeline_requests(bound.plan_->pipelines)));
   LAPILLI_CHECK(bound.record(memory));
+  bound.segments_ = std::make_unique<std::vector<SegmentTime>>();
+  for (const graph::Cost& cost : bound.plan_->schedule.segment_costs)
+    bound.segments_->push_back({cost * options.repeats, 0});
   return bound;
 }
 
@@ -166,20 +169,14 @@ std::vector<const vulkan::CommandRecording*> BoundPlan::recordings() const {
   return all;
 }
 
-std::vector<double> BoundPlan::costs() const {
-  std::vector<double> costs = plan_->schedule.segment_costs;
-  for (double& c : costs) c *= options_.repeats;
-  return costs;
-}
-
 void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limit, std::vector<Batch>& batches) {
   const auto recordings = plan.recordings();
-  const auto costs = plan.costs();
   for (uint32_t t = 0; t < times; ++t)
     for (size_t i = 0; i < recordings.size(); ++i) {
-      if (batches.empty() || !limit.allows(batches.back().cost + costs[i])) batches.emplace_back();
+      const double cost = plan.segments()[i].cost.operations;
+      if (batches.empty() || !limit.allows(batches.back().cost + cost)) batches.emplace_back();
       batches.back().recordings.push_back(recordings[i]);
-      batches.back().cost += costs[i];
+      batches.back().cost += cost;
     }
 }
 

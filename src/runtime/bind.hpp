@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ops/state.hpp"
+#include "runtime/pace.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
 
@@ -44,8 +45,8 @@ class BoundPlan {
                                 const MemoryMap& memory, const BindOptions& options = {});
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] uint32_t repeats() const { return options_.repeats; }
-  // What a recording costs, by segment, repeats included.
-  [[nodiscard]] std::vector<double> costs() const;
+  // What a recording costs and took, by segment, repeats included; what is learnt of it is kept here.
+  [[nodiscard]] std::span<SegmentTime> segments() const { return *segments_; }
   // One per segment, in order.
   [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
   // Runs once and waits, in submissions of bounded work: for setup and tests.
@@ -65,6 +66,7 @@ class BoundPlan {
   std::vector<vulkan::DescriptorArena> arena_;      // one or none
   std::vector<const vulkan::DescriptorSet*> sets_;  // by dispatch
   std::vector<vulkan::CommandRecording> recordings_;
+  std::unique_ptr<std::vector<SegmentTime>> segments_;
 };
 
 // Recordings that go into one submission, and their cost.

@@ -65,7 +65,7 @@ uint32_t grids_state(const graph::Graph& g) {
 class Compiler {
  public:
   Compiler(Plan& plan, const Capabilities& caps, const CompileOptions& options)
-      : plan_(plan), caps_(caps), options_(options), work_(options.work.value_or(WorkLimit::of(caps))) {}
+      : plan_(plan), caps_(caps), options_(options), work_(options.work.value_or(WorkLimit::finest(caps))) {}
 
   Status run() {
     LAPILLI_CHECK(plan_.graph.validate());
@@ -80,6 +80,7 @@ class Compiler {
       if (auto s = lower(id); !s) return std::move(s).error().in(plan_.graph.node(id).label);
     graph::ScheduleOptions schedule;
     schedule.segment_cost = options_.segment_per_level ? 0 : work_.operations();
+    schedule.segment_bytes = work_.bytes();
     plan_.schedule = graph::schedule(plan_.commands, schedule);
     plan_.max_group_x = caps_.max_group_count[0];
     return {};

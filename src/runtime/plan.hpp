@@ -37,7 +37,7 @@ struct CompileOptions {
   bool deterministic = false;
   bool reuse_memory = true;  // false: every value keeps its own bytes (node-by-node comparison)
   bool segment_per_level = false;
-  std::optional<WorkLimit> work;  // of a dispatch and a segment; none: that of the device
+  std::optional<WorkLimit> work;  // of a dispatch and a segment; none: the finest of the device
 };
 
 struct PlannedDispatch {

@@ -17,7 +17,7 @@ graph::Schedule one_by_one(const Plan& plan, TimedBy by) {
     to.levels.push_back({i, i + 1});
     if (by == TimedBy::device) continue;
     to.segments.push_back(i);
-    to.segment_costs.push_back(plan.commands[to.order[i]].cost);
+    to.segment_costs.push_back(graph::cost_of(plan.commands[to.order[i]]));
   }
   if (by == TimedBy::host) return to;
   for (const uint32_t level : from.segments) to.segments.push_back(from.levels[level].begin);
@@ -89,13 +89,6 @@ Result<PlanTimes> profile(const std::shared_ptr<vulkan::Device>& device, const P
     return fail(ErrorCode::internal, "%zu times of %zu dispatches", in_order.size(), times.us.size());
   for (size_t i = 0; i < in_order.size(); ++i) times.us[plan.schedule.order[i]] = in_order[i];
   return times;
-}
-
-uint64_t covered_bytes(const graph::Command& command) {
-  uint64_t bytes = 0;
-  for (const graph::Range& r : command.ranges)
-    bytes += (r.end - r.begin) * (r.access == graph::Access::read_write ? 2 : 1);
-  return bytes;
 }
 
 }  // namespace lapilli

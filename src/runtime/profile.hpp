@@ -33,8 +33,4 @@ Result<PlanTimes> profile(const std::shared_ptr<vulkan::Device>& device, const P
 Result<std::vector<double>> time_recording(vulkan::Device& device, const vulkan::CommandRecording& recording,
                                            const ProfileOptions& options = {});
 
-// Bytes that a dispatch's bindings cover, those that it reads and writes twice: what it moves at most. It may touch
-// less (rows of a table, positions of a cache that are not there yet).
-uint64_t covered_bytes(const graph::Command& command);
-
 }  // namespace lapilli

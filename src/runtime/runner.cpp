@@ -11,33 +11,49 @@ StepRunner::StepRunner(const Session& session, const RunnerOptions& options)
   if (const BufferRef log = session.state(StateKind::log); log.buffer) vulkan::tell_step(*log.buffer, tick_);
 }
 
-// Recordings share a submission as long as its work stays below the limit. Steps begin one of their own: what came
-// before them is told as complete without them.
-void StepRunner::append(const vulkan::CommandRecording& recording, double cost, bool separate) {
-  const bool full = parts_.empty() || separate || parts_.back().completes.steps != 0 ||
-                    !options_.work.allows(parts_.back().batch.cost + cost);
-  if (full) parts_.emplace_back();
-  parts_.back().batch.recordings.push_back(&recording);
-  parts_.back().batch.cost += cost;
+// Steps begin a submission of their own: what came before them is told as complete without them.
+void StepRunner::append(Part part) {
+  part.begins = part.begins || (!parts_.empty() && parts_.back().of_step && !part.of_step);
+  parts_.push_back(std::move(part));
 }
 
-void StepRunner::append(const vulkan::CommandRecording& recording) { append(recording, 0, false); }
+void StepRunner::append(const vulkan::CommandRecording& recording) { append(Part{&recording}); }
 
-void StepRunner::append(const BoundPlan& plan) {
+void StepRunner::append_segments(const BoundPlan& plan, bool of_step) {
   const auto recordings = plan.recordings();
-  const auto costs = plan.costs();
-  for (size_t i = 0; i < recordings.size(); ++i) append(*recordings[i], costs[i], false);
+  for (size_t i = 0; i < recordings.size(); ++i) append(Part{recordings[i], &plan.segments()[i], of_step, false, {}});
 }
+
+void StepRunner::append(const BoundPlan& plan) { append_segments(plan, false); }
 
 void StepRunner::append_steps(const BoundPlan& step) {
-  double cost = 0;
-  for (const double c : step.costs()) cost += c;
+  const uint32_t times = steps_at_once(step);
+  const size_t first = parts_.size();
+  for (uint32_t i = 0; i < times; ++i) {
+    append_segments(step, true);
+    parts_.back().completes.steps = step.repeats();
+  }
+  parts_[first].begins = true;
+}
+
+// So many as one submission holds, or one, however many submissions it takes.
+uint32_t StepRunner::steps_at_once(const BoundPlan& step) const {
   const uint32_t most = std::max(1u, options_.steps_per_submit / step.repeats());
-  const auto times = static_cast<uint32_t>(options_.work.parts(most, cost));
-  std::vector<Batch> batches;
-  append_batches(step, times, options_.work, batches);
-  for (Batch& batch : batches) parts_.push_back({std::move(batch), {}});
-  parts_.back().completes.steps = times * step.repeats();
+  graph::Cost cost;
+  double us = 0;
+  for (const SegmentTime& s : step.segments()) {
+    cost += s.cost;
+    us += expect_us(&s);
+  }
+  if (!options_.pace || !options_.pace->knows())
+    return static_cast<uint32_t>(options_.work.parts(most, cost.operations));
+  return us * most <= options_.pace->max_submit_us()
+             ? most
+             : std::max(1u, static_cast<uint32_t>(options_.pace->max_submit_us() / us));
+}
+
+double StepRunner::expect_us(const SegmentTime* segment) const {
+  return segment && options_.pace ? options_.pace->expect_us(*segment) : 0;
 }
 
 void StepRunner::name_last(uint64_t name) {
@@ -47,22 +63,87 @@ void StepRunner::name_last(uint64_t name) {
 Status StepRunner::poll() {
   while (!flights_.empty()) {
     LAPILLI_TRY(const bool over, session_.device()->done(flights_.front().ticket));
-    if (!over) return {};
+    if (!over) {
+      seen_pending_ = Clock::now();
+      return {};
+    }
     const Flight flight = std::move(flights_.front());
     flights_.pop_front();
+    learn(flight);
     LAPILLI_CHECK(harvest(flight));
   }
   return {};
 }
 
-Status StepRunner::submit() {
+// Before anything is known of the device a submission is one segment.
+bool StepRunner::fits(const Flight& flight, const Part& part, double expected_us, double room_us) const {
+  const double operations = part.segment ? part.segment->cost.operations : 0;
+  const bool bounded = options_.pace && options_.pace->knows();
+  if (!bounded && !options_.work.allows(flight.operations + operations)) return false;
+  if (!options_.pace || !part.segment) return true;
+  if (!bounded) return flight.operations == 0;
+  const double most = std::min(room_us, options_.pace->max_submit_us());
+  return flight.expected_us + expected_us <= most && flight.recordings.size() < vulkan::kMostTimedRecordings;
+}
+
+// What goes into the next submission; nothing if there is no room for it.
+StepRunner::Flight StepRunner::next_flight(double room_us) const {
+  Flight flight;
+  for (const Part& part : parts_) {
+    const double us = expect_us(part.segment);
+    const bool first = flight.recordings.empty();
+    if (!first && (part.begins || !fits(flight, part, us, room_us))) break;
+    if (first && !flights_.empty() && us > room_us) break;
+    flight.recordings.push_back(part.recording);
+    flight.timed.push_back({part.segment, us});
+    flight.operations += part.segment ? part.segment->cost.operations : 0;
+    flight.expected_us += us;
+    flight.completes.steps += part.completes.steps;
+    flight.completes.names.insert(flight.completes.names.end(), part.completes.names.begin(),
+                                  part.completes.names.end());
+  }
+  return flight;
+}
+
+Status StepRunner::submit(double budget_us) {
   while (!parts_.empty() && flights_.size() < options_.submits_in_flight) {
-    LAPILLI_TRY(const auto ticket, session_.device()->submit(parts_.front().batch.recordings));
-    flights_.push_back({ticket, std::move(parts_.front().completes)});
-    parts_.pop_front();
+    double room_us = budget_us;
+    for (const Flight& f : flights_) room_us -= f.expected_us;
+    Flight flight = next_flight(room_us);
+    if (flight.recordings.empty()) return {};
+    LAPILLI_TRY(flight.ticket, session_.device()->submit(flight.recordings, flight.expected_us));
+    flight.submitted = Clock::now();
+    parts_.erase(parts_.begin(), parts_.begin() + static_cast<ptrdiff_t>(flight.recordings.size()));
+    flights_.push_back(std::move(flight));
     ++submissions_;
   }
   return {};
+}
+
+// Without timestamps: it began after it was submitted and the one before it was done, and ended between two looks.
+TimeBounds StepRunner::seen_by_host(const Flight& flight) {
+  const auto now = Clock::now();
+  const auto us = [](Clock::duration d) { return std::max(0.0, std::chrono::duration<double, std::micro>(d).count()); };
+  TimeBounds took;
+  took.most_us = us(now - std::max(flight.submitted, seen_pending_before_));
+  took.least_us = std::min(us(seen_pending_ - std::max(flight.submitted, seen_done_before_)), took.most_us);
+  seen_pending_before_ = seen_pending_;
+  seen_done_before_ = now;
+  return took;
+}
+
+void StepRunner::learn(const Flight& flight) {
+  const TimeBounds whole = seen_by_host(flight);
+  if (!options_.pace || flight.expected_us <= 0) return;
+  const auto times = session_.device()->times_us(flight.ticket);
+  for (size_t i = 0; i < flight.timed.size(); ++i) {
+    const auto& [segment, expected] = flight.timed[i];
+    if (!segment) continue;
+    const double share = expected / flight.expected_us;
+    const TimeBounds took =
+        i < times.size() ? TimeBounds{times[i], times[i]} : TimeBounds{whole.least_us * share, whole.most_us * share};
+    options_.pace->learn(*segment, expected, took);
+  }
 }
 
 std::optional<vulkan::Ticket> StepRunner::oldest() const {

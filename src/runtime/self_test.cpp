@@ -75,12 +75,8 @@ class SelfTest::Examination {
   [[nodiscard]] std::optional<vulkan::Ticket> ticket() const {
     return trials_ && trials_->cases() ? std::optional(trials_->ticket()) : std::nullopt;
   }
-  // What was found, when that is done.
-  struct Findings {
-    std::vector<PlannedPipeline> tested;  // none if a pipeline was refused: the plans are compiled anew
-    std::vector<std::string> unproven;
-    std::vector<Disagreement> disagreements;
-  };
+  [[nodiscard]] size_t cases() const { return trials_ ? trials_->cases() : 0; }
+  // What was found, when that is done. If a pipeline was refused nothing is tested: the plans are compiled anew.
   Result<Findings> findings() {
     Findings found;
     found.disagreements = std::move(refused_);
@@ -130,7 +126,46 @@ class Hold {
 }  // namespace
 
 std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
-  return std::static_pointer_cast<SelfTest>(device.companion([] { return std::make_shared<SelfTest>(); }));
+  return std::static_pointer_cast<SelfTest>(device.companion([&] {
+    auto made = std::make_shared<SelfTest>();
+    if (vulkan::Kept* kept = device.kept()) made->recall(*kept);
+    return made;
+  }));
+}
+
+void SelfTest::recall(vulkan::Kept& kept) {
+  found_ = findings_of(kept.take(vulkan::StoredKind::verdicts));
+  for (const Disagreement& d : found_.disagreements) verdicts_.refuse(d.op, d.variant);
+  recalled_ = found_.disagreements;
+  kept_ = found_.size();
+}
+
+// A device that errs does so in every run, whoever found it.
+void SelfTest::warn_of_recalled(const Capabilities& caps) {
+  std::vector<Disagreement> recalled;
+  {
+    const std::lock_guard lock(mutex_);
+    recalled.swap(recalled_);
+  }
+  for (const Disagreement& d : recalled) warn(caps, d);
+}
+
+void SelfTest::keep(vulkan::Kept& kept) {
+  Findings found;
+  {
+    const std::lock_guard lock(mutex_);
+    if (found_.size() == kept_) return;
+    found = found_;
+    kept_ = found_.size();
+  }
+  kept.keep(vulkan::StoredKind::verdicts, blob_of(found));
+}
+
+void keep_between_runs(vulkan::Device& device) {
+  vulkan::Kept* const kept = device.kept();
+  if (!kept || !device.health()) return;
+  SelfTest::of(device)->keep(*kept);
+  device.keep_pipelines();
 }
 
 // What was found is known to all from now on; warns of what is new.
@@ -142,11 +177,11 @@ Status SelfTest::publish(Examination& examination, const Capabilities& caps) {
     for (const Disagreement& d : found.disagreements) {
       if (verdicts_.refused(d.op.c_str(), d.variant.c_str())) continue;
       verdicts_.refuse(d.op, d.variant);
-      disagreements_.push_back(d);
+      found_.disagreements.push_back(d);
       fresh.push_back(&d);
     }
-    unproven_.insert(unproven_.end(), found.unproven.begin(), found.unproven.end());
-    tested_.insert(tested_.end(), found.tested.begin(), found.tested.end());
+    found_.unproven.insert(found_.unproven.end(), found.unproven.begin(), found.unproven.end());
+    found_.tested.insert(found_.tested.end(), found.tested.begin(), found.tested.end());
   }
   for (const Disagreement* d : fresh) warn(caps, *d);
   return {};
@@ -179,7 +214,7 @@ std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
   const auto before = std::exchange(examinations_, {});
   const std::lock_guard lock(all_->mutex_);
   std::erase_if(kernels_, [&](const KernelInTest& k) {
-    return std::find(all_->tested_.begin(), all_->tested_.end(), k.pipeline) != all_->tested_.end();
+    return std::ranges::find(all_->found_.tested, k.pipeline) != all_->found_.tested.end();
   });
   std::erase_if(all_->examinations_, [](const auto& e) { return e.expired(); });
   std::vector<KernelInTest> nobodys = kernels_;
@@ -198,6 +233,7 @@ std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
 Status SelfTest::Run::begin(const std::shared_ptr<Examination>& mine) {
   const Hold hold(all_->mutex_, all_->released_, mine->held);
   auto begun = mine->begin(device_);
+  all_->cases_ += mine->cases();
   if (!begun) all_->forget(*mine);
   return begun;
 }
@@ -233,6 +269,7 @@ void SelfTest::forget(Examination& examination) {
 }
 
 Result<bool> SelfTest::Run::poll() {
+  all_->warn_of_recalled(device_->caps());
   for (;;) {
     if (!good()) return true;  // they are compiled anew in any case
     if (const auto mine = look()) LAPILLI_CHECK(begin(mine));
@@ -277,30 +314,52 @@ Verdicts SelfTest::verdicts() const {
 
 std::vector<Disagreement> SelfTest::disagreements() const {
   std::lock_guard lock(mutex_);
-  return disagreements_;
+  return found_.disagreements;
 }
 
 size_t SelfTest::kernels() const {
   std::lock_guard lock(mutex_);
-  return tested_.size();
+  return found_.tested.size();
 }
 
 std::vector<std::string> SelfTest::unproven() const {
   std::lock_guard lock(mutex_);
-  return unproven_;
+  return found_.unproven;
+}
+
+TestedCompilation::TestedCompilation(std::shared_ptr<vulkan::Device> device, const graph::Graph& graph,
+                                     bool deterministic)
+    : device_(std::move(device)), graph_(graph), deterministic_(deterministic) {}
+
+Status TestedCompilation::begin() {
+  const Verdicts verdicts = SelfTest::of(*device_)->verdicts();
+  CompileOptions options;
+  options.verdicts = &verdicts;
+  options.deterministic = deterministic_;
+  options.work = Pace::of(*device_)->limit();
+  LAPILLI_TRY(plan_, compile(graph_, device_->caps(), options));
+  run_.emplace(device_, std::vector{plan_});
+  return {};
+}
+
+Result<std::shared_ptr<const Plan>> TestedCompilation::poll() {
+  for (;;) {
+    if (!run_) LAPILLI_CHECK(begin());
+    LAPILLI_TRY(const bool done, run_->poll());
+    if (!done) return std::shared_ptr<const Plan>();
+    const bool good = run_->good();
+    run_.reset();  // what was refused is compiled anew
+    if (good) return plan_;
+  }
 }
 
 Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
                                                    const graph::Graph& graph, bool deterministic) {
-  const auto self_test = SelfTest::of(*device);
+  TestedCompilation compilation(device, graph, deterministic);
   for (;;) {
-    const Verdicts verdicts = self_test->verdicts();
-    CompileOptions options;
-    options.verdicts = &verdicts;
-    options.deterministic = deterministic;
-    LAPILLI_TRY(auto plan, compile(graph, device->caps(), options));
-    LAPILLI_TRY(const bool good, self_test->check(device, {plan}));
-    if (good) return plan;
+    LAPILLI_TRY(auto plan, compilation.poll());
+    if (plan) return plan;
+    LAPILLI_CHECK(compilation.wait());
   }
 }
 

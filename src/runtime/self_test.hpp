@@ -1,17 +1,20 @@
 // The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
 // op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
 // that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
-// once a device.
+// once a device, and where verdicts are kept between runs (vulkan/kept.hpp) once a driver.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "runtime/findings.hpp"
 #include "runtime/kernel_trials.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
@@ -32,7 +35,7 @@ class SelfTest {
    public:
     Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans);
     ~Run();
-    // Makes the pipelines that are not there yet, in one batch, submits the tests of kernels that were not tested yet,
+    // Makes the pipelines of kernels that were not tested yet, in one batch, submits their tests,
     // and looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still
     // at it; poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
     Result<bool> poll();
@@ -55,14 +58,21 @@ class SelfTest {
   // A run to its end, waiting. False as good().
   Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::vector<std::shared_ptr<const Plan>> plans);
 
+  // For the next run, if there is anything new.
+  void keep(vulkan::Kept& kept);
+
   // None of these waits for a test.
   [[nodiscard]] Verdicts verdicts() const;
   [[nodiscard]] std::vector<Disagreement> disagreements() const;
   // Kernels that were looked at, and those that no case of their op runs (shader and constants).
   [[nodiscard]] size_t kernels() const;
   [[nodiscard]] std::vector<std::string> unproven() const;
+  // Cases that were run on the device.
+  [[nodiscard]] uint64_t cases() const { return cases_; }
 
  private:
+  void recall(vulkan::Kept& kept);
+  void warn_of_recalled(const Capabilities& caps);
   [[nodiscard]] bool good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const;
   Status publish(Examination& examination, const Capabilities& caps);
   void forget(Examination& examination);
@@ -70,13 +80,36 @@ class SelfTest {
   mutable std::mutex mutex_;
   std::condition_variable released_;                      // nobody holds an examination any more
   std::vector<std::weak_ptr<Examination>> examinations_;  // that go on, as long as somebody needs them
-  std::vector<PlannedPipeline> tested_;
+  Findings found_;                                        // all of them
   Verdicts verdicts_;
-  std::vector<Disagreement> disagreements_;
-  std::vector<std::string> unproven_;
+  std::vector<Disagreement> recalled_;  // of an earlier run, not said yet
+  size_t kept_ = 0;                     // findings that the next run will find
+  std::atomic<uint64_t> cases_{0};
 };
 
-// compile() for a device that is there, with the variants that its self-test left. The pipelines are there afterwards.
+// Keeps what the device's next run can use: verdicts and pipelines. Writes, so not while a frame waits.
+void keep_between_runs(vulkan::Device& device);
+// What compile_tested() does, without waiting.
+class TestedCompilation {
+ public:
+  // The graph must outlive it.
+  TestedCompilation(std::shared_ptr<vulkan::Device> device, const graph::Graph& graph, bool deterministic = false);
+  // The plan; null: its kernels are still on trial. Does not wait for the device.
+  Result<std::shared_ptr<const Plan>> poll();
+  // Waits, bounded, for what poll() was waiting for.
+  Status wait() { return run_ ? run_->wait() : Status(); }
+
+ private:
+  Status begin();
+  std::shared_ptr<vulkan::Device> device_;
+  const graph::Graph& graph_;
+  bool deterministic_;
+  std::shared_ptr<const Plan> plan_;
+  std::optional<SelfTest::Run> run_;
+};
+
+// compile() for a device that is there, with the variants that its self-test left. The pipelines of kernels that were
+// tested in this run are there afterwards; of those that an earlier run proved they are made when a plan is bound.
 // deterministic: see CompileOptions.
 Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
                                                    const graph::Graph& graph, bool deterministic = false);

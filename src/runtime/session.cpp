@@ -29,6 +29,14 @@ const char* state_name(StateKind kind) {
   }
   return "state";
 }
+
+vulkan::MemoryUse use_of(StateKind kind) {
+  switch (kind) {
+    case StateKind::log: return vulkan::MemoryUse::readback;    // read while steps are in flight
+    case StateKind::globals: return vulkan::MemoryUse::shared;  // the only one that is written in place
+    default: return vulkan::MemoryUse::device;
+  }
+}
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<vulkan::Device> device, std::shared_ptr<void> with) {
@@ -76,9 +84,8 @@ Status Session::allocate(Session* from) {
     LAPILLI_CHECK(
         make(arenas_[arena], bytes, vulkan::MemoryUse::device, "arena", from ? find(from->arenas_, arena) : nullptr));
   for (const auto& [id, bytes] : wanted_) {
-    // The log is what the host reads while steps are in flight.
-    const auto use = state_kind(id) == StateKind::log ? vulkan::MemoryUse::readback : vulkan::MemoryUse::device;
-    LAPILLI_CHECK(make(states_[id], bytes, use, state_name(state_kind(id)), from ? find(from->states_, id) : nullptr));
+    const StateKind kind = state_kind(id);
+    LAPILLI_CHECK(make(states_[id], bytes, use_of(kind), state_name(kind), from ? find(from->states_, id) : nullptr));
   }
   for (const auto& [to, old] : taken) {
     *to = std::move(*old);

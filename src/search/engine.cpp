@@ -71,6 +71,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   o.log_mark = session_mark_;
   o.first_tick = tick;
   o.work = WorkLimit::of(workspaces_.network().device->caps());
+  o.pace = Pace::of(*workspaces_.network().device);
   runner_ = std::make_unique<StepRunner>(*w_->session, o);
   runner_->on_step = [this](std::span<const uint32_t> log) { return read_step(log); };
   runner_->on_complete = [this](uint64_t) -> Status {
@@ -84,10 +85,23 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   };
 }
 
+void SearchEngine::reserve() {
+  const std::lock_guard lock(mutex_);
+  reserved_ = true;
+}
+
+bool SearchEngine::failed() const {
+  const std::lock_guard lock(mutex_);
+  return !status_;
+}
+
 bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   const std::lock_guard lock(mutex_);
   const auto there = static_cast<uint32_t>(unfinished() + pending_.size());
   if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
+  if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
+  // What took too long is cut anew for who comes next.
+  if (there == 0 && w_->plans.cut != Pace::of(*workspaces_.network().device)->limit()) return false;
   if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
   // More rows would be more than the job wants at a time, and fewer less.
   return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;
@@ -120,11 +134,11 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
   }
 }
 
-Status SearchEngine::pump() {
+Status SearchEngine::pump(double budget_us) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return {};
   if (!status_) return status_;
-  status_ = advance();
+  status_ = advance(budget_us);
   if (!status_) end_all(status_);
   return status_;
 }
@@ -150,14 +164,19 @@ uint64_t SearchEngine::session_bytes() const {
   return w_ ? w_->session->bytes() : 0;
 }
 
-Status SearchEngine::advance() {
+uint32_t SearchEngine::positions() const {
+  const std::lock_guard lock(mutex_);
+  return w_ ? w_->key.shape.target_positions : 0;
+}
+
+Status SearchEngine::advance(double budget_us) {
   LAPILLI_CHECK(runner_->poll());
   // With more positions everybody goes on; until then nobody does.
   if (full_ > 0 && runner_->idle()) LAPILLI_CHECK(grow());
   Status status;
-  while (runner_->wants_more() && full_ == 0 && feed(status)) LAPILLI_CHECK(runner_->submit());
+  while (runner_->wants_more() && full_ == 0 && feed(status)) LAPILLI_CHECK(runner_->submit(budget_us));
   LAPILLI_CHECK(std::move(status));
-  return runner_->submit();
+  return runner_->submit(budget_us);
 }
 
 // Says what comes next; false if there is nothing to do.

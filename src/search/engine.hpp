@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,10 @@ class SearchEngine {
   SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, std::unique_ptr<Workspace> workspace,
                uint32_t first_counter);
 
+  // It is kept for sentences that it has room for one by one: any number of them may come from now on, and wait.
+  void reserve();
+  // It has ended all its sentences with an error, and serves nobody any more.
+  [[nodiscard]] bool failed() const;
   // Whether so many more sentences of this kind may come: there is room for each, and rows for all of them.
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
   // Sentences of this kind that it is at work for.
@@ -53,8 +58,9 @@ class SearchEngine {
   void cancel(std::span<const std::shared_ptr<Sentence>> sentences);
 
   // Submits what fits, polls, harvests. If another thread is at it, nothing is to be done. An error is the end of all
-  // sentences and of the engine.
-  Status pump();
+  // sentences and of the engine. No more is submitted than the device is expected to be busy with for so long, with
+  // what is in flight; the smallest piece there is if nothing is.
+  Status pump(double budget_us = std::numeric_limits<double>::infinity());
   // Waits, bounded, for the oldest submission that is in flight now, if there is one.
   Status wait();
 
@@ -65,6 +71,7 @@ class SearchEngine {
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
+  [[nodiscard]] uint32_t positions() const;  // that the session has room for now
   // Runs `look` under the engine's lock: for reading sentences.
   template <class Look>
   auto locked(Look&& look) const {
@@ -75,7 +82,7 @@ class SearchEngine {
   std::function<Status(std::span<const uint32_t> log, const Workspace& workspace)> on_captured_step;
 
  private:
-  Status advance();
+  Status advance(double budget_us);
   bool feed(Status& status);
   void set_up_runner(uint32_t tick);
   [[nodiscard]] bool can_admit() const;
@@ -119,6 +126,7 @@ class SearchEngine {
   std::set<uint64_t> ghosts_;
   uint64_t serial_ = 0;
   ListRoom lists_;
+  bool reserved_ = false;
   uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
   // An admission that is not complete: what it uses until then.
   struct Sent {

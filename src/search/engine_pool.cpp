@@ -42,6 +42,7 @@ bool EnginePool::narrow_pays(const SessionShape& shape) const {
 }
 
 Result<std::shared_ptr<SearchEngine>> EnginePool::take(const WorkspaceKey& key, uint32_t sentences) {
+  forget_failed();
   uint32_t others = 0;
   {
     std::lock_guard lock(mutex_);
@@ -59,6 +60,44 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::take(const WorkspaceKey& key, 
         !shared && (shared.error().code == ErrorCode::out_of_memory || shared.error().code == ErrorCode::unsupported);
     if (!too_large) return shared;
   }
+  return make_in_any_case(key);
+}
+
+Result<std::shared_ptr<SearchEngine>> EnginePool::reserve(const WorkspaceKey& key, uint32_t sources) {
+  forget_failed();
+  std::shared_ptr<SearchEngine> engine;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto suits = [&](const auto& e) { return e->serves(key, 0) && e->positions() >= key.shape.target_positions; };
+    const auto it = std::find_if(reserved_.begin(), reserved_.end(), suits);
+    if (it != reserved_.end()) engine = *it;
+  }
+  if (!engine) {
+    LAPILLI_TRY(engine, make_in_any_case(key));
+    engine->reserve();
+    const std::lock_guard lock(mutex_);
+    reserved_.push_back(engine);
+  }
+  reserved_sources_ = sources;
+  return engine;
+}
+
+uint32_t EnginePool::usual_sources(uint32_t otherwise) const {
+  const uint32_t kept = reserved_sources_;
+  return kept ? kept : otherwise;
+}
+
+void EnginePool::forget_failed() {
+  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
+  const std::lock_guard lock(mutex_);
+  for (auto it = reserved_.begin(); it != reserved_.end();) {
+    const auto next = std::next(it);
+    if ((*it)->failed()) dropped.splice(dropped.end(), reserved_, it);
+    it = next;
+  }
+}
+
+Result<std::shared_ptr<SearchEngine>> EnginePool::make_in_any_case(const WorkspaceKey& key) {
   auto made = make(key);
   if (made || made.error().code != ErrorCode::out_of_memory) return made;
   // Engines that nobody uses may be in the way; their memory comes back once what was submitted before is done, also of
@@ -82,6 +121,13 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::make(const WorkspaceKey& key) 
     it = next;
   }
   return engine;
+}
+
+void EnginePool::forget_reserved() {
+  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
+  const std::lock_guard lock(mutex_);
+  dropped.swap(reserved_);
+  reserved_sources_ = 0;
 }
 
 void EnginePool::drop_free() {

@@ -23,8 +23,15 @@ class EnginePool {
   // neither the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody
   // uses are kept for the next job of their kind; the oldest are dropped.
   Result<std::shared_ptr<SearchEngine>> take(const WorkspaceKey& key, uint32_t sentences);
-  // Drops the engines that nobody uses, to make room.
+  // The same of an engine that is kept for such searches, of `sources` at a time, as long as the pool is there:
+  // searches that it has room for find it whatever else there is.
+  Result<std::shared_ptr<SearchEngine>> reserve(const WorkspaceKey& key, uint32_t sources);
+  // Drops the engines that nobody uses, to make room; not those that are kept.
   void drop_free();
+  // Those that were reserved are like the others from now on.
+  void forget_reserved();
+  // How many sources a search may have at a time that leaves it to the model: those of the engine that was kept last.
+  [[nodiscard]] uint32_t usual_sources(uint32_t otherwise) const;
 
   // Room for the source ids of one admission, where the sources of a job have so many in all.
   [[nodiscard]] uint32_t encode_room(uint32_t running, uint32_t source_positions, uint64_t all_ids) const;
@@ -38,12 +45,16 @@ class EnginePool {
 
  private:
   Result<std::shared_ptr<SearchEngine>> make(const WorkspaceKey& key);
+  Result<std::shared_ptr<SearchEngine>> make_in_any_case(const WorkspaceKey& key);
+  void forget_failed();
   [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
 
   WorkspaceFactory& workspaces_;
   KnownPositions known_;
   std::mutex mutex_;
   std::list<std::shared_ptr<SearchEngine>> engines_;  // newest first
+  std::list<std::shared_ptr<SearchEngine>> reserved_;
+  std::atomic<uint32_t> reserved_sources_{0};  // of the last one
 };
 
 }  // namespace lapilli

@@ -20,13 +20,15 @@ constexpr ProbeSize kProbes[] = {{1, 8}, {2, 8}, {4, 8}, {8, 8}, {16, 32}, {64, 
 }  // namespace
 
 Result<WorkspacePlans> PlanCache::plans(const WorkspaceKey& key) {
+  const WorkLimit cut = Pace::of(*network_.device)->limit();
   {
     std::lock_guard lock(mutex_);
     for (const auto& [k, p] : plans_)
-      if (k == key) return p;
+      if (k == key && p.cut == cut) return p;
   }
   const auto compiled = [&](const graph::Graph& g) { return compile_tested(network_.device, g, key.deterministic); };
   WorkspacePlans p;
+  p.cut = cut;
   LAPILLI_TRY(p.admit, compiled(admit_graph(network_.network, key.shape)));
   for (const uint32_t rows : encode_rows(key)) {
     LAPILLI_TRY(auto encode, compiled(encode_graph(network_.network, key, rows)));

@@ -16,6 +16,7 @@
 namespace lapilli {
 
 struct WorkspacePlans {
+  WorkLimit cut{0};  // their dispatches and segments; see Pace::limit
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
   std::shared_ptr<const Plan> given;                // null if no ids are given but the decoder start

@@ -45,12 +45,6 @@ uint64_t session_bytes(const WorkspacePlans& p) {
   return total;
 }
 
-// A submission is bounded, so a recording is.
-uint32_t steps_in_one_recording(const Plan& step, uint32_t most, const Capabilities& caps) {
-  if (step.schedule.segments.size() != 1) return 1;
-  return static_cast<uint32_t>(WorkLimit::of(caps).parts(most, step.schedule.segment_costs.front()));
-}
-
 }  // namespace
 
 const BoundPlan& Workspace::step_for(uint32_t sentences) const {
@@ -165,7 +159,6 @@ Status WorkspaceFactory::bind(Workspace& w) {
   const auto sentences = narrow_sentences(w.key);
   for (size_t i = 0; i < grids.of_plan.size(); ++i) {
     BindOptions options;
-    options.repeats = steps_in_one_recording(*steps[i], w.key.steps_per_submit, network_.device->caps());
     options.grids = grids.of_plan[i];
     LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, steps[i], memory, options));
     auto kept = std::make_unique<BoundPlan>(std::move(bound));

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/path.hpp"
 #include "text/kinds/tokenizer_kinds.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -140,12 +139,12 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, const Decode
   });
 }
 
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& directory, const std::string& family) {
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family) {
   return guarded("loading a tokenizer", [&]() -> Result<std::unique_ptr<Tokenizer>> {
-    if (!directory_exists(directory))
-      return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", directory.c_str());
-    LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(directory, family));
-    return kind->load(directory);
+    if (!files.are_there())
+      return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", files.c_str());
+    LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(files, family));
+    return kind->load(files);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -154,6 +155,6 @@ class Tokenizer {
 
 // Loads the tokenizer of a model directory. `family` is the model_type of its config.json ("marian"), or the name of a
 // tokenizer class ("MarianTokenizer"), which then counts whatever tokenizer_config.json says. Errors name the file.
-Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& directory, const std::string& family);
+Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family);
 
 }  // namespace lapilli

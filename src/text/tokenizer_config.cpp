@@ -4,8 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/mapped_file.hpp"
-#include "base/path.hpp"
+#include "base/files.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -13,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-Result<json> load_object(const std::string& path) {
-  if (!file_is_named(path)) return json::object();
+Result<json> load_object(const FileName& path) {
+  if (!path.there()) return json::object();
   LAPILLI_TRY(const std::string text, read_text_file(path));
   json value = json::parse(text, nullptr, false);
   if (value.is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
@@ -64,15 +63,17 @@ struct TokenizerConfig::Objects {
 
 TokenizerConfig::TokenizerConfig() : json_(std::make_shared<Objects>()) {}
 
-Result<TokenizerConfig> TokenizerConfig::load(const std::string& directory) {
+Result<TokenizerConfig> TokenizerConfig::load(const Files& files) {
   TokenizerConfig c;
-  c.path_ = directory + "/tokenizer_config.json";
-  c.special_path_ = directory + "/special_tokens_map.json";
-  c.added_path_ = directory + "/added_tokens.json";
+  const FileName config = files / "tokenizer_config.json", special = files / "special_tokens_map.json",
+                 added = files / "added_tokens.json";
+  c.path_ = config.path();
+  c.special_path_ = special.path();
+  c.added_path_ = added.path();
   const auto objects = std::make_shared<Objects>();
-  LAPILLI_TRY(objects->config, load_object(c.path_));
-  LAPILLI_TRY(objects->special, load_object(c.special_path_));
-  LAPILLI_TRY(objects->added, load_object(c.added_path_));
+  LAPILLI_TRY(objects->config, load_object(config));
+  LAPILLI_TRY(objects->special, load_object(special));
+  LAPILLI_TRY(objects->added, load_object(added));
   c.json_ = objects;
   return c;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "text/added_tokens.hpp"
 
@@ -15,7 +16,7 @@ class TokenizerConfig {
   TokenizerConfig();  // as of a directory without the files
 
   // Errors name the file: no JSON, not an object.
-  static Result<TokenizerConfig> load(const std::string& directory);
+  static Result<TokenizerConfig> load(const Files& files);
 
   // The text of a special token ("eos_token"): from tokenizer_config.json, else special_tokens_map.json, else
   // `fallback`. The files hold either the text or an object with its "content".

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -60,7 +60,7 @@ class EntryReader final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Result<Vocabulary> Vocabulary::load(const std::string& path) {
+Result<Vocabulary> Vocabulary::load(const FileName& path) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
   EntryReader reader;
   bool parsed = false;
@@ -70,7 +70,7 @@ Result<Vocabulary> Vocabulary::load(const std::string& path) {
     reader.problem = e.what();
   }
   if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path.c_str(), reader.problem.c_str());
-  return make(std::move(reader.entries), path);
+  return make(std::move(reader.entries), path.path());
 }
 
 Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::string& where) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -17,7 +18,7 @@ class Vocabulary {
  public:
   // Errors name the file and the token: not an object, a value that is no id (other type, negative, above 2^31 - 1), a
   // token or an id given twice, ids so far apart that the table would be mostly empty.
-  static Result<Vocabulary> load(const std::string& path);
+  static Result<Vocabulary> load(const FileName& path);
 
   // The same from entries at hand; `where` stands for the path in messages.
   static Result<Vocabulary> make(std::vector<std::pair<std::string, int32_t>> entries, const std::string& where);

@@ -68,6 +68,7 @@ namespace lapilli::vulkan {
   X(CmdPipelineBarrier)             \
   X(CmdCopyBuffer)                  \
   X(CmdFillBuffer)                  \
+  X(CmdExecuteCommands)             \
   X(CmdWriteTimestamp)              \
   X(CmdResetQueryPool)              \
   X(CreateQueryPool)                \
@@ -81,8 +82,9 @@ namespace lapilli::vulkan {
   X(WaitForFences)                  \
   X(CreateSemaphore)                \
   X(DestroySemaphore)
-// Core in 1.2 or from an extension (the KHR name is tried too).
+// Core in 1.2 or from an extension (the KHR name is tried too), or done without.
 #define LAPILLI_DEVICE_OPTIONAL(X) \
+  X(GetPipelineCacheData)          \
   X(WaitSemaphores)                \
   X(GetSemaphoreCounterValue)      \
   X(CmdInsertDebugUtilsLabelEXT)   \

@@ -12,10 +12,13 @@ namespace lapilli::vulkan {
 class Device;
 
 enum class MemoryUse : uint8_t {
-  device,    // read and written by shaders; on unified memory also mapped
+  weights,   // read by shaders: a model's. Like those of a session mapped only where nothing else is to be had
+  device,    // read and written by shaders: arenas, caches, state
+  shared,    // read by shaders, and small: written by the host in place where memory is unified
   upload,    // written by the host, read by shaders or copied from
   readback,  // written by shaders or copied to, read by the host
 };
+inline constexpr size_t kMemoryUses = static_cast<size_t>(MemoryUse::readback) + 1;
 
 // A range of bytes in one of the device's memory blocks, with a VkBuffer of its own. Move-only; frees itself.
 class Buffer {

@@ -16,9 +16,12 @@ namespace lapilli::vulkan {
 class MemoryPool;
 class Trace;
 struct MemoryBlock;  // of the pool
+enum class MemoryUse : uint8_t;
 struct MemoryRange {
   MemoryBlock* block = nullptr;
   uint64_t offset = 0;
+  uint64_t bytes = 0;
+  MemoryUse use{};
 };
 
 // What is to be destroyed once the GPU has done with it. Made together with the object that will need it, so that a
@@ -46,6 +49,7 @@ struct Context {
   uint32_t main_heap = 0;
   VkPhysicalDeviceMemoryProperties memory{};
   bool owned = false;            // the VkDevice is ours
+  bool secondary = false;        // recordings are secondary command buffers, for those of the host
   Capabilities caps;             // masked
   std::string name;              // for messages
   std::shared_ptr<Trace> trace;  // null: nobody wants to know
@@ -55,7 +59,7 @@ struct Context {
 
   // Counters of DeviceCounters
   std::atomic<uint64_t> pipelines_created{0}, submissions{0}, waits{0}, buffers{0}, allocations{0}, staged_bytes{0},
-      filled_bytes{0};
+      filled_bytes{0}, cache_bytes{0};
 
   // An error for a failed call; remembers a lost device.
   Error error(VkResult result, const std::string& what);

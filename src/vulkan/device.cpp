@@ -1,20 +1,17 @@
 #include "vulkan/device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "vulkan/choose.hpp"
 #include "vulkan/device_impl.hpp"
+#include "vulkan/enables.hpp"
 
 namespace lapilli::vulkan {
 namespace {
-
-std::string mask_of(const DeviceOptions& options) {
-  if (!options.mask.empty()) return options.mask;
-  return environment("LAPILLI_CAPS");
-}
 
 // Everything that is known before a device is made.
 struct Survey {
@@ -27,6 +24,8 @@ Result<Survey> survey(const DeviceOptions& options) {
   Survey s;
   InstanceOptions io;
   io.validation = options.validation;
+  io.debug_names = options.debug_names;
+  io.ignore_environment = options.ignore_environment;
   io.get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(options.get_instance_proc_addr);
   LAPILLI_TRY(s.instance, create_instance(io));
   LAPILLI_TRY(const auto devices, physical_devices(*s.instance));
@@ -37,80 +36,50 @@ Result<Survey> survey(const DeviceOptions& options) {
     info.index = static_cast<uint32_t>(s.infos.size());
     LAPILLI_TRY(info.caps, apply_mask(s.snapshots.back().caps, mask));
     info.refusal = s.snapshots.back().refusal;
+    if (info.refusal.empty()) info.refusal = refused_cpu(options, s.snapshots.back().caps);
     s.infos.push_back(std::move(info));
   }
   return s;
 }
 
-// Switches on exactly what the masked capabilities use, so that validation finds a variant that uses more.
-struct Enables {
-  VkPhysicalDevice16BitStorageFeatures storage16{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-  VkPhysicalDevice8BitStorageFeatures storage8{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES};
-  VkPhysicalDeviceShaderFloat16Int8Features small{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
-  VkPhysicalDeviceTimelineSemaphoreFeatures timeline{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES};
-  VkPhysicalDeviceShaderIntegerDotProductFeatures dot{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
-  VkPhysicalDeviceSubgroupSizeControlFeatures size{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
-  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-  std::vector<const char*> extensions;
-
-  Enables(const Snapshot& s, const Capabilities& caps) {
-    const uint32_t version = s.caps.api_version;
-    const auto extension = [&](const char* name) {
-      if (s.has(name)) extensions.push_back(name);
-    };
-    const auto feature = [&](auto& next, uint32_t core, const char* name) {
-      next.pNext = features.pNext;
-      features.pNext = &next;
-      if (version < core) extension(name);
-    };
-    extension("VK_KHR_portability_subset");  // must be enabled where it is offered
-    if (caps.memory_budget) extension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    if (caps.storage_16bit) {
-      storage16.storageBuffer16BitAccess = VK_TRUE;
-      feature(storage16, VK_API_VERSION_1_1, "");
-    }
-    if (caps.storage_8bit) {
-      storage8.storageBuffer8BitAccess = VK_TRUE;
-      feature(storage8, VK_API_VERSION_1_2, VK_KHR_8BIT_STORAGE_EXTENSION_NAME);
-    }
-    if (caps.arithmetic_fp16 || caps.arithmetic_int8) {
-      small.shaderFloat16 = caps.arithmetic_fp16;
-      small.shaderInt8 = caps.arithmetic_int8;
-      feature(small, VK_API_VERSION_1_2, VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
-    }
-    if (caps.timeline_semaphore) {
-      timeline.timelineSemaphore = VK_TRUE;
-      feature(timeline, VK_API_VERSION_1_2, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
-    }
-    if (caps.integer_dot) {
-      dot.shaderIntegerDotProduct = VK_TRUE;
-      feature(dot, VK_API_VERSION_1_3, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
-    }
-    if (caps.subgroup_size_control) {
-      size.subgroupSizeControl = VK_TRUE;
-      feature(size, VK_API_VERSION_1_3, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
-    }
-  }
-  Enables(const Enables&) = delete;
-  Enables& operator=(const Enables&) = delete;
-};
-
-Status make_logical_device(Context& c, const Snapshot& s) {
-  const float priority = 1.0f;
+// With a priority below the system's other queues, if its extension has a name.
+VkResult create_device(const Instance& instance, const Snapshot& s, const Enables& enables,
+                       const char* priority_extension, VkDevice& device) {
+  const float among_its_own = 1.0f;
+  VkDeviceQueueGlobalPriorityCreateInfoKHR low{VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR};
+  low.globalPriority = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR;
   VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+  queue.pNext = priority_extension ? &low : nullptr;
   queue.queueFamilyIndex = s.queue_family;
   queue.queueCount = 1;
-  queue.pQueuePriorities = &priority;
-  const Enables enables(s, c.caps);
+  queue.pQueuePriorities = &among_its_own;
+  std::vector<const char*> extensions = enables.extensions;
+  if (priority_extension) extensions.push_back(priority_extension);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pNext = &enables.features;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
-  info.enabledExtensionCount = static_cast<uint32_t>(enables.extensions.size());
-  info.ppEnabledExtensionNames = enables.extensions.data();
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
+  return instance.vk.CreateDevice(s.handle, &info, nullptr, &device);
+}
+
+const char* priority_extension_of(const Snapshot& s) {
+  for (const char* name : {VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME, VK_EXT_GLOBAL_PRIORITY_EXTENSION_NAME})
+    if (s.has(name)) return name;
+  return nullptr;
+}
+
+Status make_logical_device(Context& c, const Snapshot& s, const DeviceOptions& options) {
+  const Enables enables(s, c.caps);
+  const char* const priority = options.low_priority ? priority_extension_of(s) : nullptr;
   VkDevice device = VK_NULL_HANDLE;
-  const VkResult r = c.instance->vk.CreateDevice(s.handle, &info, nullptr, &device);
+  VkResult r = create_device(*c.instance, s, enables, priority, device);
+  // Systems may grant no priority at all, and drivers say so in several ways.
+  if (priority && (r != VK_SUCCESS || !device)) {
+    log(LogLevel::verbose, c.name + " grants no low priority (" + result_name(r) + ")");
+    r = create_device(*c.instance, s, enables, nullptr, device);
+  }
   if (r != VK_SUCCESS || !device) {
     return vk_error(r == VK_SUCCESS ? VK_ERROR_INITIALIZATION_FAILED : r, "making a Vulkan device of " + c.name);
   }
@@ -119,8 +88,42 @@ Status make_logical_device(Context& c, const Snapshot& s) {
   return {};
 }
 
+// Whose pipelines and verdicts they are.
+StoredIdentity stored_identity(const Context& c, uint64_t shaders) {
+  StoredIdentity identity = identity_of(c.caps, shaders);
+  // The driver's own words: a mask may pretend another device.
+  VkPhysicalDeviceProperties own{};
+  c.instance->vk.GetPhysicalDeviceProperties(c.physical, &own);
+  identity.vendor_id = own.vendorID;
+  identity.device_id = own.deviceID;
+  identity.driver_version = own.driverVersion;
+  std::copy_n(own.pipelineCacheUUID, identity.cache_uuid.size(), identity.cache_uuid.begin());
+  VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+  VkPhysicalDeviceProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  p.pNext = &id;
+  c.instance->vk.GetPhysicalDeviceProperties2(c.physical, &p);
+  std::copy_n(id.driverUUID, identity.driver_uuid.size(), identity.driver_uuid.begin());
+  return identity;
+}
+
+// Who makes GPUs of phones and of nothing larger that is bought alone: what a desktop may show late, a phone kills.
+bool is_phone(const Capabilities& caps) {
+  constexpr std::array<uint32_t, 6> kMobileVendors{0x5143 /* Qualcomm */, 0x13b5 /* ARM */,   0x1010 /* Imagination */,
+                                                   0x144d /* Samsung */,  0x106b /* Apple */, 0x19e5 /* Huawei */};
+  return caps.type == DeviceType::integrated &&
+         std::find(kMobileVendors.begin(), kMobileVendors.end(), caps.vendor_id) != kMobileVendors.end();
+}
+
+// Nothing kills work on a CPU, where a step alone may take longer than a GPU's submission should.
+double max_submit_us_of(const DeviceOptions& options, const Capabilities& caps) {
+  if (options.max_submit_us > 0) return options.max_submit_us;
+  return caps.type == DeviceType::cpu ? 200'000 : is_phone(caps) ? 16'000 : 50'000;
+}
+
+}  // namespace
+
 // The rest is alike for made and adopted devices.
-Status start(Device::Impl& impl, const Snapshot& s, Submitter::Options queue) {
+Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& options, Submitter::Options queue) {
   Context& c = impl.context;
   c.physical = s.handle;
   c.timestamp_bits = s.timestamp_bits;
@@ -140,24 +143,36 @@ Status start(Device::Impl& impl, const Snapshot& s, Submitter::Options queue) {
   c.vk = *table;
   if (!c.vk.WaitSemaphores || !c.vk.GetSemaphoreCounterValue) c.caps.timeline_semaphore = false;
   if (!c.instance->debug_utils) c.vk.CmdInsertDebugUtilsLabelEXT = nullptr, c.vk.SetDebugUtilsObjectNameEXT = nullptr;
-  if (!c.queue) c.vk.GetDeviceQueue(c.device, s.queue_family, 0, &c.queue);
-  if (!c.queue) return fail(ErrorCode::no_device, "%s gave no queue", c.name.c_str());
+  if (!c.queue && c.owned) c.vk.GetDeviceQueue(c.device, s.queue_family, 0, &c.queue);
+  if (!c.queue && c.owned) return fail(ErrorCode::no_device, "%s gave no queue", c.name.c_str());
   c.queue_family = s.queue_family;
+  impl.max_submit_us = max_submit_us_of(options, c.caps);
   impl.memory = std::make_unique<MemoryPool>(c);
-  impl.pipelines = std::make_unique<PipelineStore>(c);
+  if (options.keep.store)
+    impl.kept = std::make_unique<Kept>(options.keep.store, stored_identity(c, options.keep.shaders));
+  impl.pipelines = std::make_unique<PipelineStore>(c, impl.kept.get(), options.workers);
   impl.queue = std::make_unique<Submitter>(c);
+  impl.timer = std::make_unique<SubmissionTimer>(c);
   impl.staging = std::make_unique<Staging>(c, *impl.memory, *impl.queue);
   LAPILLI_CHECK(impl.queue->init(std::move(queue)));
+  LAPILLI_CHECK(impl.timer->init());
   return impl.pipelines->init();
 }
 
-// `caps` before any mask: a CPU driver stays slow under all of them.
+std::string mask_of(const DeviceOptions& options) {
+  if (!options.mask.empty() || options.ignore_environment) return options.mask;
+  return environment("LAPILLI_CAPS");
+}
+
 double timeout_of(const DeviceOptions& options, const Capabilities& caps) {
   if (options.wait_timeout_s > 0) return options.wait_timeout_s;
   return caps.type == DeviceType::cpu ? 600 : 30;
 }
 
-}  // namespace
+std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps) {
+  if (!options.refuse_cpu || caps.type != DeviceType::cpu) return {};
+  return "it is a CPU driver, and these are refused (refuse_cpu)";
+}
 
 Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
   LAPILLI_TRY(Survey s, survey(options));
@@ -168,18 +183,22 @@ Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
 }
 
 Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
+  const LogScope scope(options.log);
   LAPILLI_TRY(Survey s, survey(options));
   std::vector<DeviceInfo> infos = s.infos;
   while (true) {
     LAPILLI_TRY(const size_t i, choose_device(infos, options.select));
     std::shared_ptr<Device> device(new Device);
     device->impl_ = std::make_unique<Impl>();
+    device->impl_->log = options.log;
     Context& c = device->impl_->context;
     c.instance = s.instance;
     c.caps = s.infos[i].caps;
     c.name = c.caps.device_name;
-    Status status = make_logical_device(c, s.snapshots[i]);
-    if (status) status = start(*device->impl_, s.snapshots[i], {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
+    Status status = make_logical_device(c, s.snapshots[i], options);
+    if (status)
+      status = start_device(*device->impl_, s.snapshots[i], options,
+                            {.timeout_s = timeout_of(options, s.snapshots[i].caps)});
     if (status) {
       if (s.snapshots[i].caps.type == DeviceType::cpu && options.select.empty()) {
         log(LogLevel::note,
@@ -197,55 +216,6 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
   }
 }
 
-Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const DeviceOptions& options) {
-  if (!host.get_instance_proc_addr || !host.instance || !host.physical_device || !host.device || !host.queue) {
-    return fail(ErrorCode::invalid_argument,
-                "adopting a device needs vkGetInstanceProcAddr, instance, physical device, device and queue");
-  }
-  if (!host.lock_queue != !host.unlock_queue) {
-    return fail(ErrorCode::invalid_argument, "adopting a device needs both queue callbacks or none");
-  }
-  const uint32_t version = host.api_version ? host.api_version : VK_API_VERSION_1_0;
-  if (version < VK_API_VERSION_1_1) {
-    return fail(ErrorCode::no_device,
-                "the host's instance was made for Vulkan %u.%u; 1.1 is needed (apiVersion of "
-                "VkApplicationInfo)",
-                VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
-  }
-  LAPILLI_TRY(auto instance, borrow_instance(reinterpret_cast<PFN_vkGetInstanceProcAddr>(host.get_instance_proc_addr),
-                                             static_cast<VkInstance>(host.instance), version));
-  Snapshot s = take_snapshot(*instance, static_cast<VkPhysicalDevice>(host.physical_device), host.queue_family);
-  if (!s.refusal.empty()) {
-    return fail(ErrorCode::no_device, "device '%s' cannot be adopted: %s", s.caps.device_name.c_str(),
-                s.refusal.c_str());
-  }
-  // Supported is not enabled: only what the host says counts.
-  const auto enabled = [&](const char* name) {
-    return std::find(host.device_extensions.begin(), host.device_extensions.end(), name) !=
-           host.device_extensions.end();
-  };
-  s.caps.timeline_semaphore &= host.timeline_semaphore;
-  s.caps.storage_16bit &= host.storage_16bit;
-  s.caps.arithmetic_fp16 &= host.arithmetic_fp16;
-  s.caps.storage_8bit &= host.storage_8bit;
-  s.caps.arithmetic_int8 &= host.arithmetic_int8;
-  s.caps.integer_dot &= host.integer_dot;
-  s.caps.memory_budget &= enabled(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-  s.caps.subgroup_size_control = false;
-  std::shared_ptr<Device> device(new Device);
-  device->impl_ = std::make_unique<Impl>();
-  Context& c = device->impl_->context;
-  LAPILLI_TRY(c.caps, apply_mask(s.caps, mask_of(options)));
-  c.instance = std::move(instance);
-  c.name = c.caps.device_name;
-  c.device = static_cast<VkDevice>(host.device);
-  c.queue = static_cast<VkQueue>(host.queue);
-  LAPILLI_CHECK(
-      start(*device->impl_, s,
-            {.lock = host.lock_queue, .unlock = host.unlock_queue, .timeout_s = timeout_of(options, s.caps)}));
-  return device;
-}
-
 // Hung devices, for good: a list that is never freed. Allocates nothing, as destructors must not.
 void Device::park(std::unique_ptr<Impl> impl) noexcept {
   static std::mutex mutex;
@@ -259,6 +229,7 @@ Device::~Device() {
   if (!impl_) return;
   Context& c = impl_->context;
   if (!c.device) return;
+  const LogScope scope(impl_->log);
   if (impl_->queue && !impl_->queue->drain(impl_->queue->timeout_s())) {
     try {
       log(LogLevel::warning, c.name + " is still at work: its memory is kept, as freeing it could crash");
@@ -270,6 +241,7 @@ Device::~Device() {
   c.completed = c.submitted.load();
   c.collect();
   impl_->staging.reset();
+  impl_->timer.reset();
   impl_->pipelines.reset();
   impl_->queue.reset();
   impl_->memory.reset();
@@ -291,6 +263,12 @@ Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* la
 }
 
 namespace {
+
+// The host reads memory past its caches slower than the device copies it to where they help.
+constexpr size_t kFewBytes = 4096;
+bool slow_to_read(const Buffer& buffer, size_t bytes) {
+  return !buffer.mapped() || (bytes > kFewBytes && !buffer.impl()->range.block->cached);
+}
 
 Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* what) {
   if (!buffer) return fail(ErrorCode::invalid_argument, "%s: an empty Buffer", what);
@@ -318,7 +296,7 @@ Status Device::read(const Buffer& buffer, uint64_t offset, std::span<std::byte> 
   LAPILLI_CHECK(health());
   LAPILLI_CHECK(check_range(buffer, offset, bytes.size(), "read"));
   if (bytes.empty()) return {};
-  if (!buffer.mapped()) return impl_->staging->read(*buffer.impl(), offset, bytes);
+  if (slow_to_read(buffer, bytes.size())) return impl_->staging->read(*buffer.impl(), offset, bytes);
   LAPILLI_CHECK(impl_->queue->wait(after.value_or(impl_->queue->last())));
   LAPILLI_CHECK(buffer.invalidate(offset, bytes.size()));
   std::memcpy(bytes.data(), buffer.mapped() + offset, bytes.size());
@@ -339,6 +317,13 @@ Result<std::vector<const Pipeline*>> Device::pipelines(std::span<const PipelineR
   return impl_->pipelines->get(requests);
 }
 
+StoredIdentity stored_identity(const Device& device, uint64_t shaders) {
+  return stored_identity(device.impl()->context, shaders);
+}
+
+Kept* Device::kept() const { return impl_->kept.get(); }
+void Device::keep_pipelines() { impl_->pipelines->keep(); }
+
 namespace {
 
 // Vulkan leaves it undefined what a recording for single use does that is submitted while it is pending.
@@ -357,7 +342,7 @@ std::vector<std::shared_ptr<const TracedRecording>> traced_of(std::span<const Co
 
 }  // namespace
 
-Result<Ticket> Device::submit(std::span<const CommandRecording* const> recordings) {
+Result<Ticket> Device::submit(std::span<const CommandRecording* const> recordings, double expected_us) {
   std::vector<VkCommandBuffer> buffers;
   buffers.reserve(recordings.size());
   for (const CommandRecording* r : recordings) {
@@ -369,22 +354,32 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
   }
   Trace* const trace = impl_->context.trace.get();
   const auto order = Trace::hold(trace);
-  LAPILLI_TRY(const Ticket ticket, impl_->queue->submit(buffers));
+  auto marked = impl_->timer->mark(buffers, expected_us > 0);
+  LAPILLI_TRY(const Ticket ticket, impl_->queue->submit(marked.buffers(), expected_us));
+  marked.submitted(ticket);
   if (trace) trace->submitted_held(ticket, traced_of(recordings));
   for (const CommandRecording* r : recordings) r->impl()->ticket.store(ticket, std::memory_order_relaxed);
   return ticket;
 }
 
+std::vector<double> Device::times_us(Ticket ticket) { return impl_->timer->times_us(ticket); }
+double Device::max_submit_us() const { return impl_->max_submit_us; }
 Result<bool> Device::done(Ticket ticket) { return impl_->queue->done(ticket); }
 Status Device::wait(Ticket ticket) { return impl_->queue->wait(ticket); }
 bool Device::settle() { return impl_->queue->settle(); }
+Result<Appended> Device::append(void* command_buffer, uint64_t budget_us) {
+  return impl_->queue->append(static_cast<VkCommandBuffer>(command_buffer), budget_us);
+}
+Status Device::completed(uint64_t serial) { return impl_->queue->completed(serial); }
+Status Device::dropped(uint64_t serial) { return impl_->queue->dropped(serial); }
 
 uint64_t Device::memory_left() const { return impl_->memory->memory_left(); }
 
-std::shared_ptr<void> Device::companion(const std::function<std::shared_ptr<void>()>& make) {
+std::shared_ptr<void> Device::companion(const std::function<std::shared_ptr<void>()>& make, Companion which) {
   std::lock_guard lock(impl_->companion_mutex);
-  if (!impl_->companion) impl_->companion = make();
-  return impl_->companion;
+  auto& companion = impl_->companions[static_cast<size_t>(which)];
+  if (!companion) companion = make();
+  return companion;
 }
 
 DeviceCounters Device::counters() const {
@@ -399,7 +394,53 @@ DeviceCounters Device::counters() const {
   n.device_bytes_peak = impl_->memory->peak();
   n.staged_bytes = c.staged_bytes;
   n.filled_bytes = c.filled_bytes;
+  n.cache_bytes = c.cache_bytes;
   return n;
+}
+
+const std::shared_ptr<LogSink>& Device::log_sink() const { return impl_->log; }
+
+MemoryUsage Device::memory_usage() const { return impl_->memory->usage(); }
+
+void Device::add_keeper(std::weak_ptr<MemoryKeeper> keeper) {
+  const std::lock_guard lock(impl_->keepers_mutex);
+  std::erase_if(impl_->keepers, [](const auto& k) { return k.expired(); });
+  impl_->keepers.push_back(std::move(keeper));
+}
+
+// Without the lock: a keeper may be destroyed here, or call back.
+void Device::trim() {
+  std::vector<std::weak_ptr<MemoryKeeper>> keepers;
+  {
+    const std::lock_guard lock(impl_->keepers_mutex);
+    keepers = impl_->keepers;
+  }
+  for (const auto& weak : keepers)
+    if (const auto keeper = weak.lock()) keeper->give_back();
+  give_back_free();
+}
+
+void Device::give_back_free() {
+  impl_->staging->trim();
+  (void)impl_->queue->settle();
+  impl_->memory->trim();
+}
+
+void Device::pause() { impl_->paused = true; }
+
+void Device::resume() {
+  {
+    const std::lock_guard lock(impl_->pause_mutex);
+    impl_->paused = false;
+  }
+  impl_->resumed.notify_all();
+}
+
+bool Device::is_paused() const { return impl_->paused; }
+
+bool Device::wait_while_paused(std::chrono::milliseconds most) const {
+  std::unique_lock lock(impl_->pause_mutex);
+  return impl_->resumed.wait_for(lock, most, [&] { return !impl_->paused.load(); });
 }
 
 }  // namespace lapilli::vulkan

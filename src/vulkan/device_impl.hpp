@@ -1,28 +1,51 @@
 // The parts of a Device, in the order in which they are made.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <condition_variable>
 #include <mutex>
+#include <vector>
 
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
+#include "vulkan/kept.hpp"
 #include "vulkan/memory.hpp"
 #include "vulkan/pipelines.hpp"
 #include "vulkan/staging.hpp"
 #include "vulkan/submission.hpp"
+#include "vulkan/submission_timer.hpp"
 #include "vulkan/trace.hpp"
 
 namespace lapilli::vulkan {
 
 struct Device::Impl {
+  std::shared_ptr<LogSink> log;
   std::unique_ptr<Impl> next_parked;  // see Device::park
   Context context;
   std::unique_ptr<MemoryPool> memory;
+  std::unique_ptr<Kept> kept;  // null: nothing
   std::unique_ptr<PipelineStore> pipelines;
   std::unique_ptr<Submitter> queue;
+  std::unique_ptr<SubmissionTimer> timer;
   std::unique_ptr<Staging> staging;
+  double max_submit_us = 0;
   std::mutex companion_mutex;
-  std::shared_ptr<void> companion;
+  std::array<std::shared_ptr<void>, 2> companions;  // by Companion
+  std::mutex keepers_mutex;
+  std::vector<std::weak_ptr<MemoryKeeper>> keepers;
+  std::atomic<bool> paused{false};
+  std::mutex pause_mutex;
+  std::condition_variable resumed;
 };
+
+// Of a made or adopted device, whose context has instance, device, queue (if there is one), capabilities and name.
+Status start_device(Device::Impl& impl, const Snapshot& snapshot, const DeviceOptions& options,
+                    Submitter::Options queue);
+std::string mask_of(const DeviceOptions& options);
+// `caps` before any mask: a CPU driver stays slow under all of them, and is refused under all of them.
+double timeout_of(const DeviceOptions& options, const Capabilities& caps);
+std::string refused_cpu(const DeviceOptions& options, const Capabilities& caps);
 
 struct Buffer::Impl {
   std::shared_ptr<Device> keep;  // null for the device's own buffers

@@ -95,8 +95,8 @@ struct InstanceRequest {
   InstanceRequest(const InstanceRequest&) = delete;
   InstanceRequest& operator=(const InstanceRequest&) = delete;
 
-  void add_extensions(const LoaderTable& loader) {
-    debug_utils = has_extension(loader, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+  void add_extensions(const LoaderTable& loader, bool names) {
+    debug_utils = names && has_extension(loader, nullptr, VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     if (debug_utils) extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     if (!has_extension(loader, nullptr, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME)) return;
     extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
@@ -140,11 +140,11 @@ Result<VkInstance> make_handle(const LoaderTable& loader, InstanceRequest& reque
 
 Result<std::shared_ptr<Instance>> create_instance(const InstanceOptions& options) {
   auto instance = std::make_shared<Instance>();
-  LAPILLI_TRY(instance->loader, open_loader(options.get));
+  LAPILLI_TRY(instance->loader, open_loader(options.get, options.ignore_environment));
   const LoaderTable& loader = instance->loader;
   LAPILLI_TRY(instance->api_version, negotiate_version(loader));
   InstanceRequest request(instance->api_version);
-  request.add_extensions(loader);
+  request.add_extensions(loader, options.debug_names || options.validation);
   if (options.validation) request.add_validation(loader);
   instance->debug_utils = request.debug_utils;
   LAPILLI_TRY(const VkInstance handle, make_handle(loader, request));

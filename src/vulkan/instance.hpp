@@ -12,6 +12,8 @@ namespace lapilli::vulkan {
 // An instance, made by us or borrowed. Destroyed with the last reference if it is ours.
 struct InstanceOptions {
   bool validation = false;
+  bool debug_names = false;  // VK_EXT_debug_utils, which validation needs too
+  bool ignore_environment = false;
   PFN_vkGetInstanceProcAddr get = nullptr;
 };
 struct Instance {
@@ -21,7 +23,7 @@ struct Instance {
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   uint32_t api_version = VK_API_VERSION_1_1;
   bool owned = false;
-  bool debug_utils = false;
+  bool debug_utils = false;  // names and labels are wanted, and there is VK_EXT_debug_utils
 
   Instance() = default;
   Instance(const Instance&) = delete;

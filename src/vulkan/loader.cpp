@@ -46,9 +46,9 @@ PFN_vkGetInstanceProcAddr open_library(const char* name) {
 
 }  // namespace
 
-Result<LoaderTable> open_loader(PFN_vkGetInstanceProcAddr get) {
+Result<LoaderTable> open_loader(PFN_vkGetInstanceProcAddr get, bool ignore_environment) {
   if (!get) {
-    const std::string named = environment("LAPILLI_VULKAN_LIBRARY");
+    const std::string named = ignore_environment ? "" : environment("LAPILLI_VULKAN_LIBRARY");
     if (!named.empty()) {
       get = open_library(named.c_str());
       if (!get) {

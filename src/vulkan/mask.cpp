@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "vulkan/capabilities_json.hpp"
 
 namespace lapilli {

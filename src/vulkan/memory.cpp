@@ -15,39 +15,9 @@ constexpr uint64_t kLargestBlock = 256 * kMiB;
 constexpr uint64_t kSmallestBlock = kMiB;
 constexpr uint64_t kGreatestAlignment = uint64_t{1} << 30;
 
-constexpr uint32_t kLocal = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
 constexpr uint32_t kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 constexpr uint32_t kCoherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr uint32_t kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
-// Lazily allocated, protected and vendor kinds are never right for buffers.
-constexpr uint32_t kUsable = kLocal | kVisible | kCoherent | kCached;
-
-// How well a memory type serves a use; -1: not at all.
-int suitability(uint32_t flags, MemoryUse use, bool unified, bool main_heap) {
-  const auto has = [&](uint32_t bit) { return (flags & bit) != 0; };
-  if (flags & ~kUsable) return -1;
-  switch (use) {
-    case MemoryUse::device: {
-      // A small mappable window into device memory (its own heap) is what everybody's uploads need: even host memory,
-      // which is slow, but works, comes before it.
-      if (!unified && !main_heap && has(kLocal) && has(kVisible)) return 0;
-      int s = main_heap ? 33 : 1;
-      s += has(kLocal) ? 16 : 0;
-      if (unified)
-        s += (has(kVisible) ? 8 : 0) + (has(kCoherent) ? 2 : 0) + (has(kCached) ? 4 : 0);
-      else
-        s += has(kVisible) ? 0 : 8;
-      return s;
-    }
-    case MemoryUse::upload:
-      if (!has(kVisible)) return -1;
-      return (has(kCoherent) ? 16 : 0) + (has(kLocal) == unified ? 8 : 0) + (has(kCached) ? 0 : 1);
-    case MemoryUse::readback:
-      if (!has(kVisible)) return -1;
-      return (has(kCached) ? 32 : 0) + (has(kCoherent) ? 16 : 0) + (has(kLocal) == unified ? 8 : 0);
-  }
-  return -1;
-}
 
 std::string amount(uint64_t bytes) {
   if (bytes < kMiB) return format("%llu bytes", static_cast<unsigned long long>(bytes));
@@ -61,19 +31,7 @@ MemoryPool::~MemoryPool() {
 }
 
 std::vector<uint32_t> MemoryPool::types_for(MemoryUse use, uint32_t type_bits) const {
-  const auto& m = context_.memory;
-  std::vector<std::pair<int, uint32_t>> order;
-  for (uint32_t i = 0; i < m.memoryTypeCount; ++i) {
-    if (!(type_bits >> i & 1)) continue;
-    const auto& type = m.memoryTypes[i];
-    const int s =
-        suitability(type.propertyFlags, use, context_.caps.unified_memory, type.heapIndex == context_.main_heap);
-    if (s >= 0) order.emplace_back(-s, i);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<uint32_t> types;
-  for (const auto& [s, i] : order) types.push_back(i);
-  return types;
+  return vulkan::types_for({context_.memory, context_.main_heap, context_.caps.unified_memory}, use, type_bits);
 }
 
 Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
@@ -82,6 +40,14 @@ Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs
                 amount(needs.size).c_str(), context_.name.c_str(), amount(context_.caps.max_allocation).c_str());
   }
   const std::lock_guard lock(mutex_);
+  LAPILLI_TRY(Range range, find(needs, use, label));
+  range.bytes = needs.size;
+  range.use = use;
+  used_[static_cast<size_t>(use)] += needs.size;
+  return range;
+}
+
+Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
   const std::vector<uint32_t> types = types_for(use, needs.memoryTypeBits);
   VkResult last = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   Range range;
@@ -90,8 +56,9 @@ Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs
     // Alignments are powers of two by the specification; one that is not must not make every attempt fail.
     const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(needs.alignment, 1, kGreatestAlignment));
     Want want{needs.size, alignment, type, (flags & kVisible) != 0};
-    // Under the mask `staging` device memory is treated as if the host could not see it.
-    if (use == MemoryUse::device && !context_.caps.unified_memory) want.map = false;
+    // On discrete GPUs, and under the mask `staging`, it is treated as if the host could not see it.
+    const bool hosts = use == MemoryUse::upload || use == MemoryUse::readback;
+    if (!hosts && !context_.caps.unified_memory) want.map = false;
     // Ranges that are flushed on their own share no atom with a neighbour.
     if (want.map && !(flags & kCoherent)) {
       want.alignment = std::max(want.alignment, context_.caps.non_coherent_atom);
@@ -116,7 +83,8 @@ bool MemoryPool::suballocate(const Want& want, Range& out) {
   for (const auto& block : blocks_) {
     if (block->type != want.type || block->wants_map != want.map || block->dedicated) continue;
     if (const auto offset = block->ranges.allocate(want.bytes, want.alignment)) {
-      out = {block.get(), *offset};
+      out.block = block.get();
+      out.offset = *offset;
       return true;
     }
   }
@@ -150,7 +118,8 @@ VkResult MemoryPool::grow(const Want& want, Range& out) {
   Block& block = *blocks_.back();
   const auto offset = block.ranges.allocate(want.bytes, 1);
   if (!offset) return VK_ERROR_UNKNOWN;
-  out = {&block, *offset};
+  out.block = &block;
+  out.offset = *offset;
   return VK_SUCCESS;
 }
 
@@ -171,6 +140,7 @@ VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated)
   block->wants_map = want.map;
   block->dedicated = dedicated;
   block->coherent = (context_.memory.memoryTypes[want.type].propertyFlags & kCoherent) != 0;
+  block->cached = (context_.memory.memoryTypes[want.type].propertyFlags & kCached) != 0;
   if (want.map) {
     void* mapped = nullptr;
     r = context_.vk.MapMemory(context_.device, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
@@ -190,7 +160,9 @@ VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated)
 
 void MemoryPool::release(const Range& range) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!range.block || !range.block->ranges.release(range.offset) || !range.block->ranges.empty()) return;
+  if (!range.block || !range.block->ranges.release(range.offset)) return;
+  used_[static_cast<size_t>(range.use)] -= range.bytes;
+  if (!range.block->ranges.empty()) return;
   // One empty block of a kind is kept, so that freeing and making again does not go to the driver.
   Block* const block = range.block;
   const bool other = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& b) {
@@ -240,6 +212,24 @@ uint64_t MemoryPool::max_block(uint32_t heap) const {
 uint64_t MemoryPool::memory_left() const {
   const std::lock_guard lock(mutex_);
   return heap_left(context_.main_heap);
+}
+
+MemoryUsage MemoryPool::usage() const {
+  const std::lock_guard lock(mutex_);
+  const auto used = [&](MemoryUse use) { return used_[static_cast<size_t>(use)]; };
+  MemoryUsage n;
+  n.held = total_;
+  n.peak = peak_;
+  n.weights = used(MemoryUse::weights);
+  n.sessions = used(MemoryUse::device) + used(MemoryUse::shared);
+  n.transfers = used(MemoryUse::upload) + used(MemoryUse::readback);
+  n.left = heap_left(context_.main_heap);
+  return n;
+}
+
+void MemoryPool::trim() {
+  const std::lock_guard lock(mutex_);
+  free_empty_blocks();
 }
 
 uint64_t MemoryPool::bytes() const {

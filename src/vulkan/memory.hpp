@@ -9,6 +9,7 @@
 
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
+#include "vulkan/memory_types.hpp"
 #include "vulkan/suballocator.hpp"
 
 namespace lapilli::vulkan {
@@ -17,7 +18,7 @@ struct MemoryBlock {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t bytes = 0;
   uint32_t type = 0;
-  bool wants_map = false, coherent = false, dedicated = false;
+  bool wants_map = false, coherent = false, cached = false, dedicated = false;
   std::byte* mapped = nullptr;
   Suballocator ranges{0};
 };
@@ -38,6 +39,9 @@ class MemoryPool {
   [[nodiscard]] uint64_t memory_left() const;  // of the main heap
   [[nodiscard]] uint64_t bytes() const;
   [[nodiscard]] uint64_t peak() const;
+  [[nodiscard]] MemoryUsage usage() const;
+  // Gives back the blocks that nobody uses.
+  void trim();
   // Types that can serve `use`, best first.
   [[nodiscard]] std::vector<uint32_t> types_for(MemoryUse use, uint32_t type_bits) const;
 
@@ -47,6 +51,7 @@ class MemoryPool {
     uint32_t type;
     bool map;
   };
+  Result<Range> find(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
   bool suballocate(const Want& want, Range& out);
   VkResult add_block(const Want& want, uint64_t bytes, bool dedicated);
   VkResult grow(const Want& want, Range& out);
@@ -60,6 +65,7 @@ class MemoryPool {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::array<uint64_t, VK_MAX_MEMORY_HEAPS> held_{};  // bytes by heap
   uint64_t total_ = 0, peak_ = 0;
+  std::array<uint64_t, kMemoryUses> used_{};  // bytes by MemoryUse
 };
 
 }  // namespace lapilli::vulkan

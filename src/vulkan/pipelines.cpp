@@ -1,6 +1,8 @@
 #include "vulkan/pipelines.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <utility>
 
 namespace lapilli::vulkan {
@@ -13,6 +15,17 @@ std::string describe(const PipelineRequest& request) {
   for (size_t i = 0; i < request.constants.size(); ++i)
     s += (i ? ", " : " with constants ") + std::to_string(request.constants[i]);
   return s;
+}
+
+// What Vulkan has drivers put in front. Some crash on the data of another one instead of looking at it.
+bool is_of_driver(const Blob& data, const StoredIdentity& identity) {
+  VkPipelineCacheHeaderVersionOne header{};
+  if (data.size() < sizeof header) return false;
+  std::memcpy(&header, data.data(), sizeof header);
+  return header.headerSize >= sizeof header && header.headerSize <= data.size() &&
+         header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE && header.vendorID == identity.vendor_id &&
+         header.deviceID == identity.device_id &&
+         std::equal(identity.cache_uuid.begin(), identity.cache_uuid.end(), header.pipelineCacheUUID);
 }
 
 }  // namespace
@@ -74,7 +87,12 @@ class PipelineStore::Claim {
   std::unique_lock<std::mutex>& lock_;
 };
 
+// A device that is lost leaves its mark on what was stored: the next run does without.
 PipelineStore::~PipelineStore() {
+  try {
+    if (kept_ && context_.health()) kept_->end_trial();
+  } catch (...) {  // no memory: the mark stays
+  }
   for (auto& [key, entry] : entries_)
     if (entry.pipeline) context_.vk.DestroyPipeline(context_.device, entry.pipeline->handle, nullptr);
   if (cache_) context_.vk.DestroyPipelineCache(context_.device, cache_, nullptr);
@@ -106,10 +124,51 @@ Status PipelineStore::init() {
   r = context_.vk.CreatePipelineLayout(context_.device, &layout, nullptr, &layout_);
   if (r != VK_SUCCESS) return layout_ = VK_NULL_HANDLE, context_.error(r, "making the pipeline layout");
 
-  // Everything works without it.
-  const VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-  if (context_.vk.CreatePipelineCache(context_.device, &cache, nullptr, &cache_) != VK_SUCCESS) cache_ = VK_NULL_HANDLE;
+  make_cache();
   return {};
+}
+
+// Everything works without a cache.
+void PipelineStore::make_cache() {
+  Blob stored = kept_ ? kept_->take(StoredKind::pipelines) : Blob();
+  const bool use =
+      !stored.empty() && is_of_driver(stored, kept_->identity()) && kept_->begin_trial(StoredKind::pipelines, stored);
+  if (use && create_cache(stored))
+    context_.cache_bytes = stored.size();
+  else
+    create_cache({});
+}
+
+bool PipelineStore::create_cache(const Blob& stored) {
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  info.initialDataSize = stored.size();
+  info.pInitialData = stored.empty() ? nullptr : stored.data();
+  if (context_.vk.CreatePipelineCache(context_.device, &info, nullptr, &cache_) == VK_SUCCESS && cache_) return true;
+  cache_ = VK_NULL_HANDLE;
+  return false;
+}
+
+// Empty if the driver does not give it.
+Blob PipelineStore::cache_data() const {
+  const auto get = context_.vk.GetPipelineCacheData;
+  size_t bytes = 0;
+  if (!cache_ || !get || get(context_.device, cache_, &bytes, nullptr) != VK_SUCCESS || bytes == 0) return {};
+  Blob data(bytes);
+  // Incomplete if another thread has made more meanwhile: the next time, then.
+  if (get(context_.device, cache_, &bytes, data.data()) != VK_SUCCESS || bytes > data.size()) return {};
+  data.resize(bytes);
+  return data;
+}
+
+void PipelineStore::keep() {
+  if (!kept_ || !context_.health()) return;
+  const std::lock_guard lock(keep_mutex_);
+  kept_->end_trial();
+  const uint64_t made = context_.pipelines_created;
+  if (made == kept_pipelines_) return;
+  const Blob data = cache_data();
+  if (is_of_driver(data, kept_->identity())) kept_->keep(StoredKind::pipelines, data);
+  kept_pipelines_ = made;
 }
 
 PipelineStore::Key PipelineStore::key_of(const PipelineRequest& request) {
@@ -203,14 +262,25 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
   return {};
 }
 
+// What no worker has made, for whatever reason, is left for the thread that asked.
+void PipelineStore::create_by_workers(std::vector<Job>& jobs) {
+  std::vector<std::atomic<bool>> begun(jobs.size());
+  workers_(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
+    if (index >= jobs.size() || begun[index].exchange(true)) return;
+    Job& job = jobs[index];
+    const VkResult r =
+        context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
+    if (r == VK_ERROR_DEVICE_LOST) context_.lost.store(true, std::memory_order_relaxed);
+  });
+}
+
 Status PipelineStore::create_batch(std::vector<Job>& jobs) {
-  std::vector<VkComputePipelineCreateInfo> infos;
-  std::vector<VkPipeline> made(jobs.size(), VK_NULL_HANDLE);
-  for (const Job& job : jobs) infos.push_back(job.info);
-  VkResult r = context_.vk.CreateComputePipelines(context_.device, cache_, static_cast<uint32_t>(infos.size()),
-                                                  infos.data(), nullptr, made.data());
-  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].pipeline = made[i];
-  if (r == VK_ERROR_DEVICE_LOST) return context_.error(r, "making pipelines");
+  if (workers_ && jobs.size() > 1) {
+    create_by_workers(jobs);
+    LAPILLI_CHECK(context_.health());
+  } else {
+    LAPILLI_CHECK(create_together(jobs));
+  }
   // Some drivers report a failed batch without saying which, some succeed with a null handle: each on its own then.
   Status status;
   for (Job& job : jobs) {
@@ -222,6 +292,17 @@ Status PipelineStore::create_batch(std::vector<Job>& jobs) {
     if (!refused) break;  // of the others nothing is known
   }
   return status;
+}
+
+Status PipelineStore::create_together(std::vector<Job>& jobs) {
+  std::vector<VkComputePipelineCreateInfo> infos;
+  std::vector<VkPipeline> made(jobs.size(), VK_NULL_HANDLE);
+  for (const Job& job : jobs) infos.push_back(job.info);
+  VkResult r = context_.vk.CreateComputePipelines(context_.device, cache_, static_cast<uint32_t>(infos.size()),
+                                                  infos.data(), nullptr, made.data());
+  for (size_t i = 0; i < jobs.size(); ++i) jobs[i].pipeline = made[i];
+  if (r == VK_ERROR_DEVICE_LOST) return context_.error(r, "making pipelines");
+  return {};
 }
 
 Status PipelineStore::create_alone(Job& job) {

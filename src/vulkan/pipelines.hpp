@@ -13,6 +13,7 @@
 
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
+#include "vulkan/kept.hpp"
 
 namespace lapilli::vulkan {
 
@@ -26,10 +27,14 @@ class Pipeline {
 
 class PipelineStore {
  public:
-  explicit PipelineStore(Context& context) : context_(context) {}
+  // `kept` may be null, and outlives this.
+  explicit PipelineStore(Context& context, Kept* kept = nullptr, Workers workers = {})
+      : context_(context), kept_(kept), workers_(std::move(workers)) {}
   ~PipelineStore();
   Status init();
   Result<std::vector<const Pipeline*>> get(std::span<const PipelineRequest> requests);
+  // See Device::keep_pipelines().
+  void keep();
   [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
   [[nodiscard]] VkDescriptorSetLayout set_layout() const { return set_layout_; }
 
@@ -51,11 +56,20 @@ class PipelineStore {
   static Key key_of(const PipelineRequest& request);
   Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
   Status create_batch(std::vector<Job>& jobs);
+  Status create_together(std::vector<Job>& jobs);
+  void create_by_workers(std::vector<Job>& jobs);
   Status create_alone(Job& job);
   Status create(std::vector<Job>& jobs);
   Error refusal(Job& job, VkResult result, const std::string& what);
+  void make_cache();
+  bool create_cache(const Blob& stored);
+  [[nodiscard]] Blob cache_data() const;
 
   Context& context_;
+  Kept* const kept_;
+  const Workers workers_;
+  std::mutex keep_mutex_;
+  uint64_t kept_pipelines_ = 0;  // so many were made when the cache was kept
   std::mutex mutex_;
   std::condition_variable released_;  // a thread has made what it had claimed, or not
   std::map<Key, Entry> entries_;

@@ -36,7 +36,7 @@ Result<std::unique_ptr<CommandRecording::Impl>> make_recording_impl(Context& con
   if (r != VK_SUCCESS) return impl->pool = VK_NULL_HANDLE, context.error(r, "making a command pool");
   VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
   info.commandPool = impl->pool;
-  info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  info.level = context.secondary ? VK_COMMAND_BUFFER_LEVEL_SECONDARY : VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   info.commandBufferCount = 1;
   r = context.vk.AllocateCommandBuffers(context.device, &info, &impl->commands);
   if (r != VK_SUCCESS) return context.error(r, "allocating a command buffer");
@@ -50,8 +50,10 @@ Status CommandRecording::Impl::begin(VkCommandBufferUsageFlags usage) {
   status = {};
   VkResult r = context->vk.ResetCommandPool(context->device, pool, 0);
   if (r != VK_SUCCESS) return context->error(r, "resetting a command pool");
+  const VkCommandBufferInheritanceInfo outside{VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
   VkCommandBufferBeginInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   info.flags = usage;
+  if (context->secondary) info.pInheritanceInfo = &outside;  // of render passes
   r = context->vk.BeginCommandBuffer(commands, &info);
   if (r != VK_SUCCESS) return context->error(r, "opening a command buffer");
   open = true;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "vulkan/memory_types.hpp"
 #include "vulkan/quirks.hpp"
 
 namespace lapilli::vulkan {
@@ -170,35 +171,17 @@ void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
   c.subgroup_size_control = c.subgroup_size_control && size.subgroupSizeControl;
 }
 
-// The largest device-local heap (of several equal ones the first), or the largest at all.
 void copy_memory(const Instance& instance, Snapshot& s) {
   instance.vk.GetPhysicalDeviceMemoryProperties(s.handle, &s.memory);
   auto& m = s.memory;
   m.memoryTypeCount = std::min<uint32_t>(m.memoryTypeCount, VK_MAX_MEMORY_TYPES);
   m.memoryHeapCount = std::min<uint32_t>(m.memoryHeapCount, VK_MAX_MEMORY_HEAPS);
-  uint64_t best = 0;
-  bool best_local = false;
-  for (uint32_t i = 0; i < m.memoryHeapCount; ++i) {
-    const bool local = m.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
-    if (std::pair(local, m.memoryHeaps[i].size) <= std::pair(best_local, best)) continue;
-    s.main_heap = i;
-    best = m.memoryHeaps[i].size;
-    best_local = local;
-  }
-  // An APU may call 256 MiB its own and work in the host's memory all the same.
-  if (s.caps.type == DeviceType::integrated && best_local && best < (uint64_t{1} << 30)) {
-    for (uint32_t i = 0; i < m.memoryHeapCount; ++i) {
-      if (m.memoryHeaps[i].size > best) s.main_heap = i, best = m.memoryHeaps[i].size;
-    }
-  }
-  s.caps.heap_bytes = best;
-  bool host_visible = false;
-  for (uint32_t i = 0; i < m.memoryTypeCount; ++i) {
-    if (!(m.memoryTypes[i].propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)) continue;
-    host_visible = true;
-    // A discrete GPU's memory may be visible through its bus, but the host reads it very slowly.
-    if (m.memoryTypes[i].heapIndex == s.main_heap && s.caps.type != DeviceType::discrete) s.caps.unified_memory = true;
-  }
+  s.main_heap = main_heap_of(m, s.caps.type);
+  s.caps.heap_bytes = m.memoryHeapCount ? m.memoryHeaps[s.main_heap].size : 0;
+  s.caps.unified_memory = is_unified(m, s.caps.type);
+  const bool host_visible = std::any_of(m.memoryTypes, m.memoryTypes + m.memoryTypeCount, [](const auto& type) {
+    return (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+  });
   if (!host_visible && s.refusal.empty()) s.refusal = "it has no memory that the host can map";
 }
 

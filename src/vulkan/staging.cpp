@@ -109,6 +109,15 @@ Status Staging::read(const Buffer::Impl& buffer, uint64_t offset, std::span<std:
   return {};
 }
 
+// One with a copy that was given up on stays.
+void Staging::trim() {
+  const std::lock_guard lock(mutex_);
+  for (auto* lane : {up_.get(), down_.get()}) {
+    const bool pending = std::any_of(lane->halves.begin(), lane->halves.end(), [](const Half& h) { return h.ticket; });
+    if (!pending) lane->buffer.reset();
+  }
+}
+
 Status Staging::zero(const Buffer::Impl& buffer) {
   const std::lock_guard lock(mutex_);
   Half& half = up_->halves[0];

@@ -24,6 +24,8 @@ class Staging {
   Status write(const Buffer::Impl& buffer, uint64_t offset, std::span<const std::byte> bytes);
   Status read(const Buffer::Impl& buffer, uint64_t offset, std::span<std::byte> bytes);
   Status zero(const Buffer::Impl& buffer);
+  // Gives back the buffers, which the next transfer makes again.
+  void trim();
 
  private:
   struct Half;

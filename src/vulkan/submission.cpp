@@ -43,6 +43,8 @@ class QueueLock {
 
 Status Submitter::init(Options options) {
   options_ = std::move(options);
+  if (options_.append) return append_queue_ = std::make_unique<AppendQueue>(context_), Status{};
+  if (options_.submit) handover_ = std::make_shared<Handover>(options_.submit);
   if (!context_.caps.timeline_semaphore) return {};
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -62,13 +64,14 @@ Submitter::~Submitter() {
     for (const Fence& f : *fences) context_.vk.DestroyFence(context_.device, f.handle, nullptr);
 }
 
-Result<Submitter::Fences::iterator> Submitter::acquire_fence() {
+Result<std::optional<Submitter::Fences::iterator>> Submitter::acquire_fence() {
+  if (timeline_) return std::optional<Fences::iterator>();
   const std::lock_guard lock(fence_mutex_);
   for (auto it = idle_.begin(); it != idle_.end(); ++it) {
     if (it->waiters) continue;
     const VkResult r = context_.vk.ResetFences(context_.device, 1, &it->handle);
     if (r != VK_SUCCESS) return context_.error(r, "resetting a fence");
-    return it;
+    return std::optional(it);
   }
   const auto fence = idle_.emplace(idle_.end());
   const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
@@ -77,24 +80,42 @@ Result<Submitter::Fences::iterator> Submitter::acquire_fence() {
     idle_.erase(fence);
     return context_.error(r, "making a fence");
   }
-  return fence;
+  return std::optional(fence);
 }
 
-Result<Ticket> Submitter::submit(std::span<const VkCommandBuffer> buffers) {
-  const std::lock_guard lock(submit_mutex_);
-  LAPILLI_CHECK(context_.health());
-  if (timeline_) return submit_locked(buffers, VK_NULL_HANDLE);
-  LAPILLI_TRY(const auto fence, acquire_fence());
-  LAPILLI_TRY(const Ticket ticket, submit_locked(buffers, fence->handle));
+// Whoever asks from now on may know of it.
+void Submitter::issue(Ticket ticket, std::optional<Fences::iterator> fence) {
+  ++context_.submissions;
   const std::lock_guard lists(fence_mutex_);
-  fence->ticket = ticket;
-  pending_.splice(pending_.end(), idle_, fence);
+  if (fence) {
+    (*fence)->ticket = ticket;
+    pending_.splice(pending_.end(), idle_, *fence);
+  }
   context_.submitted.store(ticket, std::memory_order_release);
+}
+
+Result<Ticket> Submitter::submit(std::span<const VkCommandBuffer> buffers, double expected_us) {
+  const std::lock_guard lock(submit_mutex_);
+  LAPILLI_CHECK(health());
+  if (append_queue_) return queue_for_host(buffers, expected_us);
+  return handover_ ? submit_through_host(buffers) : submit_to_queue(buffers);
+}
+
+Result<Ticket> Submitter::submit_to_queue(std::span<const VkCommandBuffer> buffers) {
+  LAPILLI_TRY(const auto fence, acquire_fence());
+  const Ticket ticket = last() + 1;
+  VkResult r = VK_SUCCESS;
+  {
+    const QueueLock queue(options_.lock, options_.unlock);
+    if (queue.failed()) return fail(ErrorCode::internal, "the host's queue lock failed with an exception");
+    r = submit_now(buffers, ticket, fence ? (*fence)->handle : VK_NULL_HANDLE);
+  }
+  if (r != VK_SUCCESS) return context_.error(r, "submitting work");
+  issue(ticket, fence);
   return ticket;
 }
 
-Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers, VkFence fence) {
-  const Ticket ticket = context_.submitted.load(std::memory_order_relaxed) + 1;
+VkResult Submitter::submit_now(std::span<const VkCommandBuffer> buffers, Ticket ticket, VkFence fence) {
   VkTimelineSemaphoreSubmitInfo values{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
   values.signalSemaphoreValueCount = 1;
   values.pSignalSemaphoreValues = &ticket;
@@ -106,16 +127,65 @@ Result<Ticket> Submitter::submit_locked(std::span<const VkCommandBuffer> buffers
     info.signalSemaphoreCount = 1;
     info.pSignalSemaphores = &timeline_;
   }
-  VkResult r = VK_SUCCESS;
-  {
-    const QueueLock queue(options_.lock, options_.unlock);
-    if (queue.failed()) return fail(ErrorCode::internal, "the host's queue lock failed with an exception");
-    r = context_.vk.QueueSubmit(context_.queue, 1, &info, fence);
-  }
-  if (r != VK_SUCCESS) return context_.error(r, "submitting work");
-  ++context_.submissions;
-  if (timeline_) context_.submitted.store(ticket, std::memory_order_release);
+  return context_.vk.QueueSubmit(context_.queue, 1, &info, fence);
+}
+
+// The ticket counts as submitted before the host is called: from then on only the host knows.
+Result<Ticket> Submitter::submit_through_host(std::span<const VkCommandBuffer> buffers) {
+  LAPILLI_TRY(const auto fence, acquire_fence());
+  const Ticket ticket = last() + 1;
+  HostSubmission* const submission = handover_->prepare({.ticket = ticket,
+                                                         .buffers = {buffers.begin(), buffers.end()},
+                                                         .timeline = timeline_,
+                                                         .fence = fence ? (*fence)->handle : VK_NULL_HANDLE});
+  issue(ticket, fence);
+  LAPILLI_CHECK(handover_->hand(submission));
+  LAPILLI_CHECK(health());
   return ticket;
+}
+
+Result<Ticket> Submitter::queue_for_host(std::span<const VkCommandBuffer> buffers, double expected_us) {
+  const Ticket ticket = last() + 1;
+  append_queue_->add(ticket, buffers, expected_us);
+  issue(ticket, std::nullopt);
+  return ticket;
+}
+
+namespace {
+
+Error not_appended(const std::string& name) {
+  return fail(ErrorCode::invalid_argument, "%s was not adopted for appending (lapilli_host_device.append)",
+              name.c_str());
+}
+
+}  // namespace
+
+Result<Appended> Submitter::append(VkCommandBuffer into, uint64_t budget_us) {
+  if (!append_queue_) return not_appended(context_.name);
+  if (!into) return fail(ErrorCode::invalid_argument, "appending needs a command buffer");
+  LAPILLI_CHECK(context_.health());
+  return append_queue_->append(into, budget_us);
+}
+
+Status Submitter::completed(uint64_t serial) {
+  if (!append_queue_) return not_appended(context_.name);
+  return append_queue_->completed(serial);
+}
+
+Status Submitter::dropped(uint64_t serial) {
+  if (!append_queue_) return not_appended(context_.name);
+  return append_queue_->dropped(serial);
+}
+
+Status Submitter::health() {
+  LAPILLI_CHECK(context_.health());
+  const VkResult r = handover_ ? handover_->failure() : VK_SUCCESS;
+  if (r == VK_SUCCESS) return {};
+  if (r == VK_ERROR_DEVICE_LOST) return context_.error(r, "submitting work by the host");
+  return fail(ErrorCode::device_lost,
+              "the host could not submit work for %s (%s, told to lapilli_submission_done): nothing more runs on this "
+              "device; close it and adopt it again",
+              context_.name.c_str(), result_name(r));
 }
 
 void Submitter::complete(Ticket ticket) {
@@ -124,10 +194,14 @@ void Submitter::complete(Ticket ticket) {
   }
 }
 
+// What the host has not submitted yet is not asked for, and what it could not submit is not in use.
 VkResult Submitter::poll_fences() {
+  const Ticket settled = handover_ ? handover_->settled() : last();
   const std::lock_guard lock(fence_mutex_);
-  while (!pending_.empty()) {
-    const VkResult r = context_.vk.GetFenceStatus(context_.device, pending_.front().handle);
+  while (!pending_.empty() && pending_.front().ticket <= settled) {
+    const Ticket before = pending_.front().ticket - 1;
+    const bool failed = handover_ && handover_->skip_failed(before) != before;
+    const VkResult r = failed ? VK_SUCCESS : context_.vk.GetFenceStatus(context_.device, pending_.front().handle);
     if (r != VK_SUCCESS) return r == VK_NOT_READY ? VK_SUCCESS : r;
     complete(pending_.front().ticket);
     idle_.splice(idle_.end(), pending_, pending_.begin());
@@ -136,13 +210,15 @@ VkResult Submitter::poll_fences() {
 }
 
 VkResult Submitter::poll_once() {
+  if (append_queue_) return complete(append_queue_->over()), VK_SUCCESS;
   if (!timeline_) return poll_fences();
   uint64_t value = 0;
   const VkResult r = context_.vk.GetSemaphoreCounterValue(context_.device, timeline_, &value);
   if (r != VK_SUCCESS) return r;
   // Some drivers answer with all ones when the device is gone.
   if (value > context_.submitted.load(std::memory_order_acquire) + 1) return VK_ERROR_DEVICE_LOST;
-  complete(value);
+  // What the host is still submitting is in use, however far the device is.
+  complete(handover_ ? std::min(handover_->skip_failed(value), handover_->settled()) : value);
   return VK_SUCCESS;
 }
 
@@ -154,12 +230,21 @@ Status Submitter::poll() {
   return {};
 }
 
+// The thread that found it out may not have told of it yet.
+bool Submitter::is_over(Ticket ticket) const {
+  const Ticket known = context_.completed.load(std::memory_order_acquire);
+  if (ticket > known) return false;
+  if (context_.trace) context_.trace->finished(known);
+  return true;
+}
+
 Result<bool> Submitter::done(Ticket ticket) {
   if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
-  if (ticket <= context_.completed.load(std::memory_order_acquire)) return true;
+  if (handover_) LAPILLI_CHECK(health());  // also of what no longer occupies the device
+  if (is_over(ticket)) return true;
   LAPILLI_CHECK(context_.health());
   LAPILLI_CHECK(poll());
-  return ticket <= context_.completed.load(std::memory_order_acquire);
+  return is_over(ticket);
 }
 
 VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
@@ -180,6 +265,8 @@ VkResult Submitter::wait_fence(Ticket ticket, uint64_t nanoseconds) {
 
 VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
   ++context_.waits;
+  if (append_queue_) return append_queue_->wait(ticket, slice), VK_TIMEOUT;
+  if (handover_ && handover_->settled() < ticket) return handover_->wait(ticket, slice), VK_TIMEOUT;
   const auto nanoseconds = static_cast<uint64_t>(slice.count());
   if (!timeline_) return wait_fence(ticket, nanoseconds);
   VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
@@ -189,22 +276,28 @@ VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
   return context_.vk.WaitSemaphores(context_.device, &info, nanoseconds);
 }
 
+Error Submitter::gave_up(double seconds) const {
+  if (append_queue_) return append_queue_->stuck(seconds);
+  const bool held = handover_ && handover_->settled() < last();
+  return fail(ErrorCode::timeout, "%s made no progress for %.3g s; %s (the time-out can be set)", context_.name.c_str(),
+              seconds,
+              held ? "the host has not said of all that it was handed that it is submitted (lapilli_submission_done)"
+                   : "it may be hung, or too slow for this work");
+}
+
 Status Submitter::wait_bounded(Ticket ticket, double seconds) {
   // More than thirty years are for ever, and do not overflow in nanoseconds.
   const auto limit = std::chrono::duration<double>(std::min(seconds, 1e9));
   auto since = Clock::now();
   Ticket before = context_.completed.load(std::memory_order_acquire);
   while (true) {
-    if (ticket <= context_.completed.load(std::memory_order_acquire)) return {};
-    LAPILLI_CHECK(context_.health());
+    if (is_over(ticket)) return {};
+    LAPILLI_CHECK(health());
     const auto now = Clock::now();
     const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(limit - (now - since));
     if (left.count() <= 0) {
       context_.stalled.store(true, std::memory_order_relaxed);
-      return fail(ErrorCode::timeout,
-                  "%s made no progress for %.3g s; it may be hung, or too slow for this work (the "
-                  "time-out can be set)",
-                  context_.name.c_str(), seconds);
+      return gave_up(seconds);
     }
     const auto slice = std::min(left, kSlice);
     const VkResult r = wait_slice(ticket, slice);
@@ -225,7 +318,8 @@ Status Submitter::wait_bounded(Ticket ticket, double seconds) {
 
 Status Submitter::wait(Ticket ticket) {
   if (ticket > last()) return fail(ErrorCode::invalid_argument, "no submission has this ticket yet");
-  if (ticket <= context_.completed.load(std::memory_order_acquire)) return {};
+  if (handover_) LAPILLI_CHECK(health());
+  if (is_over(ticket)) return {};
   return wait_bounded(ticket, options_.timeout_s);
 }
 
@@ -238,6 +332,8 @@ bool Submitter::settle() {
 
 bool Submitter::drain(double seconds) noexcept {
   const auto idle = [&] { return context_.completed.load() >= context_.submitted.load(); };
+  // Nobody can append or speak any more.
+  if (append_queue_) return append_queue_->give_up();
   try {
     if (!context_.lost && !context_.stalled && wait_bounded(last(), seconds)) return true;
   } catch (...) {  // no memory for an error's message

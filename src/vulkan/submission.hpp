@@ -1,4 +1,5 @@
-// The queue: submissions in order, each with a ticket that a timeline semaphore (or a fence) tells to be done.
+// The queue: submissions in order, each with a ticket that a timeline semaphore (or a fence) tells to be done. The host
+// may submit instead of us (Handover), or take what waits into its own command buffers (AppendQueue).
 #pragma once
 
 #include <atomic>
@@ -7,10 +8,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
+#include "vulkan/append_queue.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
+#include "vulkan/handover.hpp"
 
 namespace lapilli::vulkan {
 
@@ -19,13 +23,19 @@ class Submitter {
   struct Options {
     std::function<void()> lock, unlock;  // around every use of the queue; both or none
     double timeout_s = 30;
+    Handover::Callback submit;  // instead of the queue
+    bool append = false;        // instead of any submission
   };
   explicit Submitter(Context& context) : context_(context) {}
   ~Submitter();
   Status init(Options options);
 
-  // One vkQueueSubmit. On an error nothing was submitted.
-  Result<Ticket> submit(std::span<const VkCommandBuffer> buffers);
+  // One vkQueueSubmit, ours or the host's. On an error nothing was submitted. `expected_us`: 0 if unknown.
+  Result<Ticket> submit(std::span<const VkCommandBuffer> buffers, double expected_us = 0);
+  // See Device.
+  Result<Appended> append(VkCommandBuffer into, uint64_t budget_us);
+  Status completed(uint64_t serial);
+  Status dropped(uint64_t serial);
   Result<bool> done(Ticket ticket);
   Status wait(Ticket ticket);
   [[nodiscard]] Ticket last() const { return context_.submitted.load(std::memory_order_acquire); }
@@ -45,11 +55,20 @@ class Submitter {
     int waiters = 0;  // threads inside vkWaitForFences
   };
   using Fences = std::list<Fence>;  // nodes move between the lists, so that nothing is allocated once work is submitted
-  Result<Ticket> submit_locked(std::span<const VkCommandBuffer> buffers, VkFence fence);
-  Result<Fences::iterator> acquire_fence();
+  Result<Ticket> submit_to_queue(std::span<const VkCommandBuffer> buffers);
+  Result<Ticket> submit_through_host(std::span<const VkCommandBuffer> buffers);
+  Result<Ticket> queue_for_host(std::span<const VkCommandBuffer> buffers, double expected_us);
+  VkResult submit_now(std::span<const VkCommandBuffer> buffers, Ticket ticket, VkFence fence);
+  // Where there is no timeline.
+  Result<std::optional<Fences::iterator>> acquire_fence();
+  void issue(Ticket ticket, std::optional<Fences::iterator> fence);
+  // Not only of the device: what the host could not submit is lost for good.
+  Status health();
+  [[nodiscard]] Error gave_up(double seconds) const;
   VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
   VkResult wait_fence(Ticket ticket, uint64_t nanoseconds);
   void complete(Ticket ticket);
+  [[nodiscard]] bool is_over(Ticket ticket) const;
   VkResult poll_once();
   VkResult poll_fences();
   Status wait_bounded(Ticket ticket, double seconds);
@@ -60,6 +79,8 @@ class Submitter {
   std::mutex submit_mutex_;  // order of submissions
   std::mutex fence_mutex_;   // the two lists; never held while the driver blocks
   Fences pending_, idle_;
+  std::shared_ptr<Handover> handover_;         // where the host submits
+  std::unique_ptr<AppendQueue> append_queue_;  // where it appends
 };
 
 }  // namespace lapilli::vulkan

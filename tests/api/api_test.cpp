@@ -20,6 +20,8 @@ TEST(Api, VersionIsTheHeaders) {
   const std::string version = std::to_string(LAPILLI_VERSION_MAJOR) + "." + std::to_string(LAPILLI_VERSION_MINOR) +
                               "." + std::to_string(LAPILLI_VERSION_PATCH);
   EXPECT_EQ(lapilli_version(), version);
+  EXPECT_EQ(lapilli_version_number(), LAPILLI_VERSION_NUMBER);
+  EXPECT_GE(lapilli_version_number(), LAPILLI_MAKE_VERSION(0, 2, 0));
 }
 
 TEST(Api, StatusNames) {

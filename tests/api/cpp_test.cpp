@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "lapilli/lapilli.hpp"
@@ -95,6 +98,56 @@ TEST(CppDevice, StreamsAndKnowsPieces) {
   lapilli::ModelOptions limits;
   limits.memory_limit = 1000;
   EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
+}
+
+// A file in memory, closed by its end.
+class CppReader final : public lapilli::FileReader {
+ public:
+  CppReader(std::string content, int& open) : content_(std::move(content)), open_(open) { ++open_; }
+  ~CppReader() override { --open_; }
+  CppReader(const CppReader&) = delete;
+  CppReader& operator=(const CppReader&) = delete;
+  uint64_t size() const override { return content_.size(); }
+  lapilli_status read(uint64_t offset, void* to, uint64_t bytes, uint64_t& done) override {
+    done = content_.copy(static_cast<char*>(to), bytes, offset);
+    return LAPILLI_OK;
+  }
+
+ private:
+  std::string content_;
+  int& open_;
+};
+
+TEST(CppDevice, FilesOfTheProgram) {
+  using Opened = lapilli::Result<std::unique_ptr<lapilli::FileReader>>;
+  int open = 0;
+  lapilli::ModelOptions options;
+  options.open_file = [&](const std::string& name) -> Opened {
+    std::ifstream file(kModel + "/" + name, std::ios::binary);
+    if (!file) return lapilli::Error(LAPILLI_NOT_FOUND, "none");
+    std::string content{std::istreambuf_iterator<char>(file), {}};
+    return std::unique_ptr<lapilli::FileReader>(new CppReader(std::move(content), open));
+  };
+  const auto device = lapilli::Device::open().value();
+  auto model = lapilli::Model::load(device, "pak", options).value();
+  EXPECT_EQ(open, 0);
+  const std::string text = model.translate({"Where is the station?"}).value()[0].text();
+  EXPECT_EQ(text, "Où est la gare ?");
+  options.open_file = [](const std::string&) -> Opened { throw std::runtime_error("not today"); };
+  EXPECT_THROW((void)lapilli::Model::load(device, "pak", options), std::runtime_error);
+  options.open_file = [](const std::string&) -> Opened { return lapilli::Error(LAPILLI_CANCELLED, "no"); };
+  EXPECT_EQ(lapilli::Model::load(device, "pak", options).error().status(), LAPILLI_CANCELLED);
+
+  options = {};
+  std::map<std::string, std::string> files;
+  for (const char* name : {"config.json", "generation_config.json", "model.safetensors", "source.spm", "target.spm",
+                           "tokenizer_config.json", "vocab.json"}) {
+    std::ifstream file(kModel + "/" + name, std::ios::binary);
+    files[name] = {std::istreambuf_iterator<char>(file), {}};
+    options.parts.push_back(lapilli::FilePart::in_memory(name, files[name].data(), files[name].size()));
+  }
+  auto other = lapilli::Model::load(device, "", options).value();
+  EXPECT_EQ(other.translate({"Where is the station?"}).value()[0].text(), text);
 }
 
 TEST(CppDevice, CancelledResults) {

@@ -55,4 +55,21 @@ TEST(CppDeviceShared, OptionsOfDeviceAndModelArrive) {
             "Où est la gare ?");
 }
 
+TEST(CppDeviceShared, HostsAreAdoptedByTheirHandles) {
+  const auto adopted = lapilli::Device::adopt(lapilli_default_host_device());
+  ASSERT_FALSE(adopted.ok());
+  EXPECT_EQ(adopted.error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_NE(adopted.error().message().find("VkDevice is missing"), std::string::npos);
+  EXPECT_EQ(lapilli::device_requirements(nullptr, nullptr, nullptr).error().status(), LAPILLI_INVALID_ARGUMENT);
+
+  lapilli::DeviceOptions options;
+  options.low_priority = options.debug_names = options.ignore_environment = true;
+  const auto own = lapilli::Device::open(options).value();
+  int something = 0;
+  EXPECT_EQ(own.append(&something, 1).error().status(), LAPILLI_INVALID_ARGUMENT);
+  ASSERT_TRUE(own.completed(1).has_value());
+  EXPECT_NE(own.completed(1)->message().find("was not adopted for appending"), std::string::npos);
+  EXPECT_TRUE(own.dropped(1).has_value());
+}
+
 }  // namespace

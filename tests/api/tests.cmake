@@ -4,4 +4,36 @@ gtest_discover_tests(test_api TEST_PREFIX api. TEST_FILTER "-*Device*:*WithoutDr
 add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*)
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "Running 0 tests"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
-lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device* LABELS fast sanitize threads)
+lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices* LABELS fast sanitize threads)
+lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
+lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
+  LABELS slow TIMEOUT 1200)
+lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS slow sanitize threads)
+# The code of the pages about embedding, as C and as C++; that of the first one runs.
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/embedding*.md)
+foreach(page IN LISTS pages)
+  get_filename_component(name ${page} NAME_WE)
+  string(REPLACE "-" "_" id ${name})
+  foreach(language c cpp)
+    set(code ${CMAKE_CURRENT_BINARY_DIR}/pages/${id}.${language})
+    set(more)
+    if(name STREQUAL "embedding")
+      set(more ${CMAKE_CURRENT_SOURCE_DIR}/api/embedding_main.inc)
+    endif()
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/pages)
+    add_custom_command(OUTPUT ${code}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/api/page-code ${code} ${page} ${more}
+      DEPENDS ${page} ${CMAKE_CURRENT_SOURCE_DIR}/api/page-code ${more} VERBATIM)
+    if(more)
+      add_executable(page_${id}_${language} ${code})
+      lapilli_gpu_test(api.page.${language} COMMAND page_${id}_${language} ${PROJECT_SOURCE_DIR}/models/en-fr
+        LABELS fast sanitize)
+    else()
+      add_library(page_${id}_${language} OBJECT ${code})
+      target_compile_options(page_${id}_${language} PRIVATE -Wno-unused-function)  # they are for who reads the page
+    endif()
+    target_link_libraries(page_${id}_${language} PRIVATE lapilli lapilli_options)
+    set_target_properties(page_${id}_${language} PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF CXX_STANDARD 17)
+    set_property(GLOBAL APPEND PROPERTY LAPILLI_PROGRAMS_sanitize page_${id}_${language})
+  endforeach()
+endforeach()

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {

@@ -28,7 +28,7 @@ inline Spawn lapilli(std::vector<std::string> arguments) {
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // What the user's environment says must not matter here.
-  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere"};
+  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere", "LAPILLI_NO_CACHE=1"};
   return spawn;
 }
 

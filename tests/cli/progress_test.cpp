@@ -9,7 +9,7 @@ Spawn at_terminal(const std::string& line, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"/bin/sh", "-c", line, "sh", program(), "translate"});
   Spawn spawn;
   spawn.arguments = std::move(arguments);
-  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere"};
+  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere", "LAPILLI_NO_CACHE=1"};
   spawn.terminal_err = true;
   return spawn;
 }

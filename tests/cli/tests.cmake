@@ -13,11 +13,12 @@ endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
-set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*)
+set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
-lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS fast)
+lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS slow TIMEOUT 1200)
+lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
 lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
 lapilli_gpu_test(cli.first_inputs COMMAND test_cli --gtest_filter=*DeviceFirstInputs* LABELS slow)
@@ -25,3 +26,9 @@ lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS 
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
   FAIL_REGULAR_EXPRESSION "Running 0 tests")
 lapilli_gpu_test(cli.small_memory COMMAND test_cli --gtest_filter=*SmallMemory* PROFILES heap=16 LABELS fast)
+# A device that says a wrong subgroup size: the doctor finds the kernels that believe it. Elsewhere it finds nothing.
+lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick DRIVERS lavapipe swiftshader LABELS slow)
+lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick PROFILES memory-mali android-2022 LABELS slow)
+lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "type=integrated,subgroupSize=64" LABELS fast)
+set_tests_properties("cli.doctor.lied.lavapipe.type=integrated,subgroupSize=64" PROPERTIES
+  PASS_REGULAR_EXPRESSION "matmul/lanes.*Please report it")

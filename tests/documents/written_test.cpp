@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "documents/document.hpp"
 
 namespace lapilli::documents {

@@ -2,8 +2,8 @@
 # to say); the others are pure.
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
-# The engine, company of inputs and what devices are given have runs of their own.
-set(separate *Faults*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*)
+# The engine, company of inputs, what is pumped and what devices are given have runs of their own.
+set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
@@ -18,6 +18,10 @@ set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*Fro
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
   MASKS small-bindings LABELS slow)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
+# What is pumped, with masks of its own.
+lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full LABELS fast sanitize threads)
+lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationJob* LABELS slow)
+lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full VALIDATE LABELS slow)
 # What devices are given, before the checker of hazards: with masks of its own. A fast part of it; all of it, and where memory
 # is not mapped.
 lapilli_gpu_test(generate.events COMMAND test_generate
@@ -36,7 +40,7 @@ lapilli_gpu_test(generate.sampling COMMAND test_generate
 lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS slow sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)
 # Inputs in random company: 40 orders of arrival, and 500, which take about two minutes on the CPU driver.
-lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS fast sanitize threads)
+lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS slow sanitize threads)
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS slow)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
   DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1800)
@@ -46,3 +50,9 @@ lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=Devi
 # The recorded sentences of the bundled model where a binding holds 64 KiB: the caches of four beams fit none there.
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* MASKS small-bindings LABELS slow
   TIMEOUT 1200)
+# On six devices' memory types: what is not device-local, mapped or coherent there must be staged, flushed and invalidated.
+lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
+  PROFILES memory-adreno memory-mali memory-intel memory-amd-apu memory-discrete-small-bar memory-discrete-large-bar LABELS slow)
+# Where all that the host can map wants flushes.
+lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.OneAtATime
+  PROFILES "heaps=2048L,types=0L:0LVK" "heaps=2048L,types=0LVK" LABELS fast)

@@ -77,8 +77,16 @@ TEST(Schedule, CutsALevelThatCostsMoreThanASegment) {
   const Schedule s = schedule(commands, options);
   EXPECT_EQ(level_of(s), (std::vector<uint32_t>{0, 0, 1, 1, 2, 3}));
   EXPECT_EQ(s.segments, (std::vector<uint32_t>{0, 1, 2, 3}));
-  EXPECT_EQ(s.segment_costs, (std::vector<double>{8, 8, 4, 25}));
+  EXPECT_EQ(s.segment_costs, (std::vector<Cost>{{8, 8, 2}, {8, 8, 2}, {4, 4, 1}, {25, 20, 1}}));
   EXPECT_TRUE(check(commands, s).ok());
+}
+
+TEST(Schedule, ClosesASegmentBeforeItsBytesAreExceeded) {
+  std::vector<Command> commands;
+  for (uint64_t bytes : {4, 4, 4, 20, 2}) commands.push_back(command({arena(0, bytes, Access::read_write)}, 1));
+  ScheduleOptions options;
+  options.segment_bytes = 18;  // what is read and written counts twice
+  EXPECT_EQ(schedule(commands, options).segments, (std::vector<uint32_t>{0, 2, 3, 4}));
 }
 
 TEST(Schedule, OfNothingIsEmpty) {

@@ -15,7 +15,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
-#include <stb/stb_image.h>
+#include <stb_image.h>
 #pragma GCC diagnostic pop
 
 namespace lapilli::image {

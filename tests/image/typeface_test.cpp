@@ -7,7 +7,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::image {

@@ -14,7 +14,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   lapilli_gpu_test(ops.suite COMMAND op_suite
     --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow LABELS fast)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.
-  lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS fast)
+  lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS slow)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
     --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
     DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)

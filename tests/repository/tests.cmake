@@ -15,11 +15,47 @@ add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
 set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest summarize.selftest
   PROPERTIES LABELS fast)
 
+add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp)
+target_link_libraries(without_images PRIVATE lapilli_internal)
+add_test(NAME without_images COMMAND without_images)
+set_tests_properties(without_images PROPERTIES LABELS fast)
+
+find_package(Python3 COMPONENTS Interpreter QUIET)
+if(Python3_FOUND)
+  add_test(NAME manifests COMMAND ${Python3_EXECUTABLE} ${dir}/manifests-test)
+  set_tests_properties(manifests PROPERTIES LABELS fast)
+endif()
+
 add_test(NAME missing.selftest
   COMMAND ${dir}/missing-selftest ${CMAKE_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
     VULKAN_HEADERS_DIR=${VULKAN_HEADERS_DIR}:libvulkan-dev NLOHMANN_JSON_DIR=${NLOHMANN_JSON_DIR}:nlohmann-json3-dev
     STB_DIR=${STB_DIR}:libstb-dev SPIRV_HEADERS_DIR=${SPIRV_HEADERS_DIR}:spirv-headers)
 set_tests_properties(missing.selftest PROPERTIES LABELS fast)
+
+# The shared library, whichever is built: what it exports; and programs made with earlier headers run with it.
+if(NOT WIN32 AND NOT LAPILLI_SANITIZE)
+  get_target_property(kind lapilli TYPE)
+  if(kind STREQUAL SHARED_LIBRARY)
+    add_library(lapilli_shared ALIAS lapilli)
+  else()
+    lapilli_from_objects(lapilli_shared SHARED)
+    lapilli_as_shared(lapilli_shared)
+    set_target_properties(lapilli_shared PROPERTIES OUTPUT_NAME lapilli
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/shared)
+  endif()
+  lapilli_gpu_test(python COMMAND ${dir}/python-test $<TARGET_FILE:lapilli_shared> ${CMAKE_C_COMPILER} TIMEOUT 900)
+  add_test(NAME abi COMMAND ${scripts}/abi $<TARGET_FILE:lapilli_shared>)
+  set_tests_properties(abi PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
+  file(GLOB old_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/data/abi/lapilli-*.h)
+  foreach(header IN LISTS old_headers)
+    get_filename_component(old ${header} NAME)
+    string(REGEX REPLACE "^lapilli-|[.]h$" "" old ${old})
+    add_executable(abi_program_${old} ${dir}/abi/program.c)
+    target_compile_definitions(abi_program_${old} PRIVATE LAPILLI_OLD_HEADER="${header}")
+    target_link_libraries(abi_program_${old} PRIVATE lapilli_shared lapilli_options)
+    lapilli_gpu_test(abi.program_${old} COMMAND abi_program_${old} ${PROJECT_SOURCE_DIR}/models/en-fr LABELS fast)
+  endforeach()
+endif()
 
 if(TARGET lapilli_cli AND EXISTS ${PROJECT_SOURCE_DIR}/include/lapilli/lapilli.h AND NOT LAPILLI_SANITIZE)
   add_test(NAME install
@@ -36,6 +72,15 @@ if(NOT LAPILLI_SANITIZE)
   endforeach()
   add_test(NAME installs.shared COMMAND ${scripts}/installs shared)
   set_tests_properties(installs.shared PROPERTIES LABELS slow RUN_SERIAL TRUE TIMEOUT 1800)
+  # Two builds without a cache: some four minutes on two cores; then seconds.
+  set(packages ${CMAKE_CURRENT_BINARY_DIR}/packages)
+  set(lavapipe ${PROJECT_SOURCE_DIR}/tests/lab/run -d lavapipe)
+  add_test(NAME package.build COMMAND ${dir}/package-test build ${packages})
+  add_test(NAME package.deb COMMAND ${lavapipe} ${dir}/package-test deb ${packages} ${CMAKE_C_COMPILER})
+  add_test(NAME package.archive COMMAND ${lavapipe} ${dir}/package-test archive ${packages} ${CMAKE_C_COMPILER})
+  set_tests_properties(package.build PROPERTIES LABELS slow FIXTURES_SETUP packages RUN_SERIAL TRUE TIMEOUT 3600)
+  set_tests_properties(package.deb package.archive PROPERTIES LABELS slow FIXTURES_REQUIRED packages
+    SKIP_RETURN_CODE 77 TIMEOUT 600)
   foreach(release bookworm trixie)
     add_test(NAME root.${release} COMMAND ${dir}/root-test ${release})
     set_tests_properties(root.${release} PROPERTIES LABELS slow SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 3600)

@@ -56,7 +56,10 @@ WeightPiece piece(const Stored& s, WeightPiece::Kind kind, StoredFormat format, 
   p.format = format;
   p.rows = shape.rows;
   p.k = shape.k;
-  p.bytes = [&s]() -> Result<std::span<const std::byte>> { return std::span<const std::byte>(s.bytes); };
+  p.bytes = [&s](uint64_t offset, uint64_t bytes) {
+    const auto rest = std::span<const std::byte>(s.bytes).subspan(std::min<uint64_t>(offset, s.bytes.size()));
+    return rest.first(std::min<uint64_t>(bytes, rest.size()));
+  };
   return p;
 }
 
@@ -194,7 +197,9 @@ TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("decoder.fc1"));
   const auto before = counting::living();  // with what the device keeps for itself
-  source.pieces[0].bytes = []() -> Result<std::span<const std::byte>> { return fail(ErrorCode::not_found, "gone"); };
+  source.pieces[0].bytes = [](uint64_t, uint64_t) -> Result<std::span<const std::byte>> {
+    return fail(ErrorCode::not_found, "gone");
+  };
   wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().code, ErrorCode::not_found);
@@ -248,9 +253,9 @@ TEST_P(DeviceWeights, TheHostReadsOnWhileTheDeviceUnpacks) {
   LAPILLI_ASSERT_OK(load(matrices.sources));             // proves the kernels
   uint64_t waited = ~uint64_t{0};                        // when the first piece was asked for behind a submission
   for (WeightSource& source : matrices.sources)
-    source.pieces[0].bytes = [&]() -> Result<std::span<const std::byte>> {
+    source.pieces[0].bytes = [&](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
       if (submissions() > 0 && waited == ~uint64_t{0}) waited = waits();
-      return std::span<const std::byte>(matrices.stored.bytes);
+      return std::span<const std::byte>(matrices.stored.bytes).subspan(offset, bytes);
     };
   LAPILLI_ASSERT_VALUE(const auto weights, load(matrices.sources));
   EXPECT_EQ(waited, 0u);

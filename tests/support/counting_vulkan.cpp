@@ -1,6 +1,7 @@
 #include "support/counting_vulkan.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <span>
@@ -24,6 +25,7 @@ struct State {
   Calls calls;
   std::vector<Barrier> barriers;
   std::vector<VkCommandBufferUsageFlags> recordings;
+  std::vector<std::vector<std::byte>> caches;
   std::map<std::string, int64_t> living;
   std::string fail_name;
   VkResult fail_result = VK_SUCCESS;
@@ -35,6 +37,8 @@ struct State {
   std::function<void(VkPhysicalDeviceProperties&)> properties;
   std::function<void()> before_compiling;
   bool hide_extensions = false;
+  Priority priority = Priority::own;
+  uint64_t low_priorities = 0;
   std::vector<VkQueueFamilyProperties> families;
   uint64_t atom = 0;  // pretend to be non-coherent
   uint64_t invalidated = 0;
@@ -212,6 +216,20 @@ struct Special<Tag_CreateComputePipelines> : Plain {
 };
 
 template <>
+struct Special<Tag_CreatePipelineCache> : Plain {
+  static VkResult run(PFN_vkCreatePipelineCache real, VkDevice d, const VkPipelineCacheCreateInfo* info,
+                      const VkAllocationCallbacks* a, VkPipelineCache* out) {
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      const auto* data = static_cast<const std::byte*>(info->pInitialData);
+      s.caches.emplace_back(data, data + info->initialDataSize);
+    }
+    return real(d, info, a, out);
+  }
+};
+
+template <>
 struct Special<Tag_AllocateMemory> : Plain {
   static VkResult run(PFN_vkAllocateMemory real, VkDevice d, const VkMemoryAllocateInfo* info,
                       const VkAllocationCallbacks* a, VkDeviceMemory* out) {
@@ -367,15 +385,46 @@ template <>
 struct Special<Tag_EnumerateDeviceExtensionProperties> : Plain {
   static VkResult run(PFN_vkEnumerateDeviceExtensionProperties real, VkPhysicalDevice d, const char* layer, uint32_t* n,
                       VkExtensionProperties* out) {
-    bool hide = false;
+    bool hide = false, offer = false;
     {
       State& s = state();
       const std::lock_guard lock(s.mutex);
       hide = s.hide_extensions;
+      offer = s.priority != Priority::own && !layer && (!out || *n > 0);
     }
-    if (!hide) return real(d, layer, n, out);
-    *n = 0;
-    return VK_SUCCESS;
+    if (hide) return *n = 0, VK_SUCCESS;
+    if (!offer) return real(d, layer, n, out);
+    if (out) --*n;
+    const VkResult r = real(d, layer, n, out);
+    if (out) std::snprintf(out[*n].extensionName, sizeof out->extensionName, VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME);
+    ++*n;
+    return r;
+  }
+};
+
+template <>
+struct Special<Tag_CreateDevice> : Plain {
+  static VkResult run(PFN_vkCreateDevice real, VkPhysicalDevice d, const VkDeviceCreateInfo* info,
+                      const VkAllocationCallbacks* a, VkDevice* out) {
+    const auto* low = static_cast<const VkDeviceQueueGlobalPriorityCreateInfoKHR*>(info->pQueueCreateInfos->pNext);
+    if (!low) return real(d, info, a, out);
+    {
+      State& s = state();
+      const std::lock_guard lock(s.mutex);
+      s.low_priorities += low->globalPriority == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR;
+      if (s.priority == Priority::refused) return VK_ERROR_NOT_PERMITTED_KHR;
+    }
+    VkDeviceQueueCreateInfo queue = *info->pQueueCreateInfos;
+    queue.pNext = nullptr;
+    std::vector<const char*> extensions(info->ppEnabledExtensionNames,
+                                        info->ppEnabledExtensionNames + info->enabledExtensionCount);
+    std::erase_if(extensions,
+                  [](const char* name) { return std::string(name) == VK_KHR_GLOBAL_PRIORITY_EXTENSION_NAME; });
+    VkDeviceCreateInfo plain = *info;
+    plain.pQueueCreateInfos = &queue;
+    plain.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    plain.ppEnabledExtensionNames = extensions.data();
+    return real(d, &plain, a, out);
   }
 };
 
@@ -519,6 +568,7 @@ const char* const kReplayCalls[] = {kGoesOn,
                                     "vkGetFenceStatus",
                                     "vkGetSemaphoreCounterValue",
                                     "vkResetFences",
+                                    "vkGetQueryPoolResults",
                                     "vkFlushMappedMemoryRanges",
                                     "vkInvalidateMappedMemoryRanges"};
 
@@ -537,6 +587,7 @@ void reset() {
   s.calls.clear();
   s.barriers.clear();
   s.recordings.clear();
+  s.caches.clear();
   s.living.clear();
   s.fail_in = s.fail_times = 0;
   s.failed = s.frozen = s.hidden = s.hollow = s.lost = s.hide_extensions = false;
@@ -544,6 +595,8 @@ void reset() {
   s.fences.clear();
   s.properties = nullptr;
   s.before_compiling = nullptr;
+  s.priority = Priority::own;
+  s.low_priorities = 0;
   s.families.clear();
   s.atom = s.invalidated = s.limit = s.held = 0;
   s.memory.clear();
@@ -586,6 +639,12 @@ std::vector<VkCommandBufferUsageFlags> recordings() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   return s.recordings;
+}
+
+std::vector<std::vector<std::byte>> pipeline_caches() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.caches;
 }
 
 namespace {
@@ -667,6 +726,18 @@ void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change,
   const std::lock_guard lock(s.mutex);
   s.properties = std::move(change);
   s.hide_extensions = hide_extensions;
+}
+
+void pretend_priority(Priority priority) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.priority = priority;
+}
+
+uint64_t low_priorities() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.low_priorities;
 }
 
 void pretend_queue_families(std::vector<VkQueueFamilyProperties> families) {

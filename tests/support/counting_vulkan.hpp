@@ -42,6 +42,9 @@ std::vector<Barrier> barriers();
 // How the command buffers were begun since reset(), in order.
 std::vector<VkCommandBufferUsageFlags> recordings();
 
+// What each pipeline cache since reset() was made of.
+std::vector<std::vector<std::byte>> pipeline_caches();
+
 // Living objects by kind ("Buffer", "Memory"...), only those that are not zero.
 std::map<std::string, int64_t> living();
 
@@ -62,6 +65,11 @@ void lose_silently(bool lost);
 
 // Changes what the devices say about themselves, and hides their extensions. Set before the device is looked at.
 void pretend_properties(std::function<void(VkPhysicalDeviceProperties&)> change, bool hide_extensions = false);
+
+// The devices offer VK_KHR_global_priority, and what asks them for a low one gets it or is refused.
+enum class Priority { own, granted, refused };
+void pretend_priority(Priority priority);
+uint64_t low_priorities();  // devices that asked for it since reset()
 
 // The queue families of the devices, for what only looks at them; empty: their own.
 void pretend_queue_families(std::vector<VkQueueFamilyProperties> families);

@@ -89,7 +89,7 @@ Result<std::vector<double>> host_weight(const WeightSource& source) {
   std::vector<double> words(source.words, 0.0);
   std::copy(source.values.begin(), source.values.end(), words.begin());
   for (const WeightPiece& p : source.pieces) {
-    LAPILLI_TRY(const auto bytes, p.bytes());
+    LAPILLI_TRY(const auto bytes, p.bytes(0, p.rows * p.k * (p.format == StoredFormat::f32 ? 4 : 2)));
     for (uint64_t r = 0; r < p.rows; ++r) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
       for (uint64_t c = 0; c < p.k; ++c) {

@@ -157,5 +157,14 @@ TEST_F(FakeLoader, OutOfMemory) {
   EXPECT_EQ(device.error().code, ErrorCode::out_of_memory);
 }
 
+TEST(DeviceEnvironment, IsIgnoredIfAsked) {
+  const Environment library("LAPILLI_VULKAN_LIBRARY", "/there/is/no/such/loader.so");
+  const Environment mask("LAPILLI_CAPS", "floor");
+  EXPECT_FALSE(Device::create({}).ok());
+  auto device = Device::create({.ignore_environment = true});
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  EXPECT_TRUE((*device)->caps().masks.empty());
+}
+
 }  // namespace
 }  // namespace lapilli::vulkan

@@ -117,23 +117,29 @@ TEST_F(Memory, EachUseHasItsTypesInOrder) {
   EXPECT_THAT(pool_->types_for(MemoryUse::readback, 1u << 4), ElementsAre(4));
 }
 
-TEST_F(Memory, UnifiedMemoryIsMappedAndCached) {
+TEST_F(Memory, UnifiedMemoryIsMappedWhereTheHostNeedsIt) {
   phone();
   using testing::ElementsAre;
-  EXPECT_THAT(pool_->types_for(MemoryUse::device, ~0u), ElementsAre(3, 2, 1, 0));
+  EXPECT_THAT(pool_->types_for(MemoryUse::device, ~0u), ElementsAre(0, 1, 3, 2));
   EXPECT_THAT(pool_->types_for(MemoryUse::upload, ~0u), ElementsAre(1, 3, 2));
   EXPECT_THAT(pool_->types_for(MemoryUse::readback, ~0u), ElementsAre(3, 2, 1));
-  auto r = allocate(100);
-  ASSERT_TRUE(r.ok());
-  EXPECT_NE(r->block->mapped, nullptr);
+  auto device = allocate(100), shared = allocate(100, MemoryUse::shared);
+  ASSERT_TRUE(device.ok() && shared.ok());
+  EXPECT_EQ(device->block->mapped, nullptr);
+  EXPECT_NE(shared->block->mapped, nullptr);
+  fake_.limit = {{0, 16 * kMiB}};  // what lies in a type that can be mapped is
+  device = allocate(16 * kMiB);
+  ASSERT_TRUE(device.ok());
+  EXPECT_NE(device->block->mapped, nullptr);
 }
 
 TEST_F(Memory, StagingMaskLeavesDeviceMemoryUnmapped) {
   phone();
   context_.caps.unified_memory = false;
-  auto device = allocate(100), upload = allocate(100, MemoryUse::upload);
-  ASSERT_TRUE(device.ok() && upload.ok());
+  auto device = allocate(100), shared = allocate(100, MemoryUse::shared), upload = allocate(100, MemoryUse::upload);
+  ASSERT_TRUE(device.ok() && shared.ok() && upload.ok());
   EXPECT_EQ(device->block->mapped, nullptr);
+  EXPECT_EQ(shared->block->mapped, nullptr);
   EXPECT_NE(upload->block->mapped, nullptr);
 }
 

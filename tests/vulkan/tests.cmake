@@ -4,9 +4,11 @@
 gtest_discover_tests(test_vulkan TEST_PREFIX vulkan. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
-  DRIVERS lavapipe swiftshader PROFILES - android-2022 "android-2022,memory=discrete" LABELS fast)
+  PROFILES - android-2022 "android-2022,memory=discrete" LABELS fast)
+lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
+  DRIVERS swiftshader PROFILES - android-2022 "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults* LABELS fast sanitize threads)
-lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* LABELS fast sanitize threads)
+lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* LABELS slow sanitize threads)
 lapilli_gpu_test(vulkan.faults COMMAND test_vulkan --gtest_filter=*DeviceFaults* DRIVERS swiftshader LABELS slow)
 lapilli_gpu_test(vulkan.device COMMAND test_vulkan --gtest_filter=*Device*-*Faults*:*ThreadsShareTheDevice*:*DevicePipelines* VALIDATE
   PROFILES gtx1060 moltenvk-m1 "android-2022,heap=64" "igpu-gen9,memory=noncoherent" LABELS slow)

@@ -145,6 +145,9 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_option(
       "--caps", a.caps,
       "Pretend that the device can do less (floor, small-bindings, no-subgroup, ...) or that a CPU is a GPU (gpu)");
+  command.add_flag("--no-cache", a.no_cache,
+                   "Keep nothing of this device for the next start, and use nothing that was kept; also "
+                   "LAPILLI_NO_CACHE=1");
   command.add_flag("--validation", a.validation, "Switch Vulkan's validation layer on");
   command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
   command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");

@@ -41,7 +41,7 @@ struct TextArguments {
   uint32_t batch = 32;
   uint64_t memory_limit = 0;  // MiB
   bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
-       stream = false;
+       stream = false, no_cache = false;
   bool split = false, no_split = false;
   bool lines = false;
   FileArguments files;

@@ -14,10 +14,10 @@ void print_json(const lapilli_stats& s, double load_ms, double per_token, double
                "{\"load_ms\":%.3f,\"encode_ms\":%.3f,\"decode_ms\":%.3f,\"total_ms\":%.3f,\"ms_per_token\":%.4f,"
                "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
                "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
-               "\"host_bytes_peak\":%llu}\n",
+               "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu}\n",
                load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
                n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
-               n(s.host_bytes_peak));
+               n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes));
 }
 
 void print_table(const lapilli_stats& s, double load_ms, double per_token, double per_step) {
@@ -29,12 +29,12 @@ void print_table(const lapilli_stats& s, double load_ms, double per_token, doubl
                "per token  %10.3f ms, per step %.3f ms\n"
                "other      %10.1f ms: plans, pipelines, tokenizer\n"
                "total      %10.1f ms without loading\n"
-               "pipelines  %10llu made\n"
+               "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n"
                "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n",
                load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
                n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
-               s.total_ms, n(s.pipelines), static_cast<double>(s.device_bytes_peak) / kMiB,
-               static_cast<double>(s.host_bytes_peak) / kMiB);
+               s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases),
+               static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB);
 }
 
 }  // namespace

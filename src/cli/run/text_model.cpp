@@ -3,8 +3,11 @@
 #include <charconv>
 #include <utility>
 
+#include "base/path.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
+#include "cli/run/kept_folder.hpp"
+#include "cli/run/lent_threads.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -57,6 +60,9 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   device.select = arguments_.device;
   device.caps = arguments_.caps;
   device.validation = arguments_.validation;
+  device.cache_directory = kept_folder(arguments_.no_cache);
+  const lapilli_workers threads = lent_threads();
+  device.workers = &threads;
   ModelOptions limits;
   limits.memory_limit = arguments_.memory_limit << 20;
   auto model = Model::load(directory, device, limits);

@@ -5,9 +5,9 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const Files& files) {
   constexpr int32_t kUnknown = 1;
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   RebuiltFamily family;
   family.model_file = "spiece.model";
   family.named = {{"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}, {"unk_token", "<unk>"},  {"sep_token", "[SEP]"},
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const std::string& dire
     LAPILLI_CHECK(add(make_replace_regex(" {2,}", " ")));
     return make_normalizer_sequence(std::move(steps));
   };
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   const int32_t cls = parts.settings.special.cls, sep = parts.settings.special.sep;
   return make_rebuilt(std::move(parts), TemplateOptions{{special_part(cls), first_text(), special_part(sep)},
                                                         {special_part(cls), first_text(), special_part(sep),

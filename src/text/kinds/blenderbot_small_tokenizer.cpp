@@ -186,12 +186,12 @@ Result<std::string> BlenderbotSmallTokenizer::decode_valid(std::span<const int32
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_small_tokenizer(const Files& files) {
   LAPILLI_CHECK(require_case_mapping("Blenderbot-small's tokenizer"));
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
-  const std::string path = directory + "/vocab.json";
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
+  const FileName path = files / "vocab.json";
   LAPILLI_TRY(auto words, Vocabulary::load(path));
-  LAPILLI_TRY(auto ranks, load_merge_ranks(directory + "/merges.txt", true));
+  LAPILLI_TRY(auto ranks, load_merge_ranks(files / "merges.txt", true));
   SpecialTokenSources sources;
   sources.named = {{"bos_token", "__start__"}, {"eos_token", "__end__"},  {"unk_token", "__unk__"},
                    {"sep_token", nullptr},     {"pad_token", "__null__"}, {"cls_token", nullptr},

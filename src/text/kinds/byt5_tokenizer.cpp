@@ -80,9 +80,9 @@ class ByT5Tokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_byt5_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_byt5_tokenizer(const Files& files) {
   constexpr int32_t kPublishedExtraIds = 125;
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const auto listed, config.added_tokens());
   LAPILLI_TRY(const int32_t extra_ids, config.count("extra_ids", listed.empty() ? kPublishedExtraIds : 0));
   SpecialTokenSources sources;

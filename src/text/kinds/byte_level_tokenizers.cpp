@@ -58,8 +58,8 @@ constexpr std::initializer_list<NamedToken> kRobertaTokens = {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   LAPILLI_TRY(auto p, byte_level_pipeline(files, false));
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,
                                                          {{"unk_token", "<|endoftext|>"},
@@ -74,9 +74,9 @@ Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const std::string& direct
   return finish(std::move(p), files, special);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
-  if (files.json) return load_json_tokenizer(directory);
+Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
+  if (files.json) return load_json_tokenizer(from);
   LAPILLI_TRY(auto p, byte_level_pipeline(files, false));
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files, kRobertaTokens, *p.model));
   LAPILLI_TRY(const bool trim, files.config.flag("trim_offsets", true));
@@ -84,16 +84,16 @@ Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const std::string& dir
   return finish(std::move(p), files, special);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   LAPILLI_TRY(auto p, byte_level_pipeline(files, true));
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files, kRobertaTokens, *p.model));
   LAPILLI_TRY(p.post_processor, stored_or_plain(files, special));
   return finish(std::move(p), files, special);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   LAPILLI_TRY(const std::string unknown, files.config.special_token("unk_token", "<unk>"));
   BpeOptions options;
   options.unknown = unknown;
@@ -110,13 +110,13 @@ Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const std::string& 
   return finish(std::move(p), files, special);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   if (!files.json)
     return fail(ErrorCode::not_found,
                 "%s has no tokenizer.json, and its tokenizer_config.json names no class that could "
                 "do without",
-                directory.c_str());
+                from.c_str());
   LAPILLI_TRY(auto p, files.json->pipeline());
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,
                                                          {{"unk_token", ""},
@@ -130,11 +130,11 @@ Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const std::string& direct
   return finish(std::move(p), files, special);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto json, TokenizerJson::load(directory + "/tokenizer.json"));
+Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto json, TokenizerJson::load(from / "tokenizer.json"));
   LAPILLI_TRY(auto p, json.pipeline());
   // Which of its tokens have a part to play stands elsewhere, if anywhere.
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(from));
   PipelineSettings settings;
   settings.pad_left = json.pads_left();
   SpecialIds& s = settings.special;

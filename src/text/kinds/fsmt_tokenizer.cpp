@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/mapped_file.hpp"
-#include "base/path.hpp"
+#include "base/files.hpp"
 #include "text/kinds/languages.hpp"
 #include "text/kinds/moses.hpp"
 #include "text/kinds/own_tokenizers.hpp"
@@ -122,10 +121,10 @@ Result<std::string> FsmtTokenizer::decode_valid(std::span<const int32_t> ids, co
 }
 
 // "langs" of tokenizer_config.json, or of config.json: two codes.
-Result<LanguagePair> read_languages(const std::string& directory) {
+Result<LanguagePair> read_languages(const Files& files) {
   for (const char* name : {"tokenizer_config.json", "config.json"}) {
-    const std::string path = directory + "/" + name;
-    if (!file_is_named(path)) continue;
+    const FileName path = files / name;
+    if (!path.there()) continue;
     LAPILLI_TRY(const std::string text, read_text_file(path));
     const auto json = nlohmann::json::parse(text, nullptr, false);
     if (!json.is_object() || !json.contains("langs")) continue;
@@ -135,19 +134,19 @@ Result<LanguagePair> read_languages(const std::string& directory) {
     return LanguagePair{langs[0].get<std::string>(), langs[1].get<std::string>()};
   }
   return fail(ErrorCode::invalid_data, "%s: neither tokenizer_config.json nor config.json names \"langs\"",
-              directory.c_str());
+              files.c_str());
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const Files& files) {
   LAPILLI_CHECK(require_unicode("FSMT's tokenizer"));
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
-  LAPILLI_TRY(auto source, Vocabulary::load(directory + "/vocab-src.json"));
-  const std::string target_path = directory + "/vocab-tgt.json";
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
+  LAPILLI_TRY(auto source, Vocabulary::load(files / "vocab-src.json"));
+  const FileName target_path = files / "vocab-tgt.json";
   LAPILLI_TRY(auto target, Vocabulary::load(target_path));
-  LAPILLI_TRY(auto ranks, load_merge_ranks(directory + "/merges.txt", false));
-  LAPILLI_TRY(auto languages, read_languages(directory));
+  LAPILLI_TRY(auto ranks, load_merge_ranks(files / "merges.txt", false));
+  LAPILLI_TRY(auto languages, read_languages(files));
   LAPILLI_TRY(const bool lower, config.flag("do_lower_case", false));
 
   SpecialTokenSources sources;

@@ -66,11 +66,11 @@ Result<Encoding> M2M100Tokenizer::surround(const Encoding& first, const Encoding
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
-  const std::string words_path = directory + "/vocab.json";
+Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
+  const FileName words_path = files / "vocab.json";
   LAPILLI_TRY(auto words, Vocabulary::load(words_path));
-  LAPILLI_TRY(auto model, SentencePieceModel::load(directory + "/sentencepiece.bpe.model"));
+  LAPILLI_TRY(auto model, SentencePieceModel::load(files / "sentencepiece.bpe.model"));
 
   LAPILLI_TRY(const std::string set, config.text("language_codes", "m2m100"));
   if (set != "m2m100" && set != "wmt21")

@@ -144,8 +144,8 @@ Result<int32_t> required_id(const Vocabulary& words, const std::string& token, c
   return id;
 }
 
-Result<MarianParts> load_parts(const std::string& directory) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+Result<MarianParts> load_parts(const Files& files) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const std::string eos, config.special_token("eos_token", "</s>"));
   LAPILLI_TRY(const std::string unk, config.special_token("unk_token", "<unk>"));
   LAPILLI_TRY(const std::string pad, config.special_token("pad_token", "<pad>"));
@@ -155,28 +155,27 @@ Result<MarianParts> load_parts(const std::string& directory) {
   LAPILLI_TRY(languages.source, config.text("source_lang", ""));
   LAPILLI_TRY(languages.target, config.text("target_lang", ""));
 
-  LAPILLI_TRY(auto source_model, SentencePieceModel::load(directory + "/source.spm"));
-  LAPILLI_TRY(auto target_model, SentencePieceModel::load(directory + "/target.spm"));
-  const std::string source_path = directory + "/vocab.json";
+  LAPILLI_TRY(auto source_model, SentencePieceModel::load(files / "source.spm"));
+  LAPILLI_TRY(auto target_model, SentencePieceModel::load(files / "target.spm"));
+  const FileName source_path = files / "vocab.json";
   LAPILLI_TRY(auto source_words, Vocabulary::load(source_path));
   std::optional<Vocabulary> target_words;
   if (separate) {
-    const std::string target_path = directory + "/target_vocab.json";
+    const FileName target_path = files / "target_vocab.json";
     LAPILLI_TRY(auto words, Vocabulary::load(target_path));
-    LAPILLI_CHECK(required_id(words, unk, target_path));
+    LAPILLI_CHECK(required_id(words, unk, target_path.path()));
     target_words = std::move(words);
   }
 
   SpecialIds special;
-  LAPILLI_TRY(special.eos, required_id(source_words, eos, source_path));
-  LAPILLI_TRY(special.unk, required_id(source_words, unk, source_path));
-  LAPILLI_TRY(special.pad, required_id(source_words, pad, source_path));
+  LAPILLI_TRY(special.eos, required_id(source_words, eos, source_path.path()));
+  LAPILLI_TRY(special.unk, required_id(source_words, unk, source_path.path()));
+  LAPILLI_TRY(special.pad, required_id(source_words, pad, source_path.path()));
   for (AddedToken& token : extra) {
     if (static_cast<uint64_t>(token.id) >= source_words.size() + 65536)
       return fail(ErrorCode::invalid_data,
                   "%s/tokenizer_config.json: added token %s has id %d, far outside the vocabulary of %zu",
-                  directory.c_str(), quote_text(token.text).c_str(), token.id,
-                  static_cast<size_t>(source_words.size()));
+                  files.c_str(), quote_text(token.text).c_str(), token.id, static_cast<size_t>(source_words.size()));
     token.special = token.special || token.text == eos || token.text == unk || token.text == pad;
   }
   // Behind the listed ones, which may say more about the same tokens.
@@ -195,8 +194,8 @@ Result<MarianParts> load_parts(const std::string& directory) {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(auto parts, load_parts(directory));
+Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const Files& files) {
+  LAPILLI_TRY(auto parts, load_parts(files));
   return std::unique_ptr<Tokenizer>(std::make_unique<MarianTokenizer>(std::move(parts)));
 }
 

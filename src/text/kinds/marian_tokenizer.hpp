@@ -8,6 +8,6 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_marian_tokenizer(const Files& files);
 
 }  // namespace lapilli

@@ -6,9 +6,9 @@
 namespace lapilli {
 namespace {
 
-Result<std::unique_ptr<Tokenizer>> load(const std::string& directory, std::span<const std::string_view> languages,
+Result<std::unique_ptr<Tokenizer>> load(const Files& files, std::span<const std::string_view> languages,
                                         RebuiltFamily family, LanguagePlace place) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   family.model_file = "sentencepiece.bpe.model";
   family.named = {{"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},        {"sep_token", "</s>"},
                   {"pad_token", "<pad>"}, {"cls_token", "<s>"},  {"mask_token", "<mask>", true}};
@@ -16,7 +16,7 @@ Result<std::unique_ptr<Tokenizer>> load(const std::string& directory, std::span<
     return fairseq_model(file, c, languages, path);
   };
   for (const std::string_view code : languages) family.extra.push_back({std::string(code), -1});
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   RebuiltLanguages table;
   table.place = place;
   for (const std::string_view code : languages) table.table.add(code, parts.id(code));
@@ -27,21 +27,21 @@ Result<std::unique_ptr<Tokenizer>> load(const std::string& directory, std::span<
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_mbart_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_mbart_tokenizer(const Files& files) {
   RebuiltFamily family;
   family.normalizer = [](const std::string&, const TokenizerConfig&) -> Result<NormalizerPtr> {
     return NormalizerPtr();
   };
-  return load(directory, mbart_languages(), std::move(family), LanguagePlace::behind_end);
+  return load(files, mbart_languages(), std::move(family), LanguagePlace::behind_end);
 }
 
-Result<std::unique_ptr<Tokenizer>> load_mbart50_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_mbart50_tokenizer(const Files& files) {
   RebuiltFamily family;
   family.normalizer = [](const std::string& charsmap, const TokenizerConfig&) {
     return charsmap_and_single_spaces(charsmap);
   };
   family.split_at_white_space = false;
-  return load(directory, mbart50_languages(), std::move(family), LanguagePlace::first);
+  return load(files, mbart50_languages(), std::move(family), LanguagePlace::first);
 }
 
 }  // namespace lapilli

@@ -4,7 +4,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/path.hpp"
 #include "text/kinds/rebuilt_tokenizer.hpp"
 
 namespace lapilli {
@@ -53,8 +52,8 @@ Result<ModelPtr> convert(const SentencePieceFile& file, const TokenizerConfig& c
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const Files& files) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const auto of_files, config.extra_special_tokens());
   LAPILLI_TRY(const bool legacy, config.flag("legacy_behaviour", false));
   // Version 4, like the published weights, has the mask token behind the languages; version 5 has it in front of them
@@ -77,10 +76,10 @@ Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const std::string& direct
   family.split_at_white_space = false;
   const bool names_languages =
       std::any_of(of_files.begin(), of_files.end(), [](const AddedToken& t) { return is_language(t.text); });
-  if (!names_languages && !file_is_named(directory + "/tokenizer.json")) {
+  if (!names_languages && !(files / "tokenizer.json").there()) {
     for (const std::string_view code : nllb_languages()) family.extra.push_back({std::string(code), -1});
   }
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
 
   RebuiltLanguages languages;
   languages.place = legacy ? LanguagePlace::behind_end : LanguagePlace::first;

@@ -5,10 +5,10 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const Files& files) {
   constexpr int32_t kPublishedOffset = 103;
   constexpr size_t kReplaced = 2;  // padding and end of the model file
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const int32_t offset, config.count("offset", kPublishedOffset));
   LAPILLI_TRY(const std::string sentence_mask, config.special_token("mask_token_sent", "<mask_1>"));
   const auto unused = [](int32_t i) { return format("<unk_%d>", i); };
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const std::string& dir
   family.split_at_white_space = false;
   family.extra.push_back({sentence_mask, -1});
   for (int32_t i = 2; i < offset; ++i) family.extra.push_back({unused(i), -1});
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   const int32_t end = parts.settings.special.eos;
   return make_rebuilt(std::move(parts), TemplateOptions{{first_text(), special_part(end)},
                                                         {first_text(), second_text(), special_part(end)}});

@@ -5,17 +5,16 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/path.hpp"
 #include "text/pipeline/json_components.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
 
-Result<TokenizerFiles> load_tokenizer_files(const std::string& directory) {
-  LAPILLI_TRY(auto config, TokenizerConfig::load(directory));
-  TokenizerFiles files{directory, std::move(config), {}};
-  const std::string path = directory + "/tokenizer.json";
-  if (file_is_named(path)) {
+Result<TokenizerFiles> load_tokenizer_files(const Files& from) {
+  LAPILLI_TRY(auto config, TokenizerConfig::load(from));
+  TokenizerFiles files{from, std::move(config), {}};
+  const FileName path = from / "tokenizer.json";
+  if (path.there()) {
     LAPILLI_TRY(files.json, TokenizerJson::load(path));
   }
   return files;
@@ -104,10 +103,10 @@ Result<PipelineSettings> read_settings(const TokenizerFiles& files, const Specia
 
 Result<ModelPtr> load_bpe_model(const TokenizerFiles& files, const BpeOptions& options) {
   if (!files.json) {
-    const std::string path = files.directory + "/vocab.json";
+    const FileName path = files.from / "vocab.json";
     LAPILLI_TRY(auto vocabulary, Vocabulary::load(path));
-    LAPILLI_TRY(const auto merges, load_merges(files.directory + "/merges.txt"));
-    return make_bpe(std::move(vocabulary), merges, options, path);
+    LAPILLI_TRY(const auto merges, load_merges(files.from / "merges.txt"));
+    return make_bpe(std::move(vocabulary), merges, options, path.path());
   }
   LAPILLI_TRY(const JsonReader model, model_reader(files.json->document(), files.json->path()));
   LAPILLI_TRY(auto vocabulary, read_vocabulary(model));
@@ -118,9 +117,9 @@ Result<ModelPtr> load_bpe_model(const TokenizerFiles& files, const BpeOptions& o
 Result<ModelPtr> load_word_piece_model(const TokenizerFiles& files, const char* vocab_file,
                                        const WordPieceOptions& options) {
   if (!files.json) {
-    const std::string path = files.directory + "/" + vocab_file;
+    const FileName path = files.from / vocab_file;
     LAPILLI_TRY(auto vocabulary, load_vocab_txt(path));
-    return make_word_piece(std::move(vocabulary), options, path);
+    return make_word_piece(std::move(vocabulary), options, path.path());
   }
   LAPILLI_TRY(const JsonReader model, model_reader(files.json->document(), files.json->path()));
   LAPILLI_TRY(auto vocabulary, read_vocabulary(model));

@@ -15,11 +15,11 @@ namespace lapilli {
 
 // The files of a model directory that describe its tokenizer.
 struct TokenizerFiles {
-  std::string directory;
+  Files from;
   TokenizerConfig config;
   std::optional<TokenizerJson> json;  // if there is a tokenizer.json
 };
-Result<TokenizerFiles> load_tokenizer_files(const std::string& directory);
+Result<TokenizerFiles> load_tokenizer_files(const Files& from);
 
 // A special token that a family has by name: a field of the configuration, and its text where no file says otherwise.
 struct NamedToken {

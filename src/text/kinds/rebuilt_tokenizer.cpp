@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/path.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -60,21 +59,21 @@ int32_t RebuiltParts::id(std::string_view token) const {
   return pipeline.model->id(token);
 }
 
-Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig& config, const RebuiltFamily& family) {
+Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, const RebuiltFamily& family) {
   RebuiltParts parts;
   Pipeline& p = parts.pipeline;
   SpecialTokenSources sources;
   sources.extra = family.extra;
   std::string charsmap;
-  if (const std::string json_path = directory + "/tokenizer.json"; file_is_named(json_path)) {
+  if (const FileName json_path = files / "tokenizer.json"; json_path.there()) {
     LAPILLI_TRY(const auto json, TokenizerJson::load(json_path));
     LAPILLI_TRY(p.model, json.model());
     LAPILLI_TRY(charsmap, json.charsmap());
     LAPILLI_TRY(sources.listed, json.added_tokens());
   } else {
-    const std::string path = directory + "/" + family.model_file;
+    const FileName path = files / family.model_file;
     LAPILLI_TRY(auto file, SentencePieceFile::load(path));
-    LAPILLI_TRY(p.model, family.convert(file, config, path));
+    LAPILLI_TRY(p.model, family.convert(file, config, path.path()));
     charsmap = std::move(file.normalizer.charsmap);
     add_symbols(file, sources.extra);  // what the file says about a token counts
   }

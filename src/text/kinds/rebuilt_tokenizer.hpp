@@ -38,7 +38,7 @@ struct RebuiltParts {
 };
 
 // Errors name the file.
-Result<RebuiltParts> rebuild(const std::string& directory, const TokenizerConfig& config, const RebuiltFamily& family);
+Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, const RebuiltFamily& family);
 
 // The finished tokenizer.
 std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, TemplateOptions post_processor);
@@ -68,13 +68,13 @@ Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerCon
 Result<NormalizerPtr> charsmap_and_single_spaces(const std::string& charsmap);
 
 // Loaders of the families.
-Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_mbart_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_mbart50_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const std::string& directory);
-Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const std::string& directory);
+Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_pegasus_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_mbart_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_mbart50_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_albert_tokenizer(const Files& files);
 
 }  // namespace lapilli

@@ -1,6 +1,5 @@
 #include <utility>
 
-#include "base/path.hpp"
 #include "text/kinds/own_tokenizers.hpp"
 #include "text/sentencepiece/sentencepiece_model.hpp"
 
@@ -44,12 +43,12 @@ class SentencePieceTokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_sentencepiece_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_sentencepiece_tokenizer(const Files& files) {
   const char* const names[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
-  std::string path = directory + "/" + names[0];
+  FileName path = files / names[0];
   for (const char* name : names) {
-    if (!file_is_named(directory + "/" + name)) continue;
-    path = directory + "/" + name;
+    if (!(files / name).there()) continue;
+    path = files / name;
     break;
   }
   LAPILLI_TRY(auto model, SentencePieceModel::load(path));

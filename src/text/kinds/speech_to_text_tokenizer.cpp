@@ -60,10 +60,10 @@ class Speech2TextTokenizer final : public Tokenizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
-  LAPILLI_TRY(auto words, Vocabulary::load(directory + "/vocab.json"));
-  LAPILLI_TRY(auto model, SentencePieceModel::load(directory + "/sentencepiece.bpe.model"));
+Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const Files& files) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
+  LAPILLI_TRY(auto words, Vocabulary::load(files / "vocab.json"));
+  LAPILLI_TRY(auto model, SentencePieceModel::load(files / "sentencepiece.bpe.model"));
   Settings settings;
   LAPILLI_TRY(settings.upper_case, config.flag("do_upper_case", false));
   if (settings.upper_case) LAPILLI_CHECK(require_case_mapping("do_upper_case"));

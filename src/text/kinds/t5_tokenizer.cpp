@@ -5,10 +5,10 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const Files& files) {
   constexpr int32_t kPublishedExtraIds = 100;
   constexpr int32_t kUnknown = 2;
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const int32_t extra_ids, config.count("extra_ids", kPublishedExtraIds));
   const auto extra_id = [](int32_t i) { return format("<extra_id_%d>", i); };
 
@@ -25,7 +25,7 @@ Result<std::unique_ptr<Tokenizer>> load_t5_tokenizer(const std::string& director
     return make_precompiled(charsmap);
   };
   for (int32_t i = extra_ids - 1; i >= 0; --i) family.extra.push_back({extra_id(i), -1});
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   const int32_t end = parts.settings.special.eos;
   return make_rebuilt(std::move(parts),
                       TemplateOptions{{first_text(), special_part(end)},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
 #include "text/kinds/marian_tokenizer.hpp"
 #include "text/kinds/own_tokenizers.hpp"
 #include "text/kinds/pipeline_tokenizers.hpp"
@@ -75,12 +74,12 @@ const TokenizerKind* kind_of_model_type(std::string_view type) {
 
 }  // namespace
 
-Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory, const std::string& family) {
+Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std::string& family) {
   if (const TokenizerKind* kind = kind_of_class(family)) return kind;
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
-  const auto there = [&](const char* file) { return file_is_named(directory + "/" + file); };
+  const auto there = [&](const char* file) { return (files / file).there(); };
   // NLLB shares its model type with M2M100, but not the vocabulary's file.
   if (family == "m2m_100" && !there("vocab.json") && there("sentencepiece.bpe.model"))
     return kind_of_class("NllbTokenizer");
@@ -94,8 +93,8 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const std::string& directory,
     if (!kind.model_types.empty()) known += (known.empty() ? "" : " ") + std::string(kind.model_types);
   }
   return fail(ErrorCode::unsupported, "no tokenizer for model_type %s%s%s (%s); known: %s", quote_text(family).c_str(),
-              name.empty() ? "" : " with tokenizer_class ", name.empty() ? "" : quote_text(name).c_str(),
-              directory.c_str(), known.c_str());
+              name.empty() ? "" : " with tokenizer_class ", name.empty() ? "" : quote_text(name).c_str(), files.c_str(),
+              known.c_str());
 }
 
 }  // namespace lapilli

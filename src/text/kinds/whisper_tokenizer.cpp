@@ -217,8 +217,8 @@ Result<std::vector<WhisperSegment>> WhisperTokenizer::segments(std::span<const i
   return out;
 }
 
-Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   Pipeline p;
   LAPILLI_TRY(p.model, load_bpe_model(files, {}));
   LAPILLI_TRY(const bool prefix_space, files.config.flag("add_prefix_space", false));

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "text/unicode/unicode.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -87,9 +87,9 @@ std::vector<MergeSymbol> merge_symbols(const MergeRanks& ranks, std::vector<Merg
   return Merger(ranks, std::move(symbols)).run();
 }
 
-Result<MergeRanks> load_merge_ranks(const std::string& path, bool comment_first) {
+Result<MergeRanks> load_merge_ranks(const FileName& path, bool comment_first) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
-  LAPILLI_CHECK(check_utf8(text, path));
+  LAPILLI_CHECK(check_utf8(text, path.path()));
   if (text.empty()) return MergeRanks();
   MergeRanks ranks;
   const auto word = [](std::string_view& line) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "text/tokenizer.hpp"
 
@@ -26,7 +27,7 @@ using MergeRanks = std::unordered_map<std::string, uint32_t>;
 
 // merges.txt: a line per merge, two words; nothing counts behind the last line feed. `comment_first`: the first line is
 // none, and lines with more than two words are none either.
-Result<MergeRanks> load_merge_ranks(const std::string& path, bool comment_first);
+Result<MergeRanks> load_merge_ranks(const FileName& path, bool comment_first);
 
 // The pair of lowest rank is merged wherever it stands, from left to right, until no pair has a rank. O(n log n).
 std::vector<MergeSymbol> merge_symbols(const MergeRanks& ranks, std::vector<MergeSymbol> symbols);

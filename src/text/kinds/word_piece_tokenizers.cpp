@@ -29,8 +29,8 @@ Result<Pipeline> bert_pipeline(const TokenizerFiles& files, const char* vocab_fi
 
 }  // namespace
 
-Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   LAPILLI_TRY(auto p, bert_pipeline(files, "vocab.txt"));
   p.decoder = make_word_piece_decoder("##", true);
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,
@@ -48,8 +48,8 @@ Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const std::string& direct
   return std::unique_ptr<Tokenizer>(std::make_unique<PipelineTokenizer>(std::move(p), settings));
 }
 
-Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto files, load_tokenizer_files(directory));
+Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const Files& from) {
+  LAPILLI_TRY(const auto files, load_tokenizer_files(from));
   LAPILLI_TRY(auto p, bert_pipeline(files, "prophetnet.tokenizer"));
   p.decoder = make_word_piece_decoder("##", false);
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,

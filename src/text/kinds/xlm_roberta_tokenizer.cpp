@@ -5,8 +5,8 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const std::string& directory) {
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const Files& files) {
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   RebuiltFamily family;
   family.model_file = "sentencepiece.bpe.model";
   family.named = {{"bos_token", "<s>"},   {"eos_token", "</s>"}, {"unk_token", "<unk>"},  {"sep_token", "</s>"},
@@ -18,7 +18,7 @@ Result<std::unique_ptr<Tokenizer>> load_xlm_roberta_tokenizer(const std::string&
     if (charsmap.empty()) return make_strip(false, true);
     return make_precompiled(charsmap);
   };
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   const int32_t begin = parts.settings.special.bos, end = parts.settings.special.eos;
   return make_rebuilt(std::move(parts), TemplateOptions{{special_part(begin), first_text(), special_part(end)},
                                                         {special_part(begin), first_text(), special_part(end),

@@ -5,10 +5,10 @@
 
 namespace lapilli {
 
-Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const std::string& directory) {
+Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const Files& files) {
   constexpr int32_t kClassType = 2, kPaddingType = 3;
   constexpr int32_t kUnknown = 0;
-  LAPILLI_TRY(const auto config, TokenizerConfig::load(directory));
+  LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
   RebuiltFamily family;
   family.model_file = "spiece.model";
   family.named = {{"bos_token", "<s>"},   {"eos_token", "</s>"},  {"unk_token", "<unk>"},        {"sep_token", "<sep>"},
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Tokenizer>> load_xlnet_tokenizer(const std::string& direc
     return make_normalizer_sequence(std::move(steps));
   };
   family.extra = {{"<eop>", -1}, {"<eod>", -1}};
-  LAPILLI_TRY(auto parts, rebuild(directory, config, family));
+  LAPILLI_TRY(auto parts, rebuild(files, config, family));
   parts.settings.pad_left = true;
   parts.settings.pad_type = kPaddingType;
   const int32_t sep = parts.settings.special.sep, cls = parts.settings.special.cls;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "text/vocabulary.hpp"
 
@@ -72,8 +73,8 @@ Result<ModelPtr> make_unigram(std::vector<UnigramPiece> pieces, int32_t unknown,
 Result<ModelPtr> make_word_level(Vocabulary vocabulary, const std::string& unknown, const std::string& where);
 
 // merges.txt: a line per merge, two parts with a space between them; a first line "#version..." is skipped.
-Result<std::vector<Merge>> load_merges(const std::string& path);
+Result<std::vector<Merge>> load_merges(const FileName& path);
 // vocab.txt: a token per line, ids count from 0.
-Result<Vocabulary> load_vocab_txt(const std::string& path);
+Result<Vocabulary> load_vocab_txt(const FileName& path);
 
 }  // namespace lapilli

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/json_depth.hpp"
-#include "base/mapped_file.hpp"
 #include "text/pipeline/json_components.hpp"
 
 namespace lapilli {
@@ -39,7 +39,7 @@ TokenizerJson::TokenizerJson(TokenizerJson&&) noexcept = default;
 TokenizerJson& TokenizerJson::operator=(TokenizerJson&&) noexcept = default;
 TokenizerJson::~TokenizerJson() = default;
 
-Result<TokenizerJson> TokenizerJson::load(const std::string& path) {
+Result<TokenizerJson> TokenizerJson::load(const FileName& path) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
   if (json_nests_too_deep(text))
     return fail(ErrorCode::invalid_data, "%s: nested deeper than %d levels", path.c_str(), kMaxJsonDepth);
@@ -47,7 +47,7 @@ Result<TokenizerJson> TokenizerJson::load(const std::string& path) {
   if (value->is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
   if (!value->is_object())
     return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path.c_str(), value->type_name());
-  return TokenizerJson(path, std::move(value));
+  return TokenizerJson(path.path(), std::move(value));
 }
 
 Result<NormalizerPtr> TokenizerJson::normalizer() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "text/pipeline/pipeline_tokenizer.hpp"
 
@@ -14,7 +15,7 @@ namespace lapilli {
 class TokenizerJson {
  public:
   // Errors name the file: no JSON, nested too deeply, not an object.
-  static Result<TokenizerJson> load(const std::string& path);
+  static Result<TokenizerJson> load(const FileName& path);
   TokenizerJson(TokenizerJson&&) noexcept;
   TokenizerJson& operator=(TokenizerJson&&) noexcept;
   ~TokenizerJson();

@@ -1,7 +1,7 @@
 // merges.txt and vocab.txt.
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "text/pipeline/models.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -10,9 +10,9 @@ namespace {
 
 // Calls f(line, number from 1) for each line of a text file, without its line end.
 template <class F>
-Status for_each_line(const std::string& path, F&& f) {
+Status for_each_line(const FileName& path, F&& f) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
-  LAPILLI_CHECK(check_utf8(text, path));
+  LAPILLI_CHECK(check_utf8(text, path.path()));
   std::string_view rest = text;
   for (size_t number = 1; !rest.empty(); ++number) {
     const size_t end = rest.find('\n');
@@ -26,7 +26,7 @@ Status for_each_line(const std::string& path, F&& f) {
 
 }  // namespace
 
-Result<std::vector<Merge>> load_merges(const std::string& path) {
+Result<std::vector<Merge>> load_merges(const FileName& path) {
   std::vector<Merge> merges;
   LAPILLI_CHECK(for_each_line(path, [&](std::string_view line, size_t number) -> Status {
     if (line.empty() || line.starts_with("#version")) return {};
@@ -41,7 +41,7 @@ Result<std::vector<Merge>> load_merges(const std::string& path) {
   return merges;
 }
 
-Result<Vocabulary> load_vocab_txt(const std::string& path) {
+Result<Vocabulary> load_vocab_txt(const FileName& path) {
   std::vector<std::string> tokens;
   LAPILLI_CHECK(for_each_line(path, [&](std::string_view line, size_t) -> Status {
     tokens.emplace_back(line);

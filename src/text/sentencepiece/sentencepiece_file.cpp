@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/mapped_file.hpp"
+#include "base/files.hpp"
 #include "text/sentencepiece/protobuf_reader.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -103,12 +103,13 @@ std::string read_part(const WireField& field, SentencePieceFile& file) {
 
 }  // namespace
 
-Result<SentencePieceFile> SentencePieceFile::load(const std::string& path) {
-  LAPILLI_TRY(const auto mapped, MappedFile::open(path));
-  const std::string_view content(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
-  if (content.size() > kMaxModelBytes)
-    return fail(ErrorCode::invalid_data, "%s has %zu bytes; SentencePiece models have at most %zu", path.c_str(),
-                content.size(), kMaxModelBytes);
+Result<SentencePieceFile> SentencePieceFile::load(const FileName& path) {
+  LAPILLI_TRY(const auto opened, File::open(path));
+  if (opened.size() > kMaxModelBytes)
+    return fail(ErrorCode::invalid_data, "%s has %llu bytes; SentencePiece models have at most %zu", path.c_str(),
+                static_cast<unsigned long long>(opened.size()), kMaxModelBytes);
+  LAPILLI_TRY(const auto bytes, opened.view(0, opened.size()));
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   SentencePieceFile file;
   std::string problem = content.empty() ? "the file is empty" : "";
   WireReader reader(content);

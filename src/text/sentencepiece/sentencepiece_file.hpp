@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -38,7 +39,7 @@ struct SentencePieceFile {
   Normalizer denormalizer;  // counts if it has a character map
 
   // Errors name the file.
-  static Result<SentencePieceFile> load(const std::string& path);
+  static Result<SentencePieceFile> load(const FileName& path);
 };
 
 }  // namespace lapilli

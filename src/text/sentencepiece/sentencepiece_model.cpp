@@ -180,7 +180,7 @@ Result<std::string> SentencePieceModel::Impl::decode(std::span<const std::string
   return std::move(normalized.text);
 }
 
-Result<SentencePieceModel> SentencePieceModel::load(const std::string& path) {
+Result<SentencePieceModel> SentencePieceModel::load(const FileName& path) {
   LAPILLI_TRY(SentencePieceFile file, SentencePieceFile::load(path));
   const auto prepare = [&]() -> Result<std::unique_ptr<const Impl>> {
     LAPILLI_TRY(PieceTable table, PieceTable::make(std::move(file.pieces), file.byte_fallback));
@@ -190,7 +190,7 @@ Result<SentencePieceModel> SentencePieceModel::load(const std::string& path) {
   };
   auto impl = prepare();
   if (impl) return SentencePieceModel(std::move(impl).value());
-  return std::move(impl).error().in(path + " is not a usable SentencePiece model");
+  return std::move(impl).error().in(path.path() + " is not a usable SentencePiece model");
 }
 
 Result<std::vector<SentencePiece>> SentencePieceModel::encode(std::string_view text) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace lapilli {
@@ -24,7 +25,7 @@ struct SentencePiece {
 class SentencePieceModel {
  public:
   // Errors name the file.
-  static Result<SentencePieceModel> load(const std::string& path);
+  static Result<SentencePieceModel> load(const FileName& path);
 
   SentencePieceModel(SentencePieceModel&&) noexcept;
   SentencePieceModel& operator=(SentencePieceModel&&) noexcept;

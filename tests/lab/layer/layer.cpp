@@ -7,12 +7,15 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "config.hpp"
+#include "memory_types.hpp"
 #include "narrow.hpp"
+#include "pace.hpp"
 
 namespace lapilli::lab {
 namespace {
@@ -36,6 +39,9 @@ constexpr const char* kLayerName = "VK_LAYER_LAPILLI_lab_device";
   X(AllocateMemory)                     \
   X(FreeMemory)                         \
   X(MapMemory)                          \
+  X(UnmapMemory)                        \
+  X(FlushMappedMemoryRanges)            \
+  X(InvalidateMappedMemoryRanges)       \
   X(GetBufferMemoryRequirements)        \
   X2(GetBufferMemoryRequirements2)      \
   X(GetImageMemoryRequirements)         \
@@ -57,8 +63,11 @@ struct Instance {
 };
 
 struct Allocation {
-  uint64_t counted = 0;  // bytes of the device-local heap
-  bool mappable = true;
+  uint64_t counted = 0;  // bytes of the heap that is enforced
+  uint32_t heap = 0;     // of pretended types
+  bool mappable = true, shadowed = false;
+  uint64_t bytes = 0;
+  std::shared_ptr<Shadow> shadow;  // while it is mapped and not coherent
 };
 
 struct Device {
@@ -67,7 +76,7 @@ struct Device {
   PFN_vkGetDeviceProcAddr get_proc = nullptr;
   DEVICE_FUNCTIONS(MEMBER, MEMBER)
   uint64_t heap = ~uint64_t{0};
-  uint64_t used = 0;
+  uint64_t used[VK_MAX_MEMORY_HEAPS] = {};
   std::map<VkDeviceMemory, Allocation> allocations;
 };
 #undef MEMBER
@@ -105,9 +114,10 @@ uint32_t real_type_of(VkPhysicalDevice physical) {
 }
 
 void narrow_requirements(const Device& device, VkMemoryRequirements& requirements) {
-  if (!discrete_memory()) return;
+  const MemoryTypes* const types = MemoryTypes::get();
+  if (!discrete_memory() && !types) return;
   const bool possible = (requirements.memoryTypeBits >> real_type_of(device.physical) & 1) != 0;
-  requirements.memoryTypeBits = possible ? 3 : 0;
+  requirements.memoryTypeBits = !possible ? 0 : types ? types->buffer_bits() : 3;
 }
 
 // ---- what the device says of itself -------------------------------------------------------------------------------
@@ -185,34 +195,57 @@ VKAPI_ATTR VkResult VKAPI_CALL EnumerateDeviceExtensionProperties(VkPhysicalDevi
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
+// What a pretended device makes of a request; false: it has no such type.
+bool pretend(VkMemoryAllocateInfo& info, const Device& device, Allocation& allocation) {
+  if (const MemoryTypes* const types = MemoryTypes::get()) {
+    if (!types->known(info.memoryTypeIndex)) return false;
+    allocation.heap = types->heap_of(info.memoryTypeIndex);
+    allocation.mappable = types->mappable(info.memoryTypeIndex);
+    allocation.shadowed = types->shadowed(info.memoryTypeIndex);
+    info.memoryTypeIndex = real_type_of(device.physical);
+  } else if (discrete_memory()) {
+    allocation.mappable = info.memoryTypeIndex == 1;
+    if (allocation.mappable) allocation.counted = 0;
+    info.memoryTypeIndex = real_type_of(device.physical);
+  }
+  return true;
+}
+
+uint64_t heap_limit(const Device& device, uint32_t heap) {
+  const MemoryTypes* const types = MemoryTypes::get();
+  return types ? types->heap_bytes(heap) : device.heap;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL AllocateMemory(VkDevice h, const VkMemoryAllocateInfo* asked,
                                               const VkAllocationCallbacks* callbacks, VkDeviceMemory* out) {
   VkResult result;
   if (Config::get().fails_now("vkAllocateMemory", result)) return result;
   Device& device = device_of(h);
   VkMemoryAllocateInfo info = *asked;
-  Allocation allocation{info.allocationSize, true};
-  if (discrete_memory()) {
-    allocation.mappable = asked->memoryTypeIndex == 1;
-    if (allocation.mappable) allocation.counted = 0;
-    info.memoryTypeIndex = real_type_of(device.physical);
+  Allocation allocation;
+  allocation.counted = allocation.bytes = info.allocationSize;
+  if (!pretend(info, device, allocation)) {
+    std::fprintf(stderr, "lab: vkAllocateMemory of memory type %u, which there is not\n", asked->memoryTypeIndex);
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
   }
   {
     std::lock_guard lock(state().mutex);
-    if (device.heap != ~uint64_t{0} && device.used + allocation.counted > device.heap) {
+    uint64_t& used = device.used[allocation.heap];
+    const uint64_t limit = heap_limit(device, allocation.heap);
+    if (limit != ~uint64_t{0} && used + allocation.counted > limit) {
       if (Config::get().log())
         std::fprintf(stderr, "lab: out of memory: %llu bytes used, %llu more asked for\n",
-                     static_cast<unsigned long long>(device.used), static_cast<unsigned long long>(allocation.counted));
+                     static_cast<unsigned long long>(used), static_cast<unsigned long long>(allocation.counted));
       return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    device.used += allocation.counted;
+    used += allocation.counted;
   }
   result = device.AllocateMemory(h, &info, callbacks, out);
   std::lock_guard lock(state().mutex);
   if (result == VK_SUCCESS) {
     device.allocations[*out] = allocation;
   } else {
-    device.used -= allocation.counted;
+    device.used[allocation.heap] -= allocation.counted;
   }
   return result;
 }
@@ -223,7 +256,7 @@ VKAPI_ATTR void VKAPI_CALL FreeMemory(VkDevice h, VkDeviceMemory memory, const V
     std::lock_guard lock(state().mutex);
     const auto it = device.allocations.find(memory);
     if (it != device.allocations.end()) {
-      device.used -= it->second.counted;
+      device.used[it->second.heap] -= it->second.counted;
       device.allocations.erase(it);
     }
   }
@@ -243,7 +276,47 @@ VKAPI_ATTR VkResult VKAPI_CALL MapMemory(VkDevice h, VkDeviceMemory memory, VkDe
       return VK_ERROR_MEMORY_MAP_FAILED;
     }
   }
-  return device.MapMemory(h, memory, offset, size, flags, out);
+  result = device.MapMemory(h, memory, offset, size, flags, out);
+  std::lock_guard lock(state().mutex);
+  const auto it = device.allocations.find(memory);
+  if (result != VK_SUCCESS || it == device.allocations.end() || !it->second.shadowed) return result;
+  const uint64_t bytes = size == VK_WHOLE_SIZE ? it->second.bytes - offset : size;
+  it->second.shadow = std::make_shared<Shadow>(*out, bytes, offset);
+  *out = it->second.shadow->bytes();
+  return result;
+}
+
+// Of an allocation that is mapped and not coherent, else null.
+std::shared_ptr<Shadow> shadow_of(const Device& device, VkDeviceMemory memory) {
+  std::lock_guard lock(state().mutex);
+  const auto it = device.allocations.find(memory);
+  return it == device.allocations.end() ? nullptr : it->second.shadow;
+}
+
+VKAPI_ATTR void VKAPI_CALL UnmapMemory(VkDevice h, VkDeviceMemory memory) {
+  Device& device = device_of(h);
+  {
+    std::lock_guard lock(state().mutex);
+    const auto it = device.allocations.find(memory);
+    if (it != device.allocations.end()) it->second.shadow.reset();
+  }
+  device.UnmapMemory(h, memory);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL FlushMappedMemoryRanges(VkDevice h, uint32_t count, const VkMappedMemoryRange* ranges) {
+  const Device& device = device_of(h);
+  for (uint32_t i = 0; i < count; ++i)
+    if (const auto shadow = shadow_of(device, ranges[i].memory)) shadow->flush(ranges[i].offset, ranges[i].size);
+  return device.FlushMappedMemoryRanges(h, count, ranges);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL InvalidateMappedMemoryRanges(VkDevice h, uint32_t count,
+                                                            const VkMappedMemoryRange* ranges) {
+  const Device& device = device_of(h);
+  const VkResult result = device.InvalidateMappedMemoryRanges(h, count, ranges);
+  for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i)
+    if (const auto shadow = shadow_of(device, ranges[i].memory)) shadow->invalidate(ranges[i].offset, ranges[i].size);
+  return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL GetBufferMemoryRequirements(VkDevice h, VkBuffer b, VkMemoryRequirements* out) {
@@ -452,7 +525,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice h, const char*
   if (std::strcmp(name, "vkGetDeviceProcAddr") == 0) return reinterpret_cast<PFN_vkVoidFunction>(get_device_proc);
   const PFN_vkVoidFunction next = device_of(h).get_proc(h, name);
   const PFN_vkVoidFunction ours = next ? our_device_function(name) : nullptr;  // only what the driver has
-  return ours ? ours : next;
+  return paced(h, name, ours ? ours : next);
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance h, const char* name) {

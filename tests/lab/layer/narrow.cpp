@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "memory_types.hpp"
 
 namespace lapilli::lab {
 
@@ -31,6 +32,11 @@ void at_most_3(const char* key, uint32_t (&value)[3]) {
 template <class T>
 void only_bits(const char* key, T& bits) {
   if (config().has(key)) bits &= static_cast<T>(config().number(key));
+}
+
+// Not narrower, but another: to see who believes it.
+void another(const char* key, uint32_t& value) {
+  if (config().has(key)) value = static_cast<uint32_t>(config().number(key));
 }
 
 VkPhysicalDeviceType device_type(const std::string& name) {
@@ -213,12 +219,14 @@ void narrow_property_chain(void* chain) {
     switch (static_cast<int>(s->sType)) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES: {
         auto* p = reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(s);
+        another("subgroupSize", p->subgroupSize);
         only_bits("subgroupOperations", p->supportedOperations);
         only_bits("subgroupStages", p->supportedStages);
         break;
       }
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES: {
         auto* p = reinterpret_cast<VkPhysicalDeviceVulkan11Properties*>(s);
+        another("subgroupSize", p->subgroupSize);
         only_bits("subgroupOperations", p->subgroupSupportedOperations);
         only_bits("subgroupStages", p->subgroupSupportedStages);
         at_most("maxMemoryAllocationSize", p->maxMemoryAllocationSize);
@@ -234,9 +242,19 @@ void narrow_property_chain(void* chain) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES:
         at_most("maxBufferSize", reinterpret_cast<VkPhysicalDeviceMaintenance4Properties*>(s)->maxBufferSize);
         break;
-      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES:
-        at_most("maxBufferSize", reinterpret_cast<VkPhysicalDeviceVulkan13Properties*>(s)->maxBufferSize);
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES: {
+        auto* p = reinterpret_cast<VkPhysicalDeviceVulkan13Properties*>(s);
+        at_most("maxBufferSize", p->maxBufferSize);
+        another("subgroupSize", p->minSubgroupSize);
+        another("subgroupSize", p->maxSubgroupSize);
         break;
+      }
+      case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES: {
+        auto* p = reinterpret_cast<VkPhysicalDeviceSubgroupSizeControlProperties*>(s);
+        another("subgroupSize", p->minSubgroupSize);
+        another("subgroupSize", p->maxSubgroupSize);
+        break;
+      }
       default: break;
     }
   }
@@ -283,6 +301,7 @@ uint32_t real_memory_type(const VkPhysicalDeviceMemoryProperties& driver) {
 }
 
 void narrow(VkPhysicalDeviceMemoryProperties& m) {
+  if (const MemoryTypes* const types = MemoryTypes::get()) return types->show(m);
   if (config().is("memory", "noncoherent")) {
     for (uint32_t i = 0; i < m.memoryTypeCount; ++i) {
       VkMemoryPropertyFlags& flags = m.memoryTypes[i].propertyFlags;
@@ -314,6 +333,10 @@ void narrow_memory_chain(void* chain, const VkPhysicalDeviceMemoryProperties& dr
   for (auto* s = static_cast<VkBaseOutStructure*>(chain); s; s = s->pNext) {
     if (s->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) continue;
     auto* budget = reinterpret_cast<VkPhysicalDeviceMemoryBudgetPropertiesEXT*>(s);
+    if (const MemoryTypes* const types = MemoryTypes::get()) {
+      types->show(*budget);
+      continue;
+    }
     if (discrete_memory()) {
       const uint32_t real_heap = driver.memoryTypes[real_memory_type(driver)].heapIndex;
       std::swap(budget->heapBudget[0], budget->heapBudget[real_heap]);

@@ -1,0 +1,272 @@
+"""Lapilli in Python: Transformer encoder-decoder models on any Vulkan 1.1 device, over the C interface by ctypes.
+
+    model = lapilli.Model()                      # the bundled English-French model
+    print(model.translate(["Where is the station?"])[0].text)
+
+Functions raise lapilli.Error, which says what failed and what to do. A model may be used by several threads at once;
+a call does not hold Python's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import math
+from typing import Callable, Iterable, Optional, Sequence as Texts, Union
+
+from . import _c
+
+__all__ = ["CancelToken", "Cancelled", "Device", "Error", "Model", "Output", "Sequence", "version"]
+
+Progress = Callable[[int, int], Optional[bool]]
+Stream = Callable[[int, str], Optional[bool]]
+Ids = Iterable[int]
+
+
+class Error(Exception):
+    """What failed, where, and what to do; `status` is a lapilli_status of lapilli.h."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Cancelled(Error):
+    """A callback gave False, or a token was cancelled. `outputs` has what was finished; others have an error."""
+
+    def __init__(self, status: int, message: str, outputs: list[Output]) -> None:
+        super().__init__(status, message)
+        self.outputs = outputs
+
+
+@dataclasses.dataclass(frozen=True)
+class Sequence:
+    text: str
+    ids: list[int]  # with the end token
+    score: float
+    token_scores: list[float]  # logarithms of probabilities; NaN for ids that were given
+    cut: bool  # at max_length; its end may be missing
+    repeats: bool  # it ends in a loop, and is no good
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """What became of one input: sequences, best first, or an error."""
+
+    sequences: list[Sequence]
+    error: Optional[Error] = None
+
+    @property
+    def text(self) -> str:
+        """The best text. Raises the input's error."""
+        if self.error:
+            raise self.error
+        return self.sequences[0].text
+
+
+def version() -> str:
+    """Of the library that runs."""
+    return _c.library.lapilli_version().decode()
+
+
+def _last_error(status: int) -> Error:
+    return Error(status, _c.library.lapilli_last_error().decode(errors="replace"))
+
+
+def _check(status: int) -> None:
+    if status != _c.OK:
+        raise _last_error(status)
+
+
+class Device:
+    """A device for any number of models, which then share its memory and its pipelines. Models keep it."""
+
+    def __init__(self, select: str = "", caps: str = "") -> None:
+        options = _c.DeviceOptions.sized()
+        options.select = select.encode()
+        options.caps = caps.encode()
+        self._handle = ctypes.c_void_p()
+        _check(_c.library.lapilli_device_open(ctypes.byref(options), ctypes.byref(self._handle)))
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _c.library.lapilli_device_close(self._handle)
+
+
+class CancelToken:
+    """Ends the calls that were given it; cancel() may come from any thread."""
+
+    def __init__(self) -> None:
+        self._handle = ctypes.c_void_p()
+        _check(_c.library.lapilli_cancel_token_create(ctypes.byref(self._handle)))
+
+    def cancel(self) -> None:
+        _c.library.lapilli_cancel_token_cancel(self._handle)
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _c.library.lapilli_cancel_token_free(self._handle)
+
+
+class _Callbacks:
+    """Python functions as C ones: what they raise is kept, the call is cancelled, and it is raised behind the call."""
+
+    def __init__(self, progress: Optional[Progress], stream: Optional[Stream]) -> None:
+        self.raised: Optional[BaseException] = None
+
+        def on_progress(_user: int, done: int, total: int) -> int:
+            return self._guarded(lambda: progress(done, total))
+
+        def on_stream(_user: int, event: ctypes._Pointer[_c.StreamEvent]) -> int:
+            e = event.contents
+            return self._guarded(lambda: stream(e.input, ctypes.string_at(e.text, e.text_bytes).decode()))
+
+        self.progress = _c.ProgressFunction(on_progress) if progress else _c.ProgressFunction()
+        self.stream = _c.StreamFunction(on_stream) if stream else _c.StreamFunction()
+
+    def _guarded(self, call: Callable[[], Optional[bool]]) -> int:
+        try:
+            return 1 if call() is False else 0
+        except BaseException as raised:  # pylint: disable=broad-except
+            self.raised = raised
+            return 1
+
+
+class Model:
+    """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model."""
+
+    def __init__(self, path: Optional[str] = None, device: Optional[Device] = None, memory_limit: int = 0) -> None:
+        options = _c.ModelOptions.sized()
+        options.memory_limit = memory_limit
+        self._handle = ctypes.c_void_p()
+        _check(
+            _c.library.lapilli_model_load_with(
+                (device or Device())._handle,
+                path.encode() if path else None,
+                ctypes.byref(options),
+                ctypes.byref(self._handle),
+            )
+        )
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            _c.library.lapilli_model_free(self._handle)
+
+    @property
+    def family(self) -> str:
+        return self._info().family.decode()
+
+    @property
+    def device(self) -> str:
+        return self._info().device.decode()
+
+    @property
+    def parameters(self) -> int:
+        return self._info().parameters
+
+    @property
+    def languages(self) -> list[str]:
+        """Of a multilingual model, as its files write them."""
+        count = _c.library.lapilli_model_language_count(self._handle)
+        return [_c.library.lapilli_model_language(self._handle, i).decode() for i in range(count)]
+
+    def translate(self, texts: Texts[str], **options: object) -> list[Output]:
+        """Translates; for the options see generate()."""
+        return self.generate(texts, task="translate", **options)
+
+    def summarize(self, texts: Texts[str], **options: object) -> list[Output]:
+        """Summarizes; for the options see generate()."""
+        return self.generate(texts, task="summarize", **options)
+
+    def generate(
+        self,
+        inputs: Texts[Union[str, Ids]],
+        *,
+        task: str = "",
+        source_language: str = "",
+        target_language: str = "",
+        progress: Optional[Progress] = None,
+        stream: Optional[Stream] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Union[int, float, str, bool],
+    ) -> list[Output]:
+        """Runs texts, or ids with their end token, through the model; the outputs are in the order of the inputs.
+
+        `progress(done, total)` is called after each piece of work and `stream(input, text)` as text comes; False cancels.
+        Further options are fields of lapilli_options (num_beams, max_new_tokens, length_penalty, json, ...).
+        """
+        if isinstance(inputs, (str, bytes)):
+            raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
+        given = (_c.Input * max(1, len(inputs)))()
+        kept = [_c.fill_input(to, item) for to, item in zip(given, inputs)]
+        callbacks = _Callbacks(progress, stream)
+        o = _c.Options.defaults()
+        o.task, o.source_language, o.target_language = task.encode(), source_language.encode(), target_language.encode()
+        o.progress, o.stream = callbacks.progress, callbacks.stream
+        o.cancel_token = cancel_token._handle if cancel_token else None
+        for name, value in options.items():
+            o.set_plain(name, value)
+        result = ctypes.c_void_p()
+        status = _c.library.lapilli_generate(self._handle, given, len(inputs), ctypes.byref(o), ctypes.byref(result))
+        failure = None if status == _c.OK else _last_error(status)
+        del kept
+        try:
+            if callbacks.raised:
+                raise callbacks.raised
+            if failure and not result:
+                raise failure
+            outputs = [_output(result, i) for i in range(len(inputs))]
+        finally:
+            _c.library.lapilli_result_free(result)
+        if failure:
+            raise Cancelled(failure.status, str(failure), outputs)
+        return outputs
+
+    def encode(self, text: str, *, task: str = "", source_language: str = "", target_language: str = "") -> list[int]:
+        """The ids that generate() would give the model for this text, end token included."""
+        given = _c.Input()
+        kept = _c.fill_input(given, text)
+        o = _c.Options.defaults()
+        o.task, o.source_language, o.target_language = task.encode(), source_language.encode(), target_language.encode()
+        count = ctypes.c_size_t()
+        arguments = (self._handle, ctypes.byref(given), ctypes.byref(o))
+        _check(_c.library.lapilli_model_count_tokens(*arguments, ctypes.byref(count)))
+        ids = (ctypes.c_int32 * max(1, count.value))()
+        _check(_c.library.lapilli_model_encode(*arguments, ids, count.value, ctypes.byref(count)))
+        del kept
+        return ids[: count.value]
+
+    def count_tokens(self, text: str, **options: str) -> int:
+        """How many ids encode() gives."""
+        return len(self.encode(text, **options))
+
+    def decode(self, ids: Ids, keep_special: bool = False) -> str:
+        """The text of ids that the model wrote."""
+        given = _c.Input()
+        kept = _c.fill_input(given, ids)
+        size = ctypes.c_size_t()
+        arguments = (self._handle, ctypes.byref(given), int(keep_special))
+        _check(_c.library.lapilli_model_decode(*arguments, None, 0, ctypes.byref(size)))
+        text = ctypes.create_string_buffer(size.value + 1)
+        _check(_c.library.lapilli_model_decode(*arguments, text, size.value + 1, ctypes.byref(size)))
+        del kept
+        return text.value.decode()
+
+    def _info(self) -> _c.ModelInfo:
+        info = _c.ModelInfo.sized()
+        _check(_c.library.lapilli_model_get_info(self._handle, ctypes.byref(info)))
+        return info
+
+
+def _output(result: ctypes.c_void_p, index: int) -> Output:
+    sequences: list[Sequence] = []
+    s = _c.SequenceStruct.sized()
+    while not sequences or len(sequences) < s.sequences:
+        status = _c.library.lapilli_result_get(result, index, len(sequences), ctypes.byref(s))
+        if status != _c.OK:
+            return Output([], _last_error(status))
+        scores = s.token_scores[: s.ids.count] if s.token_scores else [math.nan] * s.ids.count
+        text = ctypes.string_at(s.text, s.text_bytes).decode()
+        ids = s.ids.ids[: s.ids.count] if s.ids.count else []
+        sequences.append(Sequence(text, ids, s.score, scores, s.finish == _c.FINISH_LENGTH, bool(s.repeats)))
+    return Output(sequences)

@@ -1,0 +1,223 @@
+"""lapilli.h for ctypes: structs as of version 0.2, in the header's order, and its functions. Later libraries know by
+struct_size which fields these are."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import pathlib
+import sys
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Iterable, Union
+
+OK = 0
+INPUT_TEXT, INPUT_IDS = 1, 2
+FINISH_LENGTH = 2
+MODEL_DEFAULT = -1
+
+
+class Sized(ctypes.Structure):
+    """A struct that begins with its size."""
+
+    @classmethod
+    def sized(cls):
+        made = cls()
+        made.struct_size = ctypes.sizeof(cls)
+        return made
+
+
+class DeviceOptions(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("validation", c_int32),
+        ("select", c_char_p),
+        ("caps", c_char_p),
+        ("wait_timeout_s", c_double),
+    ]
+
+
+class ModelOptions(Sized):
+    _fields_ = [("struct_size", c_uint32), ("memory_limit", c_uint64)]
+
+
+class ModelInfo(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("has_tokenizer", c_int32),
+        ("directory", c_char_p),
+        ("family", c_char_p),
+        ("device", c_char_p),
+        ("parameters", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("source_vocabulary", c_uint32),
+        ("target_vocabulary", c_uint32),
+        ("max_source_tokens", c_uint32),
+        ("max_target_tokens", c_uint32),
+        ("load_ms", c_double),
+    ]
+
+
+class IdsStruct(ctypes.Structure):
+    _fields_ = [("ids", POINTER(c_int32)), ("count", c_size_t)]
+
+
+class Input(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("kind", c_int32),
+        ("text", c_char_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+    ]
+
+
+class StreamEvent(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("input", c_size_t),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+    ]
+
+
+ProgressFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, c_uint64, c_uint64)
+StreamFunction = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(StreamEvent))
+
+
+class Options(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("num_beams", c_int32),
+        ("num_return_sequences", c_int32),
+        ("max_length", c_int32),
+        ("max_new_tokens", c_int32),
+        ("min_length", c_int32),
+        ("min_new_tokens", c_int32),
+        ("early_stopping", c_int32),
+        ("no_repeat_ngram_size", c_int32),
+        ("decoder_start_token", c_int32),
+        ("forced_bos_token", c_int32),
+        ("forced_eos_token", c_int32),
+        ("length_penalty", c_float),
+        ("repetition_penalty", c_float),
+        ("end_tokens", IdsStruct),
+        ("suppress_tokens", IdsStruct),
+        ("begin_suppress_tokens", IdsStruct),
+        ("bad_words", c_void_p),
+        ("bad_word_count", c_size_t),
+        ("decoder_prompt", IdsStruct),
+        ("json", c_char_p),
+        ("batch", c_uint32),
+        ("steps_in_flight", c_uint32),
+        ("progress", ProgressFunction),
+        ("progress_user", c_void_p),
+        ("task", c_char_p),
+        ("source_language", c_char_p),
+        ("target_language", c_char_p),
+        ("split_sentences", c_int32),
+        ("stream", StreamFunction),
+        ("stream_user", c_void_p),
+        ("input_numbers", POINTER(c_uint64)),
+        ("cancel_token", c_void_p),
+        ("deterministic", c_int32),
+        ("reserved", c_int32),
+    ]
+
+    @classmethod
+    def defaults(cls) -> Options:
+        """lapilli_default_options()."""
+        options = cls.sized()
+        options.length_penalty = options.repetition_penalty = math.nan
+        for name, kind in cls._fields_:
+            if kind is c_int32 and name not in ("deterministic", "reserved"):
+                setattr(options, name, MODEL_DEFAULT)
+        return options
+
+    def set_plain(self, name: str, value: Union[int, float, str, bool]) -> None:
+        """A field that is a number or a text."""
+        kind = dict(self._fields_).get(name)
+        if kind not in (c_int32, c_uint32, c_float, c_char_p) or name in ("struct_size", "reserved"):
+            raise TypeError(f"there is no option {name}")
+        setattr(self, name, value.encode() if isinstance(value, str) else value)
+
+
+class SequenceStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("sequences", c_uint32),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+        ("score", c_float),
+        ("token_scores", POINTER(c_float)),
+        ("pieces", c_size_t),
+        ("finish", c_int32),
+        ("repeats", c_int32),
+        ("word_tokens", c_uint32),
+        ("unknown_tokens", c_uint32),
+        ("lost_address", c_char_p),
+    ]
+
+
+# By their names in lapilli.h, for the test of their layout.
+STRUCTS = {
+    "lapilli_device_options": DeviceOptions,
+    "lapilli_model_options": ModelOptions,
+    "lapilli_model_info": ModelInfo,
+    "lapilli_ids": IdsStruct,
+    "lapilli_input": Input,
+    "lapilli_stream_event": StreamEvent,
+    "lapilli_options": Options,
+    "lapilli_sequence": SequenceStruct,
+}
+
+
+def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
+    """Makes an input of a text or of ids; what is given back must live through the call."""
+    to.struct_size = ctypes.sizeof(Input)
+    if isinstance(item, str):
+        kept = item.encode()
+        to.kind, to.text, to.text_bytes = INPUT_TEXT, kept, len(kept)
+        return kept
+    ids = list(item)
+    array = (c_int32 * max(1, len(ids)))(*ids)
+    to.kind, to.ids.ids, to.ids.count = INPUT_IDS, ctypes.cast(array, POINTER(c_int32)), len(ids)
+    return array
+
+
+def _load() -> ctypes.CDLL:
+    """The library that LAPILLI_LIBRARY names, the one in this package, or the system's."""
+    name = {"win32": "lapilli.dll", "darwin": "liblapilli.dylib"}.get(sys.platform, "liblapilli.so")
+    beside = pathlib.Path(__file__).parent / name
+    return ctypes.CDLL(os.environ.get("LAPILLI_LIBRARY") or (str(beside) if beside.exists() else name))
+
+
+library = _load()
+_FUNCTIONS = {
+    "lapilli_version": (c_char_p, []),
+    "lapilli_last_error": (c_char_p, []),
+    "lapilli_device_open": (c_int32, [POINTER(DeviceOptions), POINTER(c_void_p)]),
+    "lapilli_device_close": (None, [c_void_p]),
+    "lapilli_cancel_token_create": (c_int32, [POINTER(c_void_p)]),
+    "lapilli_cancel_token_cancel": (None, [c_void_p]),
+    "lapilli_cancel_token_free": (None, [c_void_p]),
+    "lapilli_model_load_with": (c_int32, [c_void_p, c_char_p, POINTER(ModelOptions), POINTER(c_void_p)]),
+    "lapilli_model_free": (None, [c_void_p]),
+    "lapilli_model_get_info": (c_int32, [c_void_p, POINTER(ModelInfo)]),
+    "lapilli_model_language_count": (c_size_t, [c_void_p]),
+    "lapilli_model_language": (c_char_p, [c_void_p, c_size_t]),
+    "lapilli_model_encode": (
+        c_int32,
+        [c_void_p, POINTER(Input), POINTER(Options), POINTER(c_int32), c_size_t, POINTER(c_size_t)],
+    ),
+    "lapilli_model_count_tokens": (c_int32, [c_void_p, POINTER(Input), POINTER(Options), POINTER(c_size_t)]),
+    "lapilli_model_decode": (c_int32, [c_void_p, POINTER(Input), c_int32, c_char_p, c_size_t, POINTER(c_size_t)]),
+    "lapilli_generate": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), POINTER(c_void_p)]),
+    "lapilli_result_get": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SequenceStruct)]),
+    "lapilli_result_free": (None, [c_void_p]),
+}
+for _name, (_result, _arguments) in _FUNCTIONS.items():
+    getattr(library, _name).restype = _result
+    getattr(library, _name).argtypes = _arguments

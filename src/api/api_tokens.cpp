@@ -1,0 +1,107 @@
+// The C interface: texts as token ids, and back.
+#include "api/handles.hpp"
+#include "generate/conventions.hpp"
+
+using lapilli::ErrorCode;
+using lapilli::fail;
+using lapilli::Result;
+using lapilli::Status;
+using lapilli::api::guarded;
+
+namespace {
+
+Result<const lapilli::Tokenizer*> tokenizer_of(const lapilli_model* model, const char* function) {
+  if (!model) return fail(ErrorCode::invalid_argument, "%s: model is null", function);
+  if (const lapilli::Tokenizer* tokenizer = model->model->tokenizer()) return tokenizer;
+  const lapilli::Error& why = model->model->tokenizer_error();
+  return fail(ErrorCode::unsupported, "%s: this model takes token ids only, for its tokenizer cannot be used: %s",
+              function, why.message.c_str());
+}
+
+// The caller's input, which must be of this kind.
+Result<lapilli_input> read_one(const lapilli_input* from, int32_t kind, const char* function) {
+  const char* wanted = kind == LAPILLI_INPUT_TEXT ? "a text" : "ids";
+  if (!from) return fail(ErrorCode::invalid_argument, "%s: there is no input; it takes %s", function, wanted);
+  lapilli_input to{};
+  LAPILLI_CHECK(lapilli::api::read_struct(from, to, "lapilli_input"));
+  if (to.kind != kind) {
+    return fail(ErrorCode::invalid_argument, "%s: the input is of kind %d; it takes %s (%d)", function, to.kind, wanted,
+                kind);
+  }
+  const bool lacks = kind == LAPILLI_INPUT_TEXT ? !to.text : !to.ids.ids && to.ids.count != 0;
+  if (lacks) return fail(ErrorCode::invalid_argument, "%s: the input's pointer is null", function);
+  return to;
+}
+
+Result<lapilli::TaskRequest> task_of(const lapilli_options* options) {
+  lapilli::TranslateRequest request;
+  LAPILLI_CHECK(lapilli::api::read_options(options, request));
+  return std::move(request.task);
+}
+
+Result<std::vector<int32_t>> encode_text(const lapilli_model* model, const lapilli_input* input,
+                                         const lapilli_options* options, const char* function) {
+  LAPILLI_TRY(const lapilli::Tokenizer* tokenizer, tokenizer_of(model, function));
+  LAPILLI_TRY(const lapilli_input from, read_one(input, LAPILLI_INPUT_TEXT, function));
+  LAPILLI_TRY(const lapilli::TaskRequest task, task_of(options));
+  LAPILLI_TRY(const lapilli::Conventions conventions, lapilli::find_conventions(*model->model, task));
+  std::string text = conventions.prefix;
+  from.text_bytes == LAPILLI_ZERO_TERMINATED ? text.append(from.text) : text.append(from.text, from.text_bytes);
+  return tokenizer->encode(text, lapilli::encode_options(conventions));
+}
+
+// Whether the caller has room for `needed`; one that only counts (null, no room) does not ask for any.
+Result<bool> check_room(const void* to, size_t capacity, size_t needed, const char* function) {
+  if (!to && capacity == 0) return false;
+  if (!to) return fail(ErrorCode::invalid_argument, "%s: room for %zu at a null pointer", function, capacity);
+  if (capacity >= needed) return true;
+  return fail(ErrorCode::invalid_argument, "%s: there is room for %zu, and %zu are needed", function, capacity, needed);
+}
+
+}  // namespace
+
+extern "C" {
+
+lapilli_status lapilli_model_encode(const lapilli_model* model, const lapilli_input* text,
+                                    const lapilli_options* options, int32_t* ids, size_t capacity, size_t* count) {
+  if (count) *count = 0;
+  return guarded([&]() -> Status {
+    constexpr const char* kFunction = "lapilli_model_encode";
+    if (!count) return fail(ErrorCode::invalid_argument, "%s: count is null", kFunction);
+    LAPILLI_TRY(const auto made, encode_text(model, text, options, kFunction));
+    *count = made.size();
+    LAPILLI_TRY(const bool wanted, check_room(ids, capacity, made.size(), kFunction));
+    if (wanted) std::copy(made.begin(), made.end(), ids);
+    return {};
+  });
+}
+
+lapilli_status lapilli_model_count_tokens(const lapilli_model* model, const lapilli_input* text,
+                                          const lapilli_options* options, size_t* count) {
+  if (count) *count = 0;
+  return guarded([&]() -> Status {
+    constexpr const char* kFunction = "lapilli_model_count_tokens";
+    if (!count) return fail(ErrorCode::invalid_argument, "%s: count is null", kFunction);
+    LAPILLI_TRY(const auto made, encode_text(model, text, options, kFunction));
+    *count = made.size();
+    return {};
+  });
+}
+
+lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_input* ids, int32_t keep_special,
+                                    char* text, size_t capacity, size_t* bytes) {
+  if (bytes) *bytes = 0;
+  return guarded([&]() -> Status {
+    constexpr const char* kFunction = "lapilli_model_decode";
+    if (!bytes) return fail(ErrorCode::invalid_argument, "%s: bytes is null", kFunction);
+    LAPILLI_TRY(const lapilli::Tokenizer* tokenizer, tokenizer_of(model, kFunction));
+    LAPILLI_TRY(const lapilli_input from, read_one(ids, LAPILLI_INPUT_IDS, kFunction));
+    LAPILLI_TRY(const std::string made, tokenizer->decode({from.ids.ids, from.ids.count}, keep_special == 0));
+    *bytes = made.size();
+    LAPILLI_TRY(const bool wanted, check_room(text, capacity, made.size() + 1, kFunction));
+    if (wanted) std::memcpy(text, made.c_str(), made.size() + 1);
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,173 @@
+// Files of the host as lapilli_model_options give them: callbacks, or parts of memory and of what is open.
+#include <utility>
+
+#include "api/handles.hpp"
+#include "api/locate.hpp"
+#include "base/files.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+using ull = unsigned long long;
+
+Error failed_callback(const char* callback, lapilli_status status) {
+  if (status == LAPILLI_NOT_FOUND) return fail(ErrorCode::not_found, "the host has no such file");
+  const bool known = status > LAPILLI_OK && status <= LAPILLI_INTERNAL;
+  const ErrorCode code = known ? static_cast<ErrorCode>(status) : ErrorCode::invalid_argument;
+  return fail(code, "the host's %s failed with status %d (%s)", callback, status, lapilli_status_name(status));
+}
+
+// The host's functions may be C++ that throws, which must not become something that a model can do without.
+template <class Callback>
+Status call(const char* name, Callback&& callback) {
+  try {
+    const lapilli_status status = callback();
+    return status == LAPILLI_OK ? Status() : failed_callback(name, status);
+  } catch (...) {
+    return fail(ErrorCode::internal, "the host's %s threw an exception", name);
+  }
+}
+
+// One file that the host has open.
+class HostContent final : public FileContent {
+ public:
+  explicit HostContent(const lapilli_files& host) : host_(host) {}
+  ~HostContent() override {
+    if (opened_) (void)call("close", [&] { return host_.close(host_.user, file_.handle), LAPILLI_OK; });
+  }
+  HostContent(const HostContent&) = delete;
+  HostContent& operator=(const HostContent&) = delete;
+
+  Status open(const std::string& name) {
+    file_.struct_size = sizeof file_;
+    LAPILLI_CHECK(call("open", [&] { return host_.open(host_.user, name.c_str(), &file_); }));
+    opened_ = true;
+    if (!host_.map) return {};
+    return call("map", [&] {
+      memory_ = static_cast<const std::byte*>(host_.map(host_.user, file_.handle));
+      return LAPILLI_OK;
+    });
+  }
+
+  [[nodiscard]] uint64_t size() const override { return file_.size; }
+  [[nodiscard]] const std::byte* memory() const override { return memory_; }
+
+  Status read(uint64_t offset, std::span<std::byte> to) override {
+    uint64_t done = 0;
+    LAPILLI_CHECK(
+        call("read", [&] { return host_.read(host_.user, file_.handle, offset, to.data(), to.size(), &done); }));
+    if (done == to.size()) return {};
+    if (done > to.size())
+      return fail(ErrorCode::invalid_argument, "the host's read was asked for %zu bytes and says that it read %llu",
+                  to.size(), ull{done});
+    return fail(ErrorCode::invalid_data, "the host's read gave %llu of the %zu bytes at %llu; is the file cut off?",
+                ull{done}, to.size(), ull{offset});
+  }
+
+ private:
+  const lapilli_files host_;
+  lapilli_file file_{};
+  bool opened_ = false;
+  const std::byte* memory_ = nullptr;
+};
+
+class HostSource final : public FileSource {
+ public:
+  explicit HostSource(const lapilli_files& host) : host_(host) {}
+
+  Result<std::unique_ptr<FileContent>> open(const std::string& name) override {
+    auto file = std::make_unique<HostContent>(host_);  // first: what is open must have somebody who closes it
+    LAPILLI_CHECK(file->open(name));
+    return std::unique_ptr<FileContent>(std::move(file));
+  }
+
+ private:
+  const lapilli_files host_;
+};
+
+Result<std::unique_ptr<FileSource>> read_callbacks(const lapilli_files* from) {
+  lapilli_files host{};
+  LAPILLI_CHECK(read_struct(from, host, "lapilli_files"));
+  for (const auto& [given, name] : {std::pair(host.open != nullptr, "open"), std::pair(host.read != nullptr, "read"),
+                                    std::pair(host.close != nullptr, "close")})
+    if (!given) return fail(ErrorCode::invalid_argument, "lapilli_files.%s is null", name);
+  if (host.reserved != 0)
+    return fail(ErrorCode::unsupported, "lapilli_files.reserved is %u; set it to 0", host.reserved);
+  return std::unique_ptr<FileSource>(std::make_unique<HostSource>(host));
+}
+
+// What an empty file in memory begins at.
+constexpr std::byte kNothing{};
+
+Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
+  if (!from.name || !*from.name)
+    return fail(ErrorCode::invalid_argument, "lapilli_file_part number %zu has no name", i);
+  FilePart part;
+  part.name = from.name;
+  part.bytes = from.bytes;
+  if (from.kind == LAPILLI_FILE_DESCRIPTOR) {
+    part.descriptor = from.descriptor;
+    part.offset = from.offset;
+    return part;
+  }
+  if (from.kind != LAPILLI_FILE_MEMORY)
+    return fail(from.kind == 0 ? ErrorCode::invalid_argument : ErrorCode::unsupported,
+                "lapilli_file_part %s is of kind %d; it is LAPILLI_FILE_MEMORY or LAPILLI_FILE_DESCRIPTOR", from.name,
+                from.kind);
+  if (!from.memory && from.bytes > 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_file_part %s has %llu bytes at a null pointer", from.name,
+                ull{from.bytes});
+  const uint64_t start = reinterpret_cast<uintptr_t>(from.memory);
+  if (from.offset > UINTPTR_MAX - start || from.bytes > UINTPTR_MAX - start - from.offset)
+    return fail(ErrorCode::invalid_argument, "lapilli_file_part %s ends beyond all memory", from.name);
+  part.memory = from.memory ? static_cast<const std::byte*>(from.memory) + from.offset : &kNothing;
+  return part;
+}
+
+Result<std::unique_ptr<FileSource>> read_parts(const lapilli_file_part* from, uint64_t count) {
+  constexpr uint64_t kMostParts = 1 << 20;
+  if (count > kMostParts)
+    return fail(ErrorCode::invalid_argument, "lapilli_model_options.part_count is %llu, which cannot be", ull{count});
+  std::vector<FilePart> parts;
+  LAPILLI_CHECK(read_array(from, static_cast<size_t>(count), "lapilli_file_part",
+                           [&](size_t i, const lapilli_file_part& part) -> Status {
+                             LAPILLI_TRY(auto read, read_part(i, part));
+                             parts.push_back(std::move(read));
+                             return {};
+                           }));
+  return make_file_parts(std::move(parts));
+}
+
+// `name`: what messages call them, may be "".
+Result<Files> read_host_files(const lapilli_model_options& options, const std::string& name) {
+  const bool parts = options.parts || options.part_count > 0;
+  if (options.files && parts)
+    return fail(ErrorCode::invalid_argument, "lapilli_model_options gives both files and parts; give one of them");
+  if (parts && options.part_count == 0)
+    return fail(ErrorCode::invalid_argument, "lapilli_model_options.parts is given, but part_count is 0");
+  auto source = parts ? read_parts(options.parts, options.part_count) : read_callbacks(options.files);
+  if (!source) return std::move(source).error();
+  return Files(std::move(source).value(), name);
+}
+
+}  // namespace
+
+Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options) {
+  lapilli_model_options given{};
+  LAPILLI_CHECK(read_struct(options, given, "lapilli_model_options"));
+  std::string path = directory ? directory : "";
+  ModelOptions out;
+  out.load.memory_limit = given.memory_limit;
+  if (given.files || given.parts || given.part_count > 0) {
+    LAPILLI_TRY(out.files, read_host_files(given, path));
+    return out;
+  }
+  if (path.empty()) {
+    LAPILLI_TRY(path, default_model_directory());
+  }
+  out.files = path;
+  return out;
+}
+
+}  // namespace lapilli::api

@@ -1,0 +1,93 @@
+// Inputs on their way through a model, as the C interface has them: what the caller gave is copied, what becomes of it
+// waits as events and as a result. lapilli_generate pumps one to its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/handles.hpp"
+#include "generate/translation_job.hpp"
+
+namespace lapilli::api {
+
+// What happened and was not asked for yet. Texts of one input are joined, of progress only the latest is kept.
+class EventQueue {
+ public:
+  void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
+  void add_progress(const lapilli_event_progress& progress);  // if it is another than the last one
+  void add_input(size_t input, const Status& status);
+  void add_end(const Status& status);
+  // The next one; false: there is none. What it points to lives until the next call.
+  bool next(lapilli_event& out);
+
+ private:
+  struct Waiting {
+    lapilli_event event{};
+    std::string text;  // or a message
+    std::vector<int32_t> ids;
+  };
+  Waiting& add(int32_t kind);
+  void drop_progress();
+
+  std::deque<Waiting> waiting_;
+  Waiting told_;
+  lapilli_event_progress progress_{};  // the last one that was added
+};
+
+class Job {
+ public:
+  // One call's arguments, and its name for messages.
+  struct Call {
+    const char* function;
+    lapilli_model* model;
+    const lapilli_input* inputs;
+    size_t count;
+    const lapilli_options* options;
+  };
+  // Progress and streams go to the options' functions.
+  static Result<std::unique_ptr<Job>> start(const Call& call);
+  // Everything goes to events, and options with such functions are refused.
+  static Result<std::unique_ptr<Job>> start_with_events(const Call& call);
+  // Of no inputs: the model becomes ready for jobs of this shape.
+  static Result<std::unique_ptr<Job>> prepare(const char* function, lapilli_model* model, const lapilli_shape* shape);
+
+  // As TranslationJob's.
+  bool pump(double budget_us = std::numeric_limits<double>::infinity());
+  void rest();
+  void cancel() { cancelled_ = true; }
+  [[nodiscard]] const Model& model() const { return *model_; }
+  bool next_event(lapilli_event& out) { return events_.next(out); }
+  // After the end, once; also after a cancellation, which is the status then.
+  Status take(lapilli_result** result);
+
+ private:
+  Status read(const Call& call, TranslateRequest& request);
+  void copy_inputs(TranslateRequest& request);
+  void make_events(TranslateRequest& request);
+  void ask();
+  void finish();
+  void end(Status status);
+
+  std::shared_ptr<Model> model_;
+  double load_ms_ = 0;
+  std::vector<std::string> texts_;
+  std::vector<std::vector<int32_t>> ids_;
+  std::function<bool(uint64_t done, uint64_t total)> go_on_;
+  std::atomic<bool> cancelled_{false};
+  bool has_events_ = false, ended_ = false, taken_ = false;
+  EventQueue events_;
+  std::unique_ptr<TranslationJob> work_;  // until the end; points into texts and ids
+  Status status_;
+  std::optional<TranslateOutput> output_;
+};
+
+}  // namespace lapilli::api

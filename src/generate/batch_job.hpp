@@ -1,0 +1,67 @@
+// Any number of sources on their way: cut into jobs by length, longest first (GenerateRequest::keep_order: as given),
+// with fewer rows where the device's limits or memory ask for it. A state machine like Job, which generate() pumps; of
+// one thread.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "generate/checked_request.hpp"
+#include "generate/generate.hpp"
+#include "search/token_stream.hpp"
+
+namespace lapilli {
+
+class BatchJob {
+ public:
+  BatchJob(std::shared_ptr<Model> model, CheckedRequest request);
+  BatchJob(const BatchJob&) = delete;
+  BatchJob& operator=(const BatchJob&) = delete;
+
+  // As Job's. A call begins one job at most, so that between two of them somebody may cancel.
+  bool pump(double budget_us = std::numeric_limits<double>::infinity());
+  void rest();
+  void cancel();
+  // After the end: whether it ended well.
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  [[nodiscard]] uint64_t sources() const { return order_.size(); }
+  [[nodiscard]] uint64_t sources_done() const;
+  // Sources whose part of the output is there, in the order in which they ended.
+  [[nodiscard]] std::span<const size_t> ended() const { return ended_sources_; }
+  // In the order of the request. Sources that have not ended have no hypotheses, also after an error.
+  [[nodiscard]] GenerateOutput& output() { return output_; }
+
+ private:
+  Status step(double budget_us);
+  Status begin_part();
+  Status end_part(Status status);
+  [[nodiscard]] size_t length(size_t source) const { return request().sources[source].size(); }
+  [[nodiscard]] size_t end_of(size_t begin) const;
+  bool find_part();
+  bool fewer_at_a_time(size_t sources);
+  void advance(size_t done);
+  void give_up(Status status);
+  void collect(GenerateOutput&& part);
+  [[nodiscard]] const GenerateRequest& request() const { return checked_.request(); }
+
+  std::shared_ptr<Model> model_;
+  CheckedRequest checked_;
+  // What is run again does not give again what it gave.
+  OnceStream stream_;
+  uint32_t batch_, rows_each_ = 1;
+  std::vector<size_t> order_;
+  std::vector<size_t> again_;  // of the order: what was too much beside others
+  size_t next_ = 0, next_again_ = 0;
+  size_t begin_ = 0, end_ = 0;  // of the order: what runs now
+  std::unique_ptr<Job> job_;
+  bool cancelled_ = false, ended_ = false;
+  Status status_;
+  std::vector<size_t> ended_sources_;
+  GenerateOutput output_;
+};
+
+}  // namespace lapilli

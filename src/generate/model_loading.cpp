@@ -1,0 +1,139 @@
+#include "generate/model_loading.hpp"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "formats/hf_config.hpp"
+#include "generate/fitting_tokenizer.hpp"
+#include "generate/model_impl.hpp"
+#include "generate/weight_sources.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// Settings that this version does not know would change the text in silence.
+void note_ignored(const GenerationConfig& generation) {
+  std::string names;
+  for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty())
+    log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
+}
+
+// They only serve who asks for a task by name, so what is wrong with them does not stop the model.
+std::vector<TaskParams> read_tasks(const Files& files) {
+  const FileName path = files / "config.json";
+  const auto json = read_json_file(path);
+  if (!json) return {};
+  auto tasks = read_task_params(*json, path.path());
+  if (tasks) return std::move(*tasks);
+  log(LogLevel::note, tasks.error().message + "; settings per task are not used");
+  return {};
+}
+
+}  // namespace
+
+ModelLoading::ModelLoading(std::shared_ptr<vulkan::Device> device, Files files, const LoadOptions& options)
+    : files_(std::move(files)), options_(options), model_(new Model()) {
+  model_->impl_ = std::make_unique<Model::Impl>();
+  model_->impl_->network.device = std::move(device);
+}
+
+ModelLoading::~ModelLoading() = default;
+
+vulkan::Device& ModelLoading::device() const { return *model_->impl_->network.device; }
+
+bool ModelLoading::pump(double budget_us) {
+  if (phase_ == Phase::ended) return true;
+  if (!cancelled_ && device().is_paused()) return false;
+  const auto since = Clock::now();
+  blocked_ = false;
+  while (phase_ != Phase::ended && !blocked_) {
+    if (auto s = step(); !s) end(std::move(s));
+    if (ms_since(since) * 1000 >= budget_us) break;
+  }
+  return phase_ == Phase::ended;
+}
+
+Status ModelLoading::step() {
+  if (cancelled_) return fail(ErrorCode::cancelled, "cancelled");
+  switch (phase_) {
+    case Phase::read: return read();
+    case Phase::weights: return load_weights();
+    case Phase::tokenizer: return read_tokenizer();
+    case Phase::ended: break;
+  }
+  return {};
+}
+
+Status ModelLoading::read() {
+  LAPILLI_TRY(published_, read_published(files_));
+  LAPILLI_TRY(auto generation, read_generation_config(files_));
+  note_ignored(generation);
+  LAPILLI_TRY(sources_, weight_sources(published_->network));
+  Model::Impl& m = *model_->impl_;
+  m.info = describe_model(published_->network, published_->checkpoint.format(), files_.directory());
+  m.generation = std::move(generation);
+  m.tasks = read_tasks(files_);
+  auto weights = WeightsLoading::start(m.network.device, sources_, options_.memory_limit);
+  if (!weights) return std::move(weights).error().in(std::string("loading ") + files_.c_str());
+  weights_ = std::move(weights).value();
+  bytes_ = weights_->bytes();
+  phase_ = Phase::weights;
+  return {};
+}
+
+Status ModelLoading::load_weights() {
+  auto step = weights_->step();
+  if (!step) return std::move(step).error().in(std::string("loading ") + files_.c_str());
+  bytes_done_ = weights_->bytes_done();
+  blocked_ = *step == WeightsLoading::Step::blocked;
+  if (*step == WeightsLoading::Step::ended) phase_ = Phase::tokenizer;
+  return {};
+}
+
+Status ModelLoading::read_tokenizer() {
+  Model::Impl& m = *model_->impl_;
+  m.network.weights = weights_->take();
+  m.info.weight_bytes = m.network.weights->bytes();
+  m.network.network = std::move(published_->network);
+  for (auto& spec : m.network.network.weights) {
+    spec.parts.clear();
+    spec.values = {};
+  }
+  auto tokenizer = load_fitting_tokenizer(files_, m.network.config());
+  if (tokenizer)
+    m.tokenizer = std::move(tokenizer).value();
+  else
+    m.tokenizer_error = std::move(tokenizer).error();
+  m.searches.emplace(m.network, options_.memory_limit);
+  m.network.device->add_keeper(model_);
+  end({});
+  return {};
+}
+
+void ModelLoading::end(Status status) {
+  status_ = std::move(status);
+  phase_ = Phase::ended;
+  weights_.reset();
+  sources_.clear();
+  published_.reset();
+  files_ = "";  // the host's are closed before it is told of the end
+  if (!status_) model_.reset();
+}
+
+void ModelLoading::rest() {
+  if (phase_ == Phase::ended || !device().wait_while_paused(vulkan::kPauseRound) || !blocked_) return;
+  if (auto s = weights_->rest(); !s) end(std::move(s).error().in(std::string("loading ") + files_.c_str()));
+}
+
+Result<std::shared_ptr<Model>> ModelLoading::take() {
+  if (phase_ != Phase::ended) return fail(ErrorCode::invalid_argument, "the loading has not ended");
+  LAPILLI_CHECK(Status(status_));
+  if (std::exchange(taken_, true)) return fail(ErrorCode::invalid_argument, "the model was taken already");
+  return std::move(model_);
+}
+
+}  // namespace lapilli

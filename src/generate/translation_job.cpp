@@ -1,0 +1,417 @@
+#include "generate/translation_job.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "generate/repeats.hpp"
+#include "search/engine_pool.hpp"
+#include "search/network_on_device.hpp"
+#include "text/sentences/neutral_text.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// Enough rows to keep a device busy, few enough that progress is seen and a cancellation loses little.
+constexpr uint32_t kDefaultBatch = 32;
+
+// How long one call works on the host: at least one thing of many is done, however little time there is.
+class HostTime {
+ public:
+  explicit HostTime(double microseconds) : microseconds_(microseconds) {}
+  [[nodiscard]] bool is_over() const { return ms_since(since_) * 1000 >= microseconds_; }
+
+ private:
+  double microseconds_;
+  Clock::time_point since_ = Clock::now();
+};
+
+}  // namespace
+
+TranslationJob::TranslationJob(std::shared_ptr<Model> model, TranslateRequest request)
+    : model_(std::move(model)), request_(std::move(request)), total_(request_.inputs.size()) {}
+
+Result<std::unique_ptr<TranslationJob>> TranslationJob::start(std::shared_ptr<Model> model, TranslateRequest request) {
+  std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
+  LAPILLI_CHECK(job->read_options());
+  LAPILLI_CHECK(job->read_inputs());
+  return job;
+}
+
+Result<std::unique_ptr<TranslationJob>> TranslationJob::prepare(std::shared_ptr<Model> model, TranslateRequest request,
+                                                                const JobShape& shape) {
+  std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
+  LAPILLI_CHECK(job->read_options());
+  LAPILLI_TRY(auto wanted, job->prepared_request(shape));
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*job->model_, std::move(wanted)));
+  LAPILLI_TRY(job->preparation_, Job::prepare(job->model_, std::move(checked), shape.target_tokens));
+  job->phase_ = Phase::prepare;
+  return job;
+}
+
+// As many sources as there will be at a time, of any ids.
+Result<GenerateRequest> TranslationJob::prepared_request(const JobShape& shape) {
+  constexpr uint32_t kUsualSource = 128, kMostTokens = 1u << 16;
+  const uint32_t positions = model_->info().max_source_positions;
+  const uint32_t most = positions ? std::min(positions, kMostTokens) : kMostTokens;
+  const uint32_t tokens = shape.source_tokens ? shape.source_tokens : std::min(most, kUsualSource);
+  if (tokens > most || shape.target_tokens > kMostTokens)
+    return fail(ErrorCode::invalid_argument,
+                "a shape of %u source and %u target tokens; at most %u and %u are possible", tokens,
+                shape.target_tokens, most, kMostTokens);
+  const uint32_t inputs = std::max(1u, shape.inputs), rows = search_.beams * search_.copies();
+  if (inputs > kMaxRows / rows)
+    return fail(ErrorCode::invalid_argument,
+                "a shape of %u inputs at a time with %u rows each; at most %u are possible", inputs, rows,
+                kMaxRows / rows);
+  GenerateRequest g = plain_request(inputs);
+  g.sources.assign(inputs, std::vector<int32_t>(tokens, 0));
+  g.batch = inputs;
+  return g;
+}
+
+// What is wrong with the options is no input's fault.
+Status TranslationJob::read_options() {
+  LAPILLI_TRY(conventions_, find_conventions(*model_, request_.task));
+  options_ = merge(request_.options, conventions_.options);
+  const GenerationConfig merged = merge(options_, model_->generation_config());
+  start_ = merged.decoder_start_token_id.value_or(merged.bos_token_id.value_or(-1));
+  prompt_ = request_.decoder_prompt;
+  const bool start_in_front = prompt_.empty() || prompt_.front() != start_;
+  const auto given = static_cast<uint32_t>(std::min<size_t>(prompt_.size(), 1u << 20) + (start_in_front ? 1 : 0));
+  if (!start_in_front) prompt_.erase(prompt_.begin());
+  LAPILLI_TRY(auto resolved, resolve_options(model_->generation_config(), options_, model_->on_device().config()));
+  LAPILLI_TRY(search_, resolved.for_given(given));
+  resolved_ = std::make_shared<ResolvedOptions>(std::move(resolved));
+  return {};
+}
+
+Status TranslationJob::read_inputs() {
+  const auto is_text = [](const TextInput& input) { return !input.has_ids; };
+  if (!model_->tokenizer() && std::any_of(request_.inputs.begin(), request_.inputs.end(), is_text))
+    return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
+  out_.outputs.resize(total_);
+  for (TextOutput& out : out_.outputs) out.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
+  inputs_.resize(total_);
+  if (request_.split)
+    how_.split = *request_.split ? Split::always : Split::never;
+  else if (request_.task.task == Task::translate)
+    how_.split = Split::long_texts;
+  how_.keep = request_.task.task == Task::translate && request_.decoder_prompt.empty();
+  how_.language = request_.task.from;
+  how_.conventions = &conventions_;
+  return {};
+}
+
+// ---- one step after the other -------------------------------------------------------------------------------------
+
+bool TranslationJob::pump(double budget_us) {
+  if (phase_ == Phase::ended) return true;
+  if (auto s = step(budget_us); !s) {
+    batch_.reset();
+    preparation_.reset();
+    status_ = std::move(s);
+    phase_ = Phase::ended;
+  }
+  return phase_ == Phase::ended;
+}
+
+void TranslationJob::rest() {
+  if (batch_) batch_->rest();
+  if (preparation_) preparation_->rest();
+}
+
+Status TranslationJob::step(double budget_us) {
+  if (cancelled_ && !batch_) return conclude();
+  switch (phase_) {
+    case Phase::prepare: return go_on_preparing(budget_us);
+    case Phase::tokenize: return tokenize(budget_us);
+    case Phase::keep: return keep(budget_us);
+    case Phase::search: return search(budget_us);
+    case Phase::ended: break;
+  }
+  return {};
+}
+
+Status TranslationJob::go_on_preparing(double budget_us) {
+  if (!preparation_->pump(budget_us)) return {};
+  const auto prepared = std::move(preparation_);
+  LAPILLI_CHECK(Status(prepared->status()));
+  return conclude();
+}
+
+Status TranslationJob::tokenize(double budget_us) {
+  const HostTime time(budget_us);
+  while (next_input_ < total_) {
+    LAPILLI_CHECK(tokenize_one(next_input_++));
+    if (time.is_over()) break;
+  }
+  if (next_input_ < total_) return {};
+  stream_.emplace([this](size_t unit, std::span<const int32_t> ids) { return pass_on(unit, ids); }, units_.size());
+  // Rows of one length make the least padding; long ones first, so that too little memory shows at once. Who wants to
+  // see the text as it comes wants the first of it first.
+  if (!request_.stream)
+    std::stable_sort(order_.begin(), order_.end(),
+                     [this](size_t a, size_t b) { return source(a).ids.size() > source(b).ids.size(); });
+  phase_ = Phase::keep;
+  return {};
+}
+
+Status TranslationJob::tokenize_one(size_t index) {
+  const TextInput& input = request_.inputs[index];
+  auto pieces = make_pieces(*model_, input, how_);
+  if (!pieces) {
+    out_.outputs[index].status = std::move(pieces).error();
+    ++failed_;
+    tell(index);
+    return {};
+  }
+  Input& in = inputs_[index];
+  in.pieces = std::move(*pieces);
+  in.left = in.pieces.pieces.size();
+  in.said.resize(in.left);
+  if (request_.stream) in.stream.emplace(model_->tokenizer(), input.text, in.pieces.ranges);
+  add_units(index);
+  return {};
+}
+
+void TranslationJob::add_units(size_t input) {
+  const auto& pieces = inputs_[input].pieces.pieces;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const InputPiece& piece = pieces[i];
+    out_.stats.source_tokens += piece.ids.size();
+    out_.outputs[input].word_tokens += piece.word_tokens;
+    out_.outputs[input].unknown_tokens += piece.unknown_tokens;
+    (piece.kept ? kept_ : order_).push_back(units_.size());
+    units_.push_back({input, i, false});
+  }
+}
+
+const InputPiece& TranslationJob::source(size_t unit) const {
+  return inputs_[units_[unit].input].pieces.pieces[units_[unit].piece];
+}
+
+// What is the same in every language is there already; then the rest goes to the device.
+Status TranslationJob::keep(double budget_us) {
+  const HostTime time(budget_us);
+  while (next_kept_ < kept_.size()) {
+    const size_t unit = kept_[next_kept_++];
+    collect(std::vector<TextSequence>(search_.return_sequences, kept_sequence(unit)), unit);
+    if (stopped_) return conclude();
+    if (time.is_over()) break;
+  }
+  if (next_kept_ < kept_.size()) return {};
+  if (order_.empty()) return conclude();
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, request()));
+  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  phase_ = Phase::search;
+  return search(budget_us);
+}
+
+GenerateRequest TranslationJob::plain_request(size_t sources) const {
+  GenerateRequest g;
+  if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(sources, request_.decoder_prompt);
+  g.options = options_;
+  g.resolved = resolved_;
+  g.steps_in_flight = request_.steps_in_flight;
+  g.deterministic = request_.deterministic;
+  g.keep_order = true;
+  return g;
+}
+
+GenerateRequest TranslationJob::request() {
+  GenerateRequest g = plain_request(order_.size());
+  for (const size_t unit : order_) {
+    g.sources.push_back(source(unit).ids);
+    const Unit& u = units_[unit];  // what is drawn does not depend on the company
+    g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
+  }
+  g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
+  if (request_.stream)
+    g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return stream_->push(order_[row], ids); };
+  return g;
+}
+
+Status TranslationJob::search(double budget_us) {
+  if (cancelled_) batch_->cancel();
+  const bool ended = batch_->pump(budget_us);
+  const HostTime time(budget_us);
+  while (!harvest_one() && !time.is_over()) {
+  }
+  if (stopped_) return conclude();
+  if (!ended || next_ended_ < batch_->ended().size()) return {};
+  if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return conclude();
+  return batch_->status();
+}
+
+// True if there is nothing to do. What was finished before an error or a cancellation is there.
+bool TranslationJob::harvest_one() {
+  const auto ended = batch_->ended();
+  if (stopped_ || next_ended_ == ended.size()) return true;
+  const size_t row = ended[next_ended_++];
+  auto& hypotheses = batch_->output().hypotheses[row];
+  auto& error = batch_->output().errors[row];
+  if (!hypotheses.empty())
+    finish_search(hypotheses, order_[row]);
+  else if (!error && error.error().code != ErrorCode::cancelled)
+    finish_unit(order_[row], std::move(error));
+  return false;
+}
+
+Status TranslationJob::conclude() {
+  phase_ = Phase::ended;
+  if (batch_) count(batch_->output().stats);
+  const bool all = units_done_ == units_.size() && next_input_ == total_ && !preparation_;
+  out_.cancelled = stopped_ || (batch_ ? !batch_->status().ok() : !all);
+  batch_.reset();
+  preparation_.reset();
+  out_.stats.total_ms = ms_since(started_);
+  for (size_t i = 0; i < total_; ++i) tell(i);
+  return {};
+}
+
+void TranslationJob::count(const GenerateStats& made) {
+  out_.stats.encode_ms += made.encode_ms;
+  out_.stats.decode_ms += made.decode_ms;
+  out_.stats.decoder_steps += made.steps;
+  out_.stats.submissions += made.submissions;
+  out_.stats.batches += made.jobs;
+}
+
+uint64_t TranslationJob::done() const {
+  return failed_ + (batch_ ? kept_.size() + batch_->sources_done() : units_done_);
+}
+
+uint64_t TranslationJob::total() const { return failed_ + units_.size() + (total_ - next_input_); }
+
+Result<TranslateOutput> TranslationJob::take() {
+  if (phase_ != Phase::ended) return fail(ErrorCode::invalid_argument, "the job has not ended");
+  LAPILLI_CHECK(Status(status_));
+  if (std::exchange(taken_, true)) return fail(ErrorCode::invalid_argument, "the result was taken already");
+  return std::move(out_);
+}
+
+// ---- what has ended -----------------------------------------------------------------------------------------------
+
+// The first error of an input's pieces is the input's.
+void TranslationJob::finish_unit(size_t unit, Status status) {
+  Input& in = inputs_[units_[unit].input];
+  TextOutput& out = out_.outputs[units_[unit].input];
+  ++units_done_;
+  --in.left;
+  if (!status && (out.status || out.status.error().code == ErrorCode::cancelled)) out.status = std::move(status);
+  if (in.left != 0) return;
+  if (out.status || out.status.error().code == ErrorCode::cancelled) join(units_[unit].input);
+  tell(units_[unit].input);
+}
+
+void TranslationJob::join(size_t input) {
+  Input& in = inputs_[input];
+  TextOutput& out = out_.outputs[input];
+  const std::string_view text = request_.inputs[input].text;
+  out.status = {};
+  size_t count = ~size_t{0};
+  for (const auto& said : in.said) count = std::min(count, said.size());
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<TextSequence> parts;
+    for (auto& said : in.said) parts.push_back(std::move(said[k]));
+    out.sequences.push_back(join_pieces(text, in.pieces, std::move(parts), search_.length_penalty));
+  }
+  if (!out.sequences.empty()) out_.stats.generated_tokens += out.sequences.front().ids.size();
+  if (request_.task.task != Task::translate) return;
+  for (TextSequence& s : out.sequences) s.lost_address = first_lost_address(text, s.text);
+}
+
+void TranslationJob::tell(size_t input) {
+  if (std::exchange(inputs_[input].told, true) || !request_.input_ended) return;
+  request_.input_ended(input, out_.outputs[input].status);
+}
+
+void TranslationJob::finish_search(std::vector<Hypothesis>& hypotheses, size_t unit) {
+  std::vector<TextSequence> sequences;
+  for (Hypothesis& hypothesis : hypotheses) {
+    auto sequence = make_sequence(hypothesis, unit);
+    if (!sequence) return finish_unit(unit, std::move(sequence).error());
+    sequences.push_back(std::move(*sequence));
+  }
+  collect(std::move(sequences), unit);
+}
+
+void TranslationJob::collect(std::vector<TextSequence> sequences, size_t unit) {
+  Input& in = inputs_[units_[unit].input];
+  in.said[units_[unit].piece] = std::move(sequences);
+  Status streamed;
+  if (in.stream) {
+    const TextSequence& best = in.said[units_[unit].piece].front();
+    streamed = hand_out(units_[unit].input, in.stream->finish(units_[unit].piece, best.text, best.ids));
+  }
+  finish_unit(unit, {});
+  if (!streamed) stopped_ = true;
+}
+
+TextSequence TranslationJob::kept_sequence(size_t unit) const {
+  const TextRange range = *source(unit).kept;
+  TextSequence sequence;
+  sequence.text = request_.inputs[units_[unit].input].text.substr(range.begin, range.end - range.begin);
+  sequence.finish = Finish::kept;
+  SequencePiece piece;
+  piece.source = {range.begin, range.end};
+  piece.target = {0, sequence.text.size()};
+  piece.finish = Finish::kept;
+  sequence.pieces.push_back(std::move(piece));
+  return sequence;
+}
+
+Result<TextSequence> TranslationJob::make_sequence(Hypothesis& hypothesis, size_t unit) {
+  TextSequence sequence;
+  sequence.score = hypothesis.score;
+  SequencePiece piece;
+  piece.source_ids = source(unit).ids;
+  piece.source_bytes = source(unit).bytes;
+  piece.decoder_ids = hypothesis.ids;
+  sequence.finish = piece.finish = hypothesis.finish;
+  sequence.ids = std::move(hypothesis.ids);
+  if (!sequence.ids.empty() && sequence.ids.front() == start_) sequence.ids.erase(sequence.ids.begin());
+  const size_t given = sequence.ids.size() - std::min(sequence.ids.size(), hypothesis.token_scores.size());
+  sequence.repeats = piece.repeats = loops(sequence.ids) && !loops(piece.source_ids);
+  sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());
+  sequence.token_scores.insert(sequence.token_scores.end(), hypothesis.token_scores.begin(),
+                               hypothesis.token_scores.end());
+  if (model_->tokenizer()) {
+    LAPILLI_TRY(sequence.text, model_->tokenizer()->decode(sequence.ids));
+  }
+  piece.source = {source(unit).range.begin, source(unit).range.end};
+  piece.target = {0, sequence.text.size()};
+  sequence.pieces.push_back(std::move(piece));
+  return sequence;
+}
+
+// Behind the end token that may stand there.
+bool TranslationJob::loops(std::span<const int32_t> ids) const {
+  const auto& ends = search_.end_ids;
+  if (!ids.empty() && std::find(ends.begin(), ends.end(), ids.back()) != ends.end()) ids = ids.first(ids.size() - 1);
+  return ends_in_loop(ids);
+}
+
+Status TranslationJob::pass_on(size_t unit, std::span<const int32_t> ids) {
+  tokens_ += ids.size();
+  Unit& u = units_[unit];
+  InputStream& stream = *inputs_[u.input].stream;
+  if (!std::exchange(u.streamed, true) && !prompt_.empty()) {
+    LAPILLI_TRY(const auto before, stream.push(u.piece, prompt_, false));
+    LAPILLI_CHECK(hand_out(u.input, before));
+  }
+  const auto& ends = search_.end_ids;
+  const bool ended = std::find(ends.begin(), ends.end(), ids.back()) != ends.end();
+  LAPILLI_TRY(const auto fresh, stream.push(u.piece, ids, ended));
+  return hand_out(u.input, fresh);
+}
+
+Status TranslationJob::hand_out(size_t input, const InputStream::Output& out) {
+  if (out.text.empty() && out.ids.empty()) return {};
+  if (request_.stream(input, out.text, out.ids)) return {};
+  return fail(ErrorCode::cancelled, "cancelled");
+}
+
+}  // namespace lapilli

@@ -1,0 +1,69 @@
+#include "runtime/findings.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/json_depth.hpp"
+
+namespace lapilli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& array_at(const Json& object, const char* key) {
+  static const Json none = Json::array();
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return object.is_object() && found != object.end() && found->is_array() ? *found : none;
+}
+
+// [shader, constants...]
+bool read_kernel(const Json& entry, PlannedPipeline& kernel) {
+  if (!entry.is_array() || entry.empty()) return false;
+  for (const Json& number : entry)
+    if (!number.is_number_unsigned() || number.get<uint64_t>() > UINT32_MAX) return false;
+  const auto numbers = entry.get<std::vector<uint32_t>>();
+  if (numbers[0] >= static_cast<uint32_t>(ShaderId::count)) return false;
+  kernel = {static_cast<ShaderId>(numbers[0]), {numbers.begin() + 1, numbers.end()}};
+  return true;
+}
+
+// [op, variant, problem, floor]
+bool read_disagreement(const Json& entry, Disagreement& d) {
+  if (!entry.is_array() || entry.size() != 4 || !entry[3].is_boolean()) return false;
+  for (size_t i = 0; i < 3; ++i)
+    if (!entry[i].is_string()) return false;
+  d = {entry[0].get<std::string>(), entry[1].get<std::string>(), entry[2].get<std::string>(), entry[3].get<bool>()};
+  return true;
+}
+
+}  // namespace
+
+Blob blob_of(const Findings& findings) {
+  Json json = {{"tested", Json::array()}, {"unproven", findings.unproven}, {"disagreements", Json::array()}};
+  for (const PlannedPipeline& p : findings.tested) {
+    Json& entry = json["tested"].emplace_back(Json::array({static_cast<uint32_t>(p.shader)}));
+    for (const uint32_t c : p.constants) entry.push_back(c);
+  }
+  for (const Disagreement& d : findings.disagreements)
+    json["disagreements"].push_back(Json::array({d.op, d.variant, d.problem, d.floor}));
+  // What drivers say may be anything.
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Findings findings_of(const Blob& blob) {
+  const std::string text(reinterpret_cast<const char*>(blob.data()), blob.size());
+  if (text.empty() || json_nests_too_deep(text)) return {};
+  const Json json = Json::parse(text, nullptr, false);
+  Findings findings;
+  for (const Json& entry : array_at(json, "tested"))
+    if (!read_kernel(entry, findings.tested.emplace_back())) return {};
+  for (const Json& entry : array_at(json, "unproven"))
+    if (entry.is_string()) findings.unproven.push_back(entry.get<std::string>());
+  for (const Json& entry : array_at(json, "disagreements"))
+    if (!read_disagreement(entry, findings.disagreements.emplace_back())) return {};
+  return findings;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,23 @@
+// What the self-test found on a device, and how it is kept between runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/store.hpp"
+#include "runtime/kernel_trials.hpp"
+
+namespace lapilli {
+
+struct Findings {
+  std::vector<PlannedPipeline> tested;
+  std::vector<std::string> unproven;  // of these, in words: no case runs them
+  std::vector<Disagreement> disagreements;
+  [[nodiscard]] size_t size() const { return tested.size() + unproven.size() + disagreements.size(); }
+};
+
+Blob blob_of(const Findings& findings);
+// None if it is no such blob. Numbers of shaders mean those of the version that wrote it.
+Findings findings_of(const Blob& blob);
+
+}  // namespace lapilli

@@ -1,0 +1,139 @@
+#include "runtime/pace.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.hpp"
+
+namespace lapilli {
+
+namespace {
+
+constexpr double kHourUs = 3.6e9;
+// Kernels differ: what was never measured may be slower than what was by so much.
+constexpr double kUnseen = 4;
+// So much of the way from what was expected to what is faster, at a time. Little for a segment, for steps that hardly
+// any row runs in (others have ended) say nothing of the next full one.
+constexpr double kFasterSegment = 0.01, kFasterRates = 0.05;
+// To begin with: a slow phone. Only the proportions outlast the first measurement.
+constexpr Pace::Rates kSlow{5e3, 5e4, 20};
+// Limits below these cut nothing any more.
+constexpr double kLeastOperations = 1e6, kLeastBytes = 262144;
+// Of what a submission may take, for a segment that must be cut.
+constexpr double kCutTo = 0.5;
+
+// Towards what is known: at once if it is longer, by a part of the way if it is shorter.
+double corrected(double expected_us, const TimeBounds& took, double faster) {
+  if (took.least_us > expected_us) return took.least_us;
+  if (took.most_us < expected_us) return expected_us + faster * (took.most_us - expected_us);
+  return expected_us;
+}
+
+double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
+
+}  // namespace
+
+bool TimeBounds::plausible() const { return least_us >= 0 && most_us > 0 && least_us <= most_us && most_us < kHourUs; }
+
+void SegmentTime::learn(double expected_us, const TimeBounds& took) {
+  if (us > 0)
+    us = corrected(us, took, kFasterSegment);
+  else
+    us = std::clamp(expected_us, took.least_us, took.most_us);
+}
+
+std::shared_ptr<Pace> Pace::of(vulkan::Device& device) {
+  const auto make = [&] { return std::make_shared<Pace>(device.caps(), device.max_submit_us()); };
+  return std::static_pointer_cast<Pace>(device.companion(make, vulkan::Device::Companion::pace));
+}
+
+Pace::Pace(const Capabilities& caps, double max_submit_us)
+    : max_submit_us_(max_submit_us),
+      fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
+      rates_(kSlow),
+      limit_(WorkLimit::finest(caps)) {}
+
+bool Pace::knows() const {
+  const std::lock_guard lock(mutex_);
+  return counts_.measured > 0 && !fixed_;
+}
+
+double Pace::guess_us(const graph::Cost& cost) const {
+  return cost.bytes / rates_.bytes_per_us + cost.operations / rates_.operations_per_us +
+         cost.commands * rates_.command_us;
+}
+
+double Pace::expect_us(const SegmentTime& segment) const {
+  if (segment.us > 0) return segment.us;
+  const std::lock_guard lock(mutex_);
+  return kUnseen * guess_us(segment.cost);
+}
+
+void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& took) {
+  if (!took.plausible()) return;
+  segment.learn(expected_us, took);
+  bool first_cut = false;
+  {
+    const std::lock_guard lock(mutex_);
+    learn_rates(segment.cost, took);
+    ++counts_.measured;
+    if (took.least_us > max_submit_us_) {
+      ++counts_.too_long;
+      first_cut = cut_limit(segment.cost, took.least_us) && counts_.limit_cuts++ == 0;
+    }
+  }
+  if (first_cut)
+    log(LogLevel::note, format("a part of a search took %.1f ms on the device at once, more than the %.1f ms that a "
+                               "submission may: later searches are cut finer",
+                               took.least_us * 1e-3, max_submit_us_ * 1e-3));
+}
+
+// The first measurement sets all rates, keeping their proportions; the next ones the rate that weighs most in what was
+// measured.
+void Pace::learn_rates(const graph::Cost& cost, const TimeBounds& took) {
+  const double guess = guess_us(cost);
+  if (!(guess > 0)) return;
+  if (counts_.measured == 0) {
+    const double times = std::clamp(guess, took.least_us, took.most_us) / guess;
+    rates_ = {rates_.bytes_per_us / times, rates_.operations_per_us / times, rates_.command_us * times};
+    return;
+  }
+  const double change = corrected(guess, took, kFasterRates) - guess;
+  const double bytes = cost.bytes / rates_.bytes_per_us, operations = cost.operations / rates_.operations_per_us;
+  const double commands = cost.commands * rates_.command_us;
+  if (bytes >= std::max(operations, commands))
+    rates_.bytes_per_us = cost.bytes / std::max(bytes + change, bytes / 2);
+  else if (operations >= commands)
+    rates_.operations_per_us = cost.operations / std::max(operations + change, operations / 2);
+  else
+    rates_.command_us = std::max(commands + change, commands / 2) / cost.commands;
+}
+
+// The same cost gives the same limit, however often it is found too long.
+bool Pace::cut_limit(const graph::Cost& cost, double took_us) {
+  const double part = kCutTo * max_submit_us_ / took_us;
+  const auto cut = [&](double now, double cost_now, double least) {
+    return std::min(now, std::max(least, power_of_two_below(std::max(1.0, cost_now * part))));
+  };
+  const WorkLimit before = limit_;
+  limit_ = WorkLimit(cut(before.operations(), cost.operations, kLeastOperations),
+                     cut(before.bytes(), cost.bytes, kLeastBytes));
+  return limit_ != before;
+}
+
+WorkLimit Pace::limit() const {
+  const std::lock_guard lock(mutex_);
+  return limit_;
+}
+
+Pace::Counts Pace::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+Pace::Rates Pace::rates() const {
+  const std::lock_guard lock(mutex_);
+  return rates_;
+}
+
+}  // namespace lapilli

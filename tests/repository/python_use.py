@@ -1,0 +1,92 @@
+"""What a Python program does with lapilli, on the bundled model."""
+
+import math
+import threading
+import unittest
+
+import lapilli
+
+STATION, GARE = "Where is the station?", "Où est la gare ?"
+
+
+class Use(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = lapilli.Device()
+        cls.model = lapilli.Model(device=cls.device)
+
+    def test_translates(self):
+        outputs = self.model.translate([STATION, "Hello."])
+        self.assertEqual(outputs[0].text, GARE)
+        best = outputs[0].sequences[0]
+        self.assertEqual(len(best.ids), len(best.token_scores))
+        self.assertFalse(best.cut or best.repeats or any(math.isnan(s) for s in best.token_scores))
+        self.assertEqual(self.model.translate([]), [])
+
+    def test_options(self):
+        outputs = self.model.translate([STATION], num_beams=3, num_return_sequences=2, max_new_tokens=3)
+        self.assertEqual(len(outputs[0].sequences), 2)
+        self.assertTrue(outputs[0].sequences[0].cut)
+        with self.assertRaisesRegex(TypeError, "no option beams"):
+            self.model.translate([STATION], beams=3)
+        with self.assertRaises(TypeError):
+            self.model.translate(STATION)
+
+    def test_ids_and_back(self):
+        ids = self.model.encode(STATION)
+        self.assertEqual(self.model.count_tokens(STATION), len(ids))
+        said = self.model.generate([ids])[0].sequences[0]
+        self.assertEqual(said.text, GARE)
+        self.assertEqual(self.model.decode(said.ids), GARE)
+        self.assertEqual(self.model.decode(said.ids, keep_special=True), GARE + "</s>")
+
+    def test_errors(self):
+        with self.assertRaises(lapilli.Error) as caught:
+            lapilli.Model("no/such/model", self.device)
+        self.assertEqual(caught.exception.status, 2)
+        self.assertIn("no/such/model", str(caught.exception))
+        outputs = self.model.generate([[10**6], self.model.encode(STATION)])
+        self.assertEqual(outputs[1].text, GARE)
+        with self.assertRaisesRegex(lapilli.Error, "outside the model's source vocabulary"):
+            print(outputs[0].text)
+
+    def test_callbacks(self):
+        told, pieces = [], []
+        self.model.translate([STATION], progress=lambda *n: told.append(n), stream=lambda i, text: pieces.append((i, text)))
+        self.assertEqual(told[-1], (1, 1))
+        self.assertEqual("".join(text for _, text in pieces), GARE)
+        with self.assertRaises(lapilli.Cancelled) as caught:
+            self.model.translate([STATION], stream=lambda i, text: False)
+        self.assertEqual(len(caught.exception.outputs), 1)
+
+        def fails(done, total):
+            raise KeyError("mine")
+
+        with self.assertRaisesRegex(KeyError, "mine"):
+            self.model.translate([STATION], progress=fails)
+
+    def test_cancel_token(self):
+        token = lapilli.CancelToken()
+        token.cancel()
+        with self.assertRaises(lapilli.Cancelled):
+            self.model.translate([STATION], cancel_token=token)
+
+    def test_threads(self):
+        texts = []
+        run = lambda: texts.append(self.model.translate([STATION])[0].text)
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(texts, [GARE] * 4)
+
+    def test_info(self):
+        self.assertEqual(self.model.family, "marian")
+        self.assertGreater(self.model.parameters, 10**6)
+        self.assertEqual(self.model.languages, [])
+        self.assertEqual(lapilli.version().count("."), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,155 @@
+// What is learnt of a device's pace: from devices whose kernels have rates of their own, and from clocks that lie.
+#include "runtime/pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "vulkan/submission_timer.hpp"
+
+namespace lapilli {
+namespace {
+
+constexpr double kMaxUs = 16'000;
+
+Capabilities phone(const char* mask = nullptr) {
+  Capabilities caps;
+  caps.type = DeviceType::integrated;
+  if (mask) caps.masks.emplace_back(mask);
+  return caps;
+}
+
+SegmentTime weights_of(double mib) { return {{1e6, mib * 1048576, 1}, 0}; }
+
+TEST(Pace, KnowsNothingBeforeTheFirstMeasurement) {
+  Pace pace(phone(), kMaxUs);
+  EXPECT_FALSE(pace.knows());
+  SegmentTime segment = weights_of(16);
+  const double guess = pace.expect_us(segment);
+  EXPECT_GT(guess, 1000);  // rather too long
+  pace.learn(segment, guess, {2000, 2000});
+  EXPECT_TRUE(pace.knows());
+  EXPECT_EQ(pace.expect_us(segment), 2000);
+}
+
+// The rates fit what was measured, and what was never measured is taken for slower.
+TEST(Pace, GuessesByWhatOthersTook) {
+  Pace pace(phone(), kMaxUs);
+  for (int i = 0; i < 3; ++i) {
+    SegmentTime segment = weights_of(16);
+    pace.learn(segment, pace.expect_us(segment), {1000, 1000});
+  }
+  const double guess = pace.expect_us(weights_of(16));
+  EXPECT_GE(guess, 2000);
+  EXPECT_LE(guess, 4100);
+  EXPECT_NEAR(pace.expect_us(weights_of(32)) / guess, 2, 0.1);
+}
+
+TEST(Pace, AWrongGuessShrinksAtOnceAndGrowsLittleByLittle) {
+  Pace pace(phone(), kMaxUs);
+  SegmentTime segment = weights_of(16);
+  pace.learn(segment, pace.expect_us(segment), {1000, 1000});
+  const double before = pace.expect_us(weights_of(16));
+  pace.learn(segment, 1000, {5000, 5000});
+  EXPECT_EQ(pace.expect_us(segment), 5000);
+  EXPECT_NEAR(pace.expect_us(weights_of(16)) / before, 5, 0.3);
+  pace.learn(segment, 5000, {1000, 1000});
+  EXPECT_LT(pace.expect_us(segment), 5000);
+  EXPECT_GT(pace.expect_us(segment), 4900);
+  // A pause of the device is forgotten.
+  for (int i = 0; i < 1000; ++i) pace.learn(segment, segment.us, {1000, 1000});
+  EXPECT_LT(pace.expect_us(segment), 1010);
+}
+
+// The host sees an end late: what may have been as expected teaches nothing.
+TEST(Pace, BoundsThatHoldWhatWasExpectedChangeNothing) {
+  Pace pace(phone(), kMaxUs);
+  SegmentTime segment = weights_of(16);
+  pace.learn(segment, pace.expect_us(segment), {1000, 1000});
+  pace.learn(segment, 1000, {0, 16'667});
+  EXPECT_EQ(pace.expect_us(segment), 1000);
+  pace.learn(segment, 1000, {3000, 16'667});
+  EXPECT_EQ(pace.expect_us(segment), 3000);
+  SegmentTime other = weights_of(16);
+  pace.learn(other, 700, {0, 300});
+  EXPECT_EQ(pace.expect_us(other), 300);
+}
+
+TEST(Pace, ClocksThatLieTeachNothing) {
+  Pace pace(phone(), kMaxUs);
+  SegmentTime segment = weights_of(16);
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (const TimeBounds& lie : {TimeBounds{0, 0}, TimeBounds{-1, 5}, TimeBounds{5, 1}, TimeBounds{none, none},
+                                TimeBounds{0, infinite}, TimeBounds{4e9, 4e9}}) {
+    pace.learn(segment, 1000, lie);
+    EXPECT_FALSE(pace.knows());
+    EXPECT_EQ(segment.us, 0);
+  }
+  EXPECT_EQ(pace.counts().measured, 0u);
+}
+
+TEST(Pace, TimestampsWrap) {
+  EXPECT_EQ(vulkan::microseconds_between(100, 1100, 64, 1), 1);
+  EXPECT_EQ(vulkan::microseconds_between(0xffffff00, 0x100, 32, 1000), 512);
+  EXPECT_EQ(vulkan::microseconds_between(~uint64_t{0} - 99, 900, 64, 1), 1);
+  // Bits that do not count may hold anything.
+  EXPECT_EQ(vulkan::microseconds_between(0xff'0000'0000'0005, 0x10'0000'0000'07d5, 36, 1), 2);
+}
+
+// Segments of kernels that are up to ten times as slow as others, put together by what is expected of them: never much
+// longer than a submission may take, from the first one on, and no shorter than it need be in the end.
+TEST(Pace, SubmissionsOfUnlikeKernelsStayWithinTheirTime) {
+  const double factors[] = {1, 0.3, 3, 0.5, 2, 1.5, 0.4, 2.5};
+  for (const double gb_per_s : {6., 20., 300.}) {
+    Pace pace(phone(), kMaxUs);
+    std::vector<SegmentTime> segments(120, weights_of(8));
+    const auto takes = [&](size_t i) { return segments[i].cost.bytes / (gb_per_s * 1e3) * factors[i % 8]; };
+    size_t next = 0;
+    double last = 0;
+    for (int submission = 0; submission < 400; ++submission) {
+      double expected = 0, took = 0;
+      std::vector<size_t> taken;
+      while (taken.empty() || (pace.knows() && expected + pace.expect_us(segments[next]) <= kMaxUs)) {
+        expected += pace.expect_us(segments[next]);
+        took += takes(next);
+        taken.push_back(next);
+        next = (next + 1) % segments.size();
+        if (taken.size() == vulkan::kMostTimedRecordings) break;
+      }
+      EXPECT_LE(took, submission < 10 ? 2 * kMaxUs : 1.25 * kMaxUs) << gb_per_s << " GB/s, submission " << submission;
+      for (const size_t i : taken) pace.learn(segments[i], pace.expect_us(segments[i]), {takes(i), takes(i)});
+      last = took;
+    }
+    if (gb_per_s < 100) {
+      EXPECT_GT(last, 0.5 * kMaxUs) << gb_per_s << " GB/s";
+    }
+    EXPECT_EQ(pace.counts().too_long, 0u);
+  }
+}
+
+// A segment that alone takes longer is cut finer in later plans; the same one, seen again, is not cut for ever.
+TEST(Pace, WhatIsTooLongAloneIsCutFiner) {
+  Pace pace(phone(), kMaxUs);
+  const WorkLimit before = pace.limit();
+  EXPECT_EQ(before, WorkLimit::finest(phone()));
+  SegmentTime segment = weights_of(16);
+  for (int i = 0; i < 5; ++i) pace.learn(segment, pace.expect_us(segment), {64'000, 64'000});
+  EXPECT_EQ(pace.counts().too_long, 5u);
+  EXPECT_EQ(pace.counts().limit_cuts, 1u);
+  EXPECT_LE(pace.limit().bytes() * 64 / 16 / 1048576, kMaxUs / 1000);
+  for (int i = 0; i < 5; ++i) pace.learn(segment, pace.expect_us(segment), {1e9, 1e9});
+  EXPECT_GT(pace.limit().bytes(), 0);
+  EXPECT_GT(pace.limit().operations(), 0);
+}
+
+// Its submissions stay as small as they begin.
+TEST(Pace, ByTheMaskOfSmallWorkNothingGrows) {
+  Pace pace(phone("small-work"), kMaxUs);
+  SegmentTime segment = weights_of(1);
+  pace.learn(segment, pace.expect_us(segment), {10, 10});
+  EXPECT_FALSE(pace.knows());
+}
+
+}  // namespace
+}  // namespace lapilli
