@@ -532,10 +532,15 @@ LAPILLI_API lapilli_status lapilli_load_start(lapilli_device* device, const char
  * the configuration, one tensor of the weights, the tokenizer's files. */
 LAPILLI_API lapilli_status lapilli_load_pump(lapilli_load* load, uint64_t budget_us, int32_t* finished);
 
+/* Pumps until the loading has ended or `timeout_us` microseconds have passed; the thread sleeps where the device is
+ * waited for. 0 pumps once, LAPILLI_UNLIMITED waits for the end. For programs without a loop of their own that show how
+ * far it is. */
+LAPILLI_API lapilli_status lapilli_load_wait(lapilli_load* load, uint64_t timeout_us, int32_t* finished);
+
 /* Bytes of weights that were handed to the device, of all; both 0 until the configuration was read. */
 LAPILLI_API lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_bytes, uint64_t* all_bytes);
 
-/* From any thread. The loading ends at the next call of lapilli_load_pump, with LAPILLI_CANCELLED. */
+/* From any thread. The loading ends at the next pump, that of a lapilli_load_wait too, with LAPILLI_CANCELLED. */
 LAPILLI_API void lapilli_load_cancel(lapilli_load* load);
 
 /* After the end: the model, once, or the error. Before it LAPILLI_INVALID_ARGUMENT. */

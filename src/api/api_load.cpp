@@ -1,4 +1,8 @@
 // The C interface: models on their way onto a device.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "api/handles.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -50,6 +54,21 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
 
 namespace {
 
+// Pumps until the end or the time; false: it was the time.
+bool load_for(lapilli_load& load, uint64_t timeout_us) {
+  constexpr double kLongestSleepUs = 200;
+  const auto since = lapilli::Clock::now();
+  for (;;) {
+    const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
+    if (load.pump(std::max(left, 0.0))) return true;
+    if (left <= 0) return false;
+    if (timeout_us == LAPILLI_UNLIMITED)
+      load.loading.rest();
+    else
+      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
+  }
+}
+
 Result<std::unique_ptr<lapilli_load>> start_loading(lapilli_device* device, const char* directory,
                                                     const lapilli_model_options* options) {
   LAPILLI_CHECK(lapilli::api::check_running(*device->device, "loading a model"));
@@ -72,7 +91,7 @@ lapilli_status lapilli_model_load_with(lapilli_device* device, const char* direc
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_load: model is null");
     if (!device) return fail(ErrorCode::invalid_argument, "lapilli_model_load: device is null; open one first");
     LAPILLI_TRY(const auto load, start_loading(device, directory, options));
-    while (!load->pump(std::numeric_limits<double>::infinity())) load->loading.rest();
+    load_for(*load, LAPILLI_UNLIMITED);
     LAPILLI_TRY(auto loaded, load->take());
     *model = loaded.release();
     return {};
@@ -96,6 +115,16 @@ lapilli_status lapilli_load_pump(lapilli_load* load, uint64_t budget_us, int32_t
   return guarded([&]() -> Status {
     if (!load) return fail(ErrorCode::invalid_argument, "lapilli_load_pump: load is null");
     const bool over = load->pump(lapilli::api::microseconds_of(budget_us));
+    if (finished) *finished = over ? 1 : 0;
+    return {};
+  });
+}
+
+lapilli_status lapilli_load_wait(lapilli_load* load, uint64_t timeout_us, int32_t* finished) {
+  if (finished) *finished = 0;
+  return guarded([&]() -> Status {
+    if (!load) return fail(ErrorCode::invalid_argument, "lapilli_load_wait: load is null");
+    const bool over = load_for(*load, timeout_us);
     if (finished) *finished = over ? 1 : 0;
     return {};
   });
