@@ -60,6 +60,7 @@ class Game {
   bool translations_failed() const { return failed_; }
 
  private:
+  bool measures() const { return !o_.times.empty() || !o_.plot.empty(); }
   void load(Dialogue& dialogue);
   void act(Dialogue& dialogue, Story& story, uint64_t frame);
   void draw(Dialogue& dialogue, const Story* story, float time);
@@ -97,6 +98,8 @@ void Game::play(Work work) {
     story.update(dialogue);
     if (story.over()) break;
     draw(dialogue, &story, o_.still ? kStillTime : static_cast<float>(frame) / 60);
+    // Until the device is through with it: without that, the times would be of waits for earlier frames.
+    if (measures()) gpu_.wait_idle();
     const std::chrono::duration<double, std::milli> took = Clock::now() - start;
     times_.back().frames.push_back({took.count(), dialogue.state() == Dialogue::State::working});
     if (!o_.out.empty() && !ends_with(o_.out, ".png")) keep_picture(frame);
