@@ -32,7 +32,7 @@ double quantile(const Series& series, double part, bool translating) {
 double scale_end(const std::vector<Series>& all) {
   double most = 1e-3;
   for (const Series& s : all)
-    for (bool translating : {false, true}) most = std::max(most, quantile(s, 0.995, translating));
+    for (bool translating : {false, true}) most = std::max(most, quantile(s, 0.99, translating));
   const double step = std::pow(10.0, std::floor(std::log10(most)));
   return std::ceil(most * 1.1 / step * 2) / 2 * step;
 }

@@ -186,9 +186,10 @@ void Renderer::submit(Frame& frame, VkSubmitInfo submit) {
   check(gpu_.submit(submit, frame.fence), "vkQueueSubmit");
 }
 
-std::array<Frame, Renderer::kFramesInFlight>& Renderer::wait_for_all() {
-  gpu_.wait_idle();
-  return frames_;
+bool Renderer::is_over(const Frame& frame) const {
+  const VkResult r = vkGetFenceStatus(gpu_.device, frame.fence);
+  check(r, "vkGetFenceStatus");
+  return r == VK_SUCCESS;
 }
 
 }  // namespace game

@@ -43,8 +43,9 @@ class Renderer {
   void submit(Frame& frame, VkSubmitInfo submit);
 
   const Picture& picture() const { return picture_; }
-  // All that were submitted are over after it.
-  std::array<Frame, kFramesInFlight>& wait_for_all();
+  std::array<Frame, kFramesInFlight>& frames() { return frames_; }
+  // The device is through with it, or it was never submitted.
+  bool is_over(const Frame& frame) const;
 
  private:
   void make_pass();
