@@ -15,6 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr uint64_t kLoadBudgetUs = 20000;
 constexpr float kStillTime = 3.7f;  // the lighthouse looks our way
 
 constexpr const char* kFonts[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
@@ -62,6 +63,7 @@ class Game {
 
  private:
   bool measures() const { return !o_.times.empty() || !o_.plot.empty(); }
+  float scene_time(uint64_t frame) const;
   void load(Dialogue& dialogue);
   void tell_what_is_over(Dialogue& dialogue);
   void act(Dialogue& dialogue, Story& story, uint64_t frame);
@@ -78,6 +80,7 @@ class Game {
   std::optional<Font> font_;
   std::optional<Renderer> renderer_;
   std::optional<Swapchain> swapchain_;
+  Clock::time_point start_ = Clock::now();
   size_t language_ = 0;  // of the models; their number: the original
   bool quit_ = false, failed_ = false;
   std::vector<Series> times_;
@@ -100,7 +103,7 @@ void Game::play(Work work) {
     dialogue.update(o_.budget_us);
     story.update(dialogue);
     if (story.over()) break;
-    draw(dialogue, &story, o_.still ? kStillTime : static_cast<float>(frame) / 60);
+    draw(dialogue, &story, scene_time(frame));
     // Until the device is through with it: without that, the times would be of waits for earlier frames.
     if (measures()) gpu_.wait_idle();
     const std::chrono::duration<double, std::milli> took = Clock::now() - start;
@@ -108,6 +111,13 @@ void Game::play(Work work) {
     if (!o_.out.empty() && !ends_with(o_.out, ".png")) keep_picture(frame);
   }
   end(dialogue, story);
+}
+
+// A window shows frames at its own pace; pictures have 60 a second.
+float Game::scene_time(uint64_t frame) const {
+  if (o_.still) return kStillTime;
+  const std::chrono::duration<float> since_start = Clock::now() - start_;
+  return window_ ? since_start.count() : static_cast<float>(frame) / 60;
 }
 
 // The loading screen: frames go on while another thread loads.
@@ -165,7 +175,7 @@ void Game::draw(Dialogue& dialogue, const Story* story, float time) {
   dialogue.completed(std::exchange(frame.serial, 0));
   renderer_->begin_commands(frame);
   // The loading screen has nothing better to do with its time.
-  frame.serial = dialogue.append(frame.commands, story ? o_.budget_us : 20 * o_.budget_us);
+  frame.serial = dialogue.append(frame.commands, story ? o_.budget_us : kLoadBudgetUs);
   renderer_->draw(frame, {time, story ? 1.0f : 0.6f}, quads);
   const bool shown = swapchain_ && swapchain_->show(frame, renderer_->picture());
   renderer_->end_commands(frame);

@@ -49,6 +49,13 @@ VkExtent2D size_of(const std::string& name, const std::string& text) {
   return {wide, high};
 }
 
+// With 0 no line would ever be complete.
+uint64_t budget_of(const std::string& name, const std::string& text) {
+  const uint64_t budget = number_of(name, text, 1000000);
+  if (budget == 0) throw std::runtime_error(name + ": at least 1 microsecond");
+  return budget;
+}
+
 std::vector<Work> work_of(const std::string& text) {
   std::vector<Work> list;
   for (size_t begin = 0; begin <= text.size();) {
@@ -79,7 +86,7 @@ std::map<std::string, Reader> readers(Options& o) {
           {"--plot", text_to(o.plot)},
           {"--log", text_to(o.log)},
           {"--frames", number_to(o.frames)},
-          {"--budget", number_to(o.budget_us)},
+          {"--budget", [&o](auto& n, auto& v) { o.budget_us = budget_of(n, v); }},
           {"--skip-at", number_to(o.skip_at)},
           {"--language-at", number_to(o.language_at)},
           {"--hold", [&o](auto& n, auto& v) { o.hold = static_cast<unsigned>(number_of(n, v, 1000000)); }},
