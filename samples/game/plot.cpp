@@ -34,7 +34,7 @@ double scale_end(const std::vector<Series>& all) {
   for (const Series& s : all)
     for (bool translating : {false, true}) most = std::max(most, quantile(s, 0.99, translating));
   const double step = std::pow(10.0, std::floor(std::log10(most)));
-  return std::ceil(most * 1.1 / step * 2) / 2 * step;
+  return std::ceil(most * 1.1 / step) * step;
 }
 
 void fill(Image& image, int left, int top, int right, int bottom, Ink ink) {
