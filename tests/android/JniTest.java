@@ -148,6 +148,7 @@ public final class JniTest {
       refused(() -> Native.startLoad(number, new byte[1][], null, 0));
       refused(() -> Native.pumpLoad(number, 0));
       refused(() -> Native.takeModel(number));
+      refused(() -> Native.storeCache(number));
       refused(() -> Native.startJob(number, new byte[0], three, new int[2]));
       refused(() -> Native.waitJob(number, 0));
       refused(() -> Native.cancelJob(number));
@@ -239,10 +240,10 @@ public final class JniTest {
 
   static ModelFiles openPack(Path pack, List<String> names, List<Long> ends) throws IOException {
     FileInputStream stream = new FileInputStream(pack.toFile());
-    ModelFiles files = new ModelFiles();
+    ModelFiles files = new ModelFiles().owns(stream);
     long begin = 4096;
     for (int i = 0; i < names.size(); ++i) {
-      files.add(names.get(i), number(stream.getFD()), begin, ends.get(i) - begin, i == 0 ? stream : null);
+      files.add(names.get(i), number(stream.getFD()), begin, ends.get(i) - begin);
       begin = ends.get(i);
     }
     return files;
@@ -449,13 +450,21 @@ public final class JniTest {
     }
   }
 
+  static long bytesBelow(File folder) {
+    long sum = 0;
+    for (File file : folder.listFiles()) sum += file.isDirectory() ? bytesBelow(file) : file.length();
+    return sum;
+  }
+
   static void cache() throws Exception {
     TranslatorOptions cached = options();
     cached.cacheDirectory = work.resolve("caché").toString();
     for (int i = 0; i < 2; ++i)
       try (Translator translator = new Translator(directory(model), cached)) {
         expectEqual(GARE, done(translator.translate(STATION)).text());
+        // Stored behind the first, and not only at the translator's end.
+        done(translator.translate(STATION));
+        expect(bytesBelow(new File(cached.cacheDirectory)) > 0, "nothing was kept");
       }
-    expect(new File(cached.cacheDirectory).list().length > 0, "nothing was kept");
   }
 }

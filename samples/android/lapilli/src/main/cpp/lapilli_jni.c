@@ -243,6 +243,18 @@ JNIEXPORT jlong JNICALL Java_dev_lapilli_Native_takeModel(JNIEnv* env, jclass ty
   return model ? put(env, HANDLE_MODEL, model) : 0;
 }
 
+/* A call without inputs does one thing: it has what is new for the next start stored. Jobs leave that to the model's end,
+ * which an app that is killed never comes to. */
+JNIEXPORT void JNICALL Java_dev_lapilli_Native_storeCache(JNIEnv* env, jclass type, jlong model) {
+  lapilli_result* result = NULL;
+  handle_slot* slot = use(env, model, HANDLE_MODEL);
+  (void)type;
+  if (!slot) return;
+  check(env, lapilli_generate((lapilli_model*)handle_thing(slot), NULL, 0, NULL, &result));
+  lapilli_result_free(result);
+  handle_give_back(slot);
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
 enum { SETTING_TASK, SETTING_SOURCE, SETTING_TARGET, SETTINGS };

@@ -51,8 +51,8 @@ final class DeviceGate {
     notifyAll();
   }
 
-  synchronized boolean isShut() {
-    return shut;
+  synchronized boolean isPaused() {
+    return paused;
   }
 
   synchronized void wake() {

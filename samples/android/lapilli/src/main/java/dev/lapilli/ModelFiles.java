@@ -28,17 +28,19 @@ public final class ModelFiles implements Closeable {
     return new ModelFiles(path);
   }
 
-  /**
-   * The file of that name ("config.json") is `bytes` from `offset` on in what `descriptor` is open for. The owner of the
-   * descriptor, or null, is closed with this.
-   */
-  public ModelFiles add(String name, int descriptor, long offset, long bytes, Closeable owner) {
+  /** To be closed with this: whose descriptors are added. */
+  public ModelFiles owns(Closeable owner) {
+    owners.add(owner);
+    return this;
+  }
+
+  /** The file of that name ("config.json") is `bytes` from `offset` on in what `descriptor` is open for. */
+  public ModelFiles add(String name, int descriptor, long offset, long bytes) {
     if (inDirectory) throw new IllegalStateException("the files of a directory are found by their names");
     names.add(name.getBytes(StandardCharsets.UTF_8));
     ranges.add((long) descriptor);
     ranges.add(offset);
     ranges.add(bytes);
-    if (owner != null) owners.add(owner);
     return this;
   }
 

@@ -137,6 +137,19 @@ final class Worker implements Runnable {
       Native.close(job); // who is told the end finds its memory free
     }
     outcome.tell();
+    storeCache(loaded);
+  }
+
+  /** Now, as an app is killed without a word. What cannot be stored makes the next start slower, and is no error. */
+  private void storeCache(long loaded) {
+    synchronized (gate) {
+      if (gate.isPaused()) return;
+      try {
+        Native.storeCache(loaded);
+      } catch (TranslatorException error) {
+        leave(error);
+      }
+    }
   }
 
   /** 0: cancelled before it began. */
