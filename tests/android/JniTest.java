@@ -26,6 +26,8 @@ public final class JniTest {
           + " was good. She said that she had never seen such a beautiful garden, and that she wanted to have one like it some day.";
   static final Executor HERE = Runnable::run;
 
+  static final String TWO = STATION + " She said that she had never seen such a beautiful garden.";
+
   interface Case {
     void run() throws Exception;
   }
@@ -229,13 +231,12 @@ public final class JniTest {
     }
     Path pack = work.resolve("pack");
     Files.write(pack, all.toByteArray());
-    int before = openDescriptors();
     try (Translator translator = new Translator(() -> openPack(pack, names, ends), options())) {
       expectEqual(GARE, done(translator.translate(STATION)).text());
       translator.unload();
       expectEqual(GARE, done(translator.translate(STATION)).text());
     }
-    expect(openDescriptors() <= before, "descriptors are left open");
+    expect(!isOpen(pack), "the files are left open");
   }
 
   static ModelFiles openPack(Path pack, List<String> names, List<Long> ends) throws IOException {
@@ -259,9 +260,18 @@ public final class JniTest {
     }
   }
 
-  static int openDescriptors() {
-    String[] open = new File("/proc/self/fd").list();
-    return open == null ? 0 : open.length;
+  static boolean isOpen(Path file) throws IOException {
+    for (File link : new File("/proc/self/fd").listFiles())
+      if (leadsTo(link, file.toRealPath())) return true;
+    return false;
+  }
+
+  static boolean leadsTo(File link, Path file) {
+    try {
+      return Files.readSymbolicLink(link.toPath()).equals(file);
+    } catch (IOException closed) { // since the folder was listed
+      return false;
+    }
   }
 
   static void errors() throws Exception {
@@ -386,7 +396,7 @@ public final class JniTest {
     String whole;
     try (MockHost host = new MockHost()) {
       host.begin(translator(), null);
-      host.translate(LONG);
+      host.translate(TWO);
       whole = host.screen.awaitEnd();
       List<WeakReference<MockHost.Screen>> gone = new ArrayList<>();
       DeviceUsage first = null;
@@ -404,7 +414,7 @@ public final class JniTest {
 
   static WeakReference<MockHost.Screen> rotateInMidSentence(MockHost host, String whole) throws Exception {
     WeakReference<MockHost.Screen> old = new WeakReference<>(host.screen);
-    host.translate(LONG);
+    host.translate(TWO);
     host.screen.awaitText();
     host.rotate();
     expectEqual(whole, host.screen.awaitEnd());
@@ -432,6 +442,9 @@ public final class JniTest {
       host.toBackground();
       host.trimMemory(TranslationHolder.LEVEL_COMPLETE);
       host.toForeground();
+      expectEqual(whole, host.screen.awaitEnd());
+      awaitCollected(host.leave());
+      host.open();
       expectEqual(whole, host.screen.awaitEnd());
       host.translate(LONG);
       host.toBackground();

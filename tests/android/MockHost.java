@@ -1,5 +1,6 @@
 package dev.lapilli;
 
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -82,6 +83,19 @@ final class MockHost implements AutoCloseable {
           return null;
         });
     open();
+  }
+
+  /** The last screen is gone, and no other comes. */
+  WeakReference<Screen> leave() throws Exception {
+    WeakReference<Screen> gone = new WeakReference<>(screen);
+    toBackground();
+    onMain(
+        () -> {
+          holder.detach(screen);
+          screen = null;
+          return null;
+        });
+    return gone;
   }
 
   void toBackground() throws Exception {

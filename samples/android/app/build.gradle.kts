@@ -3,9 +3,12 @@ plugins {
     id("org.jetbrains.kotlin.android")
 }
 
+// Lapilli's sources, if the sample was copied away from them: -PlapilliSource=...
+val lapilliSource = providers.gradleProperty("lapilliSource").orElse("../../..").get()
+
 // The bundled model, as assets: the files that a model is, without its pages about itself.
 val modelAssets = tasks.register<Copy>("modelAssets") {
-    from("../../../models/en-fr") {
+    from("$lapilliSource/models/en-fr") {
         include("config.json", "generation_config.json", "tokenizer_config.json", "vocab.json", "*.safetensors", "*.spm")
     }
     into(layout.buildDirectory.dir("model/en-fr"))

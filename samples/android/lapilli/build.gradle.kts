@@ -24,8 +24,10 @@ android {
                     "-DLAPILLI_REGEX=OFF",
                     "-DLAPILLI_IMAGES=OFF",
                 )
-                // Headers alone, of any version for any system: gradle.properties or -PnlohmannJson=/usr/include
+                // Headers alone, the same for every system, in a folder that has nothing else: -PnlohmannJson=DIR
                 providers.gradleProperty("nlohmannJson").orNull?.let { arguments += "-DNLOHMANN_JSON_DIR=$it" }
+                // If the sample was copied away from Lapilli's sources.
+                providers.gradleProperty("lapilliSource").orNull?.let { arguments += "-DLAPILLI_SOURCE=$it" }
                 targets += "lapilli_jni"
             }
         }

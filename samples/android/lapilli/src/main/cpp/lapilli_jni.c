@@ -243,8 +243,8 @@ JNIEXPORT jlong JNICALL Java_dev_lapilli_Native_takeModel(JNIEnv* env, jclass ty
   return model ? put(env, HANDLE_MODEL, model) : 0;
 }
 
-/* A call without inputs does one thing: it has what is new for the next start stored. Jobs leave that to the model's end,
- * which an app that is killed never comes to. */
+/* A call without inputs does one thing: it has what is new for the next start stored. Jobs leave that to the model's
+ * end, which an app that is killed never comes to. */
 JNIEXPORT void JNICALL Java_dev_lapilli_Native_storeCache(JNIEnv* env, jclass type, jlong model) {
   lapilli_result* result = NULL;
   handle_slot* slot = use(env, model, HANDLE_MODEL);

@@ -7,6 +7,8 @@ import android.os.Looper
 import android.widget.Button
 import android.widget.EditText
 import android.widget.TextView
+import dev.lapilli.Translation
+import dev.lapilli.android.translate
 import org.junit.After
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
@@ -77,6 +79,18 @@ class LifeCycleTest {
     fun translatesWhatItIsGivenFromItsAssets() {
         assertEquals(GARE, open().get().translated("Where is the station?"))
         await { application.cacheDir.resolve("lapilli").walk().any { it.length() > 0 && it.isFile } }
+    }
+
+    @Test
+    fun translatesWithoutHolderAndScreen() {
+        var text = ""
+        var ended: Translation? = null
+        application.newTranslator().use {
+            it.translate("Where is the station?", onText = { so -> text = so }, onEnd = { how -> ended = how })
+            await { ended != null }
+        }
+        assertEquals(GARE, text)
+        assertEquals(Translation.State.DONE, ended?.state())
     }
 
     @Test

@@ -6,7 +6,7 @@ import dev.lapilli.android.translatorOptions
 
 /** The sample's, on a machine whose driver computes on the CPU, with texts that come in many pieces. */
 class TestApplication : SampleApplication() {
-    override fun newTranslator(): Translator {
+    public override fun newTranslator(): Translator {
         val options = translatorOptions()
         options.refuseCpu = false
         options.ignoreEnvironment = false
