@@ -66,6 +66,10 @@ missing_packages() {
   ! have_cmd dpkg || have_cmd lintian || echo lintian
   ! have_cmd dpkg || have_cmd dpkg-shlibdeps || echo dpkg-dev
   python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+  # What packs the Android sample, which takes a JDK: too large to be installed for that alone.
+  ! have_cmd javac || have_cmd aapt2 || echo aapt
+  ! have_cmd javac || have_cmd zipalign || echo zipalign
+  ! have_cmd javac || have_cmd apksigner || echo apksigner
   [ "$1" != test ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
   have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
