@@ -90,7 +90,7 @@ enum {
   LAPILLI_UNSUPPORTED = 4,      /* valid, but not something this version does */
   LAPILLI_OUT_OF_MEMORY = 5,    /* of the host or of the device */
   LAPILLI_NO_DEVICE = 6,        /* no Vulkan loader, driver or suitable device */
-  LAPILLI_DEVICE_LOST = 7,      /* and could not be replaced: see "when the device is lost" */
+  LAPILLI_DEVICE_LOST = 7,      /* and could not be replaced: see "a lost device" */
   LAPILLI_TIMEOUT = 8,          /* the device makes no progress; another device may */
   LAPILLI_CANCELLED = 9,
   LAPILLI_INTERNAL = 10 /* a bug in Lapilli */
@@ -445,7 +445,7 @@ typedef struct lapilli_model_options {
   const lapilli_file_part* parts;
   uint64_t part_count;
   /* Not 0: these files can be read as long as the model and its jobs are there, so that a device that is lost can be
-   * replaced (see "when the device is lost"). What the structs point to stays as it is for so long, and the functions
+   * replaced (see "a lost device"). What the structs point to stays as it is for so long, and the functions
    * may be called by any thread that uses the model, one call at a time. Of a directory this always holds. */
   int32_t files_stay;
   int32_t reserved; /* 0 */
@@ -828,7 +828,7 @@ LAPILLI_API lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_u
 
 /* Goes on with a job that has ended with LAPILLI_DEVICE_LOST, on any device: `model` is loaded from the files of the
  * job's first one. Inputs that had ended stay as they are, the others are run again; of what was told of them nothing
- * is told again or contradicted (see "when the device is lost"). Events go on: ERROR and END that were not asked for
+ * is told again or contradicted (see "a lost device"). Events go on: ERROR and END that were not asked for
  * yet are gone, and the job ends anew. LAPILLI_INVALID_ARGUMENT: the job has not ended so, or the model cannot be the
  * same one; nothing has changed then. Waits for nothing. */
 LAPILLI_API lapilli_status lapilli_job_resume(lapilli_job* job, lapilli_model* model);
@@ -924,31 +924,30 @@ LAPILLI_API lapilli_status lapilli_model_prepare(lapilli_model* model, const lap
 /* The same as a job without inputs, which is pumped like any other; its result is empty. */
 LAPILLI_API lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* shape, lapilli_job** job);
 
-/* ---- when the device is lost --------------------------------------------------------------------------------------
- */
+/* ---- a lost device ---------------------------------------------------------------------------------------------- */
 
 /* Drivers are reset, updated, or time out; GPUs are unplugged. What was on the device is gone then.
  *
- * Own devices   One that lapilli_device_open opened is opened anew by whatever needs it first: the same GPU, with the
- *               same options. Loads begin anew; models are loaded again when they are next used, each once for all its
- *               jobs, from their directory, or from the host's files if these stay (lapilli_model_options.files_stay);
- *               jobs, lapilli_generate, lapilli_model_prepare and lapilli_attention_run go on. All handles stay valid.
- *               lapilli_load_pump and lapilli_job_pump do this in their steps; opening the device is one of them and
- *               takes as long as it takes. The log has a warning.
+ * Own        A device that lapilli_device_open opened is opened anew by whatever needs it first: the same GPU, with the
+ *            same options. Loads begin anew; models are loaded again when they are next used, each once for all its
+ *            jobs, from their directory, or from the host's files if these stay (lapilli_model_options.files_stay);
+ *            jobs, lapilli_generate, lapilli_model_prepare and lapilli_attention_run go on. All handles stay valid.
+ *            lapilli_load_pump and lapilli_job_pump do this in their steps; opening the device is one of them and takes
+ *            as long as it takes. The log has a warning.
  *
- * What was told Inputs that had ended stay as they are. The others are run again from their beginning, which on the
- * same device gives the same ids and scores; events and streams go on behind what they have told. Where the second run
- * comes to something else (another driver or device), it is run once more with what was told as its given beginning:
- * the result then begins with that, its lengths count from where they did, and these ids have no token scores, like
- * those of a decoder_prompt. So nothing is told twice, or contradicted.
+ * Told       Inputs that had ended stay as they are. The others are run again from their beginning, which on the same
+ *            device gives what an undisturbed run gives; events and streams go on behind what they have told. Where the
+ *            second run comes to something else (another driver or device), it is run once more with what was told as
+ *            its given beginning: the result then begins with that, its lengths count from where they did, and these
+ *            ids have no token scores, like those of a decoder_prompt. So nothing is told twice, or contradicted.
  *
- * Hosts' ones   What runs on an adopted device ends with LAPILLI_DEVICE_LOST. The host frees model and device handle,
- *               destroys its own, makes another, adopts it, loads the model there; lapilli_job_resume goes on with each
- *               job, in the same way. A job that has ended so holds nothing of the device.
+ * Adopted    What runs on a host's device ends with LAPILLI_DEVICE_LOST. The host frees the handles of models and
+ *            device, destroys its own, makes another, adopts it, loads the model there; lapilli_job_resume goes on with
+ *            each job, in the same way. A job that has ended so holds nothing of the device.
  *
- * Errors        LAPILLI_DEVICE_LOST says in its message what helps. A job rides out one loss by itself, and a second
- * one ends it, as the work may be what the device does not bear. A device that is lost again before it has done
- * anything is not opened another time. lapilli_job_resume may be tried after any of these. */
+ * Errors     LAPILLI_DEVICE_LOST says in its message what helps. A job rides out one loss by itself; a second one ends
+ *            it, as the work may be what the device does not bear. A device that is lost again before it has done
+ *            anything is not opened another time. lapilli_job_resume may be tried after any of these. */
 
 /* ---- attention and alignment ------------------------------------------------------------------------------------ */
 

@@ -70,8 +70,8 @@ lapilli_status lapilli_device_pause(lapilli_device* device) {
 }
 
 lapilli_status lapilli_device_resume(lapilli_device* device) {
-  return with_device(device, "lapilli_device_resume", [](lapilli::vulkan::Device& used) {
-    used.resume();
+  return with_device(device, "lapilli_device_resume", [&](lapilli::vulkan::Device&) {
+    device->place->resume();
     return Status();
   });
 }

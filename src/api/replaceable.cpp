@@ -45,34 +45,37 @@ Status ReplaceableDevice::replaceable() const {
 }
 
 Result<ReplaceableDevice::Held> ReplaceableDevice::replace(uint64_t lost) {
-  const std::lock_guard lock(mutex_);
-  if (held_.generation != lost) return held_;
+  const std::lock_guard replacing(replacing_);
+  const Held now = held();
+  if (now.generation != lost) return now;
   LAPILLI_CHECK(replaceable());
-  const vulkan::Device& before = *held_.device;
-  const std::string& name = before.caps().device_name;
-  if (lost > 0 && before.counters().completed == 0)
+  const Capabilities& caps = now.device->caps();
+  if (lost > 0 && now.device->counters().completed == 0)
     return fail(ErrorCode::device_lost,
                 "%s was lost again before it had done anything: trying again helps only once it works (its driver, "
                 "another program on it)",
-                name.c_str());
-  log(LogLevel::warning, name + " was lost: it is opened anew");
-  auto made = vulkan::Device::create(options_for(before.caps(), *own_));
+                caps.device_name.c_str());
+  log(LogLevel::warning, caps.device_name + " was lost: it is opened anew");
+  auto made = vulkan::Device::create(options_for(caps, *own_));
   if (!made)
     return fail(ErrorCode::device_lost,
-                "%s could not be opened anew (%s): open another device and load the model there", name.c_str(),
-                made.error().message.c_str());
-  if (before.is_paused()) (*made)->pause();
+                "%s could not be opened anew (%s): open another device and load the model there",
+                caps.device_name.c_str(), made.error().message.c_str());
+  const std::lock_guard lock(mutex_);
+  if (held_.device->is_paused()) (*made)->pause();
   held_ = {std::move(*made), lost + 1};
   return held_;
 }
 
 std::shared_ptr<vulkan::Device> ReplaceableDevice::pause() {
-  for (auto paused = device();;) {
-    paused->pause();
-    auto now = device();
-    if (now == paused) return paused;
-    paused = std::move(now);
-  }
+  const std::lock_guard lock(mutex_);
+  held_.device->pause();
+  return held_.device;
+}
+
+void ReplaceableDevice::resume() {
+  const std::lock_guard lock(mutex_);
+  held_.device->resume();
 }
 
 // ---- models -------------------------------------------------------------------------------------------------------

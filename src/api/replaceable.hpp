@@ -37,12 +37,14 @@ class ReplaceableDevice {
   // options, paused if that was. Takes as long as that takes. Refused if the last one was lost before it had completed
   // a submission.
   Result<Held> replace(uint64_t lost);
-  // Also of one that takes its place at this moment.
+  // Also where another takes its place at this moment. What was paused.
   std::shared_ptr<vulkan::Device> pause();
+  void resume();
 
  private:
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of what is held; nothing of the host's is called under it
   Held held_;
+  std::mutex replacing_;  // taken first
   const std::optional<vulkan::DeviceOptions> own_;
 };
 

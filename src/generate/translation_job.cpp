@@ -135,56 +135,6 @@ void TranslationJob::interrupt() {
   phase_ = Phase::ended;
 }
 
-// ---- after a lost device ------------------------------------------------------------------------------------------
-
-// Not that its numbers are the same: whatever it says, what was given out is not contradicted.
-Status TranslationJob::check_same(const ModelInfo& info) const {
-  if (info.family == info_.family && info.parameters == info_.parameters &&
-      info.source_vocabulary == info_.source_vocabulary && info.target_vocabulary == info_.target_vocabulary)
-    return {};
-  return fail(ErrorCode::invalid_argument,
-              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
-              "parameters); load the same files",
-              info.family.c_str(), static_cast<unsigned long long>(info.parameters), info_.family.c_str(),
-              static_cast<unsigned long long>(info_.parameters));
-}
-
-// What has not ended is searched from its beginning, as it was the first time: on the same device it says the same, to
-// the last bit of the scores.
-Status TranslationJob::resume(std::shared_ptr<Model> model) {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same(model->info()));
-  model_ = std::move(model);
-  status_ = {};
-  phase_ = *std::exchange(interrupted_, std::nullopt);
-  resumed_ = true;
-  forced_ = false;
-  departed_.clear();
-  if (phase_ == Phase::prepare) {
-    if (auto s = begin_preparation(); !s) {
-      status_ = std::move(s);
-      interrupt();
-    }
-    return {};
-  }
-  std::erase_if(order_, [this](size_t unit) { return units_[unit].done; });
-  for (const size_t unit : order_) {
-    units_[unit].departed = false;
-    stream_->restart(unit);
-  }
-  if (phase_ == Phase::search) phase_ = Phase::keep;
-  return {};
-}
-
-Status TranslationJob::abandon() {
-  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  interrupted_.reset();
-  status_ = {};
-  return conclude();
-}
-
-// ---- the rest of a step -------------------------------------------------------------------------------------------
-
 void TranslationJob::rest() {
   if (batch_) batch_->rest();
   if (preparation_) preparation_->rest();
@@ -433,6 +383,59 @@ Result<TranslateOutput> TranslationJob::take() {
   LAPILLI_CHECK(Status(status_));
   if (std::exchange(taken_, true)) return fail(ErrorCode::invalid_argument, "the result was taken already");
   return std::move(out_);
+}
+
+// ---- after a lost device ------------------------------------------------------------------------------------------
+
+// Not that its numbers are the same: whatever it says, what was given out is not contradicted.
+Status TranslationJob::check_same(const ModelInfo& info) const {
+  if (info.family == info_.family && info.parameters == info_.parameters &&
+      info.source_vocabulary == info_.source_vocabulary && info.target_vocabulary == info_.target_vocabulary)
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
+              "parameters); load the same files",
+              info.family.c_str(), static_cast<unsigned long long>(info.parameters), info_.family.c_str(),
+              static_cast<unsigned long long>(info_.parameters));
+}
+
+// What has not ended is searched from its beginning, as it was the first time: on the same device it says the same, to
+// the last bit of the scores.
+Status TranslationJob::resume(std::shared_ptr<Model> model) {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  LAPILLI_CHECK(check_same(model->info()));
+  model_ = std::move(model);
+  status_ = {};
+  phase_ = *std::exchange(interrupted_, std::nullopt);
+  resumed_ = true;
+  forced_ = false;
+  departed_.clear();
+  if (phase_ == Phase::prepare) {
+    if (auto s = begin_preparation(); !s) {
+      status_ = std::move(s);
+      interrupt();
+    }
+    return {};
+  }
+  if (phase_ == Phase::search) rewind();
+  return {};
+}
+
+// To where the search of what has not ended begins.
+void TranslationJob::rewind() {
+  std::erase_if(order_, [this](size_t unit) { return units_[unit].done; });
+  for (const size_t unit : order_) {
+    units_[unit].departed = false;
+    stream_->restart(unit);
+  }
+  phase_ = Phase::keep;
+}
+
+Status TranslationJob::abandon() {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  interrupted_.reset();
+  status_ = {};
+  return conclude();
 }
 
 // ---- what has ended -----------------------------------------------------------------------------------------------

@@ -100,6 +100,7 @@ class TranslationJob {
   bool departs(const std::vector<Hypothesis>& hypotheses, size_t unit);
   bool finish_if_complete(size_t unit);
   void interrupt();
+  void rewind();
   Status check_same(const ModelInfo& info) const;
   Status conclude();
   void count(const GenerateStats& made);

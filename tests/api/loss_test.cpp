@@ -10,10 +10,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/handles.hpp"
 #include "support/counting_vulkan.hpp"
+#include "support/host_device.hpp"
 #include "support/temp_directory.hpp"
 
 namespace {
@@ -35,17 +37,38 @@ using ResultHandle = std::unique_ptr<lapilli_result, Freed<lapilli_result, lapil
 
 enum class Whose { own, host };
 
-// As lapilli_device_open makes one, but through the counting table; of the host's only the name is.
-Result<DeviceHandle> open_device(Whose whose = Whose::own) {
+vulkan::DeviceOptions device_options() {
   vulkan::DeviceOptions options;
   options.max_submit_us = 1'000'000'000;  // what is counted does not depend on how busy the machine is
   options.get_instance_proc_addr = counting::get_instance_proc_addr();
-  LAPILLI_TRY(auto made, vulkan::Device::create(options));
+  return options;
+}
+
+// As lapilli_device_open makes one, but through the counting table.
+Result<DeviceHandle> open_device() {
+  LAPILLI_TRY(auto made, vulkan::Device::create(device_options()));
   DeviceHandle handle(new lapilli_device);
-  std::optional<vulkan::DeviceOptions> own;
-  if (whose == Whose::own) own = std::move(options);
-  handle->place = std::make_shared<api::ReplaceableDevice>(std::move(made), std::move(own));
+  handle->place = std::make_shared<api::ReplaceableDevice>(std::move(made), device_options());
   return handle;
+}
+
+// A host with its device, and that as lapilli_device_adopt takes it over.
+struct Adopted {
+  std::unique_ptr<counting::HostDevice> host;
+  DeviceHandle device;
+};
+Adopted adopt_device() {
+  Adopted a;
+  counting::HostOptions options;
+  options.get_instance_proc_addr = counting::get_instance_proc_addr();
+  a.host = counting::HostDevice::create(options);
+  if (!a.host) return a;
+  auto made = vulkan::Device::adopt(a.host->handles(), device_options());
+  EXPECT_TRUE(made.ok()) << made.error().message;
+  if (!made) return a;
+  a.device.reset(new lapilli_device);
+  a.device->place = std::make_shared<api::ReplaceableDevice>(std::move(*made), std::nullopt);
+  return a;
 }
 
 lapilli_options options_of(int32_t beams) {
@@ -252,6 +275,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A device with a model, and a job that has told something of its first input and is not done.
 struct Begun {
+  std::unique_ptr<counting::HostDevice> host;  // or null
   DeviceHandle device;
   ModelHandle model;
   JobHandle job;
@@ -284,10 +308,15 @@ void go_on_until_told(Begun& b, size_t ids) {
 
 Begun begin(Whose whose, int32_t beams = 1) {
   Begun b;
-  auto device = open_device(whose);
-  EXPECT_TRUE(device.ok()) << device.error().message;
-  if (!device) return b;
-  b.device = std::move(*device);
+  if (whose == Whose::host) {
+    auto adopted = adopt_device();
+    b.host = std::move(adopted.host);
+    b.device = std::move(adopted.device);
+  } else if (auto device = open_device()) {
+    b.device = std::move(*device);
+  }
+  EXPECT_TRUE(b.device);
+  if (!b.device) return b;
   b.model = load(b.device);
   b.job = start(b.model, beams);
   if (b.job) go_on_until_told(b, 2);
@@ -322,11 +351,12 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
     EXPECT_EQ(lapilli_job_take(b.job.get(), &nothing), LAPILLI_DEVICE_LOST);
     b.model.reset();
     b.device.reset();
+    b.host.reset();
     EXPECT_EQ(alive(), "") << "the job holds what the host must destroy";
 
-    auto other = open_device(Whose::host);
-    ASSERT_TRUE(other.ok()) << other.error().message;
-    const ModelHandle model = load(*other);
+    const Adopted other = adopt_device();
+    ASSERT_TRUE(other.device);
+    const ModelHandle model = load(other.device);
     ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
     end(b);
     EXPECT_EQ(b.told.ends, 2);
@@ -334,6 +364,7 @@ TEST_F(ApiLossDevice, TheHostIsAskedForADeviceAndTheJobGoesOnThere) {
     ASSERT_TRUE(result);
     b.told.expect_is(result.get(), kSources.size());
     EXPECT_EQ(said(result.get(), kSources.size()), want.said);
+    b.job.reset();  // before the host's device, which it used
   }
 }
 
@@ -360,7 +391,7 @@ TEST_F(ApiLossDevice, WhatWasToldIsNotContradicted) {
     const auto before = b.told.ids[0];
     lose_now();
     end(b);
-    auto device = open_device(Whose::host);
+    auto device = open_device();
     ASSERT_TRUE(device.ok()) << device.error().message;
     const ModelHandle model = load(*device, other.path());
     ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
@@ -415,6 +446,32 @@ TEST_F(ApiLossDevice, EveryModelOfTheDeviceGoesOn) {
   EXPECT_STREQ(info.directory, kTiny) << "pointers that were given out live on";
   EXPECT_EQ(one->model()->device(), other->model()->device());
   EXPECT_EQ(one->model()->device(), (*device)->device());
+}
+
+TEST_F(ApiLossDevice, OneDeviceForTheJobsOfTwoThreads) {
+  const Outcome want = attempt(1);
+  auto device = open_device();
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  const ModelHandle model = load(*device);
+  const auto inputs = inputs_of(kSources);
+  const lapilli_options options = options_of(1);
+  counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, 5);
+  const auto work = [&](std::string& got) {
+    for (int i = 0; i < 3; ++i) {
+      lapilli_result* result = nullptr;
+      const auto status = lapilli_generate(model.get(), inputs.data(), inputs.size(), &options, &result);
+      const ResultHandle freed(result);
+      got += status == LAPILLI_OK ? said(result, inputs.size()) : lapilli_last_error();
+    }
+  };
+  std::string one, other;
+  std::thread second([&] { work(other); });
+  work(one);
+  second.join();
+  EXPECT_TRUE(counting::failed());
+  EXPECT_EQ(one, want.said + want.said + want.said);
+  EXPECT_EQ(other, one);
+  EXPECT_EQ(model->place->held().generation, 1u) << "opened anew once for both";
 }
 
 TEST_F(ApiLossDevice, APauseHoldsOnTheNewDevice) {
@@ -486,6 +543,16 @@ class ApiLossDeviceFiles : public ApiLossDevice {
 TEST_F(ApiLossDeviceFiles, ThatStayAreReadAgain) { run(1, LAPILLI_OK); }
 TEST_F(ApiLossDeviceFiles, ThatMayBeGoneAreNotTouched) { run(0, LAPILLI_DEVICE_LOST); }
 
+TEST_F(ApiLossDeviceFiles, ReservedIsZero) {
+  auto device = open_device();
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  lapilli_model_options options = lapilli_default_model_options();
+  options.reserved = 1;
+  lapilli_model* loaded = nullptr;
+  EXPECT_EQ(lapilli_model_load_with(device->get(), kTiny, &options, &loaded), LAPILLI_UNSUPPORTED);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("reserved is 1"));
+}
+
 TEST(ApiLoss, ArgumentsOfResume) {
   EXPECT_EQ(lapilli_job_resume(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli_job_resume: job is null"));
@@ -504,7 +571,7 @@ TEST_F(ApiLossDevice, AnotherModelIsRefused) {
   Begun b = begin(Whose::host);
   lose_now();
   end(b);
-  auto device = open_device(Whose::host);
+  auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
   const ModelHandle other = load(*device, kEnFr), same = load(*device);
   EXPECT_EQ(lapilli_job_resume(b.job.get(), other.get()), LAPILLI_INVALID_ARGUMENT);
