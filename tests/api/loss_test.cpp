@@ -37,18 +37,19 @@ using ResultHandle = std::unique_ptr<lapilli_result, Freed<lapilli_result, lapil
 
 enum class Whose { own, host };
 
-vulkan::DeviceOptions device_options() {
+vulkan::DeviceOptions device_options(const char* mask = "") {
   vulkan::DeviceOptions options;
+  options.mask = mask;
   options.max_submit_us = 1'000'000'000;  // what is counted does not depend on how busy the machine is
   options.get_instance_proc_addr = counting::get_instance_proc_addr();
   return options;
 }
 
 // As lapilli_device_open makes one, but through the counting table.
-Result<DeviceHandle> open_device() {
-  LAPILLI_TRY(auto made, vulkan::Device::create(device_options()));
+Result<DeviceHandle> open_device(const char* mask = "") {
+  LAPILLI_TRY(auto made, vulkan::Device::create(device_options(mask)));
   DeviceHandle handle(new lapilli_device);
-  handle->place = std::make_shared<api::ReplaceableDevice>(std::move(made), device_options());
+  handle->place = std::make_shared<api::ReplaceableDevice>(std::move(made), device_options(mask));
   return handle;
 }
 
@@ -152,8 +153,8 @@ struct Outcome {
 Outcome failed(lapilli_status status) { return {status, lapilli_last_error(), ""}; }
 
 // From opening the device to its end, with events.
-Outcome attempt(int32_t beams) {
-  auto device = open_device();
+Outcome attempt(int32_t beams, const char* mask = "") {
+  auto device = open_device(mask);
   if (!device) return {static_cast<lapilli_status>(device.error().code), device.error().message, ""};
   lapilli_model* loaded = nullptr;
   if (const auto s = lapilli_model_load(device->get(), kTiny, &loaded); s != LAPILLI_OK) return failed(s);
@@ -232,12 +233,13 @@ struct Kind {
   const char* name;
   uint64_t stride;
   std::vector<VkResult> results;
+  const char* mask = "";
 };
 
 class ApiLossDeviceAnyCall : public ApiLossDevice, public testing::WithParamInterface<Kind> {};
 
 TEST_P(ApiLossDeviceAnyCall, FailsOnce) {
-  const Outcome want = attempt(1);
+  const Outcome want = attempt(1, GetParam().mask);
   ASSERT_EQ(want.status, LAPILLI_OK) << want.message;
   std::map<std::string, int> outcomes;
   for (const VkResult result : GetParam().results) {
@@ -245,7 +247,7 @@ TEST_P(ApiLossDeviceAnyCall, FailsOnce) {
       ASSERT_LT(nth, 5000u);
       counting::reset();
       counting::fail(GetParam().name, result, nth);
-      const Outcome got = attempt(1);
+      const Outcome got = attempt(1, GetParam().mask);
       ASSERT_EQ(alive(), "") << GetParam().name << " " << nth;
       if (!counting::failed()) break;
       ++outcomes[std::string(vulkan::result_name(result)) + ": " + lapilli_status_name(got.status)];
@@ -265,8 +267,12 @@ INSTANTIATE_TEST_SUITE_P(
     Calls, ApiLossDeviceAnyCall,
     testing::Values(Kind{"vkAllocateMemory", 1, {VK_ERROR_OUT_OF_DEVICE_MEMORY}},
                     Kind{"vkMapMemory", 1, {VK_ERROR_OUT_OF_HOST_MEMORY}},
-                    Kind{"vkQueueSubmit", 7, {VK_ERROR_OUT_OF_HOST_MEMORY}},
-                    Kind{"vkWaitSemaphores", 5, {VK_ERROR_DEVICE_LOST}},
+                    Kind{"vkCreateBuffer", 9, {VK_ERROR_OUT_OF_HOST_MEMORY}},
+                    Kind{"vkQueueSubmit", 3, {VK_ERROR_OUT_OF_HOST_MEMORY}},
+                    Kind{"vkWaitSemaphores", 3, {VK_ERROR_DEVICE_LOST}},
+                    Kind{"vkCreateFence", 5, {VK_ERROR_OUT_OF_HOST_MEMORY}, "no-timeline"},
+                    Kind{"vkGetFenceStatus", 9, {VK_ERROR_DEVICE_LOST}, "no-timeline"},
+                    Kind{"vkWaitForFences", 5, {VK_ERROR_DEVICE_LOST}, "no-timeline"},
                     Kind{"vkGetSemaphoreCounterValue", 7, {VK_ERROR_DEVICE_LOST}},
                     Kind{"vkCreateComputePipelines", 1, {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST}}),
     [](const auto& tested) { return std::string(tested.param.name); });
@@ -500,6 +506,45 @@ TEST_F(ApiLossDevice, CancelledWhileTheDeviceIsMadeAnew) {
   lapilli_result_free(result);
   b = {};
   EXPECT_EQ(alive(), "");
+}
+
+// The driver is gone for good, as it seems; another device takes the job.
+TEST_F(ApiLossDevice, ThatCannotBeOpenedAnewSaysSo) {
+  const Outcome want = attempt(1);
+  Begun b = begin(Whose::own);
+  lose_now();
+  int32_t finished = 0;
+  while (!counting::failed()) ASSERT_EQ(lapilli_job_pump(b.job.get(), LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
+  counting::fail("vkCreateDevice", VK_ERROR_INITIALIZATION_FAILED);
+  end(b);
+  EXPECT_THAT(b.told.message, AllOf(HasSubstr("could not be opened anew"), HasSubstr("open another device")));
+  auto device = open_device();
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  const ModelHandle model = load(*device);
+  ASSERT_EQ(lapilli_job_resume(b.job.get(), model.get()), LAPILLI_OK) << lapilli_last_error();
+  end(b);
+  const ResultHandle result = take(b.job);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(said(result.get(), kSources.size()), want.said);
+}
+
+TEST_F(ApiLossDevice, AModelWhoseFilesAreGoneSaysSo) {
+  const TempDirectory directory;
+  directory.copy_from(kTiny);
+  auto device = open_device();
+  ASSERT_TRUE(device.ok()) << device.error().message;
+  Begun b;
+  b.model = load(*device, directory.path());
+  b.job = start(b.model, 1);
+  go_on_until_told(b, 2);
+  directory.remove("config.json");
+  lose_now();
+  end(b);
+  EXPECT_THAT(b.told.message, AllOf(HasSubstr("loading the model again"), HasSubstr("config.json")));
+  const ModelHandle same = load(*device);
+  ASSERT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << lapilli_last_error();
+  end(b);
+  EXPECT_TRUE(take(b.job));
 }
 
 // ---- files of the host --------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ TEST_F(DeviceJobs, WrittenIdsThatCannotBe) {
   r.decoder_ids = {{1, 2}, {1, 2}};
   r.written = {1};
   EXPECT_EQ(run_job(model_, r).error().code, ErrorCode::invalid_argument);
-  r.written = {1, 2};
+  r.written = {1, 3};
   EXPECT_EQ(run_job(model_, r).error().code, ErrorCode::invalid_argument) << "none is left in front";
   r.decoder_ids = {{1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}};
   r.written = {6, 6};
