@@ -932,6 +932,7 @@ LAPILLI_API lapilli_status lapilli_job_prepare(lapilli_model* model, const lapil
  *            same options. Loads begin anew; models are loaded again when they are next used, each once for all its
  *            jobs, from their directory, or from the host's files if these stay (lapilli_model_options.files_stay);
  *            jobs, lapilli_generate, lapilli_model_prepare and lapilli_attention_run go on. All handles stay valid.
+ *
  *            lapilli_load_pump and lapilli_job_pump do this in their steps; opening the device is one of them and takes
  *            as long as it takes. The log has a warning.
  *
