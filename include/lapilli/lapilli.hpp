@@ -129,6 +129,8 @@ struct ModelOptions {
   // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
   // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
   std::vector<FilePart> parts;
+  // Memory and descriptors of the parts stay as long as the model and its jobs do (lapilli_model_options.files_stay).
+  bool parts_stay = false;
   std::function<Result<std::unique_ptr<FileReader>>(const std::string& name)> open_file;
 };
 
@@ -194,6 +196,7 @@ class ModelSource {
     for (const FilePart& file : options_.parts) parts_.push_back(file.part), parts_.back().name = file.name.c_str();
     with_.parts = parts_.empty() ? nullptr : parts_.data();
     with_.part_count = parts_.size();
+    with_.files_stay = options_.parts_stay && !options_.open_file;
     if (options_.open_file) with_.files = &files_;
   }
   ModelSource(const ModelSource&) = delete;
@@ -747,6 +750,11 @@ class Job {
   }
   // From any thread.
   void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
+  // After an end with LAPILLI_DEVICE_LOST: goes on with a model of the same files. Empty: it does.
+  std::optional<Error> resume(const Model& model) {
+    if (auto status = lapilli_job_resume(job_.get(), model.handle())) return last_error(status);
+    return std::nullopt;
+  }
   // After the end, once; a cancelled job has the inputs that were finished.
   Result<Results> take() {
     lapilli_result* made = nullptr;

@@ -15,26 +15,59 @@ using lapilli::Status;
 using lapilli::api::guarded;
 
 struct lapilli_load {
-  lapilli_load(std::shared_ptr<lapilli::vulkan::Device> device, const lapilli::api::ModelOptions& options)
-      : log(device->log_sink()), files(options.files), loading(std::move(device), files, options.load) {}
+  lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given);
+  const std::shared_ptr<lapilli::api::ReplaceableDevice> place;
+  lapilli::api::ModelOptions options;
+  lapilli::api::ReplaceableDevice::Held onto;  // until the end
   const std::shared_ptr<lapilli::LogSink> log;
-  lapilli::Files files;  // until the end
-  lapilli::ModelLoading loading;
+  std::optional<lapilli::ModelLoading> loading;
   lapilli::Clock::time_point since = lapilli::Clock::now();
   bool failed = false;    // with an exception: it cannot go on
+  bool again = false;     // the device was lost once
   Status could_not_read;  // of the host's files
+  Status lost;            // the device, and cannot be replaced
+  std::atomic<bool> cancelled{false};
 
   bool pump(double budget_us);
   Result<std::unique_ptr<lapilli_model>> take();
+
+ private:
+  bool begin_again();
 };
+
+lapilli_load::lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given)
+    : place(std::move(where)), options(std::move(given)), onto(place->held()), log(onto.device->log_sink()) {
+  loading.emplace(onto.device, options.files, options.load);
+}
+
+// The files are open still. Once: a device that is lost twice in one load would be a third time.
+bool lapilli_load::begin_again() {
+  const Status& status = loading->status();
+  if (status || status.error().code != ErrorCode::device_lost) return false;
+  auto other = again ? Result<lapilli::api::ReplaceableDevice::Held>(
+                           fail(ErrorCode::device_lost,
+                                "it was lost again while the load began anew: trying once more "
+                                "helps only once the device works"))
+                     : place->replace(onto.generation);
+  if (!other) {
+    lost = lapilli::api::with_advice(status.error(), other.error());
+    return false;
+  }
+  again = true;
+  onto = std::move(*other);
+  loading.emplace(onto.device, options.files, options.load);
+  return true;
+}
 
 bool lapilli_load::pump(double budget_us) {
   if (failed) return true;
   const lapilli::LogScope scope(log);
   try {
-    if (!loading.pump(budget_us)) return false;
-    if (could_not_read) could_not_read = files.failure();
-    files = "";  // closed before the host is told of the end
+    if (cancelled) loading->cancel();
+    if (!loading->pump(budget_us) || begin_again()) return false;
+    if (could_not_read) could_not_read = options.files.failure();
+    options.files = "";  // closed before the host is told of the end
+    onto.device = nullptr;
     return true;
   } catch (...) {
     failed = true;
@@ -46,8 +79,14 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
   if (failed) return fail(ErrorCode::out_of_memory, "loading the model: out of memory");
   auto handle = std::make_unique<lapilli_model>();
   LAPILLI_CHECK(Status(could_not_read));
-  LAPILLI_TRY(handle->model, loading.take());
-  if (handle->model->tokenizer()) handle->languages = handle->model->tokenizer()->languages();
+  LAPILLI_CHECK(Status(lost));
+  LAPILLI_TRY(auto model, loading->take());
+  handle->info = model->info();
+  handle->device_name = model->device()->caps().device_name;
+  if (model->tokenizer()) handle->languages = model->tokenizer()->languages();
+  handle->place = std::make_shared<lapilli::api::ReplaceableModel>(
+      std::move(model),
+      lapilli::api::ReplaceableModel::Source{place, onto.generation, std::move(options.reopen), options.load});
   handle->load_ms = lapilli::ms_since(since);
   return handle;
 }
@@ -63,7 +102,7 @@ bool load_for(lapilli_load& load, uint64_t timeout_us) {
     if (load.pump(std::max(left, 0.0))) return true;
     if (left <= 0) return false;
     if (timeout_us == LAPILLI_UNLIMITED)
-      load.loading.rest();
+      load.loading->rest();
     else
       std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
   }
@@ -71,9 +110,9 @@ bool load_for(lapilli_load& load, uint64_t timeout_us) {
 
 Result<std::unique_ptr<lapilli_load>> start_loading(lapilli_device* device, const char* directory,
                                                     const lapilli_model_options* options) {
-  LAPILLI_CHECK(lapilli::api::check_running(*device->device, "loading a model"));
-  LAPILLI_TRY(const auto given, lapilli::api::read_model_options(directory, options));
-  return std::make_unique<lapilli_load>(device->device, given);
+  LAPILLI_CHECK(lapilli::api::check_running(*device->device(), "loading a model"));
+  LAPILLI_TRY(auto given, lapilli::api::read_model_options(directory, options));
+  return std::make_unique<lapilli_load>(device->place, std::move(given));
 }
 
 }  // namespace
@@ -137,14 +176,14 @@ lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_by
     if (!load || !done_bytes || !all_bytes) {
       return fail(ErrorCode::invalid_argument, "lapilli_load_progress: load, done_bytes or all_bytes is null");
     }
-    *done_bytes = load->loading.bytes_done();
-    *all_bytes = load->loading.bytes();
+    *done_bytes = load->loading->bytes_done();
+    *all_bytes = load->loading->bytes();
     return {};
   });
 }
 
 void lapilli_load_cancel(lapilli_load* load) {
-  if (load) load->loading.cancel();
+  if (load) load->cancelled = true;
 }
 
 lapilli_status lapilli_load_take(lapilli_load* load, lapilli_model** model) {

@@ -387,6 +387,7 @@ DeviceCounters Device::counters() const {
   DeviceCounters n;
   n.pipelines_created = c.pipelines_created;
   n.submissions = c.submissions;
+  n.completed = c.completed;
   n.waits = c.waits;
   n.buffers = c.buffers;
   n.allocations = c.allocations;

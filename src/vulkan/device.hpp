@@ -132,6 +132,7 @@ constexpr size_t kMostTimedRecordings = 48;
 
 // Counts since creation, for tests and --stats.
 struct DeviceCounters {
+  uint64_t completed = 0;  // submissions that are known to be done
   uint64_t pipelines_created = 0, submissions = 0, waits = 0, buffers = 0, allocations = 0;
   uint64_t device_bytes = 0, device_bytes_peak = 0;  // held in blocks
   uint64_t staged_bytes = 0;

@@ -4,7 +4,12 @@ gtest_discover_tests(test_api TEST_PREFIX api. TEST_FILTER "-*Device*:*WithoutDr
 add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*)
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "Running 0 tests"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
-lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices* LABELS fast sanitize threads)
+lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*
+  LABELS fast sanitize threads)
+# A loss at each submission, and every call that may fail, are slow; one loss of each sort is fast.
+set(swept *AtAnySubmission:*AnyCall*)
+lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS fast sanitize)
+lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS slow)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
   LABELS slow TIMEOUT 1200)
