@@ -248,7 +248,16 @@ Device::~Device() {
   if (c.owned && c.vk.DestroyDevice) c.vk.DestroyDevice(c.device, nullptr);
 }
 
-const Capabilities& Device::caps() const { return impl_->context.caps; }
+const Capabilities& Device::caps() const { return *impl_->caps.load(std::memory_order_acquire); }
+
+// Others may be reading those that were told so far.
+void Device::do_without_indirect_dispatch() {
+  std::call_once(impl_->reduced, [&] {
+    impl_->reduced_caps = impl_->context.caps;
+    impl_->reduced_caps.indirect_dispatch = false;
+    impl_->caps.store(&impl_->reduced_caps, std::memory_order_release);
+  });
+}
 Status Device::health() const { return impl_->context.health(); }
 
 Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label) {

@@ -164,7 +164,11 @@ class Device : public std::enable_shared_from_this<Device> {
   static Result<std::shared_ptr<Device>> adopt(const AdoptedDevice& host, const DeviceOptions& options);
   ~Device();
 
+  // What a reference that was taken before do_without_indirect_dispatch() tells stays as it was.
   [[nodiscard]] const Capabilities& caps() const;
+  // It was found not to be what it should be: caps() says from now on that there is none. Whose what is kept is does
+  // not change.
+  void do_without_indirect_dispatch();
 
   Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
   // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer. Ordered behind

@@ -30,6 +30,9 @@ struct Device::Impl {
   std::unique_ptr<SubmissionTimer> timer;
   std::unique_ptr<Staging> staging;
   double max_submit_us = 0;
+  std::once_flag reduced;
+  Capabilities reduced_caps;  // those of the context without what was found not to work
+  std::atomic<const Capabilities*> caps{&context.caps};
   std::mutex companion_mutex;
   std::array<std::shared_ptr<void>, 2> companions;  // by Companion
   std::mutex keepers_mutex;
