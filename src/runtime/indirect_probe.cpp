@@ -52,7 +52,6 @@ struct IndirectProbe::Impl {
   vulkan::Buffer buffer, from_host, to_host;
   std::optional<vulkan::DescriptorArena> sets;
   std::vector<vulkan::CommandRecording> recordings;
-  vulkan::Ticket ticket = 0;
 
   Status prepare();
   Status make_buffers();
@@ -60,7 +59,7 @@ struct IndirectProbe::Impl {
   Status record_copy(vulkan::CommandRecording& recording, Row from, Row to, std::optional<Row> arguments = {});
   Status record_copies();
   Status record_transfer(const vulkan::Buffer& from, const vulkan::Buffer& to);
-  Status submit();
+  Status record();
 };
 
 Status IndirectProbe::Impl::prepare() {
@@ -125,26 +124,24 @@ Status IndirectProbe::Impl::record_transfer(const vulkan::Buffer& from, const vu
   return {};
 }
 
-Status IndirectProbe::Impl::submit() {
+Status IndirectProbe::Impl::record() {
   LAPILLI_CHECK(record_transfer(from_host, buffer));
   LAPILLI_CHECK(record_copies());
-  LAPILLI_CHECK(record_transfer(buffer, to_host));
-  std::vector<const vulkan::CommandRecording*> list;
-  for (const auto& r : recordings) list.push_back(&r);
-  LAPILLI_TRY(ticket, device->submit(list));
-  return {};
+  return record_transfer(buffer, to_host);
 }
 
 IndirectProbe::IndirectProbe() : impl_(std::make_unique<Impl>()) {}
 IndirectProbe::~IndirectProbe() = default;
-vulkan::Ticket IndirectProbe::ticket() const { return impl_->ticket; }
 
-Result<std::unique_ptr<IndirectProbe>> IndirectProbe::submit(const std::shared_ptr<vulkan::Device>& device) {
+Result<std::unique_ptr<IndirectProbe>> IndirectProbe::record(const std::shared_ptr<vulkan::Device>& device,
+                                                             PacedSubmitter& submitter) {
   std::unique_ptr<IndirectProbe> probe(new IndirectProbe());
   probe->impl_->device = device;
   LAPILLI_CHECK(probe->impl_->prepare());
   LAPILLI_CHECK(probe->impl_->make_buffers());
-  LAPILLI_CHECK(probe->impl_->submit());
+  LAPILLI_CHECK(probe->impl_->record());
+  // Its rows are read and written a few times.
+  for (const auto& r : probe->impl_->recordings) submitter.add(r, {0, 2.0 * kBytes, 1});
   return probe;
 }
 

@@ -7,18 +7,18 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "vulkan/device.hpp"
+#include "runtime/paced_submitter.hpp"
 
 namespace lapilli {
 
 // May be destroyed while the device is at work.
 class IndirectProbe {
  public:
-  // Makes the pipeline that it runs, if that is missing. Does not wait.
-  static Result<std::unique_ptr<IndirectProbe>> submit(const std::shared_ptr<vulkan::Device>& device);
+  // Makes the pipeline that it runs, if that is missing. What is to run is given to the submitter. Does not wait.
+  static Result<std::unique_ptr<IndirectProbe>> record(const std::shared_ptr<vulkan::Device>& device,
+                                                       PacedSubmitter& submitter);
   ~IndirectProbe();
-  [[nodiscard]] vulkan::Ticket ticket() const;  // compare() comes behind it
-  // What is wrong, in words; empty: nothing.
+  // When all of it is done: what is wrong, in words; empty: nothing.
   Result<std::string> compare();
 
  private:

@@ -64,7 +64,8 @@ constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two lo
 // is gone, and they are untested.
 class SelfTest::Examination {
  public:
-  Examination(std::vector<KernelInTest> kernels, bool probes) : kernels_(std::move(kernels)), probes_(probes) {}
+  Examination(const std::shared_ptr<vulkan::Device>& device, std::vector<KernelInTest> kernels, bool probes)
+      : kernels_(std::move(kernels)), probes_(probes), submitter_(device) {}
 
   [[nodiscard]] bool holds(const PlannedPipeline& kernel) const {
     return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& k) { return k.pipeline == kernel; });
@@ -78,14 +79,19 @@ class SelfTest::Examination {
       return refused_.empty() ? std::move(made) : Status();
     }
     if (probes_) LAPILLI_CHECK(begin_probe(device));
-    LAPILLI_TRY(trials_, KernelTrials::submit(device, kernels_));
+    LAPILLI_TRY(trials_, KernelTrials::record(device, kernels_, submitter_));
+    LAPILLI_TRY([[maybe_unused]] const bool all, submitter_.submit());
     return {};
   }
   [[nodiscard]] bool probes() const { return probes_; }
-  // What the device is still to do, if anything was submitted.
+  // Goes on submitting. True: the device has done all of it.
+  Result<bool> done(vulkan::Device& device) {
+    LAPILLI_TRY(const bool all, submitter_.submit());
+    return all ? device.done(submitter_.last()) : Result<bool>(false);
+  }
+  // What the device is still to do; none if it is not submitted yet.
   [[nodiscard]] std::optional<vulkan::Ticket> ticket() const {
-    if (trials_ && trials_->cases()) return trials_->ticket();
-    return probe_ ? std::optional(probe_->ticket()) : std::nullopt;
+    return submitter_.all_submitted() ? std::optional(submitter_.last()) : std::nullopt;
   }
   [[nodiscard]] size_t cases() const { return trials_ ? trials_->cases() : 0; }
   // What was found, when that is done. If a pipeline was refused nothing is tested: the plans are compiled anew.
@@ -114,7 +120,7 @@ class SelfTest::Examination {
  private:
   // A driver that refuses what the probe is made of has proven nothing.
   Status begin_probe(const std::shared_ptr<vulkan::Device>& device) {
-    auto probe = IndirectProbe::submit(device);
+    auto probe = IndirectProbe::record(device, submitter_);
     if (probe) return probe_ = std::move(probe).value(), Status();
     LAPILLI_CHECK(device->health());
     if (probe.error().code != ErrorCode::no_device) return std::move(probe).error();
@@ -125,6 +131,7 @@ class SelfTest::Examination {
   std::vector<KernelInTest> kernels_;
   const bool probes_;
   std::optional<std::string> no_groups_;
+  PacedSubmitter submitter_;
   std::unique_ptr<IndirectProbe> probe_;
   std::vector<Disagreement> refused_;
   std::unique_ptr<KernelTrials> trials_;
@@ -278,7 +285,7 @@ std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
     probes = probes && !examination->probes();
   }
   if (nobodys.empty() && !probes) return nullptr;
-  examinations_.push_back(std::make_shared<Examination>(std::move(nobodys), probes));
+  examinations_.push_back(std::make_shared<Examination>(device_, std::move(nobodys), probes));
   all_->examinations_.push_back(examinations_.back());
   return examinations_.back();
 }
@@ -300,13 +307,11 @@ Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examina
     examination->held = true;
   }
   const Hold hold(all_->mutex_, all_->released_, examination->held);
-  if (const auto ticket = examination->ticket()) {
-    auto done = device_->done(*ticket);
-    if (done && !*done) return false;
-    if (!done) {
-      all_->forget(*examination);
-      return std::move(done).error();
-    }
+  auto done = examination->done(*device_);
+  if (done && !*done) return false;
+  if (!done) {
+    all_->forget(*examination);
+    return std::move(done).error();
   }
   auto published = all_->publish(*examination, *device_);
   all_->forget(*examination);
@@ -345,7 +350,7 @@ Status SelfTest::Run::wait() {
     }
     const auto ticket = examination->ticket();
     lock.unlock();
-    if (ticket) return device_->wait(*ticket);
+    return ticket ? device_->wait(*ticket) : device_->wait_for_gap();
   }
   return {};
 }

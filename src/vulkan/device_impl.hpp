@@ -45,6 +45,8 @@ struct Device::Impl {
 // Of a made or adopted device, whose context has instance, device, queue (if there is one), capabilities and name.
 Status start_device(Device::Impl& impl, const Snapshot& snapshot, const DeviceOptions& options,
                     Submitter::Options queue);
+// What no device can do.
+Status check_options(const DeviceOptions& options);
 std::string mask_of(const DeviceOptions& options);
 // `caps` before any mask: a CPU driver stays slow under all of them, and is refused under all of them.
 double timeout_of(const DeviceOptions& options, const Capabilities& caps);
