@@ -155,6 +155,12 @@ typedef struct lapilli_device_options {
   const char* cache_directory; /* the same in files of this folder, which is made; null or "": none. Not with store */
   const lapilli_workers* workers; /* threads that make pipelines; null: the thread that calls does */
   const void* reserved0;          /* null */
+  uint32_t gap_us;    /* so long the device is left to others, such as a phone's compositor, behind each submission of
+                         loading, of the self-test and of searches: the next one is made when the last one was seen to be
+                         done, and so many microseconds later. What is pumped returns without submitting until then, what
+                         waits waits. At most 1,000,000; 0: submissions follow one another. Of no effect where the host
+                         appends, as its frames say when work runs */
+  uint32_t reserved1; /* 0 */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
@@ -1117,6 +1123,7 @@ static inline lapilli_device_options lapilli_default_device_options(void) {
   o.cache_directory = NULL;
   o.workers = NULL;
   o.reserved0 = NULL;
+  o.gap_us = o.reserved1 = 0;
   return o;
 }
 

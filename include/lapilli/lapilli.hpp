@@ -88,6 +88,7 @@ struct DeviceOptions {
   bool validation = false;     // Vulkan's validation layer
   double wait_timeout_s = 0;   // 0: the default
   uint32_t max_submit_us = 0;  // 0: the default
+  uint32_t gap_us = 0;         // left to others between submissions; 0: none
   // See lapilli_device_options.
   bool refuse_cpu = false, ignore_environment = false, low_priority = false, debug_names = false;
   // Messages of this device and its models, instead of the process's log; must live as long as these. See
@@ -347,6 +348,7 @@ inline lapilli_device_options c_options(const DeviceOptions& options) {
   o.log_user = options.log_user;
   o.log_level = options.log_level;
   o.max_submit_us = options.max_submit_us;
+  o.gap_us = options.gap_us;
   o.cache_directory = options.cache_directory.c_str();
   o.store = options.store;
   o.workers = options.workers;

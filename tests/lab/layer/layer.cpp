@@ -53,6 +53,8 @@ constexpr const char* kLayerName = "VK_LAYER_LAPILLI_lab_device";
   X(CreatePipelineCache)                \
   X(GetPipelineCacheData)               \
   X(CreateShaderModule)                 \
+  X(CmdDispatch)                        \
+  X(CmdDispatchIndirect)                \
   X(QueueSubmit)                        \
   X2(QueueSubmit2)                      \
   X(WaitForFences)                      \
@@ -380,6 +382,17 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateComputePipelines(VkDevice h, VkPipelineCach
     return result;
   }
   return device_of(h).CreateComputePipelines(h, cache, count, infos, callbacks, out);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdDispatch(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
+  device_of(c).CmdDispatch(c, x, y, z);
+}
+
+// A driver that runs one group whatever the arguments say, none too.
+VKAPI_ATTR void VKAPI_CALL CmdDispatchIndirect(VkCommandBuffer c, VkBuffer buffer, VkDeviceSize offset) {
+  const Device& device = device_of(c);
+  if (Config::get().is("indirect", "one-group")) return device.CmdDispatch(c, 1, 1, 1);
+  device.CmdDispatchIndirect(c, buffer, offset);
 }
 
 // ---- pipeline caches ----------------------------------------------------------------------------------------------
