@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/log.hpp"
-
 namespace lapilli {
 
 namespace {
@@ -49,6 +47,7 @@ std::shared_ptr<Pace> Pace::of(vulkan::Device& device) {
 
 Pace::Pace(const Capabilities& caps, double max_submit_us)
     : max_submit_us_(max_submit_us),
+      cut_is_told_(caps.type == DeviceType::cpu ? LogLevel::verbose : LogLevel::note),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
       limit_(WorkLimit::finest(caps)) {}
@@ -83,9 +82,9 @@ void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& too
     }
   }
   if (first_cut)
-    log(LogLevel::note, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
-                               "submission may: later work is cut finer",
-                               took.least_us * 1e-3, max_submit_us_ * 1e-3));
+    log(cut_is_told_, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
+                             "submission may: later work is cut finer",
+                             took.least_us * 1e-3, max_submit_us_ * 1e-3));
 }
 
 void Pace::learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "graph/schedule.hpp"
 #include "ops/work_limit.hpp"
 #include "vulkan/device.hpp"
@@ -90,7 +91,8 @@ class Pace {
   bool cut_limit(const graph::Cost& cost, double took_us);
 
   const double max_submit_us_;
-  const bool fixed_;  // by a mask
+  const LogLevel cut_is_told_;  // nothing kills what is at work on a CPU, and other programs may have kept it waiting
+  const bool fixed_;            // by a mask
   mutable std::mutex mutex_;
   Rates rates_;
   WorkLimit limit_;
