@@ -465,7 +465,9 @@ public final class JniTest {
 
   static long bytesBelow(File folder) {
     long sum = 0;
-    for (File file : folder.listFiles()) sum += file.isDirectory() ? bytesBelow(file) : file.length();
+    File[] files = folder.listFiles();
+    if (files == null) return 0; // there is no such folder
+    for (File file : files) sum += file.isDirectory() ? bytesBelow(file) : file.length();
     return sum;
   }
 
