@@ -90,8 +90,8 @@ enum {
   LAPILLI_UNSUPPORTED = 4,      /* valid, but not something this version does */
   LAPILLI_OUT_OF_MEMORY = 5,    /* of the host or of the device */
   LAPILLI_NO_DEVICE = 6,        /* no Vulkan loader, driver or suitable device */
-  LAPILLI_DEVICE_LOST = 7,
-  LAPILLI_TIMEOUT = 8,
+  LAPILLI_DEVICE_LOST = 7,      /* and could not be replaced: see "a lost device" */
+  LAPILLI_TIMEOUT = 8,          /* the device makes no progress; another device may */
   LAPILLI_CANCELLED = 9,
   LAPILLI_INTERNAL = 10 /* a bug in Lapilli */
 };
@@ -155,6 +155,12 @@ typedef struct lapilli_device_options {
   const char* cache_directory; /* the same in files of this folder, which is made; null or "": none. Not with store */
   const lapilli_workers* workers; /* threads that make pipelines; null: the thread that calls does */
   const void* reserved0;          /* null */
+  uint32_t gap_us;    /* so long the device is left to others, such as a phone's compositor, behind each submission of
+                         loading, of the self-test and of searches: the next one is made when the last one was seen to be
+                         done, and so many microseconds later. What is pumped returns without submitting until then, what
+                         waits waits. At most 1,000,000; 0: submissions follow one another. Of no effect where the host
+                         appends, as its frames say when work runs */
+  uint32_t reserved1; /* 0 */
 } lapilli_device_options;
 
 LAPILLI_API lapilli_status lapilli_device_open(const lapilli_device_options* options, lapilli_device** device);
@@ -371,10 +377,10 @@ struct lapilli_workers {
  * published model. Where they do not lie in a directory, lapilli_model_options gives them in one of two ways: parts,
  * which say where each file lies in memory or in something that is open, or functions.
  *
- * Files are read while a model is loaded, by the thread that loads, one call at a time, and never after that: weights
- * piece by piece, the other files as a whole. What the structs point to (memory, descriptors, `user`) stays the
- * caller's and must stay as it is until the load has ended; the structs themselves are copied by the call that they are
- * given to.
+ * Files are read while a model is loaded, by the thread that loads, one call at a time, and never after that (but see
+ * lapilli_model_options.files_stay): weights piece by piece, the other files as a whole. What the structs point to
+ * (memory, descriptors, `user`) stays the caller's and must stay as it is until the load has ended; the structs
+ * themselves are copied by the call that they are given to.
  *
  * A file that cannot be read, ends early or is not as long as it says is an error of the load, which names the file. */
 
@@ -410,7 +416,7 @@ typedef struct lapilli_files {
   void* user;
   /* Fills handle and size of `file`, which is zero, and returns LAPILLI_OK; LAPILLI_NOT_FOUND if there is no file of
    * that name, which is no error where a model can do without; another status ends the load with it. Called at most
-   * once for each name. */
+   * once for each name in one load. */
   lapilli_status (*open)(void* user, const char* name, lapilli_file* file);
   /* Reads `bytes` bytes (never 0) at `offset`, which are within the size, to `to`, and says in `done`, which is 0, how
    * many they were. Anything but LAPILLI_OK ends the load with that status, fewer bytes than asked for with
@@ -444,6 +450,11 @@ typedef struct lapilli_model_options {
   const lapilli_files* files;
   const lapilli_file_part* parts;
   uint64_t part_count;
+  /* Not 0: these files can be read as long as the model and its jobs are there, so that a device that is lost can be
+   * replaced (see "a lost device"). What the structs point to stays as it is for so long, and the functions
+   * may be called by any thread that uses the model, one call at a time. Of a directory this always holds. */
+  int32_t files_stay;
+  int32_t reserved; /* 0 */
 } lapilli_model_options;
 
 /* The same with options; null: the defaults. */
@@ -532,10 +543,15 @@ LAPILLI_API lapilli_status lapilli_load_start(lapilli_device* device, const char
  * the configuration, one tensor of the weights, the tokenizer's files. */
 LAPILLI_API lapilli_status lapilli_load_pump(lapilli_load* load, uint64_t budget_us, int32_t* finished);
 
+/* Pumps until the loading has ended or `timeout_us` microseconds have passed; the thread sleeps where the device is
+ * waited for. 0 pumps once, LAPILLI_UNLIMITED waits for the end. For programs without a loop of their own that show how
+ * far it is. */
+LAPILLI_API lapilli_status lapilli_load_wait(lapilli_load* load, uint64_t timeout_us, int32_t* finished);
+
 /* Bytes of weights that were handed to the device, of all; both 0 until the configuration was read. */
 LAPILLI_API lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_bytes, uint64_t* all_bytes);
 
-/* From any thread. The loading ends at the next call of lapilli_load_pump, with LAPILLI_CANCELLED. */
+/* From any thread. The loading ends at the next pump, that of a lapilli_load_wait too, with LAPILLI_CANCELLED. */
 LAPILLI_API void lapilli_load_cancel(lapilli_load* load);
 
 /* After the end: the model, once, or the error. Before it LAPILLI_INVALID_ARGUMENT. */
@@ -821,6 +837,13 @@ LAPILLI_API lapilli_status lapilli_job_pump(lapilli_job* job, uint64_t budget_us
  * LAPILLI_UNLIMITED waits for the end, or until the device has made no progress for the device's wait_timeout_s. */
 LAPILLI_API lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* finished);
 
+/* Goes on with a job that has ended with LAPILLI_DEVICE_LOST, on any device: `model` is loaded from the files of the
+ * job's first one. Inputs that had ended stay as they are, the others are run again; of what was told of them nothing
+ * is told again or contradicted (see "a lost device"). Events go on: ERROR and END that were not asked for
+ * yet are gone, and the job ends anew. LAPILLI_INVALID_ARGUMENT: the job has not ended so, or the model cannot be the
+ * same one; nothing has changed then. Waits for nothing. */
+LAPILLI_API lapilli_status lapilli_job_resume(lapilli_job* job, lapilli_model* model);
+
 /* Ends this job alone: at its next pump, with the inputs that were finished. From any thread. */
 LAPILLI_API void lapilli_job_cancel(lapilli_job* job);
 
@@ -911,6 +934,32 @@ LAPILLI_API lapilli_status lapilli_model_prepare(lapilli_model* model, const lap
 
 /* The same as a job without inputs, which is pumped like any other; its result is empty. */
 LAPILLI_API lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* shape, lapilli_job** job);
+
+/* ---- a lost device ---------------------------------------------------------------------------------------------- */
+
+/* Drivers are reset, updated, or time out; GPUs are unplugged. What was on the device is gone then.
+ *
+ * Own        A device that lapilli_device_open opened is opened anew by whatever needs it first: the same GPU, with the
+ *            same options. Loads begin anew; models are loaded again when they are next used, each once for all its
+ *            jobs, from their directory, or from the host's files if these stay (lapilli_model_options.files_stay);
+ *            jobs, lapilli_generate, lapilli_model_prepare and lapilli_attention_run go on. All handles stay valid.
+ *
+ *            lapilli_load_pump and lapilli_job_pump do this in their steps; opening the device is one of them and takes
+ *            as long as it takes. The log has a warning.
+ *
+ * Told       Inputs that had ended stay as they are. The others are run again from their beginning, which on the same
+ *            device gives what an undisturbed run gives; events and streams go on behind what they have told. Where the
+ *            second run comes to something else (another driver or device), it is run once more with what was told as
+ *            its given beginning: the result then begins with that, its lengths count from where they did, and these
+ *            ids have no token scores, like those of a decoder_prompt. So nothing is told twice, or contradicted.
+ *
+ * Adopted    What runs on a host's device ends with LAPILLI_DEVICE_LOST. The host frees the handles of models and
+ *            device, destroys its own, makes another, adopts it, loads the model there; lapilli_job_resume goes on with
+ *            each job, in the same way. A job that has ended so holds nothing of the device.
+ *
+ * Errors     LAPILLI_DEVICE_LOST says in its message what helps. A job rides out one loss by itself; a second one ends
+ *            it, as the work may be what the device does not bear. A device that is lost again before it has done
+ *            anything is not opened another time. lapilli_job_resume may be tried after any of these. */
 
 /* ---- attention and alignment ------------------------------------------------------------------------------------ */
 
@@ -1074,6 +1123,7 @@ static inline lapilli_device_options lapilli_default_device_options(void) {
   o.cache_directory = NULL;
   o.workers = NULL;
   o.reserved0 = NULL;
+  o.gap_us = o.reserved1 = 0;
   return o;
 }
 
@@ -1119,6 +1169,7 @@ static inline lapilli_model_options lapilli_default_model_options(void) {
   o.files = NULL;
   o.parts = NULL;
   o.part_count = 0;
+  o.files_stay = o.reserved = 0;
   return o;
 }
 

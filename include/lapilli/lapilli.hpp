@@ -88,6 +88,7 @@ struct DeviceOptions {
   bool validation = false;     // Vulkan's validation layer
   double wait_timeout_s = 0;   // 0: the default
   uint32_t max_submit_us = 0;  // 0: the default
+  uint32_t gap_us = 0;         // left to others between submissions; 0: none
   // See lapilli_device_options.
   bool refuse_cpu = false, ignore_environment = false, low_priority = false, debug_names = false;
   // Messages of this device and its models, instead of the process's log; must live as long as these. See
@@ -129,8 +130,95 @@ struct ModelOptions {
   // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
   // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
   std::vector<FilePart> parts;
+  // Memory and descriptors of the parts stay as long as the model and its jobs do (lapilli_model_options.files_stay).
+  bool parts_stay = false;
   std::function<Result<std::unique_ptr<FileReader>>(const std::string& name)> open_file;
 };
+
+namespace detail {
+
+// ModelOptions::open_file as functions; an exception is carried over the C interface and thrown again behind it.
+struct FileCalls {
+  const ModelOptions* options = nullptr;
+#ifdef LAPILLI_HPP_EXCEPTIONS
+  std::exception_ptr thrown{};
+#endif
+  template <class F>
+  lapilli_status call(F&& f) {
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    try {
+      return f();
+    } catch (...) {
+      thrown = std::current_exception();
+      return LAPILLI_INTERNAL;
+    }
+#else
+    return f();
+#endif
+  }
+  lapilli_status open(const char* name, lapilli_file* file) {
+    auto reader = options->open_file(name);
+    if (!reader) return reader.error().status();
+    if (!*reader) return LAPILLI_NOT_FOUND;
+    file->size = (*reader)->size();
+    file->handle = (*reader).release();
+    return LAPILLI_OK;
+  }
+  lapilli_files functions() {
+    lapilli_files f{};
+    f.struct_size = sizeof f;
+    f.user = this;
+    f.open = [](void* user, const char* name, lapilli_file* file) {
+      auto* calls = static_cast<FileCalls*>(user);
+      return calls->call([&] { return calls->open(name, file); });
+    };
+    f.read = [](void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
+      auto* calls = static_cast<FileCalls*>(user);
+      return calls->call([&] { return static_cast<FileReader*>(handle)->read(offset, to, bytes, *done); });
+    };
+    f.map = [](void* user, void* handle) -> const void* {
+      const void* memory = nullptr;
+      static_cast<FileCalls*>(user)->call([&]() -> lapilli_status {
+        memory = static_cast<FileReader*>(handle)->map();
+        return LAPILLI_OK;
+      });
+      return memory;
+    };
+    f.close = [](void*, void* handle) { delete static_cast<FileReader*>(handle); };
+    return f;
+  }
+};
+
+// ModelOptions for the C interface, which points into it: it stays where it is while the model loads.
+class ModelSource {
+ public:
+  explicit ModelSource(const ModelOptions& options) : options_(options) {
+    with_.memory_limit = options_.memory_limit;
+    for (const FilePart& file : options_.parts) parts_.push_back(file.part), parts_.back().name = file.name.c_str();
+    with_.parts = parts_.empty() ? nullptr : parts_.data();
+    with_.part_count = parts_.size();
+    with_.files_stay = options_.parts_stay && !options_.open_file;
+    if (options_.open_file) with_.files = &files_;
+  }
+  ModelSource(const ModelSource&) = delete;
+  ModelSource& operator=(const ModelSource&) = delete;
+  const lapilli_model_options& c_options() const noexcept { return with_; }
+  // What open_file, or a reader of its, has thrown meanwhile.
+  void rethrow() {
+#ifdef LAPILLI_HPP_EXCEPTIONS
+    if (calls_.thrown) std::rethrow_exception(std::exchange(calls_.thrown, nullptr));
+#endif
+  }
+
+ private:
+  const ModelOptions options_;
+  FileCalls calls_{&options_};
+  const lapilli_files files_ = calls_.functions();
+  std::vector<lapilli_file_part> parts_;
+  lapilli_model_options with_ = lapilli_default_model_options();
+};
+
+}  // namespace detail
 
 // Ends the calls that were given it (Options::cancel_token), and no others; one that is given it later ends at once.
 // Copies are the same token. cancel() may come from any thread or a signal handler.
@@ -260,6 +348,7 @@ inline lapilli_device_options c_options(const DeviceOptions& options) {
   o.log_user = options.log_user;
   o.log_level = options.log_level;
   o.max_submit_us = options.max_submit_us;
+  o.gap_us = options.gap_us;
   o.cache_directory = options.cache_directory.c_str();
   o.store = options.store;
   o.workers = options.workers;
@@ -341,20 +430,10 @@ class Model {
  public:
   // Onto a device that may have other models. An empty directory: LAPILLI_MODEL, or else the bundled model.
   static Result<Model> load(const Device& device, const std::string& directory = {}, const ModelOptions& options = {}) {
-    lapilli_model_options with = lapilli_default_model_options();
-    with.memory_limit = options.memory_limit;
-    std::vector<lapilli_file_part> parts;
-    for (const FilePart& file : options.parts) parts.push_back(file.part), parts.back().name = file.name.c_str();
-    with.parts = parts.empty() ? nullptr : parts.data();
-    with.part_count = parts.size();
-    FileCalls calls{&options};
-    const lapilli_files files = calls.functions();
-    if (options.open_file) with.files = &files;
+    detail::ModelSource source(options);
     lapilli_model* loaded = nullptr;
-    const auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &with, &loaded);
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    if (calls.thrown) std::rethrow_exception(calls.thrown);
-#endif
+    const auto status = lapilli_model_load_with(device.handle(), directory.c_str(), &source.c_options(), &loaded);
+    source.rethrow();
     if (status) return last_error(status);
     return Model(loaded);
   }
@@ -474,58 +553,6 @@ class Model {
 #else
       return f() ? 0 : 1;
 #endif
-    }
-  };
-
-  // ModelOptions::open_file as functions; an exception is carried over the C interface and thrown again behind it.
-  struct FileCalls {
-    const ModelOptions* options = nullptr;
-#ifdef LAPILLI_HPP_EXCEPTIONS
-    std::exception_ptr thrown{};
-#endif
-    template <class F>
-    lapilli_status call(F&& f) {
-#ifdef LAPILLI_HPP_EXCEPTIONS
-      try {
-        return f();
-      } catch (...) {
-        thrown = std::current_exception();
-        return LAPILLI_INTERNAL;
-      }
-#else
-      return f();
-#endif
-    }
-    lapilli_status open(const char* name, lapilli_file* file) {
-      auto reader = options->open_file(name);
-      if (!reader) return reader.error().status();
-      if (!*reader) return LAPILLI_NOT_FOUND;
-      file->size = (*reader)->size();
-      file->handle = (*reader).release();
-      return LAPILLI_OK;
-    }
-    lapilli_files functions() {
-      lapilli_files f{};
-      f.struct_size = sizeof f;
-      f.user = this;
-      f.open = [](void* user, const char* name, lapilli_file* file) {
-        auto* calls = static_cast<FileCalls*>(user);
-        return calls->call([&] { return calls->open(name, file); });
-      };
-      f.read = [](void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
-        auto* calls = static_cast<FileCalls*>(user);
-        return calls->call([&] { return static_cast<FileReader*>(handle)->read(offset, to, bytes, *done); });
-      };
-      f.map = [](void* user, void* handle) -> const void* {
-        const void* memory = nullptr;
-        static_cast<FileCalls*>(user)->call([&]() -> lapilli_status {
-          memory = static_cast<FileReader*>(handle)->map();
-          return LAPILLI_OK;
-        });
-        return memory;
-      };
-      f.close = [](void*, void* handle) { delete static_cast<FileReader*>(handle); };
-      return f;
     }
   };
 
@@ -725,6 +752,11 @@ class Job {
   }
   // From any thread.
   void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
+  // After an end with LAPILLI_DEVICE_LOST: goes on with a model of the same files. Empty: it does.
+  std::optional<Error> resume(const Model& model) {
+    if (auto status = lapilli_job_resume(job_.get(), model.handle())) return last_error(status);
+    return std::nullopt;
+  }
   // After the end, once; a cancelled job has the inputs that were finished.
   Result<Results> take() {
     lapilli_result* made = nullptr;
@@ -814,16 +846,21 @@ class Loading {
   // An empty directory: as Model::load().
   static Result<Loading> start(const Device& device, const std::string& directory = {},
                                const ModelOptions& options = {}) {
-    lapilli_model_options with = lapilli_default_model_options();
-    with.memory_limit = options.memory_limit;
+    auto source = std::make_unique<detail::ModelSource>(options);
     lapilli_load* load = nullptr;
-    if (auto status = lapilli_load_start(device.handle(), directory.c_str(), &with, &load)) return last_error(status);
-    return Loading(load);
+    if (auto status = lapilli_load_start(device.handle(), directory.c_str(), &source->c_options(), &load))
+      return last_error(status);
+    return Loading(load, std::move(source));
   }
   // Goes on, for about so long; true once it has ended.
   bool pump(uint64_t budget_us = LAPILLI_UNLIMITED) {
     int32_t finished = 0;
     return lapilli_load_pump(load_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
+  }
+  // Waits for the end, or for so long; true once it has ended.
+  bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
+    int32_t finished = 0;
+    return lapilli_load_wait(load_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
   }
   // Bytes of weights: done, all.
   std::pair<uint64_t, uint64_t> progress() const noexcept {
@@ -833,10 +870,12 @@ class Loading {
   }
   // From any thread.
   void cancel() const noexcept { lapilli_load_cancel(load_.get()); }
-  // After the end, once.
+  // After the end, once. What open_file has thrown is thrown here.
   Result<Model> take() {
     lapilli_model* model = nullptr;
-    if (auto status = lapilli_load_take(load_.get(), &model)) return last_error(status);
+    const auto status = lapilli_load_take(load_.get(), &model);
+    source_->rethrow();
+    if (status) return last_error(status);
     return Model(model);
   }
 
@@ -844,7 +883,8 @@ class Loading {
   struct FreeLoad {
     void operator()(lapilli_load* l) const noexcept { lapilli_load_free(l); }
   };
-  explicit Loading(lapilli_load* load) : load_(load) {}
+  Loading(lapilli_load* load, std::unique_ptr<detail::ModelSource> source) : source_(std::move(source)), load_(load) {}
+  std::unique_ptr<detail::ModelSource> source_;  // outlives the load, which closes its files
   std::unique_ptr<lapilli_load, FreeLoad> load_;
 };
 

@@ -60,6 +60,7 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   out.wait_timeout_s = std::min(given.wait_timeout_s, kLongestWait);
   out.log = log_of(given);
   out.max_submit_us = given.max_submit_us;
+  out.gap_us = given.gap_us;
   LAPILLI_TRY(out.keep.store, store_of(given));
   if (out.keep.store) out.keep.shaders = shaders_checksum();
   LAPILLI_TRY(out.workers, workers_of(given));
@@ -131,7 +132,8 @@ lapilli_status lapilli_device_open(const lapilli_device_options* options, lapill
     if (!device) return fail(ErrorCode::invalid_argument, "lapilli_device_open: device is null");
     LAPILLI_TRY(auto device_options, lapilli::api::read_device_options(options));
     auto handle = std::make_unique<lapilli_device>();
-    LAPILLI_TRY(handle->device, lapilli::vulkan::Device::create(device_options));
+    LAPILLI_TRY(auto made, lapilli::vulkan::Device::create(device_options));
+    handle->place = std::make_shared<lapilli::api::ReplaceableDevice>(std::move(made), std::move(device_options));
     *device = handle.release();
     return {};
   });
@@ -139,7 +141,7 @@ lapilli_status lapilli_device_open(const lapilli_device_options* options, lapill
 
 void lapilli_device_close(lapilli_device* device) {
   // A device that has models goes on: what they have done is kept with them.
-  if (device && device->device.use_count() == 1) lapilli::api::keep(*device->device);
+  if (device && device->place.use_count() == 1) lapilli::api::keep(*device->device());
   delete device;
 }
 
@@ -157,7 +159,7 @@ lapilli_status lapilli_devices_json(const lapilli_device_options* options, const
 }
 
 void lapilli_model_free(lapilli_model* model) {
-  if (model) lapilli::api::keep(*model->model->device());
+  if (model) lapilli::api::keep(*model->model()->device());
   delete model;
 }
 
@@ -170,12 +172,12 @@ const char* lapilli_model_language(const lapilli_model* model, size_t index) {
 lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info) {
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_get_info: model is null");
-    const lapilli::ModelInfo& from = model->model->info();
+    const lapilli::ModelInfo& from = model->info;
     lapilli_model_info out{};
-    out.has_tokenizer = model->model->tokenizer() != nullptr;
+    out.has_tokenizer = model->model()->tokenizer() != nullptr;
     out.directory = from.directory.c_str();
     out.family = from.family.c_str();
-    out.device = model->model->device()->caps().device_name.c_str();
+    out.device = model->device_name.c_str();
     out.parameters = from.parameters;
     out.weight_bytes = from.weight_bytes;
     out.source_vocabulary = from.source_vocabulary;

@@ -50,6 +50,17 @@ Result<lapilli::AttentionChoice> read_choice(const lapilli_attention_choice* cho
   return out;
 }
 
+// Once more, if the device is lost meanwhile and can be replaced.
+template <class Run>
+Result<lapilli::Attention> run_replaced(lapilli::api::ReplaceableModel& place,
+                                        const lapilli::api::ReplaceableModel::Held& held, Run&& run) {
+  auto ran = run(held.model);
+  if (ran || ran.error().code != ErrorCode::device_lost) return ran;
+  if (const Status can = place.replaceable(); !can) return lapilli::api::with_advice(ran.error(), can.error());
+  LAPILLI_TRY(const auto other, place.replace_now(held.generation));
+  return run(other.model);
+}
+
 Status check(const void* attention, const void* out, const char* where) {
   if (!attention) return fail(ErrorCode::invalid_argument, "%s: attention is null", where);
   if (!out) return fail(ErrorCode::invalid_argument, "%s: there is no place for the result", where);
@@ -76,16 +87,17 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_attention_run: model is null");
     if (!attention) return fail(ErrorCode::invalid_argument, "lapilli_attention_run: attention is null");
-    const lapilli::LogScope log(model->model->device()->log_sink());
-    LAPILLI_CHECK(lapilli::api::check_running(*model->model->device(), "lapilli_attention_run"));
+    const auto held = model->place->held();
+    const lapilli::LogScope log(held.model->device()->log_sink());
+    LAPILLI_CHECK(lapilli::api::check_running(*held.model->device(), "lapilli_attention_run"));
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
     if (piece >= found->pieces.size()) {
       return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %zu of %zu", piece, found->pieces.size());
     }
-    const auto loaded = model->model;
     auto handle = std::make_unique<lapilli_attention>();
     const std::string_view source = input < result->sources.size() ? std::string_view(result->sources[input]) : "";
-    LAPILLI_TRY(handle->attention, lapilli::attend(loaded, found->pieces[piece], source, found->text));
+    const auto run = [&](const auto& on) { return lapilli::attend(on, found->pieces[piece], source, found->text); };
+    LAPILLI_TRY(handle->attention, run_replaced(*model->place, held, run));
     *attention = handle.release();
     return {};
   });

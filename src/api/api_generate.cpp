@@ -44,7 +44,7 @@ lapilli_status lapilli_generate(lapilli_model* model, const lapilli_input* input
     if (!result) return fail(ErrorCode::invalid_argument, "lapilli_generate: result is null");
     LAPILLI_TRY(const auto job, lapilli::api::Job::start({"lapilli_generate", model, inputs, count, options}));
     while (!job->pump()) job->rest();
-    lapilli::api::keep(*job->model().device());
+    job->keep();
     return job->take(result);
   });
 }

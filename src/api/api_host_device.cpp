@@ -122,7 +122,8 @@ lapilli_status lapilli_device_adopt(const lapilli_host_device* host, const lapil
     LAPILLI_TRY(const auto adopted, read_host(host));
     LAPILLI_TRY(const auto device_options, lapilli::api::read_device_options(options));
     auto handle = std::make_unique<lapilli_device>();
-    LAPILLI_TRY(handle->device, lapilli::vulkan::Device::adopt(adopted, device_options));
+    LAPILLI_TRY(auto made, lapilli::vulkan::Device::adopt(adopted, device_options));
+    handle->place = std::make_shared<lapilli::api::ReplaceableDevice>(std::move(made), std::nullopt);
     *device = handle.release();
     return {};
   });
@@ -139,7 +140,7 @@ lapilli_status lapilli_device_append(lapilli_device* device, void* command_buffe
     // Before anything is appended that nobody would hear of.
     lapilli_appended out{};
     LAPILLI_CHECK(lapilli::api::write_struct(out, appended, "lapilli_appended"));
-    LAPILLI_TRY(const auto got, device->device->append(command_buffer, budget_us));
+    LAPILLI_TRY(const auto got, device->device()->append(command_buffer, budget_us));
     out.pieces = got.pieces;
     out.waiting = got.waiting;
     out.serial = got.serial;
@@ -151,14 +152,14 @@ lapilli_status lapilli_device_append(lapilli_device* device, void* command_buffe
 lapilli_status lapilli_device_completed(lapilli_device* device, uint64_t serial) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_device(device, "lapilli_device_completed"));
-    return device->device->completed(serial);
+    return device->device()->completed(serial);
   });
 }
 
 lapilli_status lapilli_device_dropped(lapilli_device* device, uint64_t serial) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_device(device, "lapilli_device_dropped"));
-    return device->device->dropped(serial);
+    return device->device()->dropped(serial);
   });
 }
 

@@ -67,7 +67,7 @@ lapilli_status lapilli_model_prepare(lapilli_model* model, const lapilli_shape* 
   return guarded([&]() -> Status {
     LAPILLI_TRY(const auto job, lapilli::api::Job::prepare("lapilli_model_prepare", model, shape));
     while (!job->pump()) job->rest();
-    lapilli::api::keep(*job->model().device());
+    job->keep();
     lapilli_result* nothing = nullptr;
     const Status status = job->take(&nothing);
     lapilli_result_free(nothing);
@@ -92,6 +92,13 @@ lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* 
     const bool over = pump_for(*job->job, timeout_us);
     if (finished) *finished = over ? 1 : 0;
     return {};
+  });
+}
+
+lapilli_status lapilli_job_resume(lapilli_job* job, lapilli_model* model) {
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_resume"));
+    return job->job->resume("lapilli_job_resume", model);
   });
 }
 

@@ -1,4 +1,8 @@
 // The C interface: models on their way onto a device.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "api/handles.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -11,26 +15,59 @@ using lapilli::Status;
 using lapilli::api::guarded;
 
 struct lapilli_load {
-  lapilli_load(std::shared_ptr<lapilli::vulkan::Device> device, const lapilli::api::ModelOptions& options)
-      : log(device->log_sink()), files(options.files), loading(std::move(device), files, options.load) {}
+  lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given);
+  const std::shared_ptr<lapilli::api::ReplaceableDevice> place;
+  lapilli::api::ModelOptions options;
+  lapilli::api::ReplaceableDevice::Held onto;  // until the end
   const std::shared_ptr<lapilli::LogSink> log;
-  lapilli::Files files;  // until the end
-  lapilli::ModelLoading loading;
+  std::optional<lapilli::ModelLoading> loading;
   lapilli::Clock::time_point since = lapilli::Clock::now();
   bool failed = false;    // with an exception: it cannot go on
+  bool again = false;     // the device was lost once
   Status could_not_read;  // of the host's files
+  Status lost;            // the device, and cannot be replaced
+  std::atomic<bool> cancelled{false};
 
   bool pump(double budget_us);
   Result<std::unique_ptr<lapilli_model>> take();
+
+ private:
+  bool begin_again();
 };
+
+lapilli_load::lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given)
+    : place(std::move(where)), options(std::move(given)), onto(place->held()), log(onto.device->log_sink()) {
+  loading.emplace(onto.device, options.files, options.load);
+}
+
+// The files are open still. Once: a device that is lost twice in one load would be a third time.
+bool lapilli_load::begin_again() {
+  const Status& status = loading->status();
+  if (status || status.error().code != ErrorCode::device_lost) return false;
+  auto other = again ? Result<lapilli::api::ReplaceableDevice::Held>(
+                           fail(ErrorCode::device_lost,
+                                "it was lost again while the load began anew: trying once more "
+                                "helps only once the device works"))
+                     : place->replace(onto.generation);
+  if (!other) {
+    lost = lapilli::api::with_advice(status.error(), other.error());
+    return false;
+  }
+  again = true;
+  onto = std::move(*other);
+  loading.emplace(onto.device, options.files, options.load);
+  return true;
+}
 
 bool lapilli_load::pump(double budget_us) {
   if (failed) return true;
   const lapilli::LogScope scope(log);
   try {
-    if (!loading.pump(budget_us)) return false;
-    if (could_not_read) could_not_read = files.failure();
-    files = "";  // closed before the host is told of the end
+    if (cancelled) loading->cancel();
+    if (!loading->pump(budget_us) || begin_again()) return false;
+    if (could_not_read) could_not_read = options.files.failure();
+    options.files = "";  // closed before the host is told of the end
+    onto.device = nullptr;
     return true;
   } catch (...) {
     failed = true;
@@ -42,19 +79,40 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
   if (failed) return fail(ErrorCode::out_of_memory, "loading the model: out of memory");
   auto handle = std::make_unique<lapilli_model>();
   LAPILLI_CHECK(Status(could_not_read));
-  LAPILLI_TRY(handle->model, loading.take());
-  if (handle->model->tokenizer()) handle->languages = handle->model->tokenizer()->languages();
+  LAPILLI_CHECK(Status(lost));
+  LAPILLI_TRY(auto model, loading->take());
+  handle->info = model->info();
+  handle->device_name = model->device()->caps().device_name;
+  if (model->tokenizer()) handle->languages = model->tokenizer()->languages();
+  handle->place = std::make_shared<lapilli::api::ReplaceableModel>(
+      std::move(model),
+      lapilli::api::ReplaceableModel::Source{place, onto.generation, std::move(options.reopen), options.load});
   handle->load_ms = lapilli::ms_since(since);
   return handle;
 }
 
 namespace {
 
+// Pumps until the end or the time; false: it was the time.
+bool load_for(lapilli_load& load, uint64_t timeout_us) {
+  constexpr double kLongestSleepUs = 200;
+  const auto since = lapilli::Clock::now();
+  for (;;) {
+    const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
+    if (load.pump(std::max(left, 0.0))) return true;
+    if (left <= 0) return false;
+    if (timeout_us == LAPILLI_UNLIMITED)
+      load.loading->rest();
+    else
+      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
+  }
+}
+
 Result<std::unique_ptr<lapilli_load>> start_loading(lapilli_device* device, const char* directory,
                                                     const lapilli_model_options* options) {
-  LAPILLI_CHECK(lapilli::api::check_running(*device->device, "loading a model"));
-  LAPILLI_TRY(const auto given, lapilli::api::read_model_options(directory, options));
-  return std::make_unique<lapilli_load>(device->device, given);
+  LAPILLI_CHECK(lapilli::api::check_running(*device->device(), "loading a model"));
+  LAPILLI_TRY(auto given, lapilli::api::read_model_options(directory, options));
+  return std::make_unique<lapilli_load>(device->place, std::move(given));
 }
 
 }  // namespace
@@ -72,7 +130,7 @@ lapilli_status lapilli_model_load_with(lapilli_device* device, const char* direc
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_load: model is null");
     if (!device) return fail(ErrorCode::invalid_argument, "lapilli_model_load: device is null; open one first");
     LAPILLI_TRY(const auto load, start_loading(device, directory, options));
-    while (!load->pump(std::numeric_limits<double>::infinity())) load->loading.rest();
+    load_for(*load, LAPILLI_UNLIMITED);
     LAPILLI_TRY(auto loaded, load->take());
     *model = loaded.release();
     return {};
@@ -101,6 +159,16 @@ lapilli_status lapilli_load_pump(lapilli_load* load, uint64_t budget_us, int32_t
   });
 }
 
+lapilli_status lapilli_load_wait(lapilli_load* load, uint64_t timeout_us, int32_t* finished) {
+  if (finished) *finished = 0;
+  return guarded([&]() -> Status {
+    if (!load) return fail(ErrorCode::invalid_argument, "lapilli_load_wait: load is null");
+    const bool over = load_for(*load, timeout_us);
+    if (finished) *finished = over ? 1 : 0;
+    return {};
+  });
+}
+
 lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_bytes, uint64_t* all_bytes) {
   if (done_bytes) *done_bytes = 0;
   if (all_bytes) *all_bytes = 0;
@@ -108,14 +176,14 @@ lapilli_status lapilli_load_progress(const lapilli_load* load, uint64_t* done_by
     if (!load || !done_bytes || !all_bytes) {
       return fail(ErrorCode::invalid_argument, "lapilli_load_progress: load, done_bytes or all_bytes is null");
     }
-    *done_bytes = load->loading.bytes_done();
-    *all_bytes = load->loading.bytes();
+    *done_bytes = load->loading->bytes_done();
+    *all_bytes = load->loading->bytes();
     return {};
   });
 }
 
 void lapilli_load_cancel(lapilli_load* load) {
-  if (load) load->loading.cancel();
+  if (load) load->cancelled = true;
 }
 
 lapilli_status lapilli_load_take(lapilli_load* load, lapilli_model** model) {

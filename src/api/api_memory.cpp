@@ -13,7 +13,7 @@ template <class Body>
 lapilli_status with_device(const lapilli_device* device, const char* where, Body&& body) {
   return guarded([&]() -> Status {
     if (!device) return fail(ErrorCode::invalid_argument, "%s: device is null", where);
-    const auto used = device->device;
+    const auto used = device->device();
     const lapilli::LogScope log(used->log_sink());
     return body(*used);
   });
@@ -56,7 +56,7 @@ lapilli_status lapilli_device_trim(lapilli_device* device) {
 lapilli_status lapilli_model_trim(lapilli_model* model) {
   return guarded([&]() -> Status {
     if (!model) return fail(ErrorCode::invalid_argument, "lapilli_model_trim: model is null");
-    const auto used = model->model;
+    const auto used = model->model();
     const lapilli::LogScope log(used->device()->log_sink());
     used->give_back();
     used->device()->give_back_free();
@@ -65,15 +65,13 @@ lapilli_status lapilli_model_trim(lapilli_model* model) {
 }
 
 lapilli_status lapilli_device_pause(lapilli_device* device) {
-  return with_device(device, "lapilli_device_pause", [](lapilli::vulkan::Device& used) {
-    used.pause();
-    return settled(used);
-  });
+  return with_device(device, "lapilli_device_pause",
+                     [&](lapilli::vulkan::Device&) { return settled(*device->place->pause()); });
 }
 
 lapilli_status lapilli_device_resume(lapilli_device* device) {
-  return with_device(device, "lapilli_device_resume", [](lapilli::vulkan::Device& used) {
-    used.resume();
+  return with_device(device, "lapilli_device_resume", [&](lapilli::vulkan::Device&) {
+    device->place->resume();
     return Status();
   });
 }

@@ -10,10 +10,12 @@ using lapilli::api::guarded;
 
 namespace {
 
-Result<const lapilli::Tokenizer*> tokenizer_of(const lapilli_model* model, const char* function) {
+// Lives on though the model's device is replaced meanwhile.
+Result<std::shared_ptr<const lapilli::Tokenizer>> tokenizer_of(const lapilli_model* model, const char* function) {
   if (!model) return fail(ErrorCode::invalid_argument, "%s: model is null", function);
-  if (const lapilli::Tokenizer* tokenizer = model->model->tokenizer()) return tokenizer;
-  const lapilli::Error& why = model->model->tokenizer_error();
+  const auto loaded = model->model();
+  if (auto tokenizer = loaded->shared_tokenizer()) return tokenizer;
+  const lapilli::Error& why = loaded->tokenizer_error();
   return fail(ErrorCode::unsupported, "%s: this model takes token ids only, for its tokenizer cannot be used: %s",
               function, why.message.c_str());
 }
@@ -41,10 +43,10 @@ Result<lapilli::TaskRequest> task_of(const lapilli_options* options) {
 
 Result<std::vector<int32_t>> encode_text(const lapilli_model* model, const lapilli_input* input,
                                          const lapilli_options* options, const char* function) {
-  LAPILLI_TRY(const lapilli::Tokenizer* tokenizer, tokenizer_of(model, function));
+  LAPILLI_TRY(const auto tokenizer, tokenizer_of(model, function));
   LAPILLI_TRY(const lapilli_input from, read_one(input, LAPILLI_INPUT_TEXT, function));
   LAPILLI_TRY(const lapilli::TaskRequest task, task_of(options));
-  LAPILLI_TRY(const lapilli::Conventions conventions, lapilli::find_conventions(*model->model, task));
+  LAPILLI_TRY(const lapilli::Conventions conventions, lapilli::find_conventions(*model->model(), task));
   std::string text = conventions.prefix;
   from.text_bytes == LAPILLI_ZERO_TERMINATED ? text.append(from.text) : text.append(from.text, from.text_bytes);
   return tokenizer->encode(text, lapilli::encode_options(conventions));
@@ -94,7 +96,7 @@ lapilli_status lapilli_model_decode(const lapilli_model* model, const lapilli_in
   return guarded([&]() -> Status {
     constexpr const char* kFunction = "lapilli_model_decode";
     if (!bytes) return fail(ErrorCode::invalid_argument, "%s: bytes is null", kFunction);
-    LAPILLI_TRY(const lapilli::Tokenizer* tokenizer, tokenizer_of(model, kFunction));
+    LAPILLI_TRY(const auto tokenizer, tokenizer_of(model, kFunction));
     LAPILLI_TRY(const lapilli_input from, read_one(ids, LAPILLI_INPUT_IDS, kFunction));
     LAPILLI_TRY(const std::string made, tokenizer->decode({from.ids.ids, from.ids.count}, keep_special == 0));
     *bytes = made.size();

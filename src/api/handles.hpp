@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/replaceable.hpp"
 #include "base/result.hpp"
 #include "generate/generate.hpp"
 #include "generate/translate.hpp"
@@ -19,15 +20,22 @@
 #include "vulkan/device.hpp"
 
 struct lapilli_device {
-  std::shared_ptr<lapilli::vulkan::Device> device;
+  std::shared_ptr<lapilli::api::ReplaceableDevice> place;
+
+  [[nodiscard]] std::shared_ptr<lapilli::vulkan::Device> device() const { return place->device(); }
 };
 
 struct lapilli_model {
-  std::shared_ptr<lapilli::Model> model;
+  std::shared_ptr<lapilli::api::ReplaceableModel> place;
+  // As it was loaded first: pointers into these are given out.
+  lapilli::ModelInfo info;
+  std::string device_name;
   double load_ms = 0;
   std::vector<std::string> languages;
   // Counts cancellations: a call that began under another number ends. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
+
+  [[nodiscard]] std::shared_ptr<lapilli::Model> model() const { return place->model(); }
 };
 
 struct lapilli_cancel_token {
@@ -160,6 +168,7 @@ void keep(vulkan::Device& device) noexcept;
 // What a model is loaded from, and how.
 struct ModelOptions {
   Files files = "";
+  Reopen reopen;  // the same files another time, if they stay
   LoadOptions load;
 };
 // The arguments of lapilli_model_load_with, checked: `directory` may be null, and `options` for defaults. Files of the

@@ -86,7 +86,7 @@ class HostSource final : public FileSource {
   const lapilli_files host_;
 };
 
-Result<std::unique_ptr<FileSource>> read_callbacks(const lapilli_files* from) {
+Result<lapilli_files> read_callbacks(const lapilli_files* from) {
   lapilli_files host{};
   LAPILLI_CHECK(read_struct(from, host, "lapilli_files"));
   for (const auto& [given, name] : {std::pair(host.open != nullptr, "open"), std::pair(host.read != nullptr, "read"),
@@ -94,7 +94,7 @@ Result<std::unique_ptr<FileSource>> read_callbacks(const lapilli_files* from) {
     if (!given) return fail(ErrorCode::invalid_argument, "lapilli_files.%s is null", name);
   if (host.reserved != 0)
     return fail(ErrorCode::unsupported, "lapilli_files.reserved is %u; set it to 0", host.reserved);
-  return std::unique_ptr<FileSource>(std::make_unique<HostSource>(host));
+  return host;
 }
 
 // What an empty file in memory begins at.
@@ -125,7 +125,7 @@ Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
   return part;
 }
 
-Result<std::unique_ptr<FileSource>> read_parts(const lapilli_file_part* from, uint64_t count) {
+Result<std::vector<FilePart>> read_parts(const lapilli_file_part* from, uint64_t count) {
   constexpr uint64_t kMostParts = 1 << 20;
   if (count > kMostParts)
     return fail(ErrorCode::invalid_argument, "lapilli_model_options.part_count is %llu, which cannot be", ull{count});
@@ -136,19 +136,25 @@ Result<std::unique_ptr<FileSource>> read_parts(const lapilli_file_part* from, ui
                              parts.push_back(std::move(read));
                              return {};
                            }));
-  return make_file_parts(std::move(parts));
+  return parts;
 }
 
-// `name`: what messages call them, may be "".
-Result<Files> read_host_files(const lapilli_model_options& options, const std::string& name) {
+// Files of the host, as often as they are wanted. `name`: what messages call them, may be "".
+Result<Reopen> read_host_files(const lapilli_model_options& options, const std::string& name) {
   const bool parts = options.parts || options.part_count > 0;
   if (options.files && parts)
     return fail(ErrorCode::invalid_argument, "lapilli_model_options gives both files and parts; give one of them");
   if (parts && options.part_count == 0)
     return fail(ErrorCode::invalid_argument, "lapilli_model_options.parts is given, but part_count is 0");
-  auto source = parts ? read_parts(options.parts, options.part_count) : read_callbacks(options.files);
-  if (!source) return std::move(source).error();
-  return Files(std::move(source).value(), name);
+  if (parts) {
+    LAPILLI_TRY(auto list, read_parts(options.parts, options.part_count));
+    return Reopen([list = std::move(list), name]() -> Result<Files> {
+      LAPILLI_TRY(auto source, make_file_parts(list));
+      return Files(std::move(source), name);
+    });
+  }
+  LAPILLI_TRY(const auto host, read_callbacks(options.files));
+  return Reopen([host, name]() -> Result<Files> { return Files(std::make_unique<HostSource>(host), name); });
 }
 
 }  // namespace
@@ -156,17 +162,22 @@ Result<Files> read_host_files(const lapilli_model_options& options, const std::s
 Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options) {
   lapilli_model_options given{};
   LAPILLI_CHECK(read_struct(options, given, "lapilli_model_options"));
+  if (given.reserved != 0)
+    return fail(ErrorCode::unsupported, "lapilli_model_options.reserved is %d; set it to 0", given.reserved);
   std::string path = directory ? directory : "";
   ModelOptions out;
   out.load.memory_limit = given.memory_limit;
   if (given.files || given.parts || given.part_count > 0) {
-    LAPILLI_TRY(out.files, read_host_files(given, path));
+    LAPILLI_TRY(auto open, read_host_files(given, path));
+    LAPILLI_TRY(out.files, open());
+    if (given.files_stay != 0) out.reopen = std::move(open);
     return out;
   }
   if (path.empty()) {
     LAPILLI_TRY(path, default_model_directory());
   }
   out.files = path;
+  out.reopen = [path]() -> Result<Files> { return Files(path); };
   return out;
 }
 

@@ -59,8 +59,9 @@ Result<TextInput> read_input(const char* function, size_t index, const lapilli_i
   }
 }
 
-lapilli_stats collect_stats(const lapilli::Model& model, double load_ms, const lapilli::TranslateStats& from) {
-  const auto counters = model.device()->counters();
+// `model`: null if its device was lost.
+lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const lapilli::TranslateStats& from) {
+  const auto counters = model ? model->device()->counters() : vulkan::DeviceCounters();
   lapilli_stats to{};
   to.batches = from.batches;
   to.load_ms = load_ms;
@@ -74,7 +75,7 @@ lapilli_stats collect_stats(const lapilli::Model& model, double load_ms, const l
   to.pipelines = counters.pipelines_created;
   to.device_bytes_peak = counters.device_bytes_peak;
   to.host_bytes_peak = host_bytes_peak();
-  to.self_test_cases = SelfTest::of(*model.device())->cases();
+  to.self_test_cases = model ? SelfTest::of(*model->device())->cases() : 0;
   to.pipeline_cache_bytes = counters.cache_bytes;
   return to;
 }
@@ -144,6 +145,11 @@ void EventQueue::add_end(const Status& status) {
   add(LAPILLI_EVENT_END).event.of.end.status = code_of(status);
 }
 
+void EventQueue::take_back_end() {
+  const auto is_end = [](int32_t kind) { return kind == LAPILLI_EVENT_ERROR || kind == LAPILLI_EVENT_END; };
+  while (!waiting_.empty() && is_end(waiting_.back().event.kind)) waiting_.pop_back();
+}
+
 bool EventQueue::next(lapilli_event& out) {
   if (waiting_.empty()) return false;
   told_ = std::move(waiting_.front());
@@ -189,15 +195,21 @@ Status Job::read(const Call& call, TranslateRequest& request) {
   LAPILLI_CHECK(read_array(call.inputs, call.count, "lapilli_input", read_one));
   LAPILLI_CHECK(read_options(call.options, request));
   copy_inputs(request);
-  model_ = call.model->model;  // the model's handle may be freed while this runs
-  LAPILLI_CHECK(check_running(*model_->device(), call.function));
-  load_ms_ = call.model->load_ms;
-  const auto cancellations = call.model->cancellations;
-  go_on_ = [asked = std::move(request.progress), cancellations, before = cancellations->load()](uint64_t done,
-                                                                                                uint64_t total) {
-    return cancellations->load() == before && (!asked || asked(done, total));
-  };
+  progress_ = std::move(request.progress);
+  auto held = call.model->place->held();
+  LAPILLI_CHECK(check_running(*held.model->device(), call.function));
+  use(*call.model, std::move(held));
   return {};
+}
+
+// The model's handle may be freed while this runs.
+void Job::use(const lapilli_model& model, ReplaceableModel::Held held) {
+  place_ = model.place;
+  held_ = std::move(held);
+  log_ = held_.model->device()->log_sink();
+  load_ms_ = model.load_ms;
+  cancellations_ = model.cancellations;
+  cancellations_before_ = cancellations_->load();
 }
 
 void Job::copy_inputs(TranslateRequest& request) {
@@ -215,8 +227,8 @@ Result<std::unique_ptr<Job>> Job::start(const Call& call) {
   auto job = std::make_unique<Job>();
   TranslateRequest request;
   LAPILLI_CHECK(job->read(call, request));
-  const LogScope log(job->model_->device()->log_sink());
-  LAPILLI_TRY(job->work_, TranslationJob::start(job->model_, std::move(request)));
+  const LogScope log(job->log_);
+  LAPILLI_TRY(job->work_, TranslationJob::start(job->held_.model, std::move(request)));
   return job;
 }
 
@@ -224,10 +236,10 @@ Result<std::unique_ptr<Job>> Job::start_with_events(const Call& call) {
   auto job = std::make_unique<Job>();
   TranslateRequest request;
   LAPILLI_CHECK(job->read(call, request));
-  const LogScope log(job->model_->device()->log_sink());
+  const LogScope log(job->log_);
   LAPILLI_CHECK(refuse_functions(call.function, call.options));
   job->make_events(request);
-  LAPILLI_TRY(job->work_, TranslationJob::start(job->model_, std::move(request)));
+  LAPILLI_TRY(job->work_, TranslationJob::start(job->held_.model, std::move(request)));
   return job;
 }
 
@@ -237,11 +249,11 @@ Result<std::unique_ptr<Job>> Job::prepare(const char* function, lapilli_model* m
   auto job = std::make_unique<Job>();
   TranslateRequest request;
   LAPILLI_CHECK(job->read({function, model, nullptr, 0, given.options}, request));
-  const LogScope log(job->model_->device()->log_sink());
+  const LogScope log(job->log_);
   LAPILLI_CHECK(refuse_functions(function, given.options));
   job->make_events(request);
   const JobShape wanted{given.inputs, given.source_tokens, given.target_tokens};
-  LAPILLI_TRY(job->work_, TranslationJob::prepare(job->model_, std::move(request), wanted));
+  LAPILLI_TRY(job->work_, TranslationJob::prepare(job->held_.model, std::move(request), wanted));
   return job;
 }
 
@@ -256,12 +268,9 @@ void Job::make_events(TranslateRequest& request) {
 
 bool Job::pump(double budget_us) {
   if (ended_) return true;
-  const LogScope log(model_->device()->log_sink());
+  const LogScope log(log_);
   try {
-    if (cancelled_) work_->cancel();
-    const bool over = work_->pump(budget_us);
-    if (!over || work_->status()) ask();
-    if (over) finish();
+    step(budget_us);
   } catch (...) {  // there is no memory: what was begun cannot be gone on with
     end(fail(ErrorCode::out_of_memory, "out of memory"));
     throw;
@@ -269,14 +278,82 @@ bool Job::pump(double budget_us) {
   return ended_;
 }
 
+void Job::step(double budget_us) {
+  if (!held_.model) return recover(budget_us);
+  if (cancelled_) work_->cancel();
+  const bool over = work_->pump(budget_us);
+  if (!over || work_->status()) ask();
+  if (!over) return;
+  if (work_->is_interrupted())
+    lose();
+  else
+    finish();
+}
+
 void Job::rest() {
-  if (work_) work_->rest();
+  if (ended_) return;
+  if (held_.model)
+    work_->rest();
+  else
+    place_->rest();
 }
 
 void Job::ask() {
   if (has_events_) events_.add_progress({work_->done(), work_->total(), work_->tokens()});
-  if (!go_on_(work_->done(), work_->total())) work_->cancel();
+  const bool wanted = cancellations_->load() == cancellations_before_;
+  if (wanted && (!progress_ || progress_(work_->done(), work_->total()))) return;
+  cancelled_ = true;
+  work_->cancel();
 }
+
+// ---- a lost device ------------------------------------------------------------------------------------------------
+
+// Nothing of the lost device is held any more: whose it is may destroy it. A job goes on once by itself, as what takes
+// the device again and again may be the job.
+void Job::lose() {
+  held_.model = nullptr;
+  const Error& lost = work_->status().error();
+  if (replaced_)
+    return end(with_advice(lost, fail(ErrorCode::device_lost,
+                                      "that was the second time for this job: if the work is too much for the device, "
+                                      "try with a smaller max_submit_us or batch; else again once the device works")));
+  if (const Status can = place_->replaceable(); !can) return end(with_advice(lost, can.error()));
+  replaced_ = true;
+}
+
+void Job::recover(double budget_us) {
+  ask();
+  if (cancelled_) {
+    if (auto s = work_->abandon(); !s) return end(std::move(s));
+    return finish();
+  }
+  auto other = place_->replace(held_.generation, budget_us);
+  if (!other) return end(with_advice(work_->status().error(), other.error()));
+  if (!*other) return;
+  if (auto s = work_->resume((*other)->model); !s) return end(std::move(s));
+  held_ = std::move(**other);
+}
+
+Status Job::resume(const char* function, lapilli_model* model) {
+  if (!model) return fail(ErrorCode::invalid_argument, "%s: model is null", function);
+  if (!ended_ || !work_)
+    return fail(ErrorCode::invalid_argument, "%s: the job has not ended because its device was lost", function);
+  auto held = model->place->held();
+  LAPILLI_CHECK(check_running(*held.model->device(), function));
+  const LogScope log(held.model->device()->log_sink());
+  if (auto s = work_->resume(held.model); !s) return std::move(s).error().in(function);
+  use(*model, std::move(held));
+  events_.take_back_end();
+  ended_ = replaced_ = false;
+  status_ = {};
+  return {};
+}
+
+void Job::keep() noexcept {
+  if (held_.model) api::keep(*held_.model->device());
+}
+
+// ---- the end ------------------------------------------------------------------------------------------------------
 
 void Job::finish() {
   auto taken = work_->take();
@@ -288,7 +365,8 @@ void Job::finish() {
 void Job::end(Status status) {
   ended_ = true;
   status_ = std::move(status);
-  work_.reset();
+  if (work_ && !work_->is_interrupted()) work_.reset();
+  if (work_) place_.reset();
   if (has_events_) events_.add_end(status_);
 }
 
@@ -297,7 +375,7 @@ Status Job::take(lapilli_result** result) {
   if (taken_) return fail(ErrorCode::invalid_argument, "the result of the job was taken already");
   if (!output_) return status_;
   auto handle = std::make_unique<lapilli_result>();
-  handle->stats = collect_stats(*model_, load_ms_, output_->stats);
+  handle->stats = collect_stats(held_.model.get(), load_ms_, output_->stats);
   handle->output = std::move(*output_);
   handle->sources = std::move(texts_);
   taken_ = true;

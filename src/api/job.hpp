@@ -26,6 +26,8 @@ class EventQueue {
   void add_progress(const lapilli_event_progress& progress);  // if it is another than the last one
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
+  // It goes on after all: an end that nobody has asked for yet was none.
+  void take_back_end();
   // The next one; false: there is none. What it points to lives until the next call.
   bool next(lapilli_event& out);
 
@@ -64,7 +66,10 @@ class Job {
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
   void cancel() { cancelled_ = true; }
-  [[nodiscard]] const Model& model() const { return *model_; }
+  // What the device is to keep between runs.
+  void keep() noexcept;
+  // After an end because the device was lost: goes on with a model of the same files. Also where that end was told.
+  Status resume(const char* function, lapilli_model* model);
   bool next_event(lapilli_event& out) { return events_.next(out); }
   // After the end, once; also after a cancellation, which is the status then.
   Status take(lapilli_result** result);
@@ -73,19 +78,28 @@ class Job {
   Status read(const Call& call, TranslateRequest& request);
   void copy_inputs(TranslateRequest& request);
   void make_events(TranslateRequest& request);
+  void use(const lapilli_model& model, ReplaceableModel::Held held);
+  void step(double budget_us);
   void ask();
   void finish();
+  void lose();
+  void recover(double budget_us);
   void end(Status status);
 
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<ReplaceableModel> place_;
+  ReplaceableModel::Held held_;  // no model: its device is lost
+  std::shared_ptr<LogSink> log_;
   double load_ms_ = 0;
   std::vector<std::string> texts_;
   std::vector<std::vector<int32_t>> ids_;
-  std::function<bool(uint64_t done, uint64_t total)> go_on_;
+  std::function<bool(uint64_t done, uint64_t total)> progress_;  // or empty
+  std::shared_ptr<std::atomic<uint32_t>> cancellations_;         // of the model, and how many there were
+  uint32_t cancellations_before_ = 0;
   std::atomic<bool> cancelled_{false};
   bool has_events_ = false, ended_ = false, taken_ = false;
+  bool replaced_ = false;  // the device was, once
   EventQueue events_;
-  std::unique_ptr<TranslationJob> work_;  // until the end; points into texts and ids
+  std::unique_ptr<TranslationJob> work_;  // until the end, a lost device is none; points into texts and ids
   Status status_;
   std::optional<TranslateOutput> output_;
 };

@@ -54,7 +54,7 @@ class Doctor {
     options.select = request_.select;
     options.mask = request_.caps;
     LAPILLI_TRY(device_, vulkan::Device::create(options));
-    LAPILLI_CHECK(section("the device", [&] { return tell_device(), Status(); }));
+    LAPILLI_CHECK(section("the device", [&] { return tell_device(); }));
     LAPILLI_CHECK(section("its memory", [&] { return tell_memory(), Status(); }));
     LAPILLI_CHECK(section("every kernel", [&] { return examine_all_kernels(); }));
     LAPILLI_CHECK(section("the bundled model", [&] { return examine_model(); }));
@@ -77,11 +77,13 @@ class Doctor {
   void line(const char* what, const std::string& text) { page_ += format("%-12s %s\n", what, text.c_str()); }
   void wrong(std::string advice) { advice_.push_back(std::move(advice)); }
 
-  void tell_device() {
+  Status tell_device() {
+    LAPILLI_TRY(const std::string indirect, try_indirect_dispatch());
     const Capabilities& caps = device_->caps();
     line("device", vulkan::describe(caps));
     std::string off = list_of(off_names(caps));
     line("off", off.empty() ? "nothing" : off);
+    if (!indirect.empty()) line("", "indirect dispatch: " + indirect);
     if (!caps.quirks.empty()) line("quirks", list_of(caps.quirks) + " (known faults of the driver, worked around)");
     if (!caps.masks.empty()) line("masks", list_of(caps.masks) + " (--caps or LAPILLI_CAPS)");
     report_["lapilli"] = LAPILLI_VERSION;
@@ -89,6 +91,20 @@ class Doctor {
     for (std::string& mask : told.masks) mask = file_name(mask);
     report_["device"] = Json::parse(to_json(told));
     report_["work_limit"] = static_cast<uint64_t>(WorkLimit::of(caps).operations());
+    return {};
+  }
+
+  // What is wrong with it; first, as the device goes without it where it errs.
+  Result<std::string> try_indirect_dispatch() {
+    const auto self_test = SelfTest::of(*device_);
+    LAPILLI_TRY([[maybe_unused]] const bool good, self_test->check(device_, {}));
+    const auto problem = self_test->no_groups();
+    report_["indirect_dispatch"] = problem ? Json(problem->empty() ? "right" : *problem) : Json();
+    if (!problem || problem->empty()) return std::string();
+    wrong(
+        "The driver cannot be relied on with indirect dispatches, so models go without them and take longer where few "
+        "sentences are left. An update of the driver may mend it. Please report it.");
+    return *problem;
   }
 
   // What faster ways need, and this device does not have, or not any more.

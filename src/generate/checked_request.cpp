@@ -47,6 +47,18 @@ Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& 
   return given;
 }
 
+Status check_written(const GenerateRequest& request) {
+  if (request.written.empty()) return {};
+  if (request.written.size() != request.decoder_ids.size())
+    return fail(ErrorCode::invalid_argument, "numbers of written ids for %zu of %zu sources", request.written.size(),
+                request.decoder_ids.size());
+  for (size_t i = 0; i < request.written.size(); ++i)
+    if (request.written[i] >= request.decoder_ids[i].size())
+      return fail(ErrorCode::invalid_argument, "source %zu: %u of %zu given ids are said to be written", i,
+                  request.written[i], request.decoder_ids[i].size());
+  return {};
+}
+
 // Positions of given ids whose logits are wanted.
 Status check_logits(const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
@@ -118,6 +130,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
   }
   LAPILLI_TRY(r.decoder_ids, complete_given(r, r.resolved->common().decoder_start));
   LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
+  LAPILLI_CHECK(check_written(r));
   LAPILLI_CHECK(check_logits(r));
   return checked;
 }
@@ -135,6 +148,7 @@ CheckedRequest CheckedRequest::part(std::span<const size_t> sources) const {
   r.encoded = chosen(request_.encoded, sources);
   r.logits_at = chosen(request_.logits_at, sources);
   r.decoder_ids = chosen(request_.decoder_ids, sources);
+  r.written = chosen(request_.written, sources);
   r.global_positions = chosen(request_.global_positions, sources);
   r.sequences = chosen(request_.sequences, sources);
   if (request_.sequences.empty())

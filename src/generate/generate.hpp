@@ -60,6 +60,8 @@ class Model : public vulkan::MemoryKeeper {
   [[nodiscard]] const ModelInfo& info() const;
   // Null with the reason in tokenizer_error() if the directory holds none that can be read: ids still work.
   [[nodiscard]] const Tokenizer* tokenizer() const;
+  // The same, for who goes on without the model.
+  [[nodiscard]] std::shared_ptr<const Tokenizer> shared_tokenizer() const;
   [[nodiscard]] const Error& tokenizer_error() const;
   [[nodiscard]] const GenerationConfig& generation_config() const;  // the model's own
   [[nodiscard]] const std::shared_ptr<vulkan::Device>& device() const;
@@ -93,6 +95,9 @@ struct GenerateRequest {
   // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front
   // if every row starts with something else. They run in one pass over their positions.
   std::vector<std::vector<int32_t>> decoder_ids;
+  // Per source, how many of these at the end were written by an earlier search: lengths and what goes by the first new
+  // ids count from the ids before. Empty: none. At least one given id stands before them.
+  std::vector<uint32_t> written;
   // Per source, positions of its given ids (0: the decoder start) whose logits are wanted: what the model says comes
   // behind each, before any processor. At most 256 in all of one source. Empty: none.
   std::vector<std::vector<uint32_t>> logits_at;

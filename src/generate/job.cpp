@@ -74,10 +74,14 @@ Status Job::Impl::make_sentences() {
   for (const auto& source : request().sources) longest = std::max(longest, source.size());
   const uint32_t copies = checked.options().common().copies();
   for (size_t i = 0; i < request().sources.size(); ++i) {
-    const auto n = static_cast<uint32_t>(given[i].size());
+    const auto all = static_cast<uint32_t>(given[i].size());
+    const uint32_t n = all - (request().written.empty() ? 0 : request().written[i]);
     if (!by_given.contains(n)) {
       LAPILLI_TRY(by_given[n], checked.options().for_given(n));
     }
+    if (all >= by_given[n].max_length)
+      return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u given ids",
+                  by_given[n].max_length, all);
     // Options that go by the source's ids see the padding of the caller's batch, as in the reference.
     std::vector<int32_t> padded = request().sources[i];
     padded.resize(longest, by_given[n].pad);
@@ -89,6 +93,7 @@ Status Job::Impl::make_sentences() {
       LAPILLI_CHECK(take_source(*s, i, copy == 0));
       s->options = by_given[n];
       s->words = encode_options(s->options, n, padded, number * copies + copy);
+      s->words.params[ParamWords::prefix] = all;
       sentences.push_back(std::move(s));
     }
   }

@@ -61,6 +61,7 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
 Model::~Model() = default;
 const ModelInfo& Model::info() const { return impl_->info; }
 const Tokenizer* Model::tokenizer() const { return impl_->tokenizer.get(); }
+std::shared_ptr<const Tokenizer> Model::shared_tokenizer() const { return impl_->tokenizer; }
 const Error& Model::tokenizer_error() const { return impl_->tokenizer_error; }
 const GenerationConfig& Model::generation_config() const { return impl_->generation; }
 const std::shared_ptr<vulkan::Device>& Model::device() const { return impl_->network.device; }

@@ -19,7 +19,7 @@ namespace lapilli {
 struct Model::Impl {
   NetworkOnDevice network;
   ModelInfo info;
-  std::unique_ptr<Tokenizer> tokenizer;
+  std::shared_ptr<const Tokenizer> tokenizer;
   Error tokenizer_error;
   GenerationConfig generation;
   std::vector<TaskParams> tasks;

@@ -32,6 +32,8 @@ class ModelLoading {
   // Of the weights, as stored; 0 until they are known.
   [[nodiscard]] uint64_t bytes_done() const { return bytes_done_; }
   [[nodiscard]] uint64_t bytes() const { return bytes_; }
+  // After the end: whether it ended well.
+  [[nodiscard]] const Status& status() const { return status_; }
   // After the end: the model, once.
   Result<std::shared_ptr<Model>> take();
 

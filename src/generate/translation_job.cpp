@@ -30,7 +30,11 @@ class HostTime {
 }  // namespace
 
 TranslationJob::TranslationJob(std::shared_ptr<Model> model, TranslateRequest request)
-    : model_(std::move(model)), request_(std::move(request)), total_(request_.inputs.size()) {}
+    : model_(std::move(model)),
+      info_(model_->info()),
+      tokenizer_(model_->shared_tokenizer()),
+      request_(std::move(request)),
+      total_(request_.inputs.size()) {}
 
 Result<std::unique_ptr<TranslationJob>> TranslationJob::start(std::shared_ptr<Model> model, TranslateRequest request) {
   std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
@@ -43,17 +47,24 @@ Result<std::unique_ptr<TranslationJob>> TranslationJob::prepare(std::shared_ptr<
                                                                 const JobShape& shape) {
   std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->read_options());
-  LAPILLI_TRY(auto wanted, job->prepared_request(shape));
-  LAPILLI_TRY(auto checked, CheckedRequest::check(*job->model_, std::move(wanted)));
-  LAPILLI_TRY(job->preparation_, Job::prepare(job->model_, std::move(checked), shape.target_tokens));
-  job->phase_ = Phase::prepare;
+  job->shape_ = shape;
+  LAPILLI_CHECK(job->begin_preparation());
   return job;
 }
 
+Status TranslationJob::begin_preparation() {
+  LAPILLI_TRY(auto wanted, prepared_request());
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(wanted)));
+  LAPILLI_TRY(preparation_, Job::prepare(model_, std::move(checked), shape_.target_tokens));
+  phase_ = Phase::prepare;
+  return {};
+}
+
 // As many sources as there will be at a time, of any ids.
-Result<GenerateRequest> TranslationJob::prepared_request(const JobShape& shape) {
+Result<GenerateRequest> TranslationJob::prepared_request() const {
   constexpr uint32_t kUsualSource = 128, kMostTokens = 1u << 16;
-  const uint32_t positions = model_->info().max_source_positions;
+  const JobShape& shape = shape_;
+  const uint32_t positions = info_.max_source_positions;
   const uint32_t most = positions ? std::min(positions, kMostTokens) : kMostTokens;
   const uint32_t tokens = shape.source_tokens ? shape.source_tokens : std::min(most, kUsualSource);
   if (tokens > most || shape.target_tokens > kMostTokens)
@@ -89,7 +100,7 @@ Status TranslationJob::read_options() {
 
 Status TranslationJob::read_inputs() {
   const auto is_text = [](const TextInput& input) { return !input.has_ids; };
-  if (!model_->tokenizer() && std::any_of(request_.inputs.begin(), request_.inputs.end(), is_text))
+  if (!tokenizer_ && std::any_of(request_.inputs.begin(), request_.inputs.end(), is_text))
     return Error(model_->tokenizer_error()).in("this model takes token ids only, for its tokenizer cannot be used");
   out_.outputs.resize(total_);
   for (TextOutput& out : out_.outputs) out.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
@@ -109,12 +120,19 @@ Status TranslationJob::read_inputs() {
 bool TranslationJob::pump(double budget_us) {
   if (phase_ == Phase::ended) return true;
   if (auto s = step(budget_us); !s) {
-    batch_.reset();
-    preparation_.reset();
     status_ = std::move(s);
-    phase_ = Phase::ended;
+    interrupt();
   }
+  if (phase_ == Phase::ended) model_.reset();
   return phase_ == Phase::ended;
+}
+
+void TranslationJob::interrupt() {
+  if (status_.error().code == ErrorCode::device_lost) interrupted_ = phase_;
+  if (batch_) count(batch_->output().stats);
+  batch_.reset();
+  preparation_.reset();
+  phase_ = Phase::ended;
 }
 
 void TranslationJob::rest() {
@@ -171,7 +189,7 @@ Status TranslationJob::tokenize_one(size_t index) {
   in.pieces = std::move(*pieces);
   in.left = in.pieces.pieces.size();
   in.said.resize(in.left);
-  if (request_.stream) in.stream.emplace(model_->tokenizer(), input.text, in.pieces.ranges);
+  if (request_.stream) in.stream.emplace(tokenizer_.get(), input.text, in.pieces.ranges);
   add_units(index);
   return {};
 }
@@ -184,7 +202,7 @@ void TranslationJob::add_units(size_t input) {
     out_.outputs[input].word_tokens += piece.word_tokens;
     out_.outputs[input].unknown_tokens += piece.unknown_tokens;
     (piece.kept ? kept_ : order_).push_back(units_.size());
-    units_.push_back({input, i, false});
+    units_.push_back({.input = input, .piece = i});
   }
 }
 
@@ -203,10 +221,33 @@ Status TranslationJob::keep(double budget_us) {
   }
   if (next_kept_ < kept_.size()) return {};
   if (order_.empty()) return conclude();
+  LAPILLI_CHECK(begin_search());
+  return search(budget_us);
+}
+
+Status TranslationJob::begin_search() {
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, request()));
   batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  done_before_ = units_done_;
+  next_ended_ = 0;
   phase_ = Phase::search;
-  return search(budget_us);
+  return {};
+}
+
+// Another device, or other company, may see the second of two best scores as the first. What was given out stands: the
+// search of those units goes on behind it.
+Status TranslationJob::begin_search_again() {
+  count(batch_->output().stats);
+  batch_.reset();
+  order_ = std::exchange(departed_, {});
+  std::erase_if(order_, [this](size_t unit) { return finish_if_complete(unit); });
+  if (stopped_ || order_.empty()) return conclude();
+  for (const size_t unit : order_) {
+    units_[unit].departed = false;
+    stream_->go_on(unit);
+  }
+  forced_ = true;
+  return begin_search();
 }
 
 GenerateRequest TranslationJob::plain_request(size_t sources) const {
@@ -228,9 +269,28 @@ GenerateRequest TranslationJob::request() {
     g.sequences.push_back(draw_number(request_.inputs[u.input].number.value_or(u.input), u.piece));
   }
   g.batch = request_.batch != 0 ? request_.batch : model_->engines().usual_sources(kDefaultBatch);
+  if (forced_) force_given(g);
   if (request_.stream)
-    g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return stream_->push(order_[row], ids); };
+    g.on_tokens = [this](size_t row, std::span<const int32_t> ids) { return take_ids(order_[row], ids); };
   return g;
+}
+
+// The decoder begins with what was given out.
+void TranslationJob::force_given(GenerateRequest& g) const {
+  g.decoder_ids.clear();
+  for (const size_t unit : order_) {
+    const auto written = stream_->given(unit);
+    std::vector<int32_t>& ids = g.decoder_ids.emplace_back(1, search_.decoder_start);
+    ids.insert(ids.end(), prompt_.begin(), prompt_.end());
+    ids.insert(ids.end(), written.begin(), written.end());
+    g.written.push_back(static_cast<uint32_t>(written.size()));
+  }
+}
+
+Status TranslationJob::take_ids(size_t unit, std::span<const int32_t> ids) {
+  Unit& u = units_[unit];
+  u.departed = u.departed || (resumed_ && !stream_->agrees(unit, ids));
+  return u.departed ? Status() : stream_->push(unit, ids);
 }
 
 Status TranslationJob::search(double budget_us) {
@@ -241,20 +301,53 @@ Status TranslationJob::search(double budget_us) {
   }
   if (stopped_) return conclude();
   if (!ended || next_ended_ < batch_->ended().size()) return {};
+  if (batch_->status() && !departed_.empty()) return begin_search_again();
   if (batch_->status() || batch_->status().error().code == ErrorCode::cancelled) return conclude();
   return batch_->status();
 }
 
-// True if there is nothing to do. What was finished before an error or a cancellation is there.
+// Whether a search that was run again came to something else than what was given out before.
+bool TranslationJob::departs(const std::vector<Hypothesis>& hypotheses, size_t unit) {
+  if (!resumed_ || !request_.stream) return false;
+  const auto written = stream_->given(unit);
+  std::span<const int32_t> ids = hypotheses.front().ids;
+  ids = ids.subspan(std::min(ids.size(), 1 + prompt_.size()));
+  return units_[unit].departed || ids.size() < written.size() ||
+         !std::equal(written.begin(), written.end(), ids.begin());
+}
+
+// Behind an end token, or at the last length, there is nothing to search.
+bool TranslationJob::finish_if_complete(size_t unit) {
+  const auto written = stream_->given(unit);
+  const auto& ends = search_.end_ids;
+  const bool ended = !written.empty() && std::find(ends.begin(), ends.end(), written.back()) != ends.end();
+  const size_t length = 1 + prompt_.size() + written.size();
+  if (!ended && length < search_.max_length) return false;
+  Hypothesis whole;
+  whole.ids.assign(1, search_.decoder_start);
+  whole.ids.insert(whole.ids.end(), prompt_.begin(), prompt_.end());
+  whole.ids.insert(whole.ids.end(), written.begin(), written.end());
+  whole.score = std::numeric_limits<float>::quiet_NaN();
+  whole.finish = ended ? Finish::end : Finish::length;
+  std::vector<Hypothesis> same(search_.return_sequences, whole);
+  finish_search(same, unit);
+  return true;
+}
+
+// True if there is nothing to do. What was finished before an error or a cancellation is there. That the device was
+// lost is no input's fault.
 bool TranslationJob::harvest_one() {
   const auto ended = batch_->ended();
   if (stopped_ || next_ended_ == ended.size()) return true;
   const size_t row = ended[next_ended_++];
   auto& hypotheses = batch_->output().hypotheses[row];
   auto& error = batch_->output().errors[row];
-  if (!hypotheses.empty())
+  const ErrorCode code = error ? ErrorCode::cancelled : error.error().code;
+  if (!hypotheses.empty() && departs(hypotheses, order_[row]))
+    departed_.push_back(order_[row]);
+  else if (!hypotheses.empty())
     finish_search(hypotheses, order_[row]);
-  else if (!error && error.error().code != ErrorCode::cancelled)
+  else if (code != ErrorCode::cancelled && code != ErrorCode::device_lost)
     finish_unit(order_[row], std::move(error));
   return false;
 }
@@ -280,7 +373,7 @@ void TranslationJob::count(const GenerateStats& made) {
 }
 
 uint64_t TranslationJob::done() const {
-  return failed_ + (batch_ ? kept_.size() + batch_->sources_done() : units_done_);
+  return failed_ + (batch_ ? done_before_ + batch_->sources_done() : units_done_);
 }
 
 uint64_t TranslationJob::total() const { return failed_ + units_.size() + (total_ - next_input_); }
@@ -292,6 +385,59 @@ Result<TranslateOutput> TranslationJob::take() {
   return std::move(out_);
 }
 
+// ---- after a lost device ------------------------------------------------------------------------------------------
+
+// Not that its numbers are the same: whatever it says, what was given out is not contradicted.
+Status TranslationJob::check_same(const ModelInfo& info) const {
+  if (info.family == info_.family && info.parameters == info_.parameters &&
+      info.source_vocabulary == info_.source_vocabulary && info.target_vocabulary == info_.target_vocabulary)
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
+              "parameters); load the same files",
+              info.family.c_str(), static_cast<unsigned long long>(info.parameters), info_.family.c_str(),
+              static_cast<unsigned long long>(info_.parameters));
+}
+
+// What has not ended is searched from its beginning, as it was the first time: on the same device it says the same, to
+// the last bit of the scores.
+Status TranslationJob::resume(std::shared_ptr<Model> model) {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  LAPILLI_CHECK(check_same(model->info()));
+  model_ = std::move(model);
+  status_ = {};
+  phase_ = *std::exchange(interrupted_, std::nullopt);
+  resumed_ = true;
+  forced_ = false;
+  departed_.clear();
+  if (phase_ == Phase::prepare) {
+    if (auto s = begin_preparation(); !s) {
+      status_ = std::move(s);
+      interrupt();
+    }
+    return {};
+  }
+  if (phase_ == Phase::search) rewind();
+  return {};
+}
+
+// To where the search of what has not ended begins.
+void TranslationJob::rewind() {
+  std::erase_if(order_, [this](size_t unit) { return units_[unit].done; });
+  for (const size_t unit : order_) {
+    units_[unit].departed = false;
+    stream_->restart(unit);
+  }
+  phase_ = Phase::keep;
+}
+
+Status TranslationJob::abandon() {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  interrupted_.reset();
+  status_ = {};
+  return conclude();
+}
+
 // ---- what has ended -----------------------------------------------------------------------------------------------
 
 // The first error of an input's pieces is the input's.
@@ -299,6 +445,7 @@ void TranslationJob::finish_unit(size_t unit, Status status) {
   Input& in = inputs_[units_[unit].input];
   TextOutput& out = out_.outputs[units_[unit].input];
   ++units_done_;
+  units_[unit].done = true;
   --in.left;
   if (!status && (out.status || out.status.error().code == ErrorCode::cancelled)) out.status = std::move(status);
   if (in.left != 0) return;
@@ -378,8 +525,8 @@ Result<TextSequence> TranslationJob::make_sequence(Hypothesis& hypothesis, size_
   sequence.token_scores.assign(given, std::numeric_limits<float>::quiet_NaN());
   sequence.token_scores.insert(sequence.token_scores.end(), hypothesis.token_scores.begin(),
                                hypothesis.token_scores.end());
-  if (model_->tokenizer()) {
-    LAPILLI_TRY(sequence.text, model_->tokenizer()->decode(sequence.ids));
+  if (tokenizer_) {
+    LAPILLI_TRY(sequence.text, tokenizer_->decode(sequence.ids));
   }
   piece.source = {source(unit).range.begin, source(unit).range.end};
   piece.target = {0, sequence.text.size()};

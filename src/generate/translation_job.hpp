@@ -1,5 +1,6 @@
 // Texts (or ids) on their way to texts and ids: what translate() pumps. Tokenizes, gives the pieces to a BatchJob, and
-// puts what comes back together, a slice a call.
+// puts what comes back together, a slice a call. If the device is lost the job can go on with another model of the same
+// files: what was finished stays, and what was given out of the rest is neither given out again nor contradicted.
 #pragma once
 
 #include <atomic>
@@ -50,11 +51,21 @@ class TranslationJob {
   // After the end: the result, once.
   Result<TranslateOutput> take();
 
+  // It has ended because the device was lost. It holds nothing of model and device then.
+  [[nodiscard]] bool is_interrupted() const { return interrupted_.has_value(); }
+  // Of one that is interrupted: goes on with this model, of the same files, on any device. Refuses a model that cannot
+  // be the same one, and is interrupted as before then.
+  Status resume(std::shared_ptr<Model> model);
+  // Of one that is interrupted: ends like one that was cancelled.
+  Status abandon();
+
  private:
   // A piece of an input.
   struct Unit {
     size_t input = 0, piece = 0;
     bool streamed = false;
+    bool done = false;
+    bool departed = false;  // its second search says something else than what was given out
   };
   struct Input {
     InputPieces pieces;
@@ -69,7 +80,8 @@ class TranslationJob {
   Status read_options();
   Status read_inputs();
 
-  Result<GenerateRequest> prepared_request(const JobShape& shape);
+  Result<GenerateRequest> prepared_request() const;
+  Status begin_preparation();
 
   Status step(double budget_us);
   Status go_on_preparing(double budget_us);
@@ -79,8 +91,17 @@ class TranslationJob {
   Status keep(double budget_us);
   [[nodiscard]] GenerateRequest plain_request(size_t sources) const;
   [[nodiscard]] GenerateRequest request();
+  void force_given(GenerateRequest& g) const;
+  Status begin_search();
+  Status begin_search_again();
   Status search(double budget_us);
+  Status take_ids(size_t unit, std::span<const int32_t> ids);
   bool harvest_one();
+  bool departs(const std::vector<Hypothesis>& hypotheses, size_t unit);
+  bool finish_if_complete(size_t unit);
+  void interrupt();
+  void rewind();
+  Status check_same(const ModelInfo& info) const;
   Status conclude();
   void count(const GenerateStats& made);
 
@@ -96,7 +117,9 @@ class TranslationJob {
   Status pass_on(size_t unit, std::span<const int32_t> ids);
   Status hand_out(size_t input, const InputStream::Output& out);
 
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<Model> model_;  // until the end
+  const ModelInfo info_;          // of the first one
+  const std::shared_ptr<const Tokenizer> tokenizer_;
   TranslateRequest request_;
   const uint64_t total_;
   Clock::time_point started_ = Clock::now();
@@ -111,12 +134,18 @@ class TranslationJob {
   std::shared_ptr<const ResolvedOptions> resolved_;
   SearchOptions search_;
   int32_t start_ = -1;
+  JobShape shape_;               // of a preparation
   std::vector<int32_t> prompt_;  // without the start token
   uint64_t failed_ = 0, units_done_ = 0, tokens_ = 0;
   std::vector<Input> inputs_;
   std::vector<Unit> units_;
   std::vector<size_t> order_, kept_;  // units that run, in this order, and those that do not
   size_t next_input_ = 0, next_kept_ = 0, next_ended_ = 0;
+  uint64_t done_before_ = 0;  // units, when the search began
+  std::optional<Phase> interrupted_;
+  bool resumed_ = false;
+  bool forced_ = false;           // this search goes on behind what was given out
+  std::vector<size_t> departed_;  // units that are to be searched that way
   std::optional<OnceStream> stream_;
   std::unique_ptr<Job> preparation_;
   std::unique_ptr<BatchJob> batch_;

@@ -169,25 +169,15 @@ std::vector<const vulkan::CommandRecording*> BoundPlan::recordings() const {
   return all;
 }
 
-void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limit, std::vector<Batch>& batches) {
-  const auto recordings = plan.recordings();
-  for (uint32_t t = 0; t < times; ++t)
-    for (size_t i = 0; i < recordings.size(); ++i) {
-      const double cost = plan.segments()[i].cost.operations;
-      if (batches.empty() || !limit.allows(batches.back().cost + cost)) batches.emplace_back();
-      batches.back().recordings.push_back(recordings[i]);
-      batches.back().cost += cost;
-    }
+void BoundPlan::add_to(PacedSubmitter& submitter) const {
+  for (size_t i = 0; i < recordings_.size(); ++i) submitter.add(recordings_[i], (*segments_)[i].cost);
 }
 
 Status BoundPlan::run() const {
-  std::vector<Batch> batches;
-  append_batches(*this, 1, WorkLimit::of(device_->caps()), batches);
-  vulkan::Ticket last = 0;
-  for (const Batch& b : batches) {
-    LAPILLI_TRY(last, device_->submit(b.recordings));
-  }
-  return batches.empty() ? Status{} : device_->wait(last);
+  PacedSubmitter submitter(device_);
+  add_to(submitter);
+  LAPILLI_CHECK(submitter.submit_all());
+  return device_->wait(submitter.last());
 }
 
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ops/state.hpp"
-#include "runtime/pace.hpp"
+#include "runtime/paced_submitter.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
 
@@ -49,7 +49,9 @@ class BoundPlan {
   [[nodiscard]] std::span<SegmentTime> segments() const { return *segments_; }
   // One per segment, in order.
   [[nodiscard]] std::vector<const vulkan::CommandRecording*> recordings() const;
-  // Runs once and waits, in submissions of bounded work: for setup and tests.
+  // For work that runs once: what the submitter is given must outlive its submission.
+  void add_to(PacedSubmitter& submitter) const;
+  // Runs once and waits, in submissions of bounded time: for setup and tests.
   Status run() const;
 
  private:
@@ -68,14 +70,6 @@ class BoundPlan {
   std::vector<vulkan::CommandRecording> recordings_;
   std::unique_ptr<std::vector<SegmentTime>> segments_;
 };
-
-// Recordings that go into one submission, and their cost.
-struct Batch {
-  std::vector<const vulkan::CommandRecording*> recordings;
-  double cost = 0;
-};
-// The recordings of the plan, `times` over, appended to submissions of at most `limit` (one recording at least).
-void append_batches(const BoundPlan& plan, uint32_t times, const WorkLimit& limit, std::vector<Batch>& batches);
 
 // Makes those that are not there yet, in one batch; binding plans of them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);

@@ -49,6 +49,24 @@ Result<std::vector<const vulkan::Pipeline*>> pipelines_of(vulkan::Device& device
   return device.pipelines(requests);
 }
 
+graph::Cost cost_of(const Dispatch& d) {
+  graph::Cost cost{d.cost, 0, 1};
+  for (const Operand& o : d.operands)
+    if (o.used) cost.bytes += static_cast<double>(o.end - o.begin) * (o.access == graph::Access::read_write ? 2 : 1);
+  return cost;
+}
+
+// How many of them make a recording, one at least.
+size_t count_together(std::span<const Dispatch> dispatches, const ExecuteOptions& options) {
+  graph::Cost cost;
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    cost += cost_of(dispatches[i]);
+    const bool fits = i < options.dispatches_per_submit && options.work.allows(cost.operations, cost.bytes);
+    if (i > 0 && !fits) return i;
+  }
+  return dispatches.size();
+}
+
 Result<RecordedDispatches> record_part(const Setting& s, std::span<const Dispatch> dispatches,
                                        std::span<const vulkan::Pipeline* const> pipelines) {
   LAPILLI_TRY(auto sets, vulkan::DescriptorArena::create(s.device, static_cast<uint32_t>(dispatches.size())));
@@ -71,7 +89,9 @@ Result<RecordedDispatches> record_part(const Setting& s, std::span<const Dispatc
     open = true;
   }
   LAPILLI_CHECK(recording.end());
-  return RecordedDispatches{std::move(sets), std::move(recording)};
+  graph::Cost cost;
+  for (const Dispatch& d : dispatches) cost += cost_of(d);
+  return RecordedDispatches{std::move(sets), std::move(recording), cost};
 }
 
 }  // namespace
@@ -81,8 +101,8 @@ Result<std::vector<RecordedDispatches>> record(const std::shared_ptr<vulkan::Dev
                                                std::span<const TensorPlace> places, const ExecuteOptions& options) {
   std::vector<RecordedDispatches> parts;
   LAPILLI_TRY(const auto pipelines, pipelines_of(*device, dispatches));
-  for (size_t first = 0; first < dispatches.size(); first += options.dispatches_per_submit) {
-    const size_t count = std::min<size_t>(options.dispatches_per_submit, dispatches.size() - first);
+  for (size_t first = 0, count = 0; first < dispatches.size(); first += count) {
+    count = count_together(dispatches.subspan(first), options);
     LAPILLI_TRY(auto part, record_part({device, caps, places, options}, dispatches.subspan(first, count),
                                        std::span(pipelines).subspan(first, count)));
     parts.push_back(std::move(part));

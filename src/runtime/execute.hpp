@@ -2,6 +2,7 @@
 // weights; plans and sessions replay instead.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,13 +25,16 @@ struct ExecuteOptions {
   // all.
   uint64_t live_rows = ~uint64_t{0};
   uint64_t live_tiles = ~uint64_t{0};  // the same for grids that follow tiles
+  // A recording ends before these are exceeded: dispatches, and their estimated cost.
   uint32_t dispatches_per_submit = 512;
+  WorkLimit work{std::numeric_limits<double>::infinity()};
 };
 
 // Dispatches in one recording, in order, each behind a barrier.
 struct RecordedDispatches {
   vulkan::DescriptorArena sets;
   vulkan::CommandRecording commands;
+  graph::Cost cost;
 };
 // For one submission each, in order. Makes the pipelines that are missing. See execute().
 Result<std::vector<RecordedDispatches>> record(const std::shared_ptr<vulkan::Device>& device, const Capabilities& caps,

@@ -46,6 +46,7 @@ Blob blob_of(const Findings& findings) {
   }
   for (const Disagreement& d : findings.disagreements)
     json["disagreements"].push_back(Json::array({d.op, d.variant, d.problem, d.floor}));
+  if (findings.no_groups) json["no_groups"] = *findings.no_groups;
   // What drivers say may be anything.
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto bytes = std::as_bytes(std::span(text));
@@ -63,6 +64,10 @@ Findings findings_of(const Blob& blob) {
     if (entry.is_string()) findings.unproven.push_back(entry.get<std::string>());
   for (const Json& entry : array_at(json, "disagreements"))
     if (!read_disagreement(entry, findings.disagreements.emplace_back())) return {};
+  if (json.is_object() && json.contains("no_groups")) {
+    if (!json["no_groups"].is_string()) return {};
+    findings.no_groups = json["no_groups"].get<std::string>();
+  }
   return findings;
 }
 

@@ -121,8 +121,8 @@ std::vector<KernelInTest> kernels_of(std::span<const std::shared_ptr<const Plan>
   return kernels;
 }
 
-// The tensors of all trials lie in one buffer, so that the whole test is one submission; what the host writes and reads
-// of it is copied there and back, so that nobody waits on memory that is not mapped either.
+// The tensors of all trials lie in one buffer, so that few recordings make the whole test; what the host writes and
+// reads of it is copied there and back, so that nobody waits on memory that is not mapped either.
 struct KernelTrials::Impl {
   std::vector<Trial> trials;
   std::vector<HostTensors> got;   // by trial
@@ -132,13 +132,12 @@ struct KernelTrials::Impl {
   vulkan::Buffer buffer, from_host, to_host;
   std::vector<vulkan::CommandRecording> copies;
   std::vector<runtime::RecordedDispatches> runs;
-  vulkan::Ticket ticket = 0;
 
   void lay_out();
   void append(const graph::Tensor& t, const HostTensor& value);
   Status make_buffers(const std::shared_ptr<vulkan::Device>& device);
   Status record(const std::shared_ptr<vulkan::Device>& device);
-  Status submit(vulkan::Device& device);
+  void add_to(PacedSubmitter& submitter) const;
   Status read();
 };
 
@@ -179,7 +178,9 @@ Status KernelTrials::Impl::record(const std::shared_ptr<vulkan::Device>& device)
       for (Operand& o : d.operands) o.tensor += static_cast<graph::TensorId>(first[i]);
       all.push_back(std::move(d));
     }
-  LAPILLI_TRY(runs, runtime::record(device, device->caps(), all, places));
+  runtime::ExecuteOptions options;
+  options.work = Pace::of(*device)->limit();
+  LAPILLI_TRY(runs, runtime::record(device, device->caps(), all, places, options));
   for (const auto& [from, to] : {std::pair{&from_host, &buffer}, std::pair{&buffer, &to_host}}) {
     LAPILLI_TRY(auto copy, vulkan::CommandRecording::create(device));
     LAPILLI_CHECK(copy.begin(vulkan::RecordingUse::single));
@@ -190,12 +191,11 @@ Status KernelTrials::Impl::record(const std::shared_ptr<vulkan::Device>& device)
   return {};
 }
 
-Status KernelTrials::Impl::submit(vulkan::Device& device) {
-  std::vector<const vulkan::CommandRecording*> list{&copies.front()};
-  for (const auto& run : runs) list.push_back(&run.commands);
-  list.push_back(&copies.back());
-  LAPILLI_TRY(ticket, device.submit(list));
-  return {};
+void KernelTrials::Impl::add_to(PacedSubmitter& submitter) const {
+  const graph::Cost of_a_copy{0, 8.0 * static_cast<double>(words.size()), 1};
+  submitter.add(copies.front(), of_a_copy);
+  for (const auto& run : runs) submitter.add(run.commands, run.cost);
+  submitter.add(copies.back(), of_a_copy);
 }
 
 Status KernelTrials::Impl::read() {
@@ -213,15 +213,15 @@ Status KernelTrials::Impl::read() {
 
 KernelTrials::KernelTrials() : impl_(std::make_unique<Impl>()) {}
 KernelTrials::~KernelTrials() = default;
-vulkan::Ticket KernelTrials::ticket() const { return impl_->ticket; }
 size_t KernelTrials::cases() const { return impl_->trials.size(); }
 
 bool KernelTrials::ran(const PlannedPipeline& kernel) const {
   return std::any_of(impl_->trials.begin(), impl_->trials.end(), [&](const Trial& t) { return runs(t, kernel); });
 }
 
-Result<std::unique_ptr<KernelTrials>> KernelTrials::submit(const std::shared_ptr<vulkan::Device>& device,
-                                                           std::span<const KernelInTest> kernels) {
+Result<std::unique_ptr<KernelTrials>> KernelTrials::record(const std::shared_ptr<vulkan::Device>& device,
+                                                           std::span<const KernelInTest> kernels,
+                                                           PacedSubmitter& submitter) {
   std::unique_ptr<KernelTrials> trials(new KernelTrials());
   Impl& i = *trials->impl_;
   i.trials = choose_trials(kernels, device->caps());
@@ -229,7 +229,7 @@ Result<std::unique_ptr<KernelTrials>> KernelTrials::submit(const std::shared_ptr
   i.lay_out();
   LAPILLI_CHECK(i.make_buffers(device));
   LAPILLI_CHECK(i.record(device));
-  LAPILLI_CHECK(i.submit(*device));
+  i.add_to(submitter);
   return trials;
 }
 

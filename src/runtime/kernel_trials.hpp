@@ -1,5 +1,5 @@
-// Kernels on trial on a device: small cases of their ops that run these very kernels, all in one submission, compared
-// with the ops' references in double precision.
+// Kernels on trial on a device: small cases of their ops that run these very kernels, compared with the ops' references
+// in double precision.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "runtime/paced_submitter.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
 
@@ -33,11 +34,11 @@ std::vector<KernelInTest> kernels_of(std::span<const std::shared_ptr<const Plan>
 // May be destroyed while the device is at work.
 class KernelTrials {
  public:
-  // The kernels' pipelines are there. Does not wait.
-  static Result<std::unique_ptr<KernelTrials>> submit(const std::shared_ptr<vulkan::Device>& device,
-                                                      std::span<const KernelInTest> kernels);
+  // The kernels' pipelines are there. What is to run is given to the submitter. Does not wait.
+  static Result<std::unique_ptr<KernelTrials>> record(const std::shared_ptr<vulkan::Device>& device,
+                                                      std::span<const KernelInTest> kernels, PacedSubmitter& submitter);
   ~KernelTrials();
-  [[nodiscard]] vulkan::Ticket ticket() const;  // compare() comes behind it
+  // When all of it is done.
   Result<std::vector<Disagreement>> compare();
   [[nodiscard]] size_t cases() const;
   [[nodiscard]] bool ran(const PlannedPipeline& kernel) const;

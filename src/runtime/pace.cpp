@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/log.hpp"
-
 namespace lapilli {
 
 namespace {
@@ -49,6 +47,7 @@ std::shared_ptr<Pace> Pace::of(vulkan::Device& device) {
 
 Pace::Pace(const Capabilities& caps, double max_submit_us)
     : max_submit_us_(max_submit_us),
+      cut_is_told_(caps.type == DeviceType::cpu ? LogLevel::verbose : LogLevel::note),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
       limit_(WorkLimit::finest(caps)) {}
@@ -83,9 +82,34 @@ void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& too
     }
   }
   if (first_cut)
-    log(LogLevel::note, format("a part of a search took %.1f ms on the device at once, more than the %.1f ms that a "
-                               "submission may: later searches are cut finer",
-                               took.least_us * 1e-3, max_submit_us_ * 1e-3));
+    log(cut_is_told_, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
+                             "submission may: later work is cut finer",
+                             took.least_us * 1e-3, max_submit_us_ * 1e-3));
+}
+
+void Pace::learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole) {
+  double all_us = 0;
+  for (const TimedSegment& r : recordings) all_us += r.expected_us;
+  if (all_us <= 0) return;
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    const auto& [segment, expected] = recordings[i];
+    if (!segment) continue;
+    const double share = expected / all_us;
+    const bool told = i < device_us.size();
+    learn(*segment, expected,
+          told ? TimeBounds{device_us[i], device_us[i]} : TimeBounds{whole.least_us * share, whole.most_us * share});
+  }
+}
+
+TimeBounds SeenTimes::done(Clock::time_point submitted) {
+  const auto now = Clock::now();
+  const auto us = [](Clock::duration d) { return std::max(0.0, std::chrono::duration<double, std::micro>(d).count()); };
+  TimeBounds took;
+  took.most_us = us(now - std::max(submitted, seen_pending_before_));
+  took.least_us = std::min(us(seen_pending_ - std::max(submitted, seen_done_before_)), took.most_us);
+  seen_pending_before_ = seen_pending_;
+  seen_done_before_ = now;
+  return took;
 }
 
 // The first measurement sets all rates, keeping their proportions; the next ones the rate that weighs most in what was
@@ -109,8 +133,10 @@ void Pace::learn_rates(const graph::Cost& cost, const TimeBounds& took) {
     rates_.command_us = std::max(commands + change, commands / 2) / cost.commands;
 }
 
-// The same cost gives the same limit, however often it is found too long.
+// The same cost gives the same limit, however often it is found too long. Copies are in no plan, and what is smaller
+// than any limit was slow for another reason.
 bool Pace::cut_limit(const graph::Cost& cost, double took_us) {
+  if (cost.operations <= 0 || (cost.operations < kLeastOperations && cost.bytes < kLeastBytes)) return false;
   const double part = kCutTo * max_submit_us_ / took_us;
   const auto cut = [&](double now, double cost_now, double least) {
     return std::min(now, std::max(least, power_of_two_below(std::max(1.0, cost_now * part))));

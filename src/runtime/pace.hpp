@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 
+#include "base/clock.hpp"
+#include "base/log.hpp"
 #include "graph/schedule.hpp"
 #include "ops/work_limit.hpp"
 #include "vulkan/device.hpp"
@@ -31,6 +34,25 @@ struct SegmentTime {
   void learn(double expected_us, const TimeBounds& took);
 };
 
+// A recording of a submission. Null: a copy, which costs next to nothing.
+struct TimedSegment {
+  SegmentTime* segment = nullptr;
+  double expected_us = 0;
+};
+
+// What the host sees of submissions that end in order, by its polls.
+class SeenTimes {
+ public:
+  // The one in front is not done.
+  void pending() { seen_pending_ = Clock::now(); }
+  // It is: it began after it was submitted and the one before it was done, and ended between two looks.
+  [[nodiscard]] TimeBounds done(Clock::time_point submitted);
+
+ private:
+  // When the one in front was last seen not to be done, and the one before it first seen to be.
+  Clock::time_point seen_pending_, seen_pending_before_, seen_done_before_;
+};
+
 // Of one device and all who use it. Thread-safe; nothing waits.
 class Pace {
  public:
@@ -45,6 +67,9 @@ class Pace {
   [[nodiscard]] double expect_us(const SegmentTime& segment) const;
   // A segment that was expected to take `expected_us`.
   void learn(SegmentTime& segment, double expected_us, const TimeBounds& took);
+  // A submission that took so long as a whole. `device_us`: each recording by the device's clock, empty where it has
+  // none; then the whole is shared out by what was expected.
+  void learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole);
 
   // Of the dispatches and segments of plans that are made from now on: the finest of the device, or less where a
   // segment alone took too long.
@@ -66,7 +91,8 @@ class Pace {
   bool cut_limit(const graph::Cost& cost, double took_us);
 
   const double max_submit_us_;
-  const bool fixed_;  // by a mask
+  const LogLevel cut_is_told_;  // nothing kills what is at work on a CPU, and other programs may have kept it waiting
+  const bool fixed_;            // by a mask
   mutable std::mutex mutex_;
   Rates rates_;
   WorkLimit limit_;

@@ -64,7 +64,7 @@ Status StepRunner::poll() {
   while (!flights_.empty()) {
     LAPILLI_TRY(const bool over, session_.device()->done(flights_.front().ticket));
     if (!over) {
-      seen_pending_ = Clock::now();
+      seen_.pending();
       return {};
     }
     const Flight flight = std::move(flights_.front());
@@ -107,6 +107,8 @@ StepRunner::Flight StepRunner::next_flight(double room_us) const {
 
 Status StepRunner::submit(double budget_us) {
   while (!parts_.empty() && flights_.size() < options_.submits_in_flight) {
+    LAPILLI_TRY(const bool may, session_.device()->may_submit());
+    if (!may) return {};
     double room_us = budget_us;
     for (const Flight& f : flights_) room_us -= f.expected_us;
     Flight flight = next_flight(room_us);
@@ -120,30 +122,9 @@ Status StepRunner::submit(double budget_us) {
   return {};
 }
 
-// Without timestamps: it began after it was submitted and the one before it was done, and ended between two looks.
-TimeBounds StepRunner::seen_by_host(const Flight& flight) {
-  const auto now = Clock::now();
-  const auto us = [](Clock::duration d) { return std::max(0.0, std::chrono::duration<double, std::micro>(d).count()); };
-  TimeBounds took;
-  took.most_us = us(now - std::max(flight.submitted, seen_pending_before_));
-  took.least_us = std::min(us(seen_pending_ - std::max(flight.submitted, seen_done_before_)), took.most_us);
-  seen_pending_before_ = seen_pending_;
-  seen_done_before_ = now;
-  return took;
-}
-
 void StepRunner::learn(const Flight& flight) {
-  const TimeBounds whole = seen_by_host(flight);
-  if (!options_.pace || flight.expected_us <= 0) return;
-  const auto times = session_.device()->times_us(flight.ticket);
-  for (size_t i = 0; i < flight.timed.size(); ++i) {
-    const auto& [segment, expected] = flight.timed[i];
-    if (!segment) continue;
-    const double share = expected / flight.expected_us;
-    const TimeBounds took =
-        i < times.size() ? TimeBounds{times[i], times[i]} : TimeBounds{whole.least_us * share, whole.most_us * share};
-    options_.pace->learn(*segment, expected, took);
-  }
+  const TimeBounds whole = seen_.done(flight.submitted);
+  if (options_.pace) options_.pace->learn(flight.timed, session_.device()->times_us(flight.ticket), whole);
 }
 
 std::optional<vulkan::Ticket> StepRunner::oldest() const {

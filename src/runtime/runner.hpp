@@ -47,8 +47,8 @@ class StepRunner {
 
   // Polls and harvests what came back.
   Status poll();
-  // Submits what was appended, as far as there is room. Never blocks. With a pace, no more than makes the device busy
-  // for so long with what is in flight; one recording at least if nothing is.
+  // Submits what was appended, as far as there is room and no gap is to be left. Never blocks. With a pace, no more
+  // than makes the device busy for so long with what is in flight; one recording at least if nothing is.
   Status submit(double budget_us = std::numeric_limits<double>::infinity());
   // Everything that was appended is submitted, and one more submission has room: time to say what comes next.
   [[nodiscard]] bool wants_more() const { return parts_.empty() && flights_.size() < options_.submits_in_flight; }
@@ -70,14 +70,10 @@ class StepRunner {
     bool of_step = false, begins = false;  // a submission of its own
     Completes completes;
   };
-  struct Timed {
-    SegmentTime* segment;
-    double expected_us;
-  };
   struct Flight {
     vulkan::Ticket ticket = 0;
     std::vector<const vulkan::CommandRecording*> recordings;
-    std::vector<Timed> timed;  // by recording
+    std::vector<TimedSegment> timed;  // by recording
     double operations = 0, expected_us = 0;
     Completes completes;
     Clock::time_point submitted;
@@ -90,15 +86,13 @@ class StepRunner {
   [[nodiscard]] double expect_us(const SegmentTime* segment) const;
   Status harvest(const Flight& flight);
   void learn(const Flight& flight);
-  [[nodiscard]] TimeBounds seen_by_host(const Flight& flight);
   Status harvest_step();
 
   const Session& session_;
   RunnerOptions options_;
   std::deque<Part> parts_;  // to be submitted, in order
   std::deque<Flight> flights_;
-  // When the submission in front was last seen not to be done, and the one before it first seen to be.
-  Clock::time_point seen_pending_, seen_pending_before_, seen_done_before_;
+  SeenTimes seen_;
   uint32_t tick_;
   uint64_t submissions_ = 0;
 };

@@ -33,6 +33,14 @@ void warn(const Capabilities& caps, const Disagreement& found) {
                  : "another way is used"));
 }
 
+void warn_of_no_groups(const Capabilities& caps, const std::string& problem) {
+  log(LogLevel::warning,
+      format(
+          "%s (%s) cannot be relied on with indirect dispatches: %s; grids are dispatched in full instead, and steps "
+          "take as long for few sentences as for many",
+          caps.device_name.c_str(), caps.driver_info.c_str(), problem.c_str()));
+}
+
 // Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
 // errors.
 Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std::span<const KernelInTest> kernels) {
@@ -51,11 +59,13 @@ constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two lo
 
 }  // namespace
 
-// A test of some kernels: one thread makes their pipelines and submits their trials; whoever sees that the device is
-// done with them compares. Who needs the kernels holds it: when nobody does any more it is gone, and they are untested.
+// A test of some kernels, and perhaps of indirect dispatch: one thread makes their pipelines and submits their trials;
+// whoever sees that the device is done with them compares. Who needs the kernels holds it: when nobody does any more it
+// is gone, and they are untested.
 class SelfTest::Examination {
  public:
-  explicit Examination(std::vector<KernelInTest> kernels) : kernels_(std::move(kernels)) {}
+  Examination(const std::shared_ptr<vulkan::Device>& device, std::vector<KernelInTest> kernels, bool probes)
+      : kernels_(std::move(kernels)), probes_(probes), submitter_(device) {}
 
   [[nodiscard]] bool holds(const PlannedPipeline& kernel) const {
     return std::any_of(kernels_.begin(), kernels_.end(), [&](const KernelInTest& k) { return k.pipeline == kernel; });
@@ -68,12 +78,20 @@ class SelfTest::Examination {
       LAPILLI_TRY(refused_, refused_pipelines(*device, kernels_));
       return refused_.empty() ? std::move(made) : Status();
     }
-    LAPILLI_TRY(trials_, KernelTrials::submit(device, kernels_));
+    if (probes_) LAPILLI_CHECK(begin_probe(device));
+    LAPILLI_TRY(trials_, KernelTrials::record(device, kernels_, submitter_));
+    LAPILLI_TRY([[maybe_unused]] const bool all, submitter_.submit());
     return {};
   }
-  // What the device is still to do, if anything was submitted.
+  [[nodiscard]] bool probes() const { return probes_; }
+  // Goes on submitting. True: the device has done all of it.
+  Result<bool> done(vulkan::Device& device) {
+    LAPILLI_TRY(const bool all, submitter_.submit());
+    return all ? device.done(submitter_.last()) : Result<bool>(false);
+  }
+  // What the device is still to do; none if it is not submitted yet.
   [[nodiscard]] std::optional<vulkan::Ticket> ticket() const {
-    return trials_ && trials_->cases() ? std::optional(trials_->ticket()) : std::nullopt;
+    return submitter_.all_submitted() ? std::optional(submitter_.last()) : std::nullopt;
   }
   [[nodiscard]] size_t cases() const { return trials_ ? trials_->cases() : 0; }
   // What was found, when that is done. If a pipeline was refused nothing is tested: the plans are compiled anew.
@@ -81,6 +99,10 @@ class SelfTest::Examination {
     Findings found;
     found.disagreements = std::move(refused_);
     if (!trials_) return found;
+    if (probe_) {
+      LAPILLI_TRY(no_groups_, probe_->compare());
+    }
+    found.no_groups = no_groups_;
     LAPILLI_TRY(found.disagreements, trials_->compare());
     for (const KernelInTest& k : kernels_) {
       if (!trials_->ran(k.pipeline)) found.unproven.push_back(describe(k.pipeline));
@@ -96,7 +118,21 @@ class SelfTest::Examination {
   bool over = false;  // nothing more is to be had of it
 
  private:
+  // A driver that refuses what the probe is made of has proven nothing.
+  Status begin_probe(const std::shared_ptr<vulkan::Device>& device) {
+    auto probe = IndirectProbe::record(device, submitter_);
+    if (probe) return probe_ = std::move(probe).value(), Status();
+    LAPILLI_CHECK(device->health());
+    if (probe.error().code != ErrorCode::no_device) return std::move(probe).error();
+    no_groups_ = "it could not be tried: " + probe.error().message;
+    return {};
+  }
+
   std::vector<KernelInTest> kernels_;
+  const bool probes_;
+  std::optional<std::string> no_groups_;
+  PacedSubmitter submitter_;
+  std::unique_ptr<IndirectProbe> probe_;
   std::vector<Disagreement> refused_;
   std::unique_ptr<KernelTrials> trials_;
   Clock::time_point begun_ = Clock::now();
@@ -128,25 +164,30 @@ class Hold {
 std::shared_ptr<SelfTest> SelfTest::of(vulkan::Device& device) {
   return std::static_pointer_cast<SelfTest>(device.companion([&] {
     auto made = std::make_shared<SelfTest>();
-    if (vulkan::Kept* kept = device.kept()) made->recall(*kept);
+    if (vulkan::Kept* kept = device.kept()) made->recall(device, *kept);
     return made;
   }));
 }
 
-void SelfTest::recall(vulkan::Kept& kept) {
+void SelfTest::recall(vulkan::Device& device, vulkan::Kept& kept) {
   found_ = findings_of(kept.take(vulkan::StoredKind::verdicts));
   for (const Disagreement& d : found_.disagreements) verdicts_.refuse(d.op, d.variant);
   recalled_ = found_.disagreements;
+  recalled_no_groups_ = !found_.no_groups.value_or("").empty();
+  if (recalled_no_groups_) device.do_without_indirect_dispatch();
   kept_ = found_.size();
 }
 
 // A device that errs does so in every run, whoever found it.
 void SelfTest::warn_of_recalled(const Capabilities& caps) {
   std::vector<Disagreement> recalled;
+  std::string no_groups;
   {
     const std::lock_guard lock(mutex_);
     recalled.swap(recalled_);
+    if (std::exchange(recalled_no_groups_, false)) no_groups = *found_.no_groups;
   }
+  if (!no_groups.empty()) warn_of_no_groups(caps, no_groups);
   for (const Disagreement& d : recalled) warn(caps, d);
 }
 
@@ -169,7 +210,7 @@ void keep_between_runs(vulkan::Device& device) {
 }
 
 // What was found is known to all from now on; warns of what is new.
-Status SelfTest::publish(Examination& examination, const Capabilities& caps) {
+Status SelfTest::publish(Examination& examination, vulkan::Device& device) {
   LAPILLI_TRY(auto found, examination.findings());
   std::vector<const Disagreement*> fresh;
   {
@@ -183,12 +224,28 @@ Status SelfTest::publish(Examination& examination, const Capabilities& caps) {
     found_.unproven.insert(found_.unproven.end(), found.unproven.begin(), found.unproven.end());
     found_.tested.insert(found_.tested.end(), found.tested.begin(), found.tested.end());
   }
-  for (const Disagreement* d : fresh) warn(caps, *d);
+  for (const Disagreement* d : fresh) warn(device.caps(), *d);
+  if (found.no_groups) publish_no_groups(*found.no_groups, device);
   return {};
 }
 
+// Plans that dispatch indirectly are good no more, whoever compiled them.
+void SelfTest::publish_no_groups(const std::string& problem, vulkan::Device& device) {
+  if (!problem.empty()) device.do_without_indirect_dispatch();
+  {
+    const std::lock_guard lock(mutex_);
+    found_.no_groups = problem;
+  }
+  if (!problem.empty()) warn_of_no_groups(device.caps(), problem);
+}
+
+// Under the lock.
+bool SelfTest::wants_probe(const Capabilities& caps) const { return caps.indirect_dispatch && !found_.no_groups; }
+
 bool SelfTest::good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const {
   const Verdicts known = verdicts();
+  const auto is_indirect = [](const auto& plan) { return !plan->grids.empty(); };
+  if (!caps.indirect_dispatch && std::any_of(plans.begin(), plans.end(), is_indirect)) return false;
   for (const auto& plan : plans)
     for (graph::NodeId id = 0; id < plan->graph.nodes().size(); ++id) {
       const graph::Node& node = plan->graph.node(id);
@@ -217,15 +274,18 @@ std::shared_ptr<SelfTest::Examination> SelfTest::Run::look() {
     return std::ranges::find(all_->found_.tested, k.pipeline) != all_->found_.tested.end();
   });
   std::erase_if(all_->examinations_, [](const auto& e) { return e.expired(); });
+  bool probes = all_->wants_probe(device_->caps());
+  waits_for_probe_ = probes;
   std::vector<KernelInTest> nobodys = kernels_;
   for (const auto& weak : all_->examinations_) {
     const auto examination = weak.lock();
     if (!examination) continue;
-    if (std::erase_if(nobodys, [&](const KernelInTest& k) { return examination->holds(k.pipeline); }))
-      examinations_.push_back(examination);
+    const size_t of_it = std::erase_if(nobodys, [&](const KernelInTest& k) { return examination->holds(k.pipeline); });
+    if (of_it > 0 || (waits_for_probe_ && examination->probes())) examinations_.push_back(examination);
+    probes = probes && !examination->probes();
   }
-  if (nobodys.empty()) return nullptr;
-  examinations_.push_back(std::make_shared<Examination>(std::move(nobodys)));
+  if (nobodys.empty() && !probes) return nullptr;
+  examinations_.push_back(std::make_shared<Examination>(device_, std::move(nobodys), probes));
   all_->examinations_.push_back(examinations_.back());
   return examinations_.back();
 }
@@ -247,15 +307,13 @@ Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examina
     examination->held = true;
   }
   const Hold hold(all_->mutex_, all_->released_, examination->held);
-  if (const auto ticket = examination->ticket()) {
-    auto done = device_->done(*ticket);
-    if (done && !*done) return false;
-    if (!done) {
-      all_->forget(*examination);
-      return std::move(done).error();
-    }
+  auto done = examination->done(*device_);
+  if (done && !*done) return false;
+  if (!done) {
+    all_->forget(*examination);
+    return std::move(done).error();
   }
-  auto published = all_->publish(*examination, device_->caps());
+  auto published = all_->publish(*examination, *device_);
   all_->forget(*examination);
   LAPILLI_CHECK(std::move(published));
   return true;
@@ -273,7 +331,7 @@ Result<bool> SelfTest::Run::poll() {
   for (;;) {
     if (!good()) return true;  // they are compiled anew in any case
     if (const auto mine = look()) LAPILLI_CHECK(begin(mine));
-    if (kernels_.empty()) return true;
+    if (kernels_.empty() && !waits_for_probe_) return true;
     bool concluded = false;
     for (const auto& examination : examinations_) {
       LAPILLI_TRY(const bool one, conclude(examination));
@@ -292,7 +350,7 @@ Status SelfTest::Run::wait() {
     }
     const auto ticket = examination->ticket();
     lock.unlock();
-    if (ticket) return device_->wait(*ticket);
+    return ticket ? device_->wait(*ticket) : device_->wait_for_gap();
   }
   return {};
 }
@@ -320,6 +378,11 @@ std::vector<Disagreement> SelfTest::disagreements() const {
 size_t SelfTest::kernels() const {
   std::lock_guard lock(mutex_);
   return found_.tested.size();
+}
+
+std::optional<std::string> SelfTest::no_groups() const {
+  std::lock_guard lock(mutex_);
+  return found_.no_groups;
 }
 
 std::vector<std::string> SelfTest::unproven() const {

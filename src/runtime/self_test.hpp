@@ -1,7 +1,8 @@
 // The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
 // op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
 // that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
-// once a device, and where verdicts are kept between runs (vulkan/kept.hpp) once a driver.
+// once a device, and where verdicts are kept between runs (vulkan/kept.hpp) once a driver. With the first kernels it is
+// tried whether an indirect dispatch of no groups does nothing; where it does not, the device goes without them.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "runtime/findings.hpp"
+#include "runtime/indirect_probe.hpp"
 #include "runtime/kernel_trials.hpp"
 #include "runtime/plan.hpp"
 #include "vulkan/device.hpp"
@@ -52,6 +54,7 @@ class SelfTest {
     std::shared_ptr<SelfTest> all_;
     std::vector<std::shared_ptr<const Plan>> plans_;
     std::vector<KernelInTest> kernels_;                       // without verdict
+    bool waits_for_probe_ = false;                            // nor has indirect dispatch one
     std::vector<std::shared_ptr<Examination>> examinations_;  // of these
   };
 
@@ -67,14 +70,18 @@ class SelfTest {
   // Kernels that were looked at, and those that no case of their op runs (shader and constants).
   [[nodiscard]] size_t kernels() const;
   [[nodiscard]] std::vector<std::string> unproven() const;
+  // What is wrong with indirect dispatches of no groups, empty: nothing; none: it was not tried.
+  [[nodiscard]] std::optional<std::string> no_groups() const;
   // Cases that were run on the device.
   [[nodiscard]] uint64_t cases() const { return cases_; }
 
  private:
-  void recall(vulkan::Kept& kept);
+  void recall(vulkan::Device& device, vulkan::Kept& kept);
   void warn_of_recalled(const Capabilities& caps);
+  [[nodiscard]] bool wants_probe(const Capabilities& caps) const;
   [[nodiscard]] bool good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const;
-  Status publish(Examination& examination, const Capabilities& caps);
+  Status publish(Examination& examination, vulkan::Device& device);
+  void publish_no_groups(const std::string& problem, vulkan::Device& device);
   void forget(Examination& examination);
 
   mutable std::mutex mutex_;
@@ -83,6 +90,7 @@ class SelfTest {
   Findings found_;                                        // all of them
   Verdicts verdicts_;
   std::vector<Disagreement> recalled_;  // of an earlier run, not said yet
+  bool recalled_no_groups_ = false;     // likewise
   size_t kept_ = 0;                     // findings that the next run will find
   std::atomic<uint64_t> cases_{0};
 };

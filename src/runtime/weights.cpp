@@ -26,7 +26,7 @@ uint64_t stored_bytes(StoredFormat f) { return f == StoredFormat::f32 ? 4 : 2; }
 class WeightsLoading::Loader {
  public:
   Loader(std::shared_ptr<vulkan::Device> device, std::span<const WeightSource> sources)
-      : device_(std::move(device)), sources_(sources) {
+      : device_(std::move(device)), sources_(sources), submitter_(device_) {
     uint64_t rounded = 0;
     const auto count = [&](uint64_t size) {
       all_bytes_ += size;
@@ -54,7 +54,10 @@ class WeightsLoading::Loader {
     return done ? Step::ended : Step::blocked;
   }
 
-  Status rest() { return compilation_ ? compilation_->wait() : device_->wait(waits_for_); }
+  Status rest() {
+    if (compilation_) return compilation_->wait();
+    return submitter_.all_submitted() ? device_->wait(waits_for_) : device_->wait_for_gap();
+  }
   [[nodiscard]] uint64_t bytes_done() const { return bytes_done_; }
   [[nodiscard]] uint64_t bytes() const { return all_bytes_; }
 
@@ -234,33 +237,45 @@ class WeightsLoading::Loader {
   // Hands the round to the device once the kernels that it needs are proven, and what comes next goes into the next
   // area. What it needs there and is destroyed here is freed when it is done.
   Result<Step> submit() {
-    std::optional<vulkan::CommandRecording> transfers;
-    std::optional<BoundPlan> unpacking;
-    std::vector<Batch> batches;
-    std::shared_ptr<const Plan> plan;
-    if (compilation_) {
-      LAPILLI_TRY(plan, compilation_->poll());
-      if (!plan) return Step::blocked;
-      compilation_.reset();
+    if (!recorded_) {
+      std::shared_ptr<const Plan> plan;
+      if (compilation_) {
+        LAPILLI_TRY(plan, compilation_->poll());
+        if (!plan) return Step::blocked;
+        compilation_.reset();
+      }
+      LAPILLI_CHECK(record(std::move(plan)));
+      recorded_ = true;
     }
-    Area& area = areas_[current_];
-    if (round_.used > 0) LAPILLI_CHECK(area.buffer.flush(0, round_.used));
-    if (!round_.fills.empty() || !round_.copies.empty()) {
-      LAPILLI_TRY(transfers, record_transfers());
-      batches.push_back({{&*transfers}, 0});
-    }
-    if (plan) {
-      LAPILLI_TRY(unpacking, bind_unpacking(std::move(plan)));
-      append_batches(*unpacking, 1, WorkLimit::of(device_->caps()), batches);
-    }
-    for (const Batch& b : batches) {
-      LAPILLI_TRY(last_, device_->submit(b.recordings));
-      area.ticket = last_;
-    }
+    LAPILLI_TRY(const bool all, submitter_.submit());
+    areas_[current_].ticket = last_ = submitter_.last();
+    if (!all) return Step::blocked;
+    transfers_.reset();
+    unpacking_.reset();
     round_ = {};
     current_ = (current_ + 1) % areas_.size();
-    submitting_ = false;
+    submitting_ = recorded_ = false;
     return Step::more;
+  }
+
+  // What the round does, for the submitter.
+  Status record(std::shared_ptr<const Plan> plan) {
+    if (round_.used > 0) LAPILLI_CHECK(areas_[current_].buffer.flush(0, round_.used));
+    if (!round_.fills.empty() || !round_.copies.empty()) {
+      LAPILLI_TRY(transfers_, record_transfers());
+      submitter_.add(*transfers_, cost_of_transfers());
+    }
+    if (!plan) return {};
+    LAPILLI_TRY(unpacking_, bind_unpacking(std::move(plan)));
+    unpacking_->add_to(submitter_);
+    return {};
+  }
+
+  [[nodiscard]] graph::Cost cost_of_transfers() const {
+    graph::Cost cost;
+    for (const auto& f : round_.fills) cost += {0, 4.0 * static_cast<double>(f.words.end - f.words.begin), 1};
+    for (const auto& c : round_.copies) cost += {0, 2.0 * static_cast<double>(c.bytes), 1};
+    return cost;
   }
 
   // Unpacking comes in a recording of its own, which opens with a barrier: it writes over parts of what is filled here.
@@ -292,6 +307,10 @@ class WeightsLoading::Loader {
   Round round_;
   bool submitting_ = false;
   std::optional<TestedCompilation> compilation_;  // of the round's graph
+  PacedSubmitter submitter_;
+  bool recorded_ = false;  // the round, as these:
+  std::optional<vulkan::CommandRecording> transfers_;
+  std::optional<BoundPlan> unpacking_;
   vulkan::Ticket last_ = 0, waits_for_ = 0;
   // What is being handed over: rows from row_ on of one of the pieces of a source.
   uint32_t next_ = 0, index_ = 0;

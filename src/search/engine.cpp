@@ -145,11 +145,14 @@ Status SearchEngine::pump(double budget_us) {
 
 Status SearchEngine::wait() {
   std::optional<vulkan::Ticket> ticket;
+  bool has_work = false;
   {
     const std::lock_guard lock(mutex_);
-    if (status_) ticket = runner_->oldest();
+    if (status_) ticket = runner_->oldest(), has_work = !runner_->idle();
   }
-  return ticket ? workspaces_.network().device->wait(*ticket) : Status();
+  vulkan::Device& device = *workspaces_.network().device;
+  if (ticket) return device.wait(*ticket);
+  return has_work ? device.wait_for_gap() : Status();
 }
 
 SearchEngine::Counts SearchEngine::counts() const {

@@ -5,17 +5,27 @@
 
 namespace lapilli {
 
+// How many of the ids are known from an earlier search.
+size_t OnceStream::known(const Source& s, size_t ids) {
+  return std::min(ids, s.given.size() - std::min(s.seen, s.given.size()));
+}
+
+bool OnceStream::agrees(size_t source, std::span<const int32_t> ids) const {
+  const Source& s = sources_[source];
+  const auto before = ids.first(known(s, ids.size()));
+  const size_t from = std::min(s.seen, s.given.size());
+  return std::equal(before.begin(), before.end(), s.given.begin() + static_cast<ptrdiff_t>(from));
+}
+
 Status OnceStream::push(size_t source, std::span<const int32_t> ids) {
-  Source& s = sources_[source];
-  const size_t known = std::min(ids.size(), s.given.size() - std::min(s.seen, s.given.size()));
-  if (!std::equal(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(known),
-                  s.given.begin() + static_cast<ptrdiff_t>(std::min(s.seen, s.given.size()))))
+  if (!agrees(source, ids))
     return fail(
         ErrorCode::internal,
         "source %zu: its search was run again and departs from what was streamed of it; run it without streaming",
         source);
+  Source& s = sources_[source];
+  const auto fresh = ids.subspan(known(s, ids.size()));
   s.seen += ids.size();
-  const auto fresh = ids.subspan(known);
   if (fresh.empty()) return {};
   s.given.insert(s.given.end(), fresh.begin(), fresh.end());
   return sink_ ? sink_(source, fresh) : Status{};

@@ -21,6 +21,12 @@ class OnceStream {
   OnceStream(TokenSink sink, size_t sources) : sink_(std::move(sink)), sources_(sources) {}
   // The source's search begins anew.
   void restart(size_t source) { sources_[source].seen = 0; }
+  // It goes on behind what was passed on.
+  void go_on(size_t source) { sources_[source].seen = sources_[source].given.size(); }
+  // Whether push() would take them.
+  [[nodiscard]] bool agrees(size_t source, std::span<const int32_t> ids) const;
+  // All ids that were passed on.
+  [[nodiscard]] std::span<const int32_t> given(size_t source) const { return sources_[source].given; }
   // Ids that follow those seen since restart(). Fails if they depart from what was passed on before.
   Status push(size_t source, std::span<const int32_t> ids);
   // Ids seen since restart().
@@ -33,6 +39,7 @@ class OnceStream {
     std::vector<int32_t> given;  // passed on
     size_t seen = 0;
   };
+  [[nodiscard]] static size_t known(const Source& s, size_t ids);
   TokenSink sink_;
   std::vector<Source> sources_;
 };

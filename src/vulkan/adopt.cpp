@@ -114,6 +114,7 @@ Status check_host(const AdoptedDevice& host) {
 
 Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const DeviceOptions& options) {
   const LogScope scope(options.log);
+  LAPILLI_CHECK(check_options(options));
   LAPILLI_CHECK(check_host(host));
   LAPILLI_TRY(auto instance, borrow_instance(reinterpret_cast<PFN_vkGetInstanceProcAddr>(host.get_instance_proc_addr),
                                              static_cast<VkInstance>(host.instance), host.api_version));

@@ -122,6 +122,14 @@ double max_submit_us_of(const DeviceOptions& options, const Capabilities& caps) 
 
 }  // namespace
 
+Status check_options(const DeviceOptions& options) {
+  constexpr uint32_t kLongestGapUs = 1'000'000;
+  if (options.gap_us <= kLongestGapUs) return {};
+  return fail(ErrorCode::invalid_argument,
+              "gap_us is %u; a gap between submissions is at most %u microseconds, a few thousand let others in",
+              options.gap_us, kLongestGapUs);
+}
+
 // The rest is alike for made and adopted devices.
 Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& options, Submitter::Options queue) {
   Context& c = impl.context;
@@ -154,6 +162,8 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   impl.queue = std::make_unique<Submitter>(c);
   impl.timer = std::make_unique<SubmissionTimer>(c);
   impl.staging = std::make_unique<Staging>(c, *impl.memory, *impl.queue);
+  queue.gap_us = options.gap_us;
+  queue.time = options.gap_time;
   LAPILLI_CHECK(impl.queue->init(std::move(queue)));
   LAPILLI_CHECK(impl.timer->init());
   return impl.pipelines->init();
@@ -184,6 +194,7 @@ Result<std::vector<DeviceInfo>> list_devices(const DeviceOptions& options) {
 
 Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
   const LogScope scope(options.log);
+  LAPILLI_CHECK(check_options(options));
   LAPILLI_TRY(Survey s, survey(options));
   std::vector<DeviceInfo> infos = s.infos;
   while (true) {
@@ -248,7 +259,16 @@ Device::~Device() {
   if (c.owned && c.vk.DestroyDevice) c.vk.DestroyDevice(c.device, nullptr);
 }
 
-const Capabilities& Device::caps() const { return impl_->context.caps; }
+const Capabilities& Device::caps() const { return *impl_->caps.load(std::memory_order_acquire); }
+
+// Others may be reading those that were told so far.
+void Device::do_without_indirect_dispatch() {
+  std::call_once(impl_->reduced, [&] {
+    impl_->reduced_caps = impl_->context.caps;
+    impl_->reduced_caps.indirect_dispatch = false;
+    impl_->caps.store(&impl_->reduced_caps, std::memory_order_release);
+  });
+}
 Status Device::health() const { return impl_->context.health(); }
 
 Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label) {
@@ -364,6 +384,8 @@ Result<Ticket> Device::submit(std::span<const CommandRecording* const> recording
 
 std::vector<double> Device::times_us(Ticket ticket) { return impl_->timer->times_us(ticket); }
 double Device::max_submit_us() const { return impl_->max_submit_us; }
+Result<bool> Device::may_submit() { return impl_->queue->may_submit(); }
+Status Device::wait_for_gap() { return impl_->queue->wait_for_gap(); }
 Result<bool> Device::done(Ticket ticket) { return impl_->queue->done(ticket); }
 Status Device::wait(Ticket ticket) { return impl_->queue->wait(ticket); }
 bool Device::settle() { return impl_->queue->settle(); }
@@ -387,6 +409,7 @@ DeviceCounters Device::counters() const {
   DeviceCounters n;
   n.pipelines_created = c.pipelines_created;
   n.submissions = c.submissions;
+  n.completed = c.completed;
   n.waits = c.waits;
   n.buffers = c.buffers;
   n.allocations = c.allocations;

@@ -23,6 +23,7 @@
 #include "vulkan/kept.hpp"
 #include "vulkan/mask.hpp"
 #include "vulkan/recorder.hpp"
+#include "vulkan/submit_gap.hpp"
 
 namespace lapilli::vulkan {
 
@@ -40,6 +41,9 @@ struct DeviceOptions {
   // No submission of a search takes longer, as far as that can be foreseen; 0: 50,000, phones 16,000, CPU drivers
   // 200,000.
   uint32_t max_submit_us = 0;
+  // So long the device is left to others behind each submission of loading, self-test and searches; at most a second.
+  uint32_t gap_us = 0;
+  TimeSource gap_time;                     // tells the time for gaps, in tests
   void* get_instance_proc_addr = nullptr;  // PFN_vkGetInstanceProcAddr to use instead of the loader's (tests, hosts)
   bool refuse_cpu = false;                 // a CPU driver is no device
   bool ignore_environment = false;         // no LAPILLI_ variable is heeded
@@ -132,6 +136,7 @@ constexpr size_t kMostTimedRecordings = 48;
 
 // Counts since creation, for tests and --stats.
 struct DeviceCounters {
+  uint64_t completed = 0;  // submissions that are known to be done
   uint64_t pipelines_created = 0, submissions = 0, waits = 0, buffers = 0, allocations = 0;
   uint64_t device_bytes = 0, device_bytes_peak = 0;  // held in blocks
   uint64_t staged_bytes = 0;
@@ -164,7 +169,11 @@ class Device : public std::enable_shared_from_this<Device> {
   static Result<std::shared_ptr<Device>> adopt(const AdoptedDevice& host, const DeviceOptions& options);
   ~Device();
 
+  // What a reference that was taken before do_without_indirect_dispatch() tells stays as it was.
   [[nodiscard]] const Capabilities& caps() const;
+  // It was found not to be what it should be: caps() says from now on that there is none. Whose what is kept is does
+  // not change.
+  void do_without_indirect_dispatch();
 
   Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
   // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer. Ordered behind
@@ -195,6 +204,11 @@ class Device : public std::enable_shared_from_this<Device> {
   std::vector<double> times_us(Ticket ticket);
   // Of DeviceOptions, with the default resolved.
   [[nodiscard]] double max_submit_us() const;
+  // Whether a gap (DeviceOptions::gap_us) has been left behind what was submitted last, by whoever: that is done, and
+  // so much time has passed since it was seen to be. True where there are no gaps, and where the host appends, whose
+  // frames leave some. Never blocks. submit() itself does not ask: who pumps asks before, who may wait waits.
+  Result<bool> may_submit();
+  Status wait_for_gap();             // until may_submit(); bounded as wait() is, and the gap
   Result<bool> done(Ticket ticket);  // never blocks
   Status wait(Ticket ticket);        // at most the time-out, then ErrorCode::timeout
   // Waits at most the time-out for everything submitted so far, of whoever, and frees what waited for it. False: it may

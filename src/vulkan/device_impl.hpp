@@ -30,6 +30,9 @@ struct Device::Impl {
   std::unique_ptr<SubmissionTimer> timer;
   std::unique_ptr<Staging> staging;
   double max_submit_us = 0;
+  std::once_flag reduced;
+  Capabilities reduced_caps;  // those of the context without what was found not to work
+  std::atomic<const Capabilities*> caps{&context.caps};
   std::mutex companion_mutex;
   std::array<std::shared_ptr<void>, 2> companions;  // by Companion
   std::mutex keepers_mutex;
@@ -42,6 +45,8 @@ struct Device::Impl {
 // Of a made or adopted device, whose context has instance, device, queue (if there is one), capabilities and name.
 Status start_device(Device::Impl& impl, const Snapshot& snapshot, const DeviceOptions& options,
                     Submitter::Options queue);
+// What no device can do.
+Status check_options(const DeviceOptions& options);
 std::string mask_of(const DeviceOptions& options);
 // `caps` before any mask: a CPU driver stays slow under all of them, and is refused under all of them.
 double timeout_of(const DeviceOptions& options, const Capabilities& caps);

@@ -50,6 +50,7 @@ Status Staging::prepare(Lane& lane, MemoryUse use) {
 
 Status Staging::submit(Half& half) {
   LAPILLI_CHECK(half.commands->end());
+  LAPILLI_CHECK(queue_.wait_for_gap());
   Trace* const trace = context_.trace.get();
   const auto order = Trace::hold(trace);
   LAPILLI_TRY(half.ticket, queue_.submit({&half.commands->commands, 1}));

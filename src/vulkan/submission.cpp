@@ -8,7 +8,6 @@
 namespace lapilli::vulkan {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kSlice = std::chrono::milliseconds(250);
 
 // Holds the queue by the host's callbacks, which may throw anything.
@@ -44,6 +43,7 @@ class QueueLock {
 Status Submitter::init(Options options) {
   options_ = std::move(options);
   if (options_.append) return append_queue_ = std::make_unique<AppendQueue>(context_), Status{};
+  if (options_.gap_us > 0) gap_ = std::make_unique<SubmitGap>(options_.gap_us, options_.time);
   if (options_.submit) handover_ = std::make_shared<Handover>(options_.submit);
   if (!context_.caps.timeline_semaphore) return {};
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
@@ -321,6 +321,25 @@ Status Submitter::wait(Ticket ticket) {
   if (handover_) LAPILLI_CHECK(health());
   if (is_over(ticket)) return {};
   return wait_bounded(ticket, options_.timeout_s);
+}
+
+// Of all who submit: what others have queued up leaves no gap either.
+Result<bool> Submitter::may_submit() {
+  if (!gap_) return true;
+  const Ticket ticket = last();
+  LAPILLI_TRY(const bool idle, done(ticket));
+  return idle && gap_->left(ticket) <= Clock::duration::zero();
+}
+
+Status Submitter::wait_for_gap() {
+  while (gap_) {
+    const Ticket ticket = last();
+    LAPILLI_CHECK(wait(ticket));
+    const auto left = gap_->left(ticket);
+    if (left <= Clock::duration::zero()) return {};
+    gap_->sleep(left);
+  }
+  return {};
 }
 
 bool Submitter::settle() {

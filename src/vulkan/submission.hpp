@@ -15,6 +15,7 @@
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
 #include "vulkan/handover.hpp"
+#include "vulkan/submit_gap.hpp"
 
 namespace lapilli::vulkan {
 
@@ -25,6 +26,8 @@ class Submitter {
     double timeout_s = 30;
     Handover::Callback submit;  // instead of the queue
     bool append = false;        // instead of any submission
+    uint32_t gap_us = 0;        // see Device::may_submit()
+    TimeSource time;            // of the gaps
   };
   explicit Submitter(Context& context) : context_(context) {}
   ~Submitter();
@@ -38,6 +41,8 @@ class Submitter {
   Status dropped(uint64_t serial);
   Result<bool> done(Ticket ticket);
   Status wait(Ticket ticket);
+  Result<bool> may_submit();
+  Status wait_for_gap();
   [[nodiscard]] Ticket last() const { return context_.submitted.load(std::memory_order_acquire); }
   // Learns without blocking what is done, and frees what waited for it.
   Status poll();
@@ -81,6 +86,7 @@ class Submitter {
   Fences pending_, idle_;
   std::shared_ptr<Handover> handover_;         // where the host submits
   std::unique_ptr<AppendQueue> append_queue_;  // where it appends
+  std::unique_ptr<SubmitGap> gap_;             // null: none
 };
 
 }  // namespace lapilli::vulkan

@@ -132,9 +132,16 @@ TEST(CppDevice, FilesOfTheProgram) {
   auto model = lapilli::Model::load(device, "pak", options).value();
   EXPECT_EQ(open, 0);
   const std::string text = model.translate({"Where is the station?"}).value()[0].text();
+  auto loading_open = lapilli::Loading::start(device, "pak", options).value();
+  while (!loading_open.wait(1000)) EXPECT_LE(loading_open.progress().first, loading_open.progress().second);
+  EXPECT_EQ(open, 0);
+  EXPECT_EQ(loading_open.take().value().translate({"Where is the station?"}).value()[0].text(), text);
   EXPECT_EQ(text, "Où est la gare ?");
   options.open_file = [](const std::string&) -> Opened { throw std::runtime_error("not today"); };
   EXPECT_THROW((void)lapilli::Model::load(device, "pak", options), std::runtime_error);
+  auto thrown = lapilli::Loading::start(device, "pak", options).value();
+  EXPECT_TRUE(thrown.wait());
+  EXPECT_THROW((void)thrown.take(), std::runtime_error);
   options.open_file = [](const std::string&) -> Opened { return lapilli::Error(LAPILLI_CANCELLED, "no"); };
   EXPECT_EQ(lapilli::Model::load(device, "pak", options).error().status(), LAPILLI_CANCELLED);
 
@@ -146,7 +153,10 @@ TEST(CppDevice, FilesOfTheProgram) {
     files[name] = {std::istreambuf_iterator<char>(file), {}};
     options.parts.push_back(lapilli::FilePart::in_memory(name, files[name].data(), files[name].size()));
   }
-  auto other = lapilli::Model::load(device, "", options).value();
+  // A loading keeps what it needs of the options.
+  auto loading = lapilli::Loading::start(device, "pak", std::exchange(options, {})).value();
+  EXPECT_TRUE(loading.wait());
+  auto other = loading.take().value();
   EXPECT_EQ(other.translate({"Where is the station?"}).value()[0].text(), text);
 }
 

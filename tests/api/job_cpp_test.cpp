@@ -51,6 +51,7 @@ TEST(ApiDeviceJobCpp, CancelledAndRefused) {
   EXPECT_TRUE(job.wait());
   EXPECT_TRUE(job.take().value().cancelled());
   EXPECT_EQ(job.take().error().status(), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(job.resume(model)->status(), LAPILLI_INVALID_ARGUMENT) << "no device was lost";
   lapilli::Options options;
   options.stream = [](size_t, std::string_view, const lapilli::Ids&) { return true; };
   EXPECT_EQ(model.start_ids({{1, 0}}, options).error().status(), LAPILLI_INVALID_ARGUMENT);

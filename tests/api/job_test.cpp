@@ -390,6 +390,7 @@ TEST(ApiJobs, NullPointers) {
   lapilli_model* model = nullptr;
   EXPECT_EQ(lapilli_load_start(nullptr, nullptr, nullptr, &load), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_load_pump(nullptr, 0, &number), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_load_wait(nullptr, 0, &number), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_load_progress(nullptr, &done, &all), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_load_take(nullptr, &model), LAPILLI_INVALID_ARGUMENT);
   lapilli_load_cancel(nullptr);
@@ -424,6 +425,23 @@ TEST_F(ApiDeviceJobs, ModelsLoadInSteps) {
   EXPECT_EQ(text_of(result, 0), "Où est la gare ?");
   lapilli_result_free(result);
   lapilli_model_free(model);
+}
+
+TEST_F(ApiDeviceJobs, LoadingIsWaitedFor) {
+  for (const uint64_t timeout_us : {uint64_t{0}, uint64_t{3000}, LAPILLI_UNLIMITED}) {
+    lapilli_load* started = nullptr;
+    ASSERT_EQ(lapilli_load_start(device_, kModelPath, nullptr, &started), LAPILLI_OK) << lapilli_last_error();
+    const Load load(started, &lapilli_load_free);
+    int32_t finished = 0, waits = 0;
+    for (; !finished; ++waits) ASSERT_EQ(lapilli_load_wait(load.get(), timeout_us, &finished), LAPILLI_OK);
+    if (timeout_us == 0) EXPECT_GT(waits, 1) << "one step cannot load a model";
+    if (timeout_us == LAPILLI_UNLIMITED) EXPECT_EQ(waits, 1);
+    EXPECT_EQ(lapilli_load_wait(load.get(), 0, &finished), LAPILLI_OK);
+    EXPECT_EQ(finished, 1) << "it stays so";
+    lapilli_model* model = nullptr;
+    EXPECT_EQ(lapilli_load_take(load.get(), &model), LAPILLI_OK) << lapilli_last_error();
+    lapilli_model_free(model);
+  }
 }
 
 TEST_F(ApiDeviceJobs, LoadingIsCancelledAndFreedInTheMiddle) {

@@ -16,7 +16,7 @@ namespace {
 const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 // Appended fields leave no padding.
-static_assert(sizeof(lapilli_device_options) == offsetof(lapilli_device_options, reserved0) + sizeof(void*));
+static_assert(sizeof(lapilli_device_options) == offsetof(lapilli_device_options, reserved1) + sizeof(uint32_t));
 static_assert(sizeof(lapilli_device_usage) == offsetof(lapilli_device_usage, left_bytes) + sizeof(uint64_t));
 
 bool last_error_says(const char* text) { return std::strstr(lapilli_last_error(), text) != nullptr; }
@@ -39,6 +39,8 @@ TEST(ApiMemory, DefaultsNameNoLog) {
   EXPECT_EQ(options.log_user, nullptr);
   EXPECT_EQ(options.log_level, LAPILLI_LOG_NOTE);
   EXPECT_EQ(options.reserved0, nullptr);
+  EXPECT_EQ(options.gap_us, 0u);
+  EXPECT_EQ(options.reserved1, 0u);
 }
 
 class ApiMemoryDevice : public testing::Test {

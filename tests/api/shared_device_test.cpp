@@ -44,7 +44,7 @@ struct Cost {
 TEST(ApiDeviceShared, ASecondModelCompilesAndTestsNothing) {
   lapilli_device* handle = nullptr;
   ASSERT_EQ(lapilli_device_open(nullptr, &handle), LAPILLI_OK) << lapilli_last_error();
-  const auto device = handle->device;
+  const auto device = handle->device();
   const auto self_test = lapilli::SelfTest::of(*device);
   int tests = 0;
   lapilli_set_log(
@@ -77,7 +77,7 @@ TEST(ApiDeviceShared, ASecondModelCompilesAndTestsNothing) {
 TEST(ApiDeviceShared, LivesAsLongAsAModelDoes) {
   lapilli_device* handle = nullptr;
   ASSERT_EQ(lapilli_device_open(nullptr, &handle), LAPILLI_OK) << lapilli_last_error();
-  const std::weak_ptr<lapilli::vulkan::Device> device = handle->device;
+  const std::weak_ptr<lapilli::vulkan::Device> device = handle->device();
   Model french = load(handle, kEnFr), tiny = load(handle, kTiny);  // of different families
   lapilli_device_close(handle);
   const int32_t source[] = {5, 6, 7, 1};

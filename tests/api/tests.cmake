@@ -4,12 +4,17 @@ gtest_discover_tests(test_api TEST_PREFIX api. TEST_FILTER "-*Device*:*WithoutDr
 add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*)
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "Running 0 tests"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
-lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices* LABELS fast sanitize threads)
+lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*
+  LABELS fast sanitize threads)
+# A loss at each submission, and every call that may fail, are slow; one loss of each sort is fast.
+set(swept *AtAnySubmission:*AnyCall*)
+lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS fast sanitize)
+lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS slow)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
   LABELS slow TIMEOUT 1200)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS slow sanitize threads)
-# The code of the pages about embedding, as C and as C++; that of the first one runs.
+# The code of the pages about embedding, as C and as C++; it runs where there is a main function for it.
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/embedding*.md)
 foreach(page IN LISTS pages)
   get_filename_component(name ${page} NAME_WE)
@@ -17,8 +22,8 @@ foreach(page IN LISTS pages)
   foreach(language c cpp)
     set(code ${CMAKE_CURRENT_BINARY_DIR}/pages/${id}.${language})
     set(more)
-    if(name STREQUAL "embedding")
-      set(more ${CMAKE_CURRENT_SOURCE_DIR}/api/embedding_main.inc)
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/api/${id}_main.inc)
+      set(more ${CMAKE_CURRENT_SOURCE_DIR}/api/${id}_main.inc)
     endif()
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/pages)
     add_custom_command(OUTPUT ${code}
@@ -26,8 +31,8 @@ foreach(page IN LISTS pages)
       DEPENDS ${page} ${CMAKE_CURRENT_SOURCE_DIR}/api/page-code ${more} VERBATIM)
     if(more)
       add_executable(page_${id}_${language} ${code})
-      lapilli_gpu_test(api.page.${language} COMMAND page_${id}_${language} ${PROJECT_SOURCE_DIR}/models/en-fr
-        LABELS fast sanitize)
+      lapilli_gpu_test(api.page.${id}.${language} COMMAND page_${id}_${language} ${PROJECT_SOURCE_DIR}/models/en-fr
+        ${CMAKE_CURRENT_BINARY_DIR}/pages LABELS fast sanitize)
     else()
       add_library(page_${id}_${language} OBJECT ${code})
       target_compile_options(page_${id}_${language} PRIVATE -Wno-unused-function)  # they are for who reads the page

@@ -26,6 +26,10 @@ lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS 
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"
   FAIL_REGULAR_EXPRESSION "Running 0 tests")
 lapilli_gpu_test(cli.small_memory COMMAND test_cli --gtest_filter=*SmallMemory* PROFILES heap=16 LABELS fast)
+# A device that runs a group where an indirect dispatch has none.
+lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "indirect=one-group" LABELS fast)
+set_tests_properties("cli.doctor.lied.lavapipe.indirect=one-group" PROPERTIES
+  PASS_REGULAR_EXPRESSION "indirect dispatch: a dispatch of no groups wrote something.*all as the reference.*as recorded.*Please report it")
 # A device that says a wrong subgroup size: the doctor finds the kernels that believe it. Elsewhere it finds nothing.
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick DRIVERS lavapipe swiftshader LABELS slow)
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick PROFILES memory-mali android-2022 LABELS slow)

@@ -57,6 +57,41 @@ TEST_F(DeviceJobs, TwoAtOnceFromOneThread) {
   EXPECT_EQ(bits_of(out_b), bits_of(want_b));
 }
 
+// Ids that an earlier search wrote: the rest is what that search wrote behind them, by options that go by lengths too.
+TEST_F(DeviceJobs, WrittenIdsCountAsNewOnes) {
+  GenerateRequest whole = request_of({7, 12, 3}, 1, 0);
+  whole.options.max_new_tokens = 20;
+  whole.options.min_new_tokens = 12;
+  whole.options.no_repeat_ngram_size = 2;
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, whole));
+  GenerateRequest rest = whole;
+  for (uint32_t i = 0; i < 3; ++i) {
+    const auto& ids = want.hypotheses[i][0].ids;
+    rest.decoder_ids.emplace_back(ids.begin(), ids.begin() + 1 + 2 * (i + 1));
+    rest.written.push_back(2 * (i + 1));
+  }
+  LAPILLI_ASSERT_VALUE(const auto got, run_job(model_, rest));
+  for (size_t i = 0; i < 3; ++i) {
+    const Hypothesis &all = want.hypotheses[i][0], &some = got.hypotheses[i][0];
+    EXPECT_EQ(some.ids, all.ids);
+    ASSERT_EQ(some.token_scores.size() + rest.written[i], all.token_scores.size());
+    for (size_t k = 0; k < some.token_scores.size(); ++k)
+      EXPECT_NEAR(some.token_scores[k], all.token_scores[k + rest.written[i]], 1e-3f);
+  }
+}
+
+TEST_F(DeviceJobs, WrittenIdsThatCannotBe) {
+  GenerateRequest r = request_of({7, 12}, 1, 4);
+  r.decoder_ids = {{1, 2}, {1, 2}};
+  r.written = {1};
+  EXPECT_EQ(run_job(model_, r).error().code, ErrorCode::invalid_argument);
+  r.written = {1, 3};
+  EXPECT_EQ(run_job(model_, r).error().code, ErrorCode::invalid_argument) << "none is left in front";
+  r.decoder_ids = {{1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 7}};
+  r.written = {6, 6};
+  EXPECT_EQ(run_job(model_, r).error().code, ErrorCode::invalid_argument) << "longer than max_new_tokens";
+}
+
 // From the first submission to the result, whether the search state is mapped or has to be copied.
 TEST_F(DeviceJobs, PumpNeverWaits) {
   for (const char* mask : {"full", "staging", "no-timeline"}) {

@@ -120,6 +120,22 @@ TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {
   }
 }
 
+// Steps that are submitted in advance would run rows that ended.
+TEST_F(DeviceSelfTest, WithoutIndirectDispatchWhereItErrs) {
+  for (const uint32_t beams : {1u, 4u}) {
+    LAPILLI_ASSERT_VALUE(const auto right, ids(beams));
+    counting::dispatch_badly(counting::Indirect::one_group);
+    const uint64_t before = counting::calls("vkCmdDispatchIndirect");
+    LAPILLI_ASSERT_VALUE(const auto got, ids(beams));
+    EXPECT_EQ(got, right);
+    EXPECT_EQ(counting::calls("vkCmdDispatchIndirect"), before + 2);  // by the probe alone
+    EXPECT_FALSE(device_->caps().indirect_dispatch);
+    EXPECT_THAT(warnings_, Contains(HasSubstr("cannot be relied on with indirect dispatches")));
+    warnings_.clear();
+    counting::reset();
+  }
+}
+
 TEST_F(DeviceSelfTest, AFloorThatIsCompiledWronglyIsReported) {
   compile_badly("layer_norm", counting::Compiler::wrong);
   // There is no other way. What comes out may be anything, also no numbers.

@@ -38,6 +38,27 @@ TEST(OnceStream, GivesNothingTwice) {
   EXPECT_EQ(got[1], b);
 }
 
+// After a lost device: whether a second search agrees is known before it is an error, and it can go on behind.
+TEST(OnceStream, GoesOnBehindWhatWasGiven) {
+  std::vector<int32_t> got;
+  OnceStream stream(
+      [&](size_t, std::span<const int32_t> ids) {
+        got.insert(got.end(), ids.begin(), ids.end());
+        return Status{};
+      },
+      1);
+  const std::vector<int32_t> first = {5, 6, 7}, same = {5, 6}, other = {5, 8}, rest = {9};
+  ASSERT_TRUE(stream.push(0, first).ok());
+  stream.restart(0);
+  EXPECT_TRUE(stream.agrees(0, same));
+  EXPECT_FALSE(stream.agrees(0, other));
+  stream.go_on(0);
+  EXPECT_TRUE(stream.agrees(0, rest));
+  ASSERT_TRUE(stream.push(0, rest).ok());
+  EXPECT_EQ(got, (std::vector<int32_t>{5, 6, 7, 9}));
+  EXPECT_EQ(std::vector<int32_t>(stream.given(0).begin(), stream.given(0).end()), got);
+}
+
 TEST(OnceStream, SaysWhenASearchDeparts) {
   OnceStream stream([](size_t, std::span<const int32_t>) { return Status{}; }, 1);
   LAPILLI_EXPECT_OK(stream.push(0, std::vector<int32_t>{1, 2, 3}));

@@ -144,6 +144,27 @@ TEST_P(DevicePaceSlow, TenThousandFramesAreOverrunByLessThanOneSegment) {
   while (frames < kFrames && !HasFailure()) run_frames(frames, kFrames);
 }
 
+// Loading and the self-test are bounded as searches are: what is longer than it may be cannot be cut.
+TEST(DevicePaceLoading, NoSubmissionTakesLongerThanItMay) {
+  vulkan::DeviceOptions options;
+  options.max_submit_us = 2000;
+  LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
+  const Lab lab;
+  ASSERT_TRUE(lab.there()) << "run this by tests/lab/run -p pace=GB_PER_S, with LAPILLI_LAB_LAYER";
+  const unsigned first = lab.count();
+  LAPILLI_ASSERT_OK(Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr"));
+  const auto all = lab.since(first);
+  ASSERT_GT(all.size(), 20u);
+  double longest_us = 0;
+  for (size_t i = 10; i < all.size(); ++i) {
+    EXPECT_LE(us_of(all[i]), std::max(1.25 * options.max_submit_us, all[i].longest_buffer_ns * 1.001e-3))
+        << "submission " << i;
+    longest_us = std::max(longest_us, us_of(all[i]));
+  }
+  EXPECT_GT(Pace::of(*device)->counts().measured, 10u);
+  std::printf("loading: %zu submissions, the longest of %.1f ms\n", all.size(), longest_us * 1e-3);
+}
+
 // The bundled model's shape, and that of NLLB-200 with 600 M parameters, whose steps read 1.9 GB; with two layers of
 // its encoder, for lavapipe has 2 GiB. The weights are nowhere in memory.
 constexpr const char* kNllb = "d=1024,heads=16,ffn=4096,encoder=2,decoder=12,vocabulary=256206";

@@ -11,8 +11,11 @@ add_test(NAME format COMMAND ${scripts}/check-format)
 set_tests_properties(format PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
 add_test(NAME links COMMAND ${scripts}/check-links)
 add_test(NAME links.selftest COMMAND ${dir}/links-selftest)
+add_test(NAME examples COMMAND ${scripts}/check-examples)
+add_test(NAME examples.selftest COMMAND ${dir}/examples-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
-set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest summarize.selftest
+set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest examples examples.selftest
+  summarize.selftest
   PROPERTIES LABELS fast)
 
 add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp)

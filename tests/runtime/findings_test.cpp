@@ -44,7 +44,14 @@ TEST(RuntimeFindings, ComeBackAsTheyWere) {
   EXPECT_THAT(back.disagreements[0].problem, HasSubstr("\n1 instead of 2"));
   EXPECT_FALSE(back.disagreements[0].floor);
   EXPECT_TRUE(back.disagreements[1].floor);
+  EXPECT_EQ(back.no_groups, std::nullopt);
   EXPECT_EQ(findings_of(blob_of({})).size(), 0u);
+  for (const char* problem : {"", "a dispatch of no groups wrote something"}) {
+    Findings tried = some_findings();
+    tried.no_groups = problem;
+    EXPECT_EQ(findings_of(blob_of(tried)).no_groups, problem);
+    EXPECT_EQ(tried.size(), f.size() + 1);
+  }
 }
 
 TEST(RuntimeFindings, WhatIsNoneIsNone) {
@@ -53,7 +60,8 @@ TEST(RuntimeFindings, WhatIsNoneIsNone) {
            "", "{", "null", "7", "[]", "{\"tested\":7}", "{\"tested\":[7]}", "{\"tested\":[[]]}", "{\"tested\":[[-1]]}",
            "{\"tested\":[[" + last + "]]}", "{\"tested\":[[0,4294967296]]}", "{\"tested\":[[0,1.5]]}",
            "{\"disagreements\":[[\"a\",\"b\",\"c\"]]}", "{\"disagreements\":[[1,\"b\",\"c\",true]]}",
-           "{\"disagreements\":[[\"a\",\"b\",\"c\",1]]}", "{\"unproven\":[7]}", std::string(5000, '['), "\xff\xff"})
+           "{\"disagreements\":[[\"a\",\"b\",\"c\",1]]}", "{\"unproven\":[7]}", "{\"no_groups\":true}",
+           std::string(5000, '['), "\xff\xff"})
     EXPECT_EQ(findings_of(bytes_of_text(text)).size(), 0u) << text;
   const Blob whole = blob_of(some_findings());
   for (size_t length = 0; length < whole.size(); ++length)
@@ -149,6 +157,47 @@ TEST_F(DeviceFindings, WhatIsWrongStaysWrong) {
   EXPECT_EQ(run(Activation::gelu_erf), 0u);
   EXPECT_EQ(warnings_, said);
   EXPECT_THAT(SelfTest::of(*device_)->disagreements(), SizeIs(1));
+}
+
+// It is tried with the first kernels, and what was found is kept as they are.
+TEST_F(DeviceFindings, IndirectDispatchOfNoGroupsIsTriedOnce) {
+  run(Activation::relu);
+  EXPECT_EQ(counting::calls("vkCmdDispatchIndirect"), 2u);
+  EXPECT_EQ(SelfTest::of(*device_)->no_groups(), "");
+  EXPECT_TRUE(device_->caps().indirect_dispatch);
+  run(Activation::gelu_erf);
+  EXPECT_EQ(counting::calls("vkCmdDispatchIndirect"), 2u);
+  EXPECT_EQ(SelfTest::of(*device_)->no_groups(), "");
+}
+
+TEST_F(DeviceFindings, ADeviceThatErrsGoesWithoutIndirectDispatch) {
+  for (const auto how : {counting::Indirect::one_group, counting::Indirect::nothing}) {
+    store_ = std::make_shared<testing_support::MemoryStore>();
+    counting::dispatch_badly(how);
+    run(Activation::relu);
+    const bool one_group = how == counting::Indirect::one_group;
+    const auto said = testing::Contains(HasSubstr(one_group ? "no groups wrote something" : "did not do all of them"));
+    EXPECT_THAT(warnings_, said);
+    EXPECT_FALSE(device_->caps().indirect_dispatch);
+    const uint64_t tried = counting::calls("vkCmdDispatchIndirect");
+    run(Activation::relu);
+    EXPECT_FALSE(SelfTest::of(*device_)->no_groups()->empty());
+    EXPECT_FALSE(device_->caps().indirect_dispatch);
+    EXPECT_THAT(warnings_, said);
+    EXPECT_EQ(counting::calls("vkCmdDispatchIndirect"), tried);
+  }
+}
+
+// What the probe itself is made of is refused: nothing was proven, and everything else goes on.
+TEST_F(DeviceFindings, ARefusedProbeProvesNothing) {
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const ShaderCode& code = shader_code(static_cast<ShaderId>(i));
+    if (std::string(code.name) != "copy") continue;
+    counting::compile_badly(code.words, code.word_count, counting::Compiler::refuses);
+  }
+  EXPECT_GT(run(Activation::relu), 0u);
+  EXPECT_THAT(SelfTest::of(*device_)->no_groups().value_or(""), HasSubstr("could not be tried"));
+  EXPECT_FALSE(device_->caps().indirect_dispatch);
 }
 
 TEST_F(DeviceFindings, WithoutAStoreNothingIsKept) {

@@ -143,6 +143,33 @@ TEST(Pace, WhatIsTooLongAloneIsCutFiner) {
   EXPECT_GT(pace.limit().operations(), 0);
 }
 
+// What no limit would cut says nothing of limits: copies, and what is tiny and was slow once.
+TEST(Pace, WhatCannotBeCutCutsNothing) {
+  Pace pace(phone(), kMaxUs);
+  for (const graph::Cost& cost : {graph::Cost{0, 64e6, 1}, graph::Cost{1000, 1000, 1}}) {
+    SegmentTime segment{cost, 0};
+    pace.learn(segment, pace.expect_us(segment), {64'000, 64'000});
+  }
+  EXPECT_EQ(pace.counts().too_long, 2u);
+  EXPECT_EQ(pace.counts().limit_cuts, 0u);
+  EXPECT_EQ(pace.limit(), WorkLimit::finest(phone()));
+}
+
+// A submission as a whole is shared out by what was expected; the device's own clock says it of each.
+TEST(Pace, AWholeSubmissionIsSharedOut) {
+  Pace pace(phone(), kMaxUs);
+  SegmentTime first = weights_of(16), second = weights_of(16);
+  const TimedSegment timed[] = {{&first, 1000}, {nullptr, 0}, {&second, 3000}};
+  pace.learn(timed, {}, {8000, 8000});
+  EXPECT_EQ(first.us, 2000);
+  EXPECT_EQ(second.us, 6000);
+  SegmentTime third = weights_of(16);
+  const TimedSegment alone[] = {{&third, 1000}};
+  const double told[] = {500};
+  pace.learn(alone, told, {8000, 8000});
+  EXPECT_EQ(third.us, 500);
+}
+
 // Its submissions stay as small as they begin.
 TEST(Pace, ByTheMaskOfSmallWorkNothingGrows) {
   Pace pace(phone("small-work"), kMaxUs);

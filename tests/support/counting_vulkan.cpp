@@ -47,6 +47,7 @@ struct State {
   VkPhysicalDeviceMemoryProperties types{};
   std::vector<std::pair<std::vector<uint32_t>, Compiler>> bad_shaders;
   std::vector<VkShaderModule> refused;
+  Indirect indirect = Indirect::right;
   PFN_vkGetInstanceProcAddr next = nullptr;
 };
 
@@ -314,6 +315,19 @@ struct Special<Tag_InvalidateMappedMemoryRanges> : Plain {
   }
 };
 
+VkInstance last_instance = VK_NULL_HANDLE;
+
+template <>
+struct Special<Tag_CmdDispatchIndirect> : Plain {
+  static void run(PFN_vkCmdDispatchIndirect real, VkCommandBuffer c, VkBuffer buffer, VkDeviceSize offset) {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    if (s.indirect == Indirect::right) return real(c, buffer, offset);
+    if (s.indirect == Indirect::nothing) return;
+    reinterpret_cast<PFN_vkCmdDispatch>(s.next(last_instance, "vkCmdDispatch"))(c, 1, 1, 1);
+  }
+};
+
 template <>
 struct Special<Tag_CmdPipelineBarrier> : Plain {
   static void run(PFN_vkCmdPipelineBarrier real, VkCommandBuffer c, VkPipelineStageFlags from, VkPipelineStageFlags to,
@@ -459,7 +473,6 @@ uint64_t told(uint64_t State::*what) {
 }
 
 // A failure that is made up leaves the driver at work; wait for it, as a device that is really lost is not.
-VkInstance last_instance = VK_NULL_HANDLE;
 void quiet(VkDevice device) {
   const auto wait = reinterpret_cast<PFN_vkDeviceWaitIdle>(state().next(last_instance, "vkDeviceWaitIdle"));
   if (wait) (void)wait(device);
@@ -602,6 +615,7 @@ void reset() {
   s.memory.clear();
   s.bad_shaders.clear();
   s.refused.clear();
+  s.indirect = Indirect::right;
 }
 
 Calls calls() {
@@ -764,6 +778,12 @@ void compile_badly(const uint32_t* words, size_t count, Compiler how) {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   s.bad_shaders.emplace_back(std::vector<uint32_t>(words, words + count), how);
+}
+
+void dispatch_badly(Indirect how) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.indirect = how;
 }
 
 void limit_memory(uint64_t bytes) {

@@ -88,6 +88,9 @@ uint64_t invalidated_bytes();
 // pipeline is made of them.
 enum class Compiler { wrong, refuses };
 void compile_badly(const uint32_t* words, size_t count, Compiler how);
+// A driver with another bug: indirect dispatches run one group, whatever their arguments say, or none.
+enum class Indirect { right, one_group, nothing };
+void dispatch_badly(Indirect how);
 // Allocations from now on above this many bytes in all fail with out of device memory. 0: no limit.
 void limit_memory(uint64_t bytes);
 

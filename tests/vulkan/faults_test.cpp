@@ -19,6 +19,14 @@ using testing::HasSubstr;
 
 class DeviceFaults : public testing::TestWithParam<const char*> {
  protected:
+  // An instance that keeps the driver in memory. Each time that SwiftShader is loaded it takes one of a process's 1,024
+  // thread keys, and never gives it back: the sweeps load it more often than that.
+  static void SetUpTestSuite() {
+    auto device = Device::create({});
+    ASSERT_TRUE(device.ok()) << device.error().message;
+    keeps_driver_ = *device;
+  }
+  static void TearDownTestSuite() { keeps_driver_.reset(); }
   void SetUp() override {
     counting::reset();
     options_.get_instance_proc_addr = counting::get_instance_proc_addr();
@@ -32,6 +40,9 @@ class DeviceFaults : public testing::TestWithParam<const char*> {
     return device ? *device : nullptr;
   }
   DeviceOptions options_;
+
+ private:
+  static inline std::shared_ptr<Device> keeps_driver_;
 };
 
 std::string alive() {

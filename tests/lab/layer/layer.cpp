@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -49,7 +50,11 @@ constexpr const char* kLayerName = "VK_LAYER_LAPILLI_lab_device";
   X2(GetDeviceBufferMemoryRequirements) \
   X(CreateBuffer)                       \
   X(CreateComputePipelines)             \
+  X(CreatePipelineCache)                \
+  X(GetPipelineCacheData)               \
   X(CreateShaderModule)                 \
+  X(CmdDispatch)                        \
+  X(CmdDispatchIndirect)                \
   X(QueueSubmit)                        \
   X2(QueueSubmit2)                      \
   X(WaitForFences)                      \
@@ -377,6 +382,62 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateComputePipelines(VkDevice h, VkPipelineCach
     return result;
   }
   return device_of(h).CreateComputePipelines(h, cache, count, infos, callbacks, out);
+}
+
+VKAPI_ATTR void VKAPI_CALL CmdDispatch(VkCommandBuffer c, uint32_t x, uint32_t y, uint32_t z) {
+  device_of(c).CmdDispatch(c, x, y, z);
+}
+
+// A driver that runs one group whatever the arguments say, none too.
+VKAPI_ATTR void VKAPI_CALL CmdDispatchIndirect(VkCommandBuffer c, VkBuffer buffer, VkDeviceSize offset) {
+  const Device& device = device_of(c);
+  if (Config::get().is("indirect", "one-group")) return device.CmdDispatch(c, 1, 1, 1);
+  device.CmdDispatchIndirect(c, buffer, offset);
+}
+
+// ---- pipeline caches ----------------------------------------------------------------------------------------------
+
+// The header of a driver's data names a vendor and a device: the pretended one to those above, the real one below.
+void rename_device(std::span<std::byte> data, const VkPhysicalDeviceProperties& from,
+                   const VkPhysicalDeviceProperties& to) {
+  VkPipelineCacheHeaderVersionOne header;
+  if (data.size() < sizeof header) return;
+  std::memcpy(&header, data.data(), sizeof header);
+  if (header.vendorID != from.vendorID || header.deviceID != from.deviceID) return;
+  header.vendorID = to.vendorID;
+  header.deviceID = to.deviceID;
+  std::memcpy(data.data(), &header, sizeof header);
+}
+
+struct Names {
+  VkPhysicalDeviceProperties real{}, shown{};
+};
+Names names_of(const Device& device) {
+  Names names;
+  instance_of(device.physical).GetPhysicalDeviceProperties(device.physical, &names.real);
+  names.shown = names.real;
+  narrow(names.shown);
+  return names;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL CreatePipelineCache(VkDevice h, const VkPipelineCacheCreateInfo* info,
+                                                   const VkAllocationCallbacks* callbacks, VkPipelineCache* out) {
+  const Device& device = device_of(h);
+  const Names names = names_of(device);
+  const auto* const bytes = static_cast<const std::byte*>(info->pInitialData);
+  std::vector<std::byte> data(bytes, bytes + info->initialDataSize);
+  rename_device(data, names.shown, names.real);
+  VkPipelineCacheCreateInfo real = *info;
+  real.pInitialData = data.data();
+  return device.CreatePipelineCache(h, &real, callbacks, out);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL GetPipelineCacheData(VkDevice h, VkPipelineCache cache, size_t* size, void* data) {
+  const Device& device = device_of(h);
+  const Names names = names_of(device);
+  const VkResult result = device.GetPipelineCacheData(h, cache, size, data);
+  if (data && result >= 0) rename_device({static_cast<std::byte*>(data), *size}, names.real, names.shown);
+  return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL QueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits, VkFence fence) {

@@ -146,6 +146,31 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateComputePipelines(VkDevice d, VkPipelineCach
   return r;
 }
 
+// Drivers give a destroyed object's handle to a later one, of another device too: nothing of the old one counts for it.
+VKAPI_ATTR VkResult VKAPI_CALL CreateSemaphore(VkDevice d, const VkSemaphoreCreateInfo* info,
+                                               const VkAllocationCallbacks* c, VkSemaphore* out) {
+  const VkResult r = NEXT(CreateSemaphore)(d, info, c, out);
+  const Lock lock(world().mutex);
+  if (r == VK_SUCCESS) world().completions.erase(*out);
+  return r;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL CreateQueryPool(VkDevice d, const VkQueryPoolCreateInfo* info,
+                                               const VkAllocationCallbacks* c, VkQueryPool* out) {
+  const VkResult r = NEXT(CreateQueryPool)(d, info, c, out);
+  const Lock lock(world().mutex);
+  if (r == VK_SUCCESS) std::erase_if(world().timestamps, [&](const auto& t) { return t.first.first == *out; });
+  return r;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL AllocateDescriptorSets(VkDevice d, const VkDescriptorSetAllocateInfo* info,
+                                                      VkDescriptorSet* out) {
+  const VkResult r = NEXT(AllocateDescriptorSets)(d, info, out);
+  const Lock lock(world().mutex);
+  for (uint32_t i = 0; r == VK_SUCCESS && i < info->descriptorSetCount; ++i) world().sets.erase(out[i]);
+  return r;
+}
+
 VKAPI_ATTR void VKAPI_CALL UpdateDescriptorSets(VkDevice d, uint32_t count, const VkWriteDescriptorSet* writes,
                                                 uint32_t copies, const VkCopyDescriptorSet* copied) {
   NEXT(UpdateDescriptorSets)(d, count, writes, copies, copied);
@@ -336,7 +361,8 @@ const Entry kEntries[] = {ENTRY(CreateBuffer),          ENTRY(CreateShaderModule
                           ENTRY(CmdCopyBuffer),         ENTRY(CmdFillBuffer),      ENTRY(CmdWriteTimestamp),
                           ENTRY(GetQueryPoolResults),   ENTRY(QueueSubmit),        ENTRY(GetSemaphoreCounterValue),
                           ENTRY(WaitSemaphores),        ENTRY(MapMemory),          ENTRY(FreeMemory),
-                          ENTRY(BindBufferMemory)};
+                          ENTRY(BindBufferMemory),      ENTRY(CreateSemaphore),    ENTRY(CreateQueryPool),
+                          ENTRY(AllocateDescriptorSets)};
 #undef ENTRY
 
 }  // namespace
