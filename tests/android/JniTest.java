@@ -14,16 +14,16 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 
-/** JniTest MODEL WORK: the bridge and what stands on it, on a desktop's JVM. WORK is an empty folder. Ends with 1 if anything is
- * wrong. */
+/** JniTest MODEL WORK: the bridge and what stands on it, on a desktop's JVM. WORK is an empty folder. 1 if anything is wrong. */
 public final class JniTest {
   static final String STATION = "Where is the station?";
   static final String GARE = "Où est la gare ?";
   /** Its later sentences are at work for long after the first has ended. */
   static final String LONG =
       STATION
-          + " My brother, who lives in a small house by the sea, told me that he would come to see us next week if the weather"
-          + " was good. She said that she had never seen such a beautiful garden, and that she wanted to have one like it some day.";
+          + " My brother, who lives in a small house by the sea, told me that he would come to see us next week if the"
+          + " weather was good. She said that she had never seen such a beautiful garden, and that she wanted to have one"
+          + " like it some day.";
   static final Executor HERE = Runnable::run;
 
   static final String TWO = STATION + " She said that she had never seen such a beautiful garden.";
@@ -186,7 +186,7 @@ public final class JniTest {
       Recorder recorder = new Recorder(null, null);
       Translation translation = translator.translate(STATION);
       Semaphore ended = new Semaphore(0);
-      translation.attach(new Recorder(null, ended::release) , HERE);
+      translation.attach(new Recorder(null, ended::release), HERE);
       ended.acquire();
       expectEqual(GARE, translation.text());
       // Who comes late is told all of it, and the end.
@@ -465,7 +465,9 @@ public final class JniTest {
 
   static long bytesBelow(File folder) {
     long sum = 0;
-    for (File file : folder.listFiles()) sum += file.isDirectory() ? bytesBelow(file) : file.length();
+    File[] files = folder.listFiles();
+    if (files == null) return 0; // there is no such folder
+    for (File file : files) sum += file.isDirectory() ? bytesBelow(file) : file.length();
     return sum;
   }
 

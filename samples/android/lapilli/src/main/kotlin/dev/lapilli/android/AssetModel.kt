@@ -35,6 +35,7 @@ class AssetModel(private val assets: AssetManager, private val folder: String) :
             assets.openFd(path)
         } catch (error: FileNotFoundException) {
             val type = path.substringAfterLast('.')
-            throw FileNotFoundException("the asset $path is compressed: add \"$type\" to androidResources.noCompress").initCause(error)
+            val advice = "add \"$type\" to androidResources.noCompress"
+            throw FileNotFoundException("the asset $path is compressed: $advice").initCause(error)
         }
 }
