@@ -448,6 +448,9 @@ TEST_F(ApiLossDevice, EveryModelOfTheDeviceGoesOn) {
   ASSERT_EQ(lapilli_model_get_info(one.get(), &info), LAPILLI_OK);
   lose_now();
   EXPECT_EQ(ask(one), want);
+  lapilli_shape shape = lapilli_default_shape();
+  shape.options = &options;
+  EXPECT_EQ(lapilli_model_prepare(other.get(), &shape), LAPILLI_OK) << lapilli_last_error();
   EXPECT_EQ(ask(other), want);
   EXPECT_STREQ(info.directory, kTiny) << "pointers that were given out live on";
   EXPECT_EQ(one->model()->device(), other->model()->device());
