@@ -6,23 +6,7 @@
 // an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
-#include "common.glsl"
-#ifdef STEP
-#define QT 1
-#define USE_STEP
-#ifdef CROSS
-#define USE_LENGTHS
-#endif
-#else
-#define QT 4
-#ifdef SPANS
-#define USE_SPANS
-#else
-#define USE_LENGTHS
-#endif
-#endif
-#include "state.glsl"
-#include "head_columns.glsl"
+#include "attention_operands.glsl"
 
 // S: one number for each of the QT queries.
 #ifdef STEP
@@ -33,71 +17,12 @@
 #define OF(s, i) (s)[i]
 #endif
 
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint HEAD_DIM = 64;
-
-layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
-layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
-#ifdef STEP
-#ifndef CROSS
-layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
-#endif
-layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };
-#else
-layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
-#ifdef WEIGHTS
-layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
-#endif
-#ifdef WINDOW
-layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, queries
-#endif
-#endif
-
-layout(push_constant) uniform P {
-  uint groups;
-  uint all_heads;
-  uint heads, head_begin;       // of the slice
-  uint slots, positions;        // strides of kv
-  uint slot_begin, slot_end;    // sentences, or slots, in the bound part
-  uint kv_begin;                // word of kv at which the bound part begins
-  uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
-  uint ld, out_ld;              // words from row to row
-  float scale;
-  int bias_low;                 // the first distance (key - query) of the table, and how many follow
-  uint bias_last;
-  uint bias_column;             // BIAS 2: of q
-#ifdef STEP
-  uint lineage_slots, lineage_positions;
-  uint beams;  // CROSS: slots of a place
-#else
-  uint queries, query_begin, query_end;  // a sentence's; those of the slice
-  uint tiles;                            // workgroups along the queries
-  uint keys, causal;
-  uint weights_begin, weights_ld;
-  uint window;                           // keys on either side
-  uint global_queries;                   // 1: the queries are the listed ones, and see everything
-  uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
-#endif
-} p;
-
 const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL
 shared S score[CHUNK];
 shared S lane_top[128];
 #if (defined(STEP) && !defined(CROSS)) || defined(WINDOW)
 #define FOUND
 shared uint found[CHUNK];  // of each key in kv
-#endif
-
-const uint PARTS = HEAD_DIM / WIDTH;
-const bool TWO_COLUMNS = LOCAL < PARTS;
-
-uint kv_at(uint head, uint slot, uint position) {
-  return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
-}
-
-#ifdef BIAS
-#include "relative_bias.glsl"
 #endif
 
 S weight_of(S score_now, S top) {
@@ -111,74 +36,7 @@ S weight_of(S score_now, S top) {
 void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
   if (group >= p.groups) return;
-  // Which queries, of which head and slot, and which keys they may see.
-#ifdef STEP
-  uint row = group / p.heads, head = p.head_begin + group % p.heads;
-  if (row >= step_word(STEP_LIVE)) return;
-  uint own = slot_of(row_word(row));
-#ifdef CROSS
-  uint slot = own / p.beams;
-  uint begin = length_word(2u * slot), end = min(length_word(2u * slot + 1u), p.positions);
-#else
-  uint slot = own, step = position_of(row_word(row)), begin = 0u, end = min(step + 1u, p.positions);
-  uint ancestry =
-      lineage_word(lineage_parity(step), LINEAGE_ANCESTRY, slot, 0u, p.lineage_slots, p.lineage_positions);
-#endif
-  if (slot < p.slot_begin || slot >= p.slot_end) return;
-  const uint count = 1u, first = 0u;
-  uint first_row = row;
-#elif defined(SPANS)
-  // As many tiles as the pass has; those that begin in another slice of its rows are left to others.
-  uvec4 behind = spans[MAX_ROWS - 1u];
-  uint tiles = behind[SPAN_TILE] + div_up(behind[SPAN_IDS], TILE_ROWS), sentence;
-  if (group >= tiles * p.heads) return;
-  uint tile = group % tiles, head = p.head_begin + group / tiles;
-  uvec4 span = span_of(tile, SPAN_TILE, sentence);
-  const uint slot = 0u;
-  uint begin = span[SPAN_ROW], end = begin + span[SPAN_IDS], origin = begin;
-  uint first = begin + (tile - span[SPAN_TILE]) * TILE_ROWS, count = min(uint(QT), end - first), first_row = first;
-  uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
-  if (p.global_queries == 0u && (first < p.query_begin || first >= p.query_end)) return;
-#else
-  uint tile = group % p.tiles, rest = group / p.tiles;
-  uint head = p.head_begin + rest % p.heads, slot = p.slot_begin + rest / p.heads;
-  uint first = p.query_begin + tile * uint(QT), count = min(uint(QT), p.query_end - first);
-  uint begin = min(length_word(2u * slot), p.keys), end = min(length_word(2u * slot + 1u), p.keys);
-  if (p.causal != 0u) end = min(end, first + count);
-  uint first_row = slot * p.queries + first;
-  uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);
-  const uint origin = 0u;
-  uint sentence = slot;
-#endif
-  // Keys are walked as numbers from `from` to `to`.
-  uint from = begin, to = end;
-#ifdef WINDOW
-  // The listed keys come first, as far as they are outside the window.
-  uint list = p.globals_begin + sentence * p.globals_stride, listed = min(globals[list], p.globals_stride - 1u);
-  uint first_key = begin, last_key = end;
-  if (p.global_queries != 0u) {
-    uint entry = first - origin;
-    if (entry >= listed) return;
-    count = min(count, listed - entry);
-    for (uint i = 0u; i < 4u; ++i)
-      query[i] = min(globals[list + 1u + entry + min(i, count - 1u)], p.queries - 1u);
-#ifdef SPANS
-    // Those of other slices: one of this slice takes their place, and is computed more than once.
-    uint own = 4u;
-    for (uint i = 0u; i < 4u; ++i)
-      if (query[i] >= p.query_begin && query[i] < p.query_end) own = i;
-    if (own == 4u) return;
-    for (uint i = 0u; i < 4u; ++i)
-      if (query[i] < p.query_begin || query[i] >= p.query_end) query[i] = query[own];
-#endif
-    listed = 0u;
-  } else {
-    first_key = max(begin, first - min(first, p.window));
-    last_key = max(first_key, min(end, first + count + p.window));
-  }
-  from = 0u;
-  to = listed + last_key - first_key;
-#endif
+#include "attention_place.glsl"
 
   S top = S(MASKED), sum = S(0.0);
   T acc[QT];

@@ -2,13 +2,19 @@
 // One step of beam search, one workgroup a sentence: picks the best K continuations of its beams, keeps the finished
 // ones, moves the unfinished ones on, decides whether the search has ended. Picking is parallel like in top_k; the rules
 // run in one invocation (K is small); the lineage is copied by all. DRAW: candidates were drawn; they are picked by key, the
-// rules go by their scores.
+// rules go by their scores. SIMPLE: one invocation does it all, for compilers that do not get the many right.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
+#ifdef SIMPLE
+layout(local_size_x = 1) in;
+const uint LOCAL = 1u;
+#else
 layout(local_size_x = 64) in;
+const uint LOCAL = 64u;
+#endif
 #ifdef DRAW
 layout(std430, set = 0, binding = 0) readonly buffer Candidates { uvec4 candidates[]; };  // [rows][slices][K]
 #else
@@ -22,16 +28,17 @@ layout(push_constant) uniform P {
   uint log_rows, ticks;  // of the log; ticks: a power of two
 } p;
 
-const uint LOCAL = 64u;
 shared float pick_score[MAX_CANDIDATES];
 shared uint pick_beam[MAX_CANDIDATES];
 shared uint pick_id[MAX_CANDIDATES];
+#ifndef SIMPLE
 shared float lane_score[LOCAL];
 shared uint lane_beam[LOCAL];
 shared uint lane_id[LOCAL];
 shared float part_score[8];
 shared uint part_beam[8];
 shared uint part_id[8];
+#endif
 shared uint next_from[MAX_BEAMS];    // picks that run on
 shared float next_score[MAX_BEAMS];  // and their running scores
 shared uint notes[2];                // of the first two rows
@@ -124,7 +131,19 @@ uint value_of(uint beam, uint id, float key, float running) {
 }
 #endif
 
-void pick() {
+#ifdef SIMPLE
+// The best, then the best behind it: as long as there is any.
+void pick_in_order() {
+  Candidate last = Candidate(MASKED, 0u, NO_ID);
+  for (uint round = 0u; round < p.k; ++round) {
+    if (round == 0u || last.id != NO_ID) last = next_best(last);
+    pick_score[round] = last.score;
+    pick_beam[round] = last.beam;
+    pick_id[round] = last.id;
+  }
+}
+#else
+void pick_in_order() {
   uint lane = gl_LocalInvocationIndex;
   Candidate own = next_best(Candidate(MASKED, 0u, NO_ID));
   lane_score[lane] = own.score;
@@ -161,9 +180,14 @@ void pick() {
     }
   }
   barrier();
+}
+#endif
+
+void pick() {
+  pick_in_order();
 #ifdef DRAW
   // From keys to scores: each pick is looked up again.
-  for (uint i = lane; i < p.k; i += LOCAL) {
+  for (uint i = gl_LocalInvocationIndex; i < p.k; i += LOCAL) {
     if (pick_id[i] == NO_ID || forbidden(pick_score[i])) continue;
     uint beam = pick_beam[i];
     float running = uintBitsToFloat(search[search_running(beam)]);
@@ -319,10 +343,10 @@ void main() {
       lineage[lineage_at(then, plane, first_slot + beam, position)] =
           lineage[lineage_at(now, plane, first_slot + parent, position)];
   }
-  if (lane < p.beams) {
-    uint from = next_from[lane], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
-    append_token(first_slot + lane, t, token);
-    log_beam(lane, token, pick_beam[from]);
+  for (uint beam = lane; beam < p.beams; beam += LOCAL) {
+    uint from = next_from[beam], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
+    append_token(first_slot + beam, t, token);
+    log_beam(beam, token, pick_beam[from]);
   }
   for (uint i = SEARCH_STATUS + lane; i < stride; i += LOCAL) searches[base + i] = search[i];
 }

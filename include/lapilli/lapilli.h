@@ -148,9 +148,9 @@ typedef struct lapilli_device_options {
   lapilli_log_function log;
   void* log_user;
   int32_t log_level;
-  uint32_t max_submit_us; /* no submission of a search is to take longer on the device, in microseconds: how much goes
-                             into one is learnt from how long those before it took. What cannot be cut further takes
-                             what it takes. 0: 50,000; 16,000 on phones; 200,000 on CPU drivers, which nothing kills */
+  uint32_t max_submit_us;      /* no submission is to take longer on the device, in microseconds: how much goes
+                                  into one is learnt from how long those before it took. What cannot be cut further takes
+                                  what it takes. 0: 50,000; 16,000 on phones; 200,000 on CPU drivers, which nothing kills */
   const lapilli_store* store;  /* what is kept between runs, by callbacks; null: nothing */
   const char* cache_directory; /* the same in files of this folder, which is made; null or "": none. Not with store */
   const lapilli_workers* workers; /* threads that make pipelines; null: the thread that calls does */

@@ -65,19 +65,32 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return infer_window(g, node, a);
 }
 
+enum : uint32_t { kTogether, kSimple };
+
+// Of the rows of a pass the longest sentence is not known.
+uint64_t most_keys(const AttentionAttributes& a) {
+  if (a.spans) return 0;
+  return a.window == kNoWindow || a.global_queries ? a.keys : uint64_t{2} * a.window + kTileRows + a.globals_stride;
+}
+
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
-  const auto kv = node.attributes.as<AttentionAttributes>().kv;
-  return {{0, "workgroup a head", true, attention_numbers(caps, kv, heads_are_vec4(kv))}};
+  const auto a = node.attributes.as<AttentionAttributes>();
+  std::vector<Variant> list{{kTogether, "workgroup a head", true, attention_numbers(caps, a.kv, heads_are_vec4(a.kv))}};
+  if (simple_attention_fits(a.kv, most_keys(a)))
+    list.push_back({kSimple, "simple", true, simple_attention_numbers(a.kv)});
+  return list;
 }
 
 class Lowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, const Numbers& numbers, std::vector<Dispatch>& out)
+  Lowering(const LowerContext& context, const graph::Node& node, const Variant& v, std::vector<Dispatch>& out)
       : context_(context),
         node_(node),
-        numbers_(numbers),
+        simple_(v.id == kSimple),
+        numbers_(v.numbers),
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
+        vec_(!simple_ && heads_are_vec4(a_.kv)),
         weights_(operand(node.outputs, 1)),
         ld_(context.graph.tensor(node.inputs[0]).ld),
         out_ld_(context.graph.tensor(node.outputs[0]).ld) {
@@ -86,7 +99,7 @@ class Lowering {
   }
 
   Status run() {
-    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, heads_are_vec4(a_.kv)));
+    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, vec_));
     if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
@@ -145,7 +158,8 @@ class Lowering {
   [[nodiscard]] double cost(uint64_t queries_of_heads) const {
     const bool near = a_.window != kNoWindow && a_.global_queries == 0;
     const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
-    return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim;
+    const double lanes = simple_ ? numbers_.local : 1;  // each does all of it
+    return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim * lanes;
   }
 
   // Fewer sentences, then heads, then queries, until the rows fit.
@@ -184,11 +198,12 @@ class Lowering {
     Push p{};
     const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
     const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
-    d.groups = tiles * sentences * heads;
+    const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups of a tile
+    d.groups = tiles * sentences * heads * each;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
     if (a_.spans) {
-      follow_live_rows(d, static_cast<uint32_t>(heads), 1);
+      follow_live_rows(d, static_cast<uint32_t>(heads * each), 1);
       d.follows = Follows::tiles;
     }
     const uint64_t begin = part.s0 * a_.queries + query_begin;
@@ -240,8 +255,10 @@ class Lowering {
     return {};
   }
 
-  [[nodiscard]] ShaderId shader() const {
-    const bool vec = heads_are_vec4(a_.kv), weights = weights_ != graph::kNone;
+  [[nodiscard]] ShaderId shader() const { return simple_ ? simple_of(shader(false)) : shader(vec_); }
+
+  [[nodiscard]] ShaderId shader(bool vec) const {
+    const bool weights = weights_ != graph::kNone;
     if (a_.spans) return span_shader(vec);
     if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
     switch (a_.bias.form) {
@@ -267,16 +284,18 @@ class Lowering {
 
   const LowerContext& context_;
   const graph::Node& node_;
+  const bool simple_;
   const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;
+  const bool vec_;
   const graph::TensorId weights_;
   const uint64_t ld_, out_ld_;
   uint64_t limit_ = 0, room_ = 0;
 };
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
-  return Lowering(context, node, v.numbers, out).run();
+  return Lowering(context, node, v, out).run();
 }
 
 // What is listed for a sentence.

@@ -189,6 +189,7 @@ void add_passes(std::vector<OpCase>& all) {
   };
   const std::vector<uint32_t> mixed{5, 1, 33, 4, 3, 130, 1};
   all.push_back(make_pass(shape(1, 8), {1}));
+  all.push_back(make_pass(shape(2, 8), {5, 4, 1}, 3));
   all.push_back(make_pass(shape(2, 16), {3}, 5));
   all.push_back(make_pass(shape(3, 12), {4, 1, 3, 5}, 3));
   all.push_back(make_pass(shape(4, 32), {5, 4, 1}, 6));

@@ -36,7 +36,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-enum : uint32_t { kWhole, kParts };
+enum : uint32_t { kWhole, kParts, kSimple };
 
 // Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
 // if they sum them in parts also where they need not.
@@ -46,7 +46,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool in_parts = a.self && a.longest != 0 && !caches_always_fit(caps, a);
   const Numbers numbers = attention_numbers(caps, a.kv, heads_are_vec4(a.kv));
   std::vector<Variant> list;
-  if (fits || !a.self) list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
+  if (fits || !a.self) {
+    list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
+    if (simple_attention_fits(a.kv, a.kv.positions))
+      list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
+  }
   if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, numbers});
   return list;
 }
@@ -64,8 +68,7 @@ Status bind_state(const LowerContext& context, const graph::Node& node, const At
   return {};
 }
 
-ShaderId shader(const AttentionStepAttributes& a) {
-  const bool vec = heads_are_vec4(a.kv);
+ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   if (!a.self) return vec ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross_any;
   switch (a.bias.form) {
     case BiasForm::table: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
@@ -79,7 +82,8 @@ ShaderId shader(const AttentionStepAttributes& a) {
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, heads_are_vec4(a.kv)));
+  const bool simple = v.id == kSimple, vec = !simple && heads_are_vec4(a.kv);
+  LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, vec));
   const auto& q = context.graph.tensor(node.inputs[0]);
   LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
   for (uint64_t h = 0; h < a.kv.heads; h += block.heads)
@@ -87,7 +91,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       const KvPart part{h, std::min<uint64_t>(a.kv.heads, h + block.heads), s,
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
-      d.shader = shader(a);
+      d.shader = simple ? simple_of(shader(a, false)) : shader(a, vec);
       d.constants = {v.numbers.local, a.kv.head_dim};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
@@ -108,6 +112,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       p.beams = a.beams;
       d.set_push(p);
       d.cost = 4.0 * static_cast<double>(d.groups) * a.kv.positions * a.kv.head_dim;
+      if (simple) d.cost *= v.numbers.local;  // each invocation goes over all keys
       out.push_back(std::move(d));
     }
   return {};

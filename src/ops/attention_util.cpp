@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/lower_util.hpp"
+#include "ops/shader_table.hpp"
 #include "ops/tuning.hpp"
 
 namespace lapilli {
@@ -21,6 +22,20 @@ Status check_attention(const LowerContext& context, const graph::Node& node, con
   // Up to three columns of padding are written by as many invocations.
   const uint32_t least = std::max(4u, div_up(columns_of(kv, vec4), 2u));
   return check_numbers(context, node, numbers, {least, 128, 1, true});
+}
+
+// Each stands behind the other in shaders/table.inc, which a test sees to.
+ShaderId simple_of(ShaderId any) { return static_cast<ShaderId>(static_cast<uint32_t>(any) + 1); }
+
+Numbers simple_attention_numbers(const KvShape& kv) {
+  Numbers numbers{4};
+  while (2 * numbers.local < kv.head_dim) numbers.local *= 2;
+  return numbers;
+}
+
+bool simple_attention_fits(const KvShape& kv, uint64_t keys) {
+  constexpr uint64_t kTurns = 50'000;
+  return 2 * keys * (div_up(kv.head_dim, 4u) + 2) <= kTurns;
 }
 
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias) {

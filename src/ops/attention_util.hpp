@@ -23,6 +23,13 @@ inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
 Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4);
 Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
                        bool vec4);
+// attention_simple.comp, which stands behind attention.comp where a driver gets that wrong: heads are not vec4 there.
+// Its kernel with the macros of one of attention.comp for any heads.
+ShaderId simple_of(ShaderId any);
+// As few invocations as the columns of a head need, for each does all the work.
+Numbers simple_attention_numbers(const KvShape& kv);
+// Each goes over all keys twice: are there turns of loops for so many (docs/adding-an-op.md)?
+bool simple_attention_fits(const KvShape& kv, uint64_t keys);
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias);
 // The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,

@@ -1,5 +1,6 @@
 // "beam_step": see search.hpp.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -25,15 +26,30 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return search::expect_step(g, node, "candidates", uint64_t{words_each(a)} * a.candidates * a.slices);
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a sentence"}};
+enum : uint32_t { kTogether, kSimple };
+
+// About how often the loops of the one invocation turn, which some drivers count (docs/adding-an-op.md): it looks for
+// each pick in all lists, halving, and copies the lineage.
+uint64_t simple_turns(const StepAttributes& a) {
+  const uint64_t lists = uint64_t{a.shape.beams} * a.slices, search = 2 * std::bit_width(a.candidates) + 6;
+  return a.candidates * lists * search + uint64_t{3} * a.shape.beams * a.shape.positions;
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node& node) {
+  constexpr uint64_t kTurns = 40'000;
+  std::vector<Variant> list{{kTogether, "workgroup a sentence"}};
+  if (simple_turns(node.attributes.as<StepAttributes>()) <= kTurns) list.push_back({kSimple, "simple"});
+  return list;
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<StepAttributes>();
   const auto& t = context.graph.tensor(node.inputs[search::kChoices]);
   Dispatch d;
-  d.shader = a.drawn ? ShaderId::beam_step_draw : ShaderId::beam_step;
+  if (v.id == kSimple)
+    d.shader = a.drawn ? ShaderId::beam_step_draw_simple : ShaderId::beam_step_simple;
+  else
+    d.shader = a.drawn ? ShaderId::beam_step_draw : ShaderId::beam_step;
   LAPILLI_TRY(d.operands, search::bind_step(context, node));
   d.groups = t.rows / a.shape.beams;
   follow_live_rows(d, 1, a.shape.beams);

@@ -38,7 +38,7 @@ struct DeviceOptions {
   std::string mask;    // see apply_mask; empty: LAPILLI_CAPS, else none
   bool validation = false;    // ask for VK_LAYER_KHRONOS_validation if it is installed
   double wait_timeout_s = 0;  // give up a wait after this long without progress; 0: 30 s, CPU drivers 600 s
-  // No submission of a search takes longer, as far as that can be foreseen; 0: 50,000, phones 16,000, CPU drivers
+  // No submission takes longer, as far as that can be foreseen; 0: 50,000, phones 16,000, CPU drivers
   // 200,000.
   uint32_t max_submit_us = 0;
   // So long the device is left to others behind each submission of loading, self-test and searches; at most a second.

@@ -43,6 +43,16 @@ TEST(ApiMemory, DefaultsNameNoLog) {
   EXPECT_EQ(options.reserved1, 0u);
 }
 
+// What it does is in tests/vulkan and tests/generate.
+TEST(ApiMemory, AGapIsAtMostASecond) {
+  lapilli_device_options options = lapilli_default_device_options();
+  options.gap_us = 1'000'001;
+  lapilli_device* device = nullptr;
+  EXPECT_EQ(lapilli_device_open(&options, &device), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(device, nullptr);
+  EXPECT_TRUE(last_error_says("gap_us is 1000001"));
+}
+
 class ApiMemoryDevice : public testing::Test {
  protected:
   void SetUp() override { open(lapilli_default_device_options()); }

@@ -120,6 +120,27 @@ TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {
   }
 }
 
+// Large kernels have a plain one behind them.
+TEST_F(DeviceSelfTest, LargeKernelsGiveWayToSimpleOnes) {
+  LAPILLI_ASSERT_VALUE(const auto right, ids(4));
+  for (const auto how : {counting::Compiler::wrong, counting::Compiler::refuses}) {
+    for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+      const ShaderCode& code = shader_code(static_cast<ShaderId>(i));
+      const std::string name = code.name;
+      if (!name.starts_with("attention") && !name.starts_with("beam_step")) continue;
+      if (!name.ends_with("_simple")) counting::compile_badly(code.words, code.word_count, how);
+    }
+    LAPILLI_ASSERT_VALUE(const auto got, ids(4));
+    EXPECT_EQ(got, right);
+    for (const char* op : {"attention", "attention_step", "beam_step"})
+      EXPECT_THAT(found(), Contains(AllOf(Field(&Disagreement::op, op), Field(&Disagreement::floor, false)))) << op;
+    EXPECT_THAT(found(), Not(Contains(Field(&Disagreement::floor, true))));
+    EXPECT_THAT(SelfTest::of(*device_)->unproven(), IsEmpty());
+    warnings_.clear();
+    counting::reset();
+  }
+}
+
 // Steps that are submitted in advance would run rows that ended.
 TEST_F(DeviceSelfTest, WithoutIndirectDispatchWhereItErrs) {
   for (const uint32_t beams : {1u, 4u}) {

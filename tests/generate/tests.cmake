@@ -3,7 +3,7 @@
 gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
-set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*)
+set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES - "android-2022,memory=discrete" LABELS slow)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
@@ -18,6 +18,8 @@ set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*Fro
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
   MASKS small-bindings LABELS slow)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
+# What a pump costs its thread: sanitizers and validation would be counted in.
+lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
 # What is pumped, with masks of its own.
 lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full LABELS fast sanitize threads)
 lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationJob* LABELS slow)

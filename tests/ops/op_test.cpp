@@ -49,6 +49,18 @@ TEST_P(EveryOp, CasesAreWellFormed) {
   }
 }
 
+// By its place in the table: see simple_of().
+TEST(Ops, SimpleShadersStandBehindTheirOriginals) {
+  size_t found = 0;
+  for (uint32_t i = 1; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const std::string name = shader_code(static_cast<ShaderId>(i)).name;
+    if (!name.starts_with("attention") || !name.ends_with("_simple")) continue;
+    EXPECT_EQ(name, std::string(shader_code(static_cast<ShaderId>(i - 1)).name) + "_simple");
+    ++found;
+  }
+  EXPECT_GT(found, 0u);
+}
+
 TEST_P(EveryOp, FloorFitsEveryDevice) {
   const Capabilities floor;
   for (const auto& c : GetParam()->cases()) {

@@ -1,0 +1,108 @@
+#version 450
+// Attention as plain as it can be, for compilers that do not get attention.comp right: a workgroup takes one query of one
+// head, each of its lanes goes over all keys for its own columns, and nothing is shared. Keys are summed in chunks as
+// there. Macros: as there.
+#extension GL_GOOGLE_include_directive : enable
+#extension GL_EXT_control_flow_attributes : enable
+#define SIMPLE
+#include "attention_operands.glsl"
+
+const uint CHUNK = 128u;
+
+void main() {
+  uint group = group_index(), lane = gl_LocalInvocationID.x;
+  if (group >= p.groups) return;
+#include "attention_place.glsl"
+  if (one >= count) return;
+#ifdef STEP
+  uint own_query = 0u, q_row = p.q_begin + row * p.ld, out_row = row;
+#else
+  uint own_query = query[one], q_row = p.q_begin + (slot * p.queries + own_query) * p.ld;
+#ifdef WINDOW
+  uint out_row = slot * p.queries + own_query;
+#else
+  uint out_row = first_row + one;
+#endif
+#endif
+  uint q_at = (q_row + head * HEAD_DIM) / WIDTH;
+#ifdef WEIGHTS
+  uint wi = p.weights_begin + ((slot * p.all_heads + head) * p.queries + first + one) * p.weights_ld;
+#endif
+  // Lanes without a column read one that is there and drop what comes of it.
+  uint column = PARTS + min(lane, PARTS - 1u), second = PARTS + min(lane + LOCAL, PARTS - 1u);
+  float top = MASKED, sum = 0.0;
+  T acc = T(0.0), more = T(0.0);
+  for (uint base = from; base < to; base += CHUNK) {
+    uint stop = min(base + CHUNK, to);
+    float now = top, chunk_sum = 0.0;
+    T chunk_acc = T(0.0), chunk_more = T(0.0);
+    // First the greatest score, then the sums.
+    for (uint turn = 0u; turn < 2u; ++turn)
+      for (uint j = base; j < stop; ++j) {
+#if defined(STEP) && !defined(CROSS)
+        uint at = kv_at(head, j == step ? slot : lineage[ancestry + j], j);
+#elif defined(WINDOW)
+        uint key = j < listed ? min(globals[list + 1u + j], p.keys - 1u) : first_key + j - listed;
+        uint at = kv_at(head, slot, key);
+#else
+        uint at = kv_at(head, slot, j);
+#endif
+        float score = 0.0;
+        // By four, for llvmpipe counts the turns of all loops (docs/adding-an-op.md).
+        [[dont_unroll]] for (uint d = 0u; d < PARTS; d += 4u) {
+          score += product(q[q_at + d], kv[at + d]);
+          if (d + 1u < PARTS) score += product(q[q_at + d + 1u], kv[at + d + 1u]);
+          if (d + 2u < PARTS) score += product(q[q_at + d + 2u], kv[at + d + 2u]);
+          if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv[at + d + 3u]);
+        }
+        score *= p.scale;
+#ifdef BIAS
+#ifdef STEP
+        score += bias_of(j, step, head, q_row);
+#else
+        score += bias_of(j, first + one, head, q_row);
+#endif
+#endif
+#ifdef WINDOW
+        if (p.global_queries == 0u) {
+          // A listed key within the window counts there.
+          bool far = uint(abs(int(own_query) - int(key))) > p.window;
+          if (far != (j < listed) || key < begin || key >= end) score = MASKED;
+        }
+#elif !defined(STEP)
+        if (p.causal != 0u && j > own_query) score = MASKED;
+#endif
+        if (turn == 0u) {
+          now = max(now, score);
+#ifdef WEIGHTS
+          if (j % LOCAL == lane) weights[wi + j] = score;
+#endif
+        } else {
+          float weight = score > FORBIDDEN ? exp(score - now) : 0.0;
+          chunk_sum += weight;
+          chunk_acc += weight * kv[at + column];
+          if (TWO_COLUMNS) chunk_more += weight * kv[at + second];
+        }
+      }
+    float shrink = exp(top - now);
+    top = now;
+    sum = sum * shrink + chunk_sum;
+    acc = acc * shrink + chunk_acc;
+    if (TWO_COLUMNS) more = more * shrink + chunk_more;
+  }
+  float inv = sum > 0.0 ? 1.0 / sum : 0.0;  // no key at all: zeros
+  uint at = (p.out_begin + out_row * p.out_ld + head * HEAD_DIM) / WIDTH;
+  if (lane < PARTS) context[at + lane] = acc * inv;
+  if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more * inv;
+#ifndef VEC
+  // The padding behind the last head.
+  if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[at + HEAD_DIM + lane] = 0.0;
+#endif
+#ifdef WEIGHTS
+  for (uint j = lane; j < p.weights_ld; j += LOCAL) {
+    // A lane reads only scores that it wrote itself.
+    float score = j >= begin && j < end ? weights[wi + j] : MASKED;
+    weights[wi + j] = score > FORBIDDEN ? exp(score - top) * inv : 0.0;
+  }
+#endif
+}

@@ -1,0 +1,78 @@
+// What attention.comp and attention_simple.comp read and write, and how heads lie in it. QT: queries of a tile, which a
+// workgroup takes together or (SIMPLE) one of.
+#include "common.glsl"
+#ifdef STEP
+#define QT 1
+#define USE_STEP
+#ifdef CROSS
+#define USE_LENGTHS
+#endif
+#else
+#define QT 4
+#ifdef SPANS
+#define USE_SPANS
+#else
+#define USE_LENGTHS
+#endif
+#endif
+#include "state.glsl"
+#include "head_columns.glsl"
+
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint HEAD_DIM = 64;
+
+layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
+layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
+#ifdef STEP
+#ifndef CROSS
+layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
+#endif
+layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };
+#else
+layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
+#ifdef WEIGHTS
+layout(std430, set = 0, binding = 3) buffer Weights { float weights[]; };
+#endif
+#ifdef WINDOW
+layout(std430, set = 0, binding = 3) readonly buffer Globals { uint globals[]; };  // per sentence: count, queries
+#endif
+#endif
+
+layout(push_constant) uniform P {
+  uint groups;
+  uint all_heads;
+  uint heads, head_begin;       // of the slice
+  uint slots, positions;        // strides of kv
+  uint slot_begin, slot_end;    // sentences, or slots, in the bound part
+  uint kv_begin;                // word of kv at which the bound part begins
+  uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
+  uint ld, out_ld;              // words from row to row
+  float scale;
+  int bias_low;                 // the first distance (key - query) of the table, and how many follow
+  uint bias_last;
+  uint bias_column;             // BIAS 2: of q
+#ifdef STEP
+  uint lineage_slots, lineage_positions;
+  uint beams;  // CROSS: slots of a place
+#else
+  uint queries, query_begin, query_end;  // a sentence's; those of the slice
+  uint tiles;                            // workgroups along the queries
+  uint keys, causal;
+  uint weights_begin, weights_ld;
+  uint window;                           // keys on either side
+  uint global_queries;                   // 1: the queries are the listed ones, and see everything
+  uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
+#endif
+} p;
+
+const uint PARTS = HEAD_DIM / WIDTH;
+const bool TWO_COLUMNS = LOCAL < PARTS;
+
+uint kv_at(uint head, uint slot, uint position) {
+  return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
+}
+
+#ifdef BIAS
+#include "relative_bias.glsl"
+#endif
