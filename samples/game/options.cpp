@@ -49,11 +49,11 @@ VkExtent2D size_of(const std::string& name, const std::string& text) {
   return {wide, high};
 }
 
-// With 0 no line would ever be complete.
-uint64_t budget_of(const std::string& name, const std::string& text) {
-  const uint64_t budget = number_of(name, text, 1000000);
-  if (budget == 0) throw std::runtime_error(name + ": at least 1 microsecond");
-  return budget;
+// Without a budget no line would ever be complete, without a frame there is no picture.
+uint64_t at_least_one(const std::string& name, const std::string& text, uint64_t most) {
+  const uint64_t value = number_of(name, text, most);
+  if (value == 0) throw std::runtime_error(name + ": at least 1");
+  return value;
 }
 
 std::vector<Work> work_of(const std::string& text) {
@@ -85,8 +85,8 @@ std::map<std::string, Reader> readers(Options& o) {
           {"--times", text_to(o.times)},
           {"--plot", text_to(o.plot)},
           {"--log", text_to(o.log)},
-          {"--frames", number_to(o.frames)},
-          {"--budget", [&o](auto& n, auto& v) { o.budget_us = budget_of(n, v); }},
+          {"--frames", [&o](auto& n, auto& v) { o.frames = at_least_one(n, v, UINT64_MAX - 1); }},
+          {"--budget", [&o](auto& n, auto& v) { o.budget_us = at_least_one(n, v, 1000000); }},
           {"--skip-at", number_to(o.skip_at)},
           {"--language-at", number_to(o.language_at)},
           {"--hold", [&o](auto& n, auto& v) { o.hold = static_cast<unsigned>(number_of(n, v, 1000000)); }},
