@@ -30,6 +30,7 @@ class DeviceSelfTest : public testing::Test {
   }
   void TearDown() override {
     set_log_hook({});
+    device_.reset();
     counting::reset();
   }
   // All shaders whose names begin so, but for the longer numbers ("matmul_r1" is not "matmul_r16").
@@ -116,6 +117,7 @@ TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {
     EXPECT_THAT(found(), Not(Contains(Field(&Disagreement::floor, true))));
     EXPECT_THAT(warnings_, Contains(AllOf(HasSubstr("matmul/"), HasSubstr("another way is used"))));
     warnings_.clear();
+    device_.reset();
     counting::reset();
   }
 }
@@ -137,6 +139,7 @@ TEST_F(DeviceSelfTest, LargeKernelsGiveWayToSimpleOnes) {
     EXPECT_THAT(found(), Not(Contains(Field(&Disagreement::floor, true))));
     EXPECT_THAT(SelfTest::of(*device_)->unproven(), IsEmpty());
     warnings_.clear();
+    device_.reset();
     counting::reset();
   }
 }
@@ -153,6 +156,7 @@ TEST_F(DeviceSelfTest, WithoutIndirectDispatchWhereItErrs) {
     EXPECT_FALSE(device_->caps().indirect_dispatch);
     EXPECT_THAT(warnings_, Contains(HasSubstr("cannot be relied on with indirect dispatches")));
     warnings_.clear();
+    device_.reset();
     counting::reset();
   }
 }
