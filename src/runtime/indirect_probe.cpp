@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ops/basic.hpp"
+#include "ops/op.hpp"
 #include "ops/shader_table.hpp"
 #include "vulkan/trace.hpp"
 
