@@ -94,7 +94,9 @@ TEST_F(DeviceSubmissions, AHostsFramesTakeSeveralPiecesOfALoad) {
       if (taken) appended = *taken;
     }),
               VK_SUCCESS);
-    if (appended.pieces) EXPECT_GT(appended.expected_us, 0);
+    if (appended.pieces) {
+      EXPECT_GT(appended.expected_us, 0);
+    }
     if (appended.serial) LAPILLI_ASSERT_OK(device_->completed(appended.serial));
     most = std::max(most, appended.pieces);
   }
