@@ -501,6 +501,12 @@ typedef struct lapilli_device_usage {
 /* Never waits for the device. */
 LAPILLI_API lapilli_status lapilli_device_get_usage(const lapilli_device* device, lapilli_device_usage* usage);
 
+/* Stores what is new of what is kept between runs (lapilli_device_options.store, cache_directory), as lapilli_generate,
+ * lapilli_model_prepare and the freeing of models and devices do at their end. Jobs do not, for it takes some
+ * milliseconds of files: programs that have nothing but jobs and may be killed at any time call it when they have the
+ * time, behind a preparation for one. Does nothing without a store; what cannot be stored is a warning in the log. */
+LAPILLI_API lapilli_status lapilli_device_store_cache(lapilli_device* device);
+
 /* Gives back what is only kept for later: sessions of its models that no call uses, prepared ones too, areas for
  * transfers, blocks that are empty then. Calls that run go on. A call that comes later makes what it needs again, in
  * some milliseconds, and gives the same. Waits until the device is done with what was submitted before, at most

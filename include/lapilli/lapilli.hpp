@@ -403,7 +403,9 @@ class Device {
     lapilli_device_get_usage(device_.get(), &usage);
     return usage;
   }
-  // Gives back what is only kept for later. Empty, here and below: it went well.
+  // Stores what is new for the next start. Empty, here and below: it went well.
+  std::optional<Error> store_cache() const { return failed(lapilli_device_store_cache(handle())); }
+  // Gives back what is only kept for later.
   std::optional<Error> trim() const { return failed(lapilli_device_trim(handle())); }
   // Nothing is submitted between these two; calls that run stand still.
   std::optional<Error> pause() const { return failed(lapilli_device_pause(handle())); }

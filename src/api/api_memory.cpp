@@ -1,4 +1,4 @@
-// The C interface: what a device holds of its memory, and pauses.
+// The C interface: what a device holds of its memory, what it keeps between runs, and pauses.
 #include "api/handles.hpp"
 
 using lapilli::ErrorCode;
@@ -43,6 +43,13 @@ lapilli_status lapilli_device_get_usage(const lapilli_device* device, lapilli_de
     to.peak_bytes = from.peak;
     to.left_bytes = from.left;
     return lapilli::api::write_struct(to, usage, "lapilli_device_usage");
+  });
+}
+
+lapilli_status lapilli_device_store_cache(lapilli_device* device) {
+  return with_device(device, "lapilli_device_store_cache", [](lapilli::vulkan::Device& used) -> Status {
+    lapilli::api::keep(used);
+    return {};
   });
 }
 

@@ -27,6 +27,7 @@ TEST(ApiMemory, NullsAndSizesAreChecked) {
   EXPECT_EQ(lapilli_device_get_usage(nullptr, &usage), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_says("lapilli_device_get_usage: device is null"));
   EXPECT_EQ(lapilli_device_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_device_store_cache(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_model_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_says("lapilli_model_trim: model is null"));
   EXPECT_EQ(lapilli_device_pause(nullptr), LAPILLI_INVALID_ARGUMENT);

@@ -123,6 +123,25 @@ TEST_F(ApiDeviceStore, ASecondStartTestsNothing) {
   expect_warm(start(), "in pieces");
 }
 
+// Jobs store nothing by themselves; what was stored while they were there is what a next start needs.
+TEST_F(ApiDeviceStore, StoredWhenAsked) {
+  const lapilli_store store = host_.callbacks();
+  lapilli::DeviceOptions options;
+  options.store = &store;
+  const auto device = lapilli::Device::open(options).value();
+  EXPECT_FALSE(device.store_cache());
+  EXPECT_EQ(host_.blobs.size(), 0u) << "nothing was made yet";
+  auto model = lapilli::Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr").value();
+  auto job = model.start({kText}).value();
+  EXPECT_TRUE(job.wait());
+  EXPECT_EQ(job.take().value()[0].text(), kFrench);
+  EXPECT_FALSE(device.store_cache());
+  const auto kept = host_.blobs;
+  EXPECT_FALSE(device.store_cache());
+  EXPECT_EQ(host_.blobs, kept);
+  expect_warm(start(), "while the first device is there");
+}
+
 TEST_F(ApiDeviceStore, DamageIsIgnored) {
   expect_cold(start(), "first");
   const auto kept = host_.blobs;

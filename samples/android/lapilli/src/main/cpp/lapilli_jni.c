@@ -154,6 +154,11 @@ JNIEXPORT void JNICALL Java_dev_lapilli_Native_trimDevice(JNIEnv* env, jclass ty
   call_device(env, device, lapilli_device_trim);
 }
 
+JNIEXPORT void JNICALL Java_dev_lapilli_Native_storeCache(JNIEnv* env, jclass type, jlong device) {
+  (void)type;
+  call_device(env, device, lapilli_device_store_cache);
+}
+
 enum { USAGE_NUMBERS = 7 };
 
 JNIEXPORT void JNICALL Java_dev_lapilli_Native_deviceUsage(JNIEnv* env, jclass type, jlong device, jlongArray numbers) {
@@ -241,18 +246,6 @@ JNIEXPORT jlong JNICALL Java_dev_lapilli_Native_takeModel(JNIEnv* env, jclass ty
   check(env, lapilli_load_take((lapilli_load*)handle_thing(slot), &model));
   handle_give_back(slot);
   return model ? put(env, HANDLE_MODEL, model) : 0;
-}
-
-/* A call without inputs does one thing: it has what is new for the next start stored. Jobs leave that to the model's
- * end, which an app that is killed never comes to. */
-JNIEXPORT void JNICALL Java_dev_lapilli_Native_storeCache(JNIEnv* env, jclass type, jlong model) {
-  lapilli_result* result = NULL;
-  handle_slot* slot = use(env, model, HANDLE_MODEL);
-  (void)type;
-  if (!slot) return;
-  check(env, lapilli_generate((lapilli_model*)handle_thing(slot), NULL, 0, NULL, &result));
-  lapilli_result_free(result);
-  handle_give_back(slot);
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */

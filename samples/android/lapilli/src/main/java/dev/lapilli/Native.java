@@ -41,7 +41,7 @@ final class Native {
   static native long takeModel(long load);
 
   /** Stores what the next start can use, if there is anything new. Not while the device is paused. */
-  static native void storeCache(long model);
+  static native void storeCache(long device);
 
   /** Settings: task, source and target language, or null. Numbers: beams and new tokens at most; -1: as the model says. */
   static native long startJob(long model, byte[] text, byte[][] settings, int[] numbers);

@@ -137,15 +137,15 @@ final class Worker implements Runnable {
       Native.close(job); // who is told the end finds its memory free
     }
     outcome.tell();
-    storeCache(loaded);
+    storeCache();
   }
 
   /** Now, as an app is killed without a word. What cannot be stored makes the next start slower, and is no error. */
-  private void storeCache(long loaded) {
+  private void storeCache() {
     synchronized (gate) {
-      if (gate.isPaused()) return;
+      if (gate.device() == 0) return;
       try {
-        Native.storeCache(loaded);
+        Native.storeCache(gate.device());
       } catch (TranslatorException error) {
         leave(error);
       }
