@@ -153,7 +153,7 @@ TEST_P(DeviceTranslationJob, ModelsLoadInSteps) {
   ModelLoading loading(device_, LAPILLI_SOURCE_DIR "/models/en-fr", {});
   EXPECT_FALSE(loading.take().ok()) << "it has not ended";
   uint64_t done = 0;
-  for (int slices = 0; !loading.pump(0); ++slices) {
+  while (!loading.pump(0)) {
     EXPECT_GE(loading.bytes_done(), done);
     EXPECT_LE(loading.bytes_done(), loading.bytes());
     done = loading.bytes_done();
