@@ -4,6 +4,7 @@ import os
 import re
 
 from conan import ConanFile
+from conan.tools.build import stdcpp_library
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
 
@@ -111,3 +112,7 @@ class Lapilli(ConanFile):
             self.cpp_info.defines.append("LAPILLI_SHARED")
         elif self.settings.os in ("Linux", "FreeBSD", "Android"):
             self.cpp_info.system_libs = ["dl", "m"] if self.settings.os == "Android" else ["dl", "m", "pthread"]
+        # For those who link as C, which knows no C++ runtime.
+        runtime = None if self.options.shared else stdcpp_library(self)
+        if runtime:
+            self.cpp_info.system_libs.append(runtime)

@@ -31,6 +31,17 @@ find_wine() {
   echo "$wine"
 }
 
+# own_headers DIR: header-only libraries are the same for every system, but the rest of /usr/include is not: a compiler for
+# another system is shown only these, in DIR.
+own_headers() {
+  mkdir -p "$1"
+  for own_name in vulkan vk_video nlohmann CLI stb; do
+    for own_from in ${VULKAN_SDK:+"$VULKAN_SDK/include"} /usr/local/include /usr/include; do
+      [ ! -e "$own_from/$own_name" ] || { ln -sfn "$own_from/$own_name" "$1/$own_name" && break; }
+    done
+  done
+}
+
 # missing_packages WHAT: the Debian names of what is not there, for WHAT = run | test | cross. It looks for the things
 # themselves, not for packages: what came another way (an SDK, another distribution) counts, and the look costs nothing.
 missing_packages() {
@@ -71,6 +82,15 @@ missing_packages() {
   ! have_cmd javac || have_cmd zipalign || echo zipalign
   ! have_cmd javac || have_cmd apksigner || echo apksigner
   [ "$1" != test ] || return 0
+  case $1 in
+  portable-arm64) have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu ;;
+  portable-armhf) have_cmd arm-linux-gnueabihf-g++ || echo g++-arm-linux-gnueabihf ;;
+  portable-i386) have_cmd i686-linux-gnu-g++ || echo g++-i686-linux-gnu ;;
+  esac
+  case $1 in
+  portable-arm*) have_cmd qemu-arm || echo qemu-user ;;
+  esac
+  [ "${1#portable-}" = "$1" ] || return 0
   have_cmd aarch64-linux-gnu-g++ || echo g++-aarch64-linux-gnu
   have_cmd x86_64-w64-mingw32-g++-posix || echo g++-mingw-w64-x86-64-posix
   have_cmd qemu-aarch64 || echo qemu-user

@@ -6,13 +6,14 @@
 # of core or synchronization validation fails the test. A driver that is not there skips the test.
 # A GoogleTest program fails if its filter matches nothing or if one of its tests skips itself, which would be seen nowhere: what
 # may be skipped gets a line of its own, with SKIP_REGULAR_EXPRESSION (cli.terminal).
-# Defaults: lavapipe, no mask, no profile, labels "slow", 600 seconds. The label gpu is added.
+# Built for another processor or system, the program runs in the emulator, on the drivers of LAPILLI_LAB_ROOT.
+# Defaults: lavapipe, no mask, no profile, labels "slow", 900 seconds. The label gpu is added.
 function(lapilli_gpu_test name)
   cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
   if(NOT t_COMMAND OR t_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lapilli_gpu_test(${name}): COMMAND is missing, or what is this: ${t_UNPARSED_ARGUMENTS}")
   endif()
-  foreach(default "DRIVERS lavapipe" "MASKS -" "PROFILES -" "LABELS slow" "TIMEOUT 600")
+  foreach(default "DRIVERS lavapipe" "MASKS -" "PROFILES -" "LABELS slow" "TIMEOUT 900")
     separate_arguments(default)
     list(POP_FRONT default variable)
     if(NOT t_${variable})
@@ -26,7 +27,7 @@ function(lapilli_gpu_test name)
         set_property(GLOBAL APPEND PROPERTY LAPILLI_PROGRAMS_${kind} ${program})
       endif()
     endforeach()
-    set(program $<TARGET_FILE:${program}>)
+    set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${program}>)
   endif()
   foreach(driver IN LISTS t_DRIVERS)
     foreach(profile IN LISTS t_PROFILES)
@@ -49,7 +50,7 @@ function(lapilli_gpu_test name)
           COMMAND ${PROJECT_SOURCE_DIR}/tests/lab/run ${options} ${program} ${t_COMMAND})
         set_tests_properties(${test} PROPERTIES LABELS "${t_LABELS};gpu" TIMEOUT ${t_TIMEOUT} SKIP_RETURN_CODE 77
           FAIL_REGULAR_EXPRESSION "Running 0 tests;\\[  SKIPPED \\]"
-          ENVIRONMENT "LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER}" RUN_SERIAL ${t_RUN_SERIAL})
+          ENVIRONMENT "LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER};LAPILLI_LAB_ROOT=${LAPILLI_LAB_ROOT}" RUN_SERIAL ${t_RUN_SERIAL})
       endforeach()
     endforeach()
   endforeach()

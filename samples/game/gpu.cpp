@@ -61,7 +61,7 @@ void Gpu::ask_lapilli() {
     needs_ = {};
     return;
   }
-  for (size_t i = 0; i < needs_.extension_count; ++i) extensions_.push_back(needs_.extensions[i]);
+  for (size_t i = 0; i < needs_.extension_count; ++i) extensions_.emplace_back(needs_.extensions[i]);
 }
 
 namespace {
@@ -110,7 +110,7 @@ struct Features {
 
 void Gpu::create_device() {
   ask_lapilli();
-  if (surface) extensions_.push_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
+  if (surface) extensions_.emplace_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
   for (const std::string& extension : extensions_) extension_names_.push_back(extension.c_str());
   const Features features(needs_);
   const float priority = 1;

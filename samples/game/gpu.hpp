@@ -19,8 +19,8 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   // The first device, or number `index` if that is not below 0, with a queue family that draws, computes, and can show
-  // pictures on `surface` unless that is null. The surface is the Gpu's from now on.
-  void make_device(VkSurfaceKHR surface, int index);
+  // pictures on `shown_on` unless that is null. The surface is the Gpu's from now on.
+  void make_device(VkSurfaceKHR shown_on, int index);
 
   // The device as Lapilli wants it described, without a way for work to reach it.
   lapilli_host_device describe() const;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "arguments.hpp"
 #include "files.hpp"
 #include "options.hpp"
 #include "overlay.hpp"
@@ -232,7 +233,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return game::run({argv + 1, argv + argc});
+    return game::run(game::utf8_arguments(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sample_game: %s\n", error.what());
     return 1;

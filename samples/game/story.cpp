@@ -53,7 +53,7 @@ void Story::next_line() {
 }
 
 void Story::next_scene() {
-  log_.push_back("(skipped)");
+  log_.emplace_back("(skipped)");
   skipping_ = asked_ = false;
   held_ = 0;
   line_ = 0;

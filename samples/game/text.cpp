@@ -85,10 +85,10 @@ void Font::draw(std::vector<Quad>& quads, const std::string& text, Place place, 
                        y,
                        x + (g.xoff2 - g.xoff) * place.scale,
                        y + (g.yoff2 - g.yoff) * place.scale,
-                       g.x0 * kTexel,
-                       g.y0 * kTexel,
-                       g.x1 * kTexel,
-                       g.y1 * kTexel,
+                       static_cast<float>(g.x0) * kTexel,
+                       static_cast<float>(g.y0) * kTexel,
+                       static_cast<float>(g.x1) * kTexel,
+                       static_cast<float>(g.y1) * kTexel,
                        {ink.red, ink.green, ink.blue, ink.opacity}});
     }
     place.x += g.xadvance * place.scale;

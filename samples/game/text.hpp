@@ -40,7 +40,7 @@ class Font {
   float width(const std::string& text, float scale = 1) const;
   void draw(std::vector<Quad>& quads, const std::string& text, Place place, Ink ink) const;
   // Cut at spaces so that no line is wider, but for one that is a single word.
-  std::vector<std::string> wrap(const std::string& text, float width) const;
+  std::vector<std::string> wrap(const std::string& text, float limit) const;
 
  private:
   struct Glyphs;

@@ -15,7 +15,14 @@
 #endif
 
 // Of lapilli.h; there if the program was compiled with a package that says where its models are.
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(__APPLE__)
+// There nothing is linked that is defined nowhere: an empty one, in whose place the program's own is taken.
+extern "C" {
+extern __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
+const char lapilli_package_models[] = "";
+}
+#define LAPILLI_PACKAGE_MODELS lapilli_package_models
+#elif defined(__GNUC__) && !defined(_WIN32)
 extern "C" __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
 #define LAPILLI_PACKAGE_MODELS lapilli_package_models
 #else
@@ -74,7 +81,7 @@ std::string find_models_folder(const char* wanted, std::string& looked_at) {
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
-  if (const char* package = LAPILLI_PACKAGE_MODELS) {
+  if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package) {
     const std::string directory = normal_path(package);
     if (file_is_named(directory + "/" + wanted)) return directory;
     looked_at += (looked_at.empty() ? "" : " and in ") + directory;

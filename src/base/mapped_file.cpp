@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/path.hpp"
@@ -51,6 +53,15 @@ Status check_kind(const std::string& path) {
   return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(error));
 }
 
+// Where addresses have 32 bits, a file can be larger than what they reach.
+Status check_size(const std::string& path, uint64_t bytes) {
+  if (bytes <= std::numeric_limits<size_t>::max() / 2) return {};
+  return fail(ErrorCode::out_of_memory,
+              "%s has %llu bytes, more than a 32-bit program can map; use a 64-bit build, or give the model's files as "
+              "descriptors or functions, which are read in parts",
+              path.c_str(), static_cast<unsigned long long>(bytes));
+}
+
 // What Git leaves in the place of large files that were not fetched.
 Status check_content(const std::string& path, std::span<const std::byte> bytes) {
   constexpr std::string_view kPointer = "version https://git-lfs";
@@ -70,6 +81,10 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (::fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     ::close(fd);
     return fail(ErrorCode::not_found, "%s is not a regular file", path.c_str());
+  }
+  if (auto fits = check_size(path, static_cast<uint64_t>(st.st_size)); !fits) {
+    ::close(fd);
+    return std::move(fits).error();
   }
   auto m = std::make_shared<Mapping>();
   m->path = path;
@@ -100,7 +115,9 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   if (!file) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
   auto m = std::make_shared<Mapping>();
   m->path = path;
-  m->owned.resize(static_cast<size_t>(file_size(path)));
+  const uint64_t bytes = file_size(path);
+  LAPILLI_CHECK(check_size(path, bytes));
+  m->owned.resize(static_cast<size_t>(bytes));
   if (std::fread(m->owned.data(), 1, m->owned.size(), file.get()) != m->owned.size()) {
     return fail(ErrorCode::not_found, "cannot read %s", path.c_str());
   }

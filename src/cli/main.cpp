@@ -187,6 +187,8 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
 
 int run(std::vector<std::string> arguments) {
   CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
+  // On Windows CLI11 takes what begins with / for an option; here it is a text or a file, as elsewhere.
+  app.allow_windows_style_options(false);
   Context context;
   add_commands(app, context);
   // CLI11 would give what is behind "--" to the main command.

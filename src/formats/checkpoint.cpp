@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -60,7 +61,9 @@ Result<std::vector<T>> convert(const StoredTensor& t, Convert value) {
   LAPILLI_TRY(const auto stored, load_bytes(t));
   std::vector<T> out;
   try {
-    out.resize(t.elements());
+    // Where addresses have 32 bits, strides of 0 can make more elements than those count.
+    if (t.elements() > out.max_size()) throw std::bad_alloc();
+    out.resize(static_cast<size_t>(t.elements()));
   } catch (const std::exception&) {
     return fail(ErrorCode::out_of_memory, "not enough memory for the values of %s", t.describe().c_str());
   }

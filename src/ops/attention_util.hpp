@@ -74,6 +74,10 @@ struct HostQuery {
   Bias bias;
   double *context, *weights;
 };
+// Clang deduces an aggregate's types without this since version 17 only.
+template <class SlotOf, class Allowed, class Bias>
+HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
+    -> HostQuery<SlotOf, Allowed, Bias>;
 template <class SlotOf, class Allowed, class Bias>
 void attend(const KvShape& kv, const std::vector<double>& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
   const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;

@@ -27,7 +27,7 @@ Result<std::unique_ptr<UploadArea>> UploadArea::create(const Session& session, s
 std::span<uint32_t> UploadArea::words(StateKind kind) {
   const auto it = places_.find(kind);
   if (it == places_.end() || !buffer_.mapped()) return {};
-  return {reinterpret_cast<uint32_t*>(buffer_.mapped() + it->second.first), it->second.second / 4};
+  return {reinterpret_cast<uint32_t*>(buffer_.mapped() + it->second.first), static_cast<size_t>(it->second.second / 4)};
 }
 
 Status UploadArea::flush() const { return buffer_.flush(0, buffer_.size()); }

@@ -47,7 +47,7 @@ struct Capabilities {
   bool storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
   bool memory_budget = false;
   bool indirect_dispatch = true;  // off: full grids, kernels return early
-  bool unified_memory = false;    // device memory is host-visible: written directly, no staging
+  bool unified_memory = false;    // the host sees memory of the main heap: what both use is written in place
   bool timestamps = false;
   float timestamp_period = 0;  // nanoseconds a tick
 

@@ -57,7 +57,7 @@ Status Handover::hand(HostSubmission* submission) {
 
 bool Handover::holds(Ticket ticket) const {
   const std::lock_guard lock(mutex_);
-  return held_.count(ticket) != 0;
+  return held_.contains(ticket);
 }
 
 void Handover::tell(Ticket ticket, VkResult result) {
@@ -77,7 +77,7 @@ Ticket Handover::settled() const {
 
 Ticket Handover::skip_failed(Ticket ticket) const {
   const std::lock_guard lock(mutex_);
-  while (ticket < settled_locked() && failed_.count(ticket + 1)) ++ticket;
+  while (ticket < settled_locked() && failed_.contains(ticket + 1)) ++ticket;
   return ticket;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "vulkan/context.hpp"
@@ -44,7 +45,10 @@ class PipelineStore {
     uint64_t a = 0, b = 0;
     size_t words = 0;
     std::vector<uint32_t> constants;
-    auto operator<=>(const Key&) const = default;
+    // Not <=>, which libc++ gives vectors since version 17 only.
+    bool operator<(const Key& o) const {
+      return std::tie(a, b, words, constants) < std::tie(o.a, o.b, o.words, o.constants);
+    }
   };
   // Neither: a thread is making it.
   struct Entry {

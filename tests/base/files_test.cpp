@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/path.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -197,6 +198,45 @@ TEST(FileParts, WhatIsNotThere) {
   ::close(fd);
   EXPECT_EQ(code(in_descriptor(name, fd, 0, 9)), ErrorCode::invalid_argument);
   for (const int each : {directory, pipes[0], pipes[1]}) ::close(each);
+}
+
+// Holes take no room on the disk, and what is mapped takes memory as it is read only.
+TEST(LargeFiles, AreMappedWhereAddressesReachThem) {
+  const TempDirectory directory;
+  const std::string path = directory.write("large", "begin");
+  constexpr uint64_t kBytes = uint64_t{5} << 30;
+  ASSERT_TRUE(resize_file(path, kBytes));
+  const auto file = File::open(FileName(path));
+  if (sizeof(size_t) == 4) {
+    ASSERT_FALSE(file.ok());
+    EXPECT_THAT(file.error().message, HasSubstr("5368709120 bytes, more than a 32-bit program can map"));
+    return;
+  }
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->size(), kBytes);
+  std::byte last{1};
+  EXPECT_TRUE(file->read(kBytes - 1, {&last, 1}).ok());
+  EXPECT_EQ(last, std::byte{0});
+}
+
+// Read in parts, a file of any size is good everywhere.
+TEST(LargeFiles, AreReadThroughADescriptor) {
+  const TempDirectory directory;
+  const std::string path = directory.write("large", "begin");
+  constexpr uint64_t kBytes = uint64_t{5} << 30;
+  ASSERT_TRUE(resize_file(path, kBytes));
+  const int descriptor = ::open(path.c_str(), O_RDONLY);
+  ASSERT_GE(descriptor, 0);
+  auto source = make_file_parts({in_descriptor("large", descriptor, 0, kBytes)});
+  ASSERT_TRUE(source.ok()) << source.error().message;
+  const Files files(std::move(*source), "");
+  const auto file = File::open(files / "large");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(file->size(), kBytes);
+  std::byte last{1};
+  EXPECT_TRUE(file->read(kBytes - 1, {&last, 1}).ok());
+  EXPECT_EQ(last, std::byte{0});
+  ::close(descriptor);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/files.hpp"
 #include "support/temp_directory.hpp"
 #include "vulkan/capabilities_json.hpp"
 #include "vulkan/mask.hpp"
@@ -216,6 +219,36 @@ TEST(CapabilitiesMask, FileIsIntersected) {
   c = apply_mask(desktop(), path);
   ASSERT_FALSE(c.ok());
   EXPECT_NE(c.error().message.find(path), std::string::npos);
+}
+
+// The devices of the lab's masks: whole, so that a mask clears nothing that the device has, and above the floor.
+TEST(CapabilitiesMask, TheLabsDevicesAreWhole) {
+  size_t devices = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(LAPILLI_SOURCE_DIR "/tests/lab/masks")) {
+    const std::string path = entry.path().string();
+    SCOPED_TRACE(path);
+    auto text = read_text_file(path, 1 << 20);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    auto device = capabilities_from_json(*text);
+    ASSERT_TRUE(device.ok()) << device.error().message;
+    EXPECT_EQ(vulkan::missing_floor(*device), "");
+    auto masked = apply_mask(*device, path);
+    ASSERT_TRUE(masked.ok()) << masked.error().message;
+    masked->masks.clear();
+    EXPECT_EQ(*masked, *device);
+    ++devices;
+  }
+  EXPECT_GE(devices, 4u);
+}
+
+// Apple's subgroups have 32 lanes, but MoltenVK says 4 to 32 and lets nobody choose.
+TEST(CapabilitiesMask, MoltenVkTakesWhatTheDeviceCannotDo) {
+  auto c = apply_mask(desktop(), LAPILLI_SOURCE_DIR "/tests/lab/masks/moltenvk-m1.json");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->max_storage_buffers, 31u);
+  EXPECT_EQ(c->shared_memory, 32768u);
+  EXPECT_FALSE(c->subgroup_size_control);
+  EXPECT_FALSE(c->integer_dot);
 }
 
 TEST(CapabilitiesFloor, WhatIsMissingIsNamed) {

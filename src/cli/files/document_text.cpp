@@ -35,7 +35,8 @@ std::string DocumentText::render(const std::vector<SavedSegment>& translations, 
     given[i].text = known ? translations[i].text : text(i);
     if (!known) continue;
     for (const SavedSegment::Link& l : translations[i].links)
-      given[i].links.push_back({l.source_begin, l.source_end, l.target_begin, l.target_end, l.weight});
+      given[i].links.push_back({static_cast<size_t>(l.source_begin), static_cast<size_t>(l.source_end),
+                                static_cast<size_t>(l.target_begin), static_cast<size_t>(l.target_end), l.weight});
   }
   auto rendered = content_->document->render(given);
   if (!rendered) return rendered.error().message;

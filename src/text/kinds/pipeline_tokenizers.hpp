@@ -9,19 +9,19 @@
 namespace lapilli {
 
 // tokenizer.json as it stands, with the special tokens that tokenizer_config.json adds.
-Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from);
 // tokenizer.json alone.
-Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_literal_tokenizer(const Files& from);
 // Byte-level BPE: vocab.json and merges.txt, or the same from tokenizer.json. GPT-2 and OPT; RoBERTa, BART and LED;
 // Blenderbot.
-Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const Files& files);
-Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const Files& files);
-Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const Files& files);
-Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_gpt2_tokenizer(const Files& from);
+Result<std::unique_ptr<Tokenizer>> load_roberta_tokenizer(const Files& from);
+Result<std::unique_ptr<Tokenizer>> load_blenderbot_tokenizer(const Files& from);
+Result<std::unique_ptr<Tokenizer>> load_whisper_tokenizer(const Files& from);
 // BPE with an end-of-word mark, lower case.
-Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_openai_gpt_tokenizer(const Files& from);
 // WordPiece: vocab.txt or tokenizer.json; prophetnet.tokenizer.
-Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const Files& files);
-Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const Files& files);
+Result<std::unique_ptr<Tokenizer>> load_bert_tokenizer(const Files& from);
+Result<std::unique_ptr<Tokenizer>> load_prophetnet_tokenizer(const Files& from);
 
 }  // namespace lapilli

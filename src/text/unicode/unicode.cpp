@@ -1,6 +1,7 @@
 #include "text/unicode/unicode.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #if LAPILLI_HAVE_UTF8PROC
 #include <utf8proc.h>
@@ -91,7 +92,8 @@ void compose(std::vector<SourcedCharacter>& text) {
   size_t starter = none;
   int last_class = 0;  // of what stands between the starter and here; 0: nothing does
   size_t size = 0;
-  for (const SourcedCharacter& c : std::vector<SourcedCharacter>(std::move(text))) {
+  const std::vector<SourcedCharacter> all = std::exchange(text, {});
+  for (const SourcedCharacter& c : all) {
     const int own = c.character < 0x300 ? 0 : combining_class(c.character);
     const bool adjacent = starter != none && starter + 1 == size;
     if (starter != none && (adjacent || (last_class != 0 && last_class < own))) {

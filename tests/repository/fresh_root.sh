@@ -1,0 +1,36 @@
+# Sourced by root-test and deb-root-test, which stand in the repository's root: a fresh Debian that has nothing but its base,
+# in $root, until they end. As root, and with debootstrap: else, and where nothing can be fetched, they end with 77.
+
+skip() { echo "SKIP: $*" && exit 77; }
+
+leave_root() {
+  for place in $mounted; do umount -l "$root/$place" || :; done
+  rm -rf --one-file-system "$root"
+}
+
+# fresh_root RELEASE: bookworm, trixie.
+fresh_root() {
+  [ "$(id -u)" -eq 0 ] || skip "not root"
+  command -v debootstrap >/dev/null || skip "no debootstrap"
+  command -v apt-get >/dev/null || skip "no apt, whose mirror is asked"
+  mirror=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | grep -v security | head -n 1)
+  [ "$mirror" ] || skip "apt knows no mirror"
+  root=$(mktemp -d)
+  mounted=
+  trap leave_root EXIT
+  trap 'exit 1' HUP INT TERM
+  debootstrap --variant=minbase "$1" "$root" "$mirror" >"$root.log" 2>&1 ||
+    { tail -n 3 "$root.log" && rm -f "$root.log" && skip "debootstrap could not make a root of $1"; }
+  rm -f "$root.log"
+  for place in proc sys dev; do
+    mount --rbind "/$place" "$root/$place" && mounted="$place $mounted"
+    mount --make-rslave "$root/$place" # what is unmounted here stays where it came from
+  done
+  # However the machine reaches its mirror, the root does so.
+  cp /etc/resolv.conf "$root/etc/" 2>/dev/null || :
+  cp /etc/apt/apt.conf.d/*proxy* "$root/etc/apt/apt.conf.d/" 2>/dev/null || :
+}
+
+inside() {
+  chroot "$root" /usr/bin/env -i DEBIAN_FRONTEND=noninteractive HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
+}
