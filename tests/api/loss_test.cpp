@@ -627,15 +627,123 @@ class ApiLossDeviceFiles : public ApiLossDevice {
 TEST_F(ApiLossDeviceFiles, ThatStayAreReadAgain) { run(1, LAPILLI_OK); }
 TEST_F(ApiLossDeviceFiles, ThatMayBeGoneAreNotTouched) { run(0, LAPILLI_DEVICE_LOST); }
 
-TEST_F(ApiLossDeviceFiles, ReservedIsZero) {
+// Functions of a host whose nth call of a file goes wrong, counted from when it is told so.
+struct FailingFiles {
+  enum class Wrong { fails, is_short, lies };
+  Wrong wrong = Wrong::fails;
+  uint64_t calls = 0, wrong_at = 0, opened = 0, closed = 0;
+  std::map<std::string, std::string> files;
+
+  bool goes_wrong() { return ++calls == wrong_at; }
+  lapilli_status open(const char* name, lapilli_file* file) {
+    const auto found = files.find(name);
+    const bool bad = goes_wrong();
+    if (bad && wrong == Wrong::fails) return LAPILLI_TIMEOUT;
+    if (found == files.end()) return LAPILLI_NOT_FOUND;
+    file->handle = &found->second;
+    file->size = found->second.size();
+    if (bad) file->size = wrong == Wrong::is_short ? file->size / 2 : uint64_t{1} << 62;
+    ++opened;
+    return LAPILLI_OK;
+  }
+  lapilli_status read(void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
+    const std::string& content = *static_cast<std::string*>(handle);
+    const uint64_t there = offset < content.size() ? std::min<uint64_t>(bytes, content.size() - offset) : 0;
+    std::copy_n(content.data() + (there ? offset : 0), there, static_cast<char*>(to));
+    *done = there;
+    if (!goes_wrong()) return LAPILLI_OK;
+    if (wrong == Wrong::fails) return LAPILLI_TIMEOUT;
+    *done = wrong == Wrong::is_short ? bytes / 2 : ~uint64_t{0};
+    return LAPILLI_OK;
+  }
+  lapilli_files functions() {
+    lapilli_files f{};
+    f.struct_size = sizeof f;
+    f.user = this;
+    f.open = [](void* user, const char* name, lapilli_file* file) {
+      return static_cast<FailingFiles*>(user)->open(name, file);
+    };
+    f.read = [](void* user, void* handle, uint64_t offset, void* to, uint64_t bytes, uint64_t* done) {
+      return static_cast<FailingFiles*>(user)->read(handle, offset, to, bytes, done);
+    };
+    f.close = [](void* user, void*) { ++static_cast<FailingFiles*>(user)->closed; };
+    return f;
+  }
+};
+
+void read_files(FailingFiles& host) {
+  for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
+    std::ifstream from(std::string(kTiny) + "/" + name, std::ios::binary);
+    host.files[name].assign(std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>());
+  }
+}
+
+// A job of a model from these files, whose device is lost behind its second id; the nth call of the load that follows
+// goes wrong. The job ends with it, and says so; what it told is gone on with by another model. `want`: undisturbed.
+enum class Ended { well, in_an_error };
+void lose_and_load(FailingFiles& host, uint64_t nth, const std::string& want, Ended& ended) {
+  const lapilli_files functions = host.functions();
+  lapilli_model_options options = lapilli_default_model_options();
+  options.files = &functions;
+  options.files_stay = 1;
+  host.wrong_at = 0;
   auto device = open_device();
   ASSERT_TRUE(device.ok()) << device.error().message;
-  lapilli_model_options options = lapilli_default_model_options();
-  options.reserved = 1;
   lapilli_model* loaded = nullptr;
-  EXPECT_EQ(lapilli_model_load_with(device->get(), kTiny, &options, &loaded), LAPILLI_UNSUPPORTED);
-  EXPECT_THAT(lapilli_last_error(), HasSubstr("reserved is 1"));
+  ASSERT_EQ(lapilli_model_load_with(device->get(), nullptr, &options, &loaded), LAPILLI_OK) << lapilli_last_error();
+  Begun b;
+  b.model.reset(loaded);
+  b.job = start(b.model, 1);
+  go_on_until_told(b, 2);
+  host.calls = 0;
+  host.wrong_at = nth;
+  lose_now();
+  end(b);
+  lapilli_result* result = nullptr;
+  ended = lapilli_job_take(b.job.get(), &result) == LAPILLI_OK ? Ended::well : Ended::in_an_error;
+  const ResultHandle taken(result);
+  if (ended == Ended::well) {
+    EXPECT_EQ(said(result, kSources.size()), want);
+    return;
+  }
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("loading the model again"));
+  const ModelHandle same = load(*device);
+  ASSERT_EQ(lapilli_job_resume(b.job.get(), same.get()), LAPILLI_OK) << lapilli_last_error();
+  end(b);
+  const ResultHandle resumed = take(b.job);
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(said(resumed.get(), kSources.size()), want);
 }
+
+// Until no call is left to go wrong.
+void fail_each_file_call(FailingFiles::Wrong wrong) {
+  FailingFiles host;
+  host.wrong = wrong;
+  read_files(host);
+  const Outcome want = attempt(1);
+  ASSERT_EQ(want.status, LAPILLI_OK) << want.message;
+  uint64_t failed = 0;
+  for (uint64_t nth = 1;; ++nth) {
+    ASSERT_LT(nth, 500u);
+    SCOPED_TRACE(nth);
+    counting::reset();
+    Ended ended{};
+    ASSERT_NO_FATAL_FAILURE(lose_and_load(host, nth, want.said, ended));
+    EXPECT_EQ(host.opened, host.closed);
+    ASSERT_EQ(alive(), "");
+    if (host.calls < nth) {
+      EXPECT_EQ(ended, Ended::well) << "and no call went wrong";
+      break;
+    }
+    // What the model can do without, or of which the rest is not read, does not matter.
+    failed += ended == Ended::in_an_error;
+  }
+  EXPECT_GT(failed, 3u);
+}
+
+TEST_F(ApiLossDeviceFiles, EachCallOfTheSecondLoadFails) { fail_each_file_call(FailingFiles::Wrong::fails); }
+TEST_F(ApiLossDeviceFiles, EachCallOfTheSecondLoadIsShort) { fail_each_file_call(FailingFiles::Wrong::is_short); }
+TEST_F(ApiLossDeviceFiles, EachCallOfTheSecondLoadLies) { fail_each_file_call(FailingFiles::Wrong::lies); }
 
 TEST(ApiLoss, ArgumentsOfResume) {
   EXPECT_EQ(lapilli_job_resume(nullptr, nullptr), LAPILLI_INVALID_ARGUMENT);

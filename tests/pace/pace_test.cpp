@@ -78,7 +78,7 @@ class DevicePace : public testing::TestWithParam<const char*> {
     LAPILLI_ASSERT_VALUE(model_, Model::random(device_, GetParam(), 0));
   }
   // Kernels are proven before the frames begin, as an app that has frames to keep does.
-  void prepare() { LAPILLI_ASSERT_OK(model_->workspaces().plans().prepare(plain_key(4, 1, 32, 64))); }
+  void prepare() { LAPILLI_ASSERT_OK(model_->workspaces().plans().plans(plain_key(4, 1, 32, 64))); }
   // One job to its end, a frame after the other; how many frames it took.
   void run_frames(uint32_t& frames, uint32_t most) {
     LAPILLI_ASSERT_VALUE(auto job, Job::start(model_, translation(24)));
@@ -172,6 +172,8 @@ INSTANTIATE_TEST_SUITE_P(Small, DevicePace, testing::Values("small"));
 INSTANTIATE_TEST_SUITE_P(Base, DevicePace, testing::Values("transformer-base"));
 INSTANTIATE_TEST_SUITE_P(Nllb, DevicePace, testing::Values(kNllb));
 INSTANTIATE_TEST_SUITE_P(Small, DevicePaceSlow, testing::Values("small"));
+INSTANTIATE_TEST_SUITE_P(Base, DevicePaceSlow, testing::Values("transformer-base"));
+INSTANTIATE_TEST_SUITE_P(Nllb, DevicePaceSlow, testing::Values(kNllb));
 
 }  // namespace
 }  // namespace lapilli

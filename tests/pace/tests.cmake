@@ -7,10 +7,11 @@ lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PR
   LABELS slow)
 lapilli_gpu_test(pace.fast COMMAND test_pace --gtest_filter=Small/DevicePace.No*:Base/DevicePace.No* PROFILES "pace=300,type=discrete"
   LABELS slow)
-lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=6${phone}" LABELS slow TIMEOUT 1200)
+lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=6${phone}" "pace=20${phone}"
+  "pace=300,type=discrete" LABELS slow TIMEOUT 1800)
 # All of it, 10,000 frames too, and frames of a fast device, which hold many steps each: an hour, so not in CI.
 lapilli_gpu_test(frames.all COMMAND test_pace PROFILES "pace=6${phone}" "pace=20${phone}" "pace=300,type=discrete"
-  LABELS slow TIMEOUT 3600)
+  LABELS long TIMEOUT 3600)
 target_include_directories(test_pace SYSTEM PRIVATE ${VULKAN_HEADERS_DIR})
 add_dependencies(test_pace lab_device)
 # Ids do not depend on how long anything takes.

@@ -22,6 +22,10 @@ namespace lapilli::lab {
 namespace {
 
 constexpr const char* kLayerName = "VK_LAYER_LAPILLI_lab_device";
+constexpr const char* kSubset = "VK_KHR_portability_subset";
+
+// portability=1: the device offers kSubset, as MoltenVK does. The driver below has never heard of it.
+bool offers_subset() { return Config::get().number("portability") != 0; }
 
 // The next layer's or the driver's functions: those that we stand in front of.
 #define INSTANCE_FUNCTIONS(X, X2)             \
@@ -188,6 +192,12 @@ VKAPI_ATTR VkResult VKAPI_CALL EnumerateDeviceExtensionProperties(VkPhysicalDevi
   result = instance.EnumerateDeviceExtensionProperties(p, nullptr, &n, shown.data());
   if (result < 0) return result;
   std::erase_if(shown, [](const auto& e) { return Config::get().extension_hidden(e.extensionName); });
+  if (offers_subset()) {
+    VkExtensionProperties subset{};
+    std::snprintf(subset.extensionName, sizeof subset.extensionName, "%s", kSubset);
+    subset.specVersion = 1;
+    shown.push_back(subset);
+  }
   const auto total = static_cast<uint32_t>(shown.size());
   if (!out) {
     *count = total;
@@ -511,6 +521,23 @@ VKAPI_ATTR void VKAPI_CALL DestroyInstance(VkInstance h, const VkAllocationCallb
   state().instances.erase(key);
 }
 
+// What the driver below is asked for: all that is enabled, but what it does not know.
+struct AskedOfDriver {
+  std::vector<const char*> names;
+  VkDeviceCreateInfo info;
+  bool subset_enabled = false;
+
+  explicit AskedOfDriver(const VkDeviceCreateInfo& asked) : info(asked) {
+    for (const char* name : std::span(asked.ppEnabledExtensionNames, asked.enabledExtensionCount)) {
+      const bool subset = offers_subset() && std::strcmp(name, kSubset) == 0;
+      subset_enabled |= subset;
+      if (!subset) names.push_back(name);
+    }
+    info.enabledExtensionCount = static_cast<uint32_t>(names.size());
+    info.ppEnabledExtensionNames = names.data();
+  }
+};
+
 VKAPI_ATTR VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physical, const VkDeviceCreateInfo* info,
                                             const VkAllocationCallbacks* callbacks, VkDevice* out) {
   VkResult result;
@@ -522,6 +549,11 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physical, const VkD
     std::fprintf(stderr, "lab: %s was enabled, but is not offered\n", info->ppEnabledExtensionNames[i]);
     return VK_ERROR_EXTENSION_NOT_PRESENT;
   }
+  const AskedOfDriver driver(*info);
+  if (offers_subset() && !driver.subset_enabled) {
+    std::fprintf(stderr, "lab: %s is offered and was not enabled\n", kSubset);
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
   const int refused = first_refused_feature(*info);
   if (refused >= 0) {
     std::fprintf(stderr, "lab: a feature that is off was enabled (structure type %d)\n", refused);
@@ -532,7 +564,7 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physical, const VkD
   link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   const auto create =
       reinterpret_cast<PFN_vkCreateDevice>(get_instance(instance_of(physical).handle, "vkCreateDevice"));
-  result = create(physical, info, callbacks, out);
+  result = create(physical, &driver.info, callbacks, out);
   if (result != VK_SUCCESS) return result;
   Device device;
   device.handle = *out;

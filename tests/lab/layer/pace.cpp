@@ -1,7 +1,8 @@
 // A device of a given speed by a virtual clock. In the mode "times" (the default) what works on large buffers is not
 // run at all, so that the memory of large models is never touched; the small kernels that keep a search going do run.
 // The layer says itself what a dispatch takes: by the bytes of its descriptors and its groups, times a factor of 0.3 to
-// 3 that goes by the words of its shader and that nobody above knows of.
+// 3 that goes by the words of its shader and that nobody above knows of. Of a table that rows are gathered from only so
+// much counts.
 #include "pace.hpp"
 
 #include <algorithm>
@@ -10,18 +11,21 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "config.hpp"
+#include "gathers.hpp"
 
 namespace lapilli::lab {
 namespace {
 
 // What is larger is not run: a dispatch by its largest descriptor; copies and fills of whole models.
 constexpr VkDeviceSize kLargeBytes = 1 << 20, kLargeTransfer = 8 << 20, kLargeBuffer = 12 << 20;
-constexpr double kLaunchNs = 5000;    // of each dispatch, at 20 GB/s
+constexpr double kLaunchNs = 5000;  // of each dispatch, at 20 GB/s
+constexpr VkDeviceSize kGatheredBytes = 16 << 20;
 constexpr double kGroupBytes = 4096;  // the work of one group takes as long as so many bytes
 
 struct Operation {
@@ -37,6 +41,10 @@ struct Commands {
   std::vector<Operation> operations;
   Bound bound;
 };
+struct Shader {
+  double factor = 1;
+  std::set<uint32_t> gathered;  // bindings
+};
 struct Completion {
   uint64_t value;
   double end_ns;
@@ -47,8 +55,8 @@ struct World {
   std::map<std::string, PFN_vkVoidFunction> next;
   std::unordered_map<VkBuffer, VkDeviceSize> buffers;
   std::unordered_map<VkDeviceMemory, char*> mapped;
-  std::unordered_map<VkShaderModule, double> module_factors;
-  std::unordered_map<VkPipeline, double> factors;
+  std::unordered_map<VkShaderModule, Shader> modules;
+  std::unordered_map<VkPipeline, Shader> shaders;
   std::unordered_map<VkDescriptorSet, std::map<uint32_t, VkDeviceSize>> sets;
   std::unordered_map<VkCommandBuffer, Commands> commands;
   std::map<std::pair<VkQueryPool, uint32_t>, double> timestamps;
@@ -132,7 +140,8 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateShaderModule(VkDevice d, const VkShaderModu
                                                   const VkAllocationCallbacks* c, VkShaderModule* out) {
   const VkResult r = NEXT(CreateShaderModule)(d, info, c, out);
   const Lock lock(world().mutex);
-  if (r == VK_SUCCESS) world().module_factors[*out] = factor_of(info->pCode, info->codeSize / 4);
+  const size_t words = info->codeSize / 4;
+  if (r == VK_SUCCESS) world().modules[*out] = {factor_of(info->pCode, words), gathered_bindings(info->pCode, words)};
   return r;
 }
 
@@ -142,7 +151,7 @@ VKAPI_ATTR VkResult VKAPI_CALL CreateComputePipelines(VkDevice d, VkPipelineCach
   const VkResult r = NEXT(CreateComputePipelines)(d, cache, count, infos, c, out);
   const Lock lock(world().mutex);
   for (uint32_t i = 0; i < count; ++i)
-    if (out[i]) world().factors[out[i]] = world().module_factors[infos[i].stage.module];
+    if (out[i]) world().shaders[out[i]] = world().modules[infos[i].stage.module];
   return r;
 }
 
@@ -224,9 +233,10 @@ bool note_dispatch(VkCommandBuffer c, double groups) {
   {
     const Lock lock(world().mutex);
     const Bound& bound = world().commands[c].bound;
-    factor = world().factors[bound.pipeline];
+    const Shader& shader = world().shaders[bound.pipeline];
+    factor = shader.factor;
     for (const auto& [binding, range] : world().sets[bound.set]) {
-      bytes += static_cast<double>(range);
+      bytes += static_cast<double>(shader.gathered.contains(binding) ? std::min(range, kGatheredBytes) : range);
       large = large || range > kLargeBytes;
     }
   }
@@ -312,6 +322,21 @@ VKAPI_ATTR VkResult VKAPI_CALL QueueSubmit(VkQueue q, uint32_t count, const VkSu
   return NEXT(QueueSubmit)(q, count, submits, fence);
 }
 
+// Of what was submitted in order, values and ends both rise: they are found by halves, since a test's submissions are
+// tens of thousands and every frame asks.
+using Completions = std::vector<Completion>;
+uint64_t value_at(const Completions& all, double now_ns) {
+  const auto later =
+      std::upper_bound(all.begin(), all.end(), now_ns, [](double now, const Completion& c) { return now < c.end_ns; });
+  return later == all.begin() ? 0 : std::prev(later)->value;
+}
+// Null: nothing that was submitted reaches the value.
+const Completion* reaching(const Completions& all, uint64_t value) {
+  const auto at = std::lower_bound(all.begin(), all.end(), value,
+                                   [](const Completion& c, uint64_t wanted) { return c.value < wanted; });
+  return at == all.end() ? nullptr : &*at;
+}
+
 // The real device, which is at work on little, is waited for: what is seen when goes by the virtual clock alone.
 VkResult wait_really(VkDevice d, VkSemaphore semaphore, uint64_t value) {
   VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
@@ -322,11 +347,9 @@ VkResult wait_really(VkDevice d, VkSemaphore semaphore, uint64_t value) {
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL GetSemaphoreCounterValue(VkDevice d, VkSemaphore semaphore, uint64_t* value) {
-  *value = 0;
   {
     const Lock lock(world().mutex);
-    for (const Completion& c : world().completions[semaphore])
-      if (c.end_ns <= world().now_ns) *value = std::max(*value, c.value);
+    *value = value_at(world().completions[semaphore], world().now_ns);
   }
   return *value == 0 ? VK_SUCCESS : wait_really(d, semaphore, *value);
 }
@@ -337,11 +360,9 @@ VKAPI_ATTR VkResult VKAPI_CALL WaitSemaphores(VkDevice d, const VkSemaphoreWaitI
     {
       World& w = world();
       const Lock lock(w.mutex);
-      double end = -1;
-      for (const Completion& c : w.completions[info->pSemaphores[i]])
-        if (c.value >= info->pValues[i] && (end < 0 || c.end_ns < end)) end = c.end_ns;
-      if (end < 0) return VK_TIMEOUT;
-      w.now_ns = std::max(w.now_ns, end);
+      const Completion* const completion = reaching(w.completions[info->pSemaphores[i]], info->pValues[i]);
+      if (!completion) return VK_TIMEOUT;
+      w.now_ns = std::max(w.now_ns, completion->end_ns);
     }
     const VkResult r = wait_really(d, info->pSemaphores[i], info->pValues[i]);
     if (r != VK_SUCCESS) return r;
