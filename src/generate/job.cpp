@@ -32,10 +32,10 @@ struct Job::Impl {
   SearchOptions options;                             // of the first source
   std::vector<std::shared_ptr<Sentence>> sentences;  // `copies` of each source
   WorkspaceKey wanted;
-  std::optional<uint32_t> reserved_ids;               // new ids of a source; of a job that only prepares others
-  std::optional<PlanCache::Preparation> preparation;  // until its kernels are proven
-  std::shared_ptr<SearchEngine> engine;               // from then on
-  SearchEngine::Counts before;                        // the engine's counts when the job began
+  std::optional<uint32_t> reserved_ids;      // new ids of a source; of a job that only prepares others
+  std::optional<EnginePool::Taking> taking;  // until its kernels are proven
+  std::shared_ptr<SearchEngine> engine;      // from then on
+  SearchEngine::Counts before;               // the engine's counts when the job began
   std::optional<OnceStream> stream;
   std::vector<SettledIds> settled;
   std::vector<bool> told;  // sentences whose end was seen
@@ -54,8 +54,8 @@ struct Job::Impl {
   Status check_capture() const;
   Status prepare();
   Result<bool> begin();
-  Status find_engine();
-  [[nodiscard]] Result<std::shared_ptr<SearchEngine>> take_engine() const;
+  void look_for_engine();
+  Result<bool> find_engine();
   void keep_one_sentence();
   void finish(Status s);
   Status look();
@@ -171,27 +171,28 @@ WorkspaceKey Job::Impl::key() const {
   return key;
 }
 
-// Where a binding is too small for the caches of a sentence as long as is usual, it begins with less.
-Status Job::Impl::find_engine() {
+void Job::Impl::look_for_engine() {
+  EnginePool::Wanted search{wanted, static_cast<uint32_t>(sentences.size()), std::nullopt};
+  if (reserved_ids) search.reserve_for = static_cast<uint32_t>(request().sources.size());
+  taking.emplace(model->engines(), search);
+}
+
+// Where a binding is too small for the caches of a sentence as long as is usual, it begins with less. False: the
+// kernels of its plans are still on trial.
+Result<bool> Job::Impl::find_engine() {
   uint32_t least = 8;
   for (const auto& s : sentences) least = std::max(least, static_cast<uint32_t>(s->given.size()) + 1);
   uint32_t& positions = wanted.shape.target_positions;
-  for (;; positions = length_bucket(positions / 2)) {
-    auto found = take_engine();
+  for (;; positions = length_bucket(positions / 2), look_for_engine()) {
+    auto found = taking->poll();
     if (found) {
       engine = std::move(found).value();
-      return {};
+      return engine != nullptr;
     }
     const bool alone = wanted.shape.running == 1;
     if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least)
       return std::move(found).error();
   }
-}
-
-Result<std::shared_ptr<SearchEngine>> Job::Impl::take_engine() const {
-  EnginePool& engines = model->engines();
-  if (reserved_ids) return engines.reserve(wanted, static_cast<uint32_t>(request().sources.size()));
-  return engines.take(wanted, static_cast<uint32_t>(sentences.size()));
 }
 
 // Of a job that only prepares others, two ids of one sentence show that all is there.
@@ -216,19 +217,18 @@ Status Job::Impl::check_capture() const {
 Status Job::Impl::prepare() {
   wanted = key();
   LAPILLI_CHECK(check_capture());
-  preparation.emplace(model->workspaces().plans(), wanted);
+  look_for_engine();
   if (reserved_ids) return {};  // who prepares wants it done later
   // What is known to be too much is said at once.
   auto begun = begin();
   return begun ? Status() : std::move(begun).error();
 }
 
-// False: the kernels of this kind of jobs are still on trial.
+// False: the kernels of its plans are still on trial.
 Result<bool> Job::Impl::begin() {
-  LAPILLI_TRY(const bool proven, preparation->poll());
-  if (!proven) return false;
-  preparation.reset();
-  LAPILLI_CHECK(find_engine());
+  LAPILLI_TRY(const bool found, find_engine());
+  if (!found) return false;
+  taking.reset();
   if (reserved_ids) keep_one_sentence();
   before = engine->counts();
   if (request().on_tokens) {
@@ -412,7 +412,7 @@ Status Job::Impl::rest() {
     (void)model->device()->wait_while_paused(vulkan::kPauseRound);
     return {};
   }
-  return engine ? engine->wait() : preparation->wait();
+  return engine ? engine->wait() : taking->wait();
 }
 
 bool Job::pump(double budget_us) { return impl_->step_once(budget_us); }

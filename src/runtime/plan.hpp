@@ -25,6 +25,7 @@ class Verdicts {
   void refuse(std::string op, std::string variant) { refused_.emplace_back(std::move(op), std::move(variant)); }
   [[nodiscard]] bool refused(const char* op, const char* variant) const;
   [[nodiscard]] bool empty() const { return refused_.empty(); }
+  [[nodiscard]] size_t size() const { return refused_.size(); }
 
  private:
   std::vector<std::pair<std::string, std::string>> refused_;

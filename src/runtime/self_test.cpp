@@ -342,17 +342,21 @@ Result<bool> SelfTest::Run::poll() {
 }
 
 Status SelfTest::Run::wait() {
-  for (const auto& examination : examinations_) {
-    std::unique_lock lock(all_->mutex_);
-    if (examination->held) {
-      all_->released_.wait_for(lock, kOtherThread);
-      return {};
-    }
-    const auto ticket = examination->ticket();
-    lock.unlock();
-    return ticket ? device_->wait(*ticket) : device_->wait_for_gap();
+  if (examinations_.empty()) return {};
+  std::unique_lock lock(all_->mutex_);
+  if (examinations_.front()->held) {
+    all_->released_.wait_for(lock, kOtherThread);
+    return {};
   }
-  return {};
+  const auto ticket = examinations_.front()->ticket();
+  lock.unlock();
+  return ticket ? device_->wait(*ticket) : device_->wait_for_gap();
+}
+
+std::optional<vulkan::Ticket> SelfTest::Run::ticket() const {
+  if (examinations_.empty()) return std::nullopt;
+  const std::lock_guard lock(all_->mutex_);
+  return examinations_.front()->held ? std::nullopt : examinations_.front()->ticket();
 }
 
 Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,

@@ -43,6 +43,8 @@ class SelfTest {
     Result<bool> poll();
     // Waits, bounded, for what poll() was waiting for.
     Status wait();
+    // What the device is still to do for that; none if it is not submitted yet, or if another thread is at it.
+    [[nodiscard]] std::optional<vulkan::Ticket> ticket() const;
     // False: a variant that a plan uses is refused; compile it anew with the verdicts.
     [[nodiscard]] bool good() const;
 

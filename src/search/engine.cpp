@@ -100,8 +100,8 @@ bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   const auto there = static_cast<uint32_t>(unfinished() + pending_.size());
   if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
   if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
-  // What took too long is cut anew for who comes next.
-  if (there == 0 && w_->plans.cut != Pace::of(*workspaces_.network().device)->limit()) return false;
+  // What took too long is cut anew for who comes next, and what was refused since is not used by them.
+  if (there == 0 && w_->plans.basis != PlanBasis::of(*workspaces_.network().device)) return false;
   if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
   // More rows would be more than the job wants at a time, and fewer less.
   return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;
@@ -148,7 +148,7 @@ Status SearchEngine::wait() {
   bool has_work = false;
   {
     const std::lock_guard lock(mutex_);
-    if (status_) ticket = runner_->oldest(), has_work = !runner_->idle();
+    if (status_) ticket = growth_ ? growth_->ticket() : runner_->oldest(), has_work = growth_ || !runner_->idle();
   }
   vulkan::Device& device = *workspaces_.network().device;
   if (ticket) return device.wait(*ticket);
@@ -175,6 +175,7 @@ uint32_t SearchEngine::positions() const {
 Status SearchEngine::advance(double budget_us) {
   LAPILLI_CHECK(runner_->poll());
   // With more positions everybody goes on; until then nobody does.
+  if (full_ == 0) growth_.reset();
   if (full_ > 0 && runner_->idle()) LAPILLI_CHECK(grow());
   Status status;
   while (runner_->wants_more() && full_ == 0 && feed(status)) LAPILLI_CHECK(runner_->submit(budget_us));
@@ -464,27 +465,41 @@ void SearchEngine::end_all(const Status& status) {
 
 // ---- more positions -----------------------------------------------------------------------------------------------
 
-Status SearchEngine::grow() {
+WorkspaceKey SearchEngine::grown_key() const {
   WorkspaceKey key = w_->key;
   uint32_t longest = 0;
   for (const Occupant& o : places_)
     if (o.full) longest = std::max(longest, o.sentence->options.max_length);
   key.shape.target_positions = length_bucket(std::min(longest, 2 * key.shape.target_positions));
+  return key;
+}
+
+// Those that need more positions end; the others go on.
+void SearchEngine::end_full(const Error& error) {
+  for (uint32_t place = 0; place < places_.size(); ++place) {
+    if (!places_[place].full) continue;
+    const auto s = places_[place].sentence;
+    s->ended = true;
+    s->status = error;
+    leave(place);
+    cancelled_.insert(place);
+  }
+}
+
+// At once if the kernels that more positions need are proven; else they are on trial, and this is for the next pump.
+Status SearchEngine::grow() {
+  const WorkspaceKey key = grown_key();
+  if (!growth_ || !(growth_->key() == key)) growth_.emplace(workspaces_.plans(), key);
+  auto proven = growth_->poll();
+  if (proven && !*proven) return {};
+  growth_.reset();
   const uint32_t tick = runner_->tick();
-  auto grown = workspaces_.grow(w_, key);
+  auto grown = proven ? workspaces_.grow(w_, key) : Result<std::unique_ptr<Workspace>>(std::move(proven).error());
   if (!grown) {
     const ErrorCode code = grown.error().code;
     const bool too_much = code == ErrorCode::out_of_memory || code == ErrorCode::unsupported;
     if (!too_much || !w_) return std::move(grown).error();
-    // Those that need more end; the others go on.
-    for (uint32_t place = 0; place < places_.size(); ++place) {
-      if (!places_[place].full) continue;
-      const auto s = places_[place].sentence;
-      s->ended = true;
-      s->status = grown.error();
-      leave(place);
-      cancelled_.insert(place);
-    }
+    end_full(grown.error());
     return {};
   }
   counts_.submissions += runner_->submissions();

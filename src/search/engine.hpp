@@ -61,7 +61,7 @@ class SearchEngine {
   // sentences and of the engine. No more is submitted than the device is expected to be busy with for so long, with
   // what is in flight; the smallest piece there is if nothing is.
   Status pump(double budget_us = std::numeric_limits<double>::infinity());
-  // Waits, bounded, for the oldest submission that is in flight now, if there is one.
+  // Waits, bounded, for the oldest submission that is in flight now, if there is one, or for kernels on trial.
   Status wait();
 
   struct Counts {
@@ -105,7 +105,9 @@ class SearchEngine {
   static void read_result(Sentence& sentence, const uint32_t* entries, uint32_t note);
   void leave(uint32_t place);
   void end_all(const Status& status);
+  [[nodiscard]] WorkspaceKey grown_key() const;
   Status grow();
+  void end_full(const Error& error);
 
   WorkspaceFactory& workspaces_;
   KnownPositions& known_;
@@ -128,6 +130,7 @@ class SearchEngine {
   ListRoom lists_;
   bool reserved_ = false;
   uint32_t session_mark_ = 0, next_mark_ = 0, full_ = 0;
+  std::optional<PlanCache::Preparation> growth_;  // while sentences wait for more positions
   // An admission that is not complete: what it uses until then.
   struct Sent {
     std::vector<UploadArea*> areas;

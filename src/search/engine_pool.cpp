@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+#include <vector>
 
 namespace lapilli {
 
@@ -41,44 +43,96 @@ bool EnginePool::narrow_pays(const SessionShape& shape) const {
   return !workspaces_.network().device->caps().indirect_dispatch || (!few_beams && shape.rows() >= narrow_from);
 }
 
-Result<std::shared_ptr<SearchEngine>> EnginePool::take(const WorkspaceKey& key, uint32_t sentences) {
-  forget_failed();
-  uint32_t others = 0;
+// An engine has a lock of its own, and with that held asks the pool for room (drop_free): engines are asked without the
+// pool's. Not by pointers that keep them, for these would be engines in use.
+template <class Ask>
+std::shared_ptr<SearchEngine> EnginePool::first_that(const Engines& engines, Ask ask) {
+  std::vector<std::weak_ptr<SearchEngine>> there;
   {
-    std::lock_guard lock(mutex_);
-    for (auto it = engines_.begin(); it != engines_.end(); ++it) {
-      if ((*it)->serves(key, sentences)) {
-        engines_.splice(engines_.begin(), engines_, it);
-        return engines_.front();
-      }
-      if (!key.capture) others += (*it)->busy_with(key);
-    }
+    const std::lock_guard lock(mutex_);
+    there.assign(engines.begin(), engines.end());
   }
-  if (others > 0) {
-    auto shared = make(wider(key, others));
-    const bool too_large =
-        !shared && (shared.error().code == ErrorCode::out_of_memory || shared.error().code == ErrorCode::unsupported);
-    if (!too_large) return shared;
-  }
-  return make_in_any_case(key);
+  for (const auto& weak : there)
+    if (auto engine = weak.lock(); engine && ask(*engine)) return engine;
+  return nullptr;
 }
 
-Result<std::shared_ptr<SearchEngine>> EnginePool::reserve(const WorkspaceKey& key, uint32_t sources) {
+std::shared_ptr<SearchEngine> EnginePool::find(const Wanted& wanted) {
   forget_failed();
-  std::shared_ptr<SearchEngine> engine;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto suits = [&](const auto& e) { return e->serves(key, 0) && e->positions() >= key.shape.target_positions; };
-    const auto it = std::find_if(reserved_.begin(), reserved_.end(), suits);
-    if (it != reserved_.end()) engine = *it;
+  if (wanted.reserve_for) return find_reserved(wanted.key);
+  auto found = first_that(engines_, [&](const auto& e) { return e.serves(wanted.key, wanted.sentences); });
+  const std::lock_guard lock(mutex_);
+  const auto it = std::find(engines_.begin(), engines_.end(), found);
+  if (it != engines_.end()) engines_.splice(engines_.begin(), engines_, it);
+  return found;
+}
+
+std::shared_ptr<SearchEngine> EnginePool::find_reserved(const WorkspaceKey& key) {
+  return first_that(reserved_,
+                    [&](const auto& e) { return e.serves(key, 0) && e.positions() >= key.shape.target_positions; });
+}
+
+// Sentences of searches of this kind.
+uint32_t EnginePool::others_at_work(const WorkspaceKey& key) {
+  uint32_t others = 0;
+  (void)first_that(engines_, [&](const auto& engine) {
+    others += engine.busy_with(key);
+    return false;
+  });
+  return others;
+}
+
+void EnginePool::reserve(const std::shared_ptr<SearchEngine>& engine) {
+  engine->reserve();
+  const std::lock_guard lock(mutex_);
+  reserved_.push_back(engine);
+}
+
+EnginePool::Taking::Taking(EnginePool& pool, const Wanted& wanted)
+    : pool_(pool), wanted_(wanted), may_widen_(!wanted.reserve_for && !wanted.key.capture) {
+  prepare(wanted_.key);
+}
+
+void EnginePool::Taking::prepare(const WorkspaceKey& key) { preparation_.emplace(pool_.workspaces_.plans(), key); }
+
+// Whether others are at work is asked until there are some, and then no more, so that it ends whoever comes and goes.
+Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::poll() {
+  for (;;) {
+    auto engine = pool_.find(wanted_);
+    const uint32_t others = !engine && may_widen_ ? pool_.others_at_work(wanted_.key) : 0;
+    if (others > 0) {
+      prepare(pool_.wider(wanted_.key, others));
+      widened_ = true;
+      may_widen_ = false;
+    }
+    if (!engine) {
+      auto made = make();
+      const bool too_large =
+          !made && (made.error().code == ErrorCode::out_of_memory || made.error().code == ErrorCode::unsupported);
+      if (widened_ && too_large) {
+        widened_ = false;
+        prepare(wanted_.key);
+        continue;
+      }
+      LAPILLI_TRY(engine, std::move(made));
+    }
+    if (engine && wanted_.reserve_for) pool_.reserved_sources_ = *wanted_.reserve_for;
+    return engine;
   }
-  if (!engine) {
-    LAPILLI_TRY(engine, make_in_any_case(key));
-    engine->reserve();
-    const std::lock_guard lock(mutex_);
-    reserved_.push_back(engine);
+}
+
+// Null: its kernels are on trial.
+Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::make() {
+  auto proven = preparation_->poll();
+  if (!proven && proven.error().code == ErrorCode::out_of_memory && !std::exchange(made_room_, true)) {
+    pool_.make_room();
+    proven = preparation_->poll();
   }
-  reserved_sources_ = sources;
+  if (!proven) return std::move(proven).error();
+  if (!*proven) return std::shared_ptr<SearchEngine>();
+  const WorkspaceKey& key = preparation_->key();
+  LAPILLI_TRY(auto engine, widened_ ? pool_.make(key) : pool_.make_in_any_case(key));
+  if (wanted_.reserve_for) pool_.reserve(engine);
   return engine;
 }
 
@@ -88,30 +142,31 @@ uint32_t EnginePool::usual_sources(uint32_t otherwise) const {
 }
 
 void EnginePool::forget_failed() {
-  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
-  const std::lock_guard lock(mutex_);
-  for (auto it = reserved_.begin(); it != reserved_.end();) {
-    const auto next = std::next(it);
-    if ((*it)->failed()) dropped.splice(dropped.end(), reserved_, it);
-    it = next;
+  while (const auto failed = first_that(reserved_, [](const auto& e) { return e.failed(); })) {
+    const std::lock_guard lock(mutex_);
+    reserved_.remove(failed);
   }
 }
 
 Result<std::shared_ptr<SearchEngine>> EnginePool::make_in_any_case(const WorkspaceKey& key) {
   auto made = make(key);
   if (made || made.error().code != ErrorCode::out_of_memory) return made;
-  // Engines that nobody uses may be in the way; their memory comes back once what was submitted before is done, also of
-  // other jobs.
+  make_room();
+  return make(key);
+}
+
+// Engines that nobody uses may be in the way; their memory comes back once what was submitted before is done, also of
+// other jobs.
+void EnginePool::make_room() {
   drop_free();
   workspaces_.network().device->settle();
-  return make(key);
 }
 
 Result<std::shared_ptr<SearchEngine>> EnginePool::make(const WorkspaceKey& key) {
   const uint32_t counter = first_counter;
   LAPILLI_TRY(auto workspace, workspaces_.make(key, counter));
   auto engine = std::make_shared<SearchEngine>(workspaces_, known_, std::move(workspace), counter);
-  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
+  Engines dropped;  // destroyed outside the lock
   std::lock_guard lock(mutex_);
   engines_.push_front(engine);
   size_t kept = 0;
@@ -124,14 +179,14 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::make(const WorkspaceKey& key) 
 }
 
 void EnginePool::forget_reserved() {
-  std::list<std::shared_ptr<SearchEngine>> dropped;  // destroyed outside the lock
+  Engines dropped;  // destroyed outside the lock
   const std::lock_guard lock(mutex_);
   dropped.swap(reserved_);
   reserved_sources_ = 0;
 }
 
 void EnginePool::drop_free() {
-  std::list<std::shared_ptr<SearchEngine>> dropped;
+  Engines dropped;
   std::lock_guard lock(mutex_);
   for (auto it = engines_.begin(); it != engines_.end();) {
     const auto next = std::next(it);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "search/engine.hpp"
 #include "search/workspace.hpp"
@@ -19,13 +20,33 @@ class EnginePool {
   // The factory outlives the pool.
   explicit EnginePool(WorkspaceFactory& workspaces) : workspaces_(workspaces) {}
 
-  // The engine of a search for so many sentences of this kind: one that has room, or a new one; out_of_memory if
-  // neither the memory limit nor the device has room for one, even without those that nobody uses. Engines that nobody
-  // uses are kept for the next job of their kind; the oldest are dropped.
-  Result<std::shared_ptr<SearchEngine>> take(const WorkspaceKey& key, uint32_t sentences);
-  // The same of an engine that is kept for such searches, of `sources` at a time, as long as the pool is there:
-  // searches that it has room for find it whatever else there is.
-  Result<std::shared_ptr<SearchEngine>> reserve(const WorkspaceKey& key, uint32_t sources);
+  struct Wanted {
+    WorkspaceKey key;
+    uint32_t sentences = 0;
+    // The engine is kept for such searches, of so many sources at a time, as long as the pool is there: searches that
+    // it has room for find it whatever else there is.
+    std::optional<uint32_t> reserve_for;
+  };
+  // An engine on its way to a search: one that has room, or a new one, whose kernels are proven first. Engines that
+  // nobody uses are kept for the next job of their kind; the oldest are dropped. Of one thread; may be dropped at any
+  // time, and does not outlive the pool.
+  class Taking {
+   public:
+    Taking(EnginePool& pool, const Wanted& wanted);
+    // Null: kernels are on trial. Does not wait for the device. out_of_memory if neither the memory limit nor the
+    // device has room, even without the engines that nobody uses.
+    Result<std::shared_ptr<SearchEngine>> poll();
+    // Waits, bounded, for what poll() was waiting for.
+    Status wait() { return preparation_->wait(); }
+
+   private:
+    void prepare(const WorkspaceKey& key);
+    Result<std::shared_ptr<SearchEngine>> make();
+    EnginePool& pool_;
+    const Wanted wanted_;
+    bool may_widen_, widened_ = false, made_room_ = false;
+    std::optional<PlanCache::Preparation> preparation_;
+  };
   // Drops the engines that nobody uses, to make room; not those that are kept.
   void drop_free();
   // Those that were reserved are like the others from now on.
@@ -46,14 +67,22 @@ class EnginePool {
  private:
   Result<std::shared_ptr<SearchEngine>> make(const WorkspaceKey& key);
   Result<std::shared_ptr<SearchEngine>> make_in_any_case(const WorkspaceKey& key);
+  void make_room();
+  using Engines = std::list<std::shared_ptr<SearchEngine>>;
+  template <class Ask>
+  std::shared_ptr<SearchEngine> first_that(const Engines& engines, Ask ask);
+  [[nodiscard]] std::shared_ptr<SearchEngine> find(const Wanted& wanted);
+  [[nodiscard]] std::shared_ptr<SearchEngine> find_reserved(const WorkspaceKey& key);
+  [[nodiscard]] uint32_t others_at_work(const WorkspaceKey& key);
+  void reserve(const std::shared_ptr<SearchEngine>& engine);
   void forget_failed();
   [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
 
   WorkspaceFactory& workspaces_;
   KnownPositions known_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<SearchEngine>> engines_;  // newest first
-  std::list<std::shared_ptr<SearchEngine>> reserved_;
+  Engines engines_;  // newest first
+  Engines reserved_;
   std::atomic<uint32_t> reserved_sources_{0};  // of the last one
 };
 

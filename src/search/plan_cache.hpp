@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/pace.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/self_test.hpp"
 #include "search/network_on_device.hpp"
@@ -15,8 +16,18 @@
 
 namespace lapilli {
 
+// What plans were compiled by that may be otherwise by now.
+struct PlanBasis {
+  WorkLimit cut{0};      // their dispatches and segments; see Pace::limit
+  size_t refusals = 0;   // verdicts that were known
+  bool indirect = true;  // the device can be relied on with indirect dispatches
+
+  static PlanBasis of(vulkan::Device& device);
+  bool operator==(const PlanBasis&) const = default;
+};
+
 struct WorkspacePlans {
-  WorkLimit cut{0};  // their dispatches and segments; see Pace::limit
+  PlanBasis basis;
   std::shared_ptr<const Plan> admit, start, step;
   std::vector<std::shared_ptr<const Plan>> encode;  // for encode_rows(), the most rows first
   std::shared_ptr<const Plan> given;                // null if no ids are given but the decoder start
@@ -25,6 +36,7 @@ struct WorkspacePlans {
   // The step for half the sentences, a quarter..., if the key wants them.
   std::vector<std::shared_ptr<const Plan>> narrow_steps;
   graph::TensorId logits = graph::kNone, scores = graph::kNone;  // kept if capturing
+  [[nodiscard]] std::vector<std::shared_ptr<const Plan>> all() const;
 };
 
 // Thread-safe.
@@ -33,32 +45,35 @@ class PlanCache {
   // The network outlives the cache.
   explicit PlanCache(const NetworkOnDevice& network) : network_(network) {}
 
-  // The kernels of one kind of jobs on their way to being proven. The first job of a kind pays for the pipelines of all
-  // its sizes, made in one batch, and for their self-test: a second bucket then creates none. Of one thread; may be
-  // dropped at any time, and does not outlive the cache.
+  // The plans of a search on their way to being proven: they are compiled, and those of their kernels that the device
+  // has no verdict of yet are made in one batch and tested. What no plan at hand runs is neither made nor tested. Of
+  // one thread; may be dropped at any time, and does not outlive the cache.
   class Preparation {
    public:
-    Preparation(PlanCache& cache, const WorkspaceKey& key) : cache_(cache), kind_(kind_of(key)) {}
-    // True once plans() of this kind need no test any more. Does not wait for the device.
+    Preparation(PlanCache& cache, const WorkspaceKey& key) : cache_(cache), key_(key) {}
+    [[nodiscard]] const WorkspaceKey& key() const { return key_; }
+    // True once plans() has them. Does not wait for the device.
     Result<bool> poll();
     // Waits, bounded, for what poll() was waiting for.
     Status wait() { return run_ ? run_->wait() : Status(); }
+    // What that is, for who may not wait here; none if it is not submitted yet, or another thread's.
+    [[nodiscard]] std::optional<vulkan::Ticket> ticket() const { return run_ ? run_->ticket() : std::nullopt; }
 
    private:
     PlanCache& cache_;
-    WorkspaceKey kind_;
+    WorkspaceKey key_;
+    WorkspacePlans plans_;
     std::optional<SelfTest::Run> run_;
   };
-  // A preparation to its end, waiting.
-  Status prepare(const WorkspaceKey& key);
+  // A preparation to its end, waiting if the kernels are not proven yet.
   Result<WorkspacePlans> plans(const WorkspaceKey& key);
 
  private:
-  [[nodiscard]] bool is_prepared(const WorkspaceKey& kind);
-  [[nodiscard]] std::vector<std::shared_ptr<const Plan>> probe_plans(const WorkspaceKey& kind) const;
+  [[nodiscard]] std::optional<WorkspacePlans> find(const WorkspaceKey& key);
+  [[nodiscard]] Result<WorkspacePlans> compile_all(const WorkspaceKey& key) const;
+  void remember(const WorkspaceKey& key, const WorkspacePlans& plans);
   const NetworkOnDevice& network_;
   std::mutex mutex_;
-  std::vector<WorkspaceKey> prepared_;                        // kinds of jobs whose pipelines are there for every size
   std::list<std::pair<WorkspaceKey, WorkspacePlans>> plans_;  // newest first
 };
 

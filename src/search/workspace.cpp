@@ -65,7 +65,6 @@ const BoundPlan& Workspace::encode_for(uint32_t rows) const {
 Result<std::unique_ptr<Workspace>> WorkspaceFactory::make(const WorkspaceKey& key, uint32_t first_counter) {
   auto w = std::make_unique<Workspace>();
   w->key = key;
-  LAPILLI_CHECK(plans_.prepare(key));
   LAPILLI_TRY(w->plans, plans_.plans(key));
   LAPILLI_TRY(auto share, memory_.reserve(session_bytes(w->plans)));
   LAPILLI_TRY(w->session, Session::create(network_.device, std::make_shared<MemoryShare>(std::move(share))));

@@ -47,7 +47,7 @@ class WorkspaceFactory {
   [[nodiscard]] const NetworkOnDevice& network() const { return network_; }
   [[nodiscard]] PlanCache& plans() const { return plans_; }
 
-  // The session's counters start at `first_counter`. Kernels that are not prepared are tested first, waiting.
+  // The session's counters start at `first_counter`. Kernels that are not proven are tested first, waiting.
   Result<std::unique_ptr<Workspace>> make(const WorkspaceKey& key, uint32_t first_counter = 0);
   // The same search with more positions: `old` hands its sentences over. `key` differs in positions alone. If there is
   // no memory for larger caches, `old` is as it was; if it fails later, `old` is gone, and the search with it.

@@ -33,18 +33,6 @@ WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_posit
   return key;
 }
 
-WorkspaceKey kind_of(WorkspaceKey key) {
-  // How many beams there are makes no difference to the kernels, but that there are several does.
-  key.shape = {.beams = std::min(key.shape.beams, 2u)};
-  key.candidates = 2 * key.shape.beams;
-  key.steps_per_submit = 0;
-  key.given_rows = key.given_rows ? 1 : 0;
-  key.logits_rows = key.logits_rows ? 1 : 0;
-  key.narrow = false;
-  key.given_passes = key.encode_rows = 0;
-  return key;
-}
-
 std::vector<uint32_t> narrow_sentences(const WorkspaceKey& key) {
   std::vector<uint32_t> sentences;
   for (uint32_t s = key.shape.running; s > 1 && key.narrow && !key.capture;) {

@@ -45,8 +45,6 @@ uint32_t length_bucket(uint64_t n);
 void complete_key(WorkspaceKey& key, uint32_t waiting);
 // What a search for `sentences` sources of up to so many ids is made for, with the plainest options.
 WorkspaceKey plain_key(uint32_t sentences, uint32_t beams, uint32_t source_positions, uint32_t target_positions);
-// What a job is besides its size: jobs of one kind differ in row counts and lengths only, and use the same kernels.
-WorkspaceKey kind_of(WorkspaceKey key);
 
 // Sentences of the narrower steps of a search, widest first: half of those that run at a time, a quarter... down to
 // one.

@@ -115,6 +115,19 @@ TEST_F(DeviceJobs, PumpNeverWaits) {
   }
 }
 
+// More positions are had in the middle of a search, by plans of their own.
+TEST_F(DeviceJobs, GrowingDoesNotWait) {
+  const GenerateRequest request = request_of({1}, 2, 55);  // 2 + 32 + 1 positions are usual
+  LAPILLI_ASSERT_VALUE(const auto job, Job::start(model_, request));
+  const auto before = counting::calls();
+  while (!job->pump()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  EXPECT_EQ(counting::waits(counting::since(before)), 0u);
+  LAPILLI_ASSERT_VALUE(const auto grown, job->take());
+  LAPILLI_ASSERT_VALUE(const auto again, run_job(model_, request));  // by then it is known how many there are
+  EXPECT_EQ(grown.hypotheses[0][0].ids.size(), 56u);
+  EXPECT_EQ(bits_of(grown), bits_of(again));
+}
+
 TEST_F(DeviceJobs, CancelledBeforeDuringAndAfter) {
   GenerateRequest request = request_of({7, 12, 3}, 4, 22);
   request.steps_in_flight = 2;

@@ -4,11 +4,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "generate/jobs.hpp"
 #include "model/shape.hpp"
 #include "ops/shader_table.hpp"
+#include "search/plan_cache.hpp"
 #include "search/search_graph.hpp"
+#include "search/workspace.hpp"
 
 namespace lapilli {
 namespace {
@@ -78,6 +82,61 @@ TEST_F(DeviceSelfTest, ASecondModelTestsNothingAnew) {
   LAPILLI_ASSERT_VALUE(const auto again, Model::load(device_, marian()));
   EXPECT_EQ(SelfTest::of(*device_)->kernels(), kernels);
   EXPECT_EQ(device_->counters().pipelines_created, pipelines);
+}
+
+// The distinct kernels of some plans.
+std::vector<PlannedPipeline> kernels_in(const std::vector<std::shared_ptr<const Plan>>& plans) {
+  std::vector<PlannedPipeline> kernels;
+  for (const auto& plan : plans)
+    for (const PlannedPipeline& p : plan->pipelines)
+      if (std::find(kernels.begin(), kernels.end(), p) == kernels.end()) kernels.push_back(p);
+  return kernels;
+}
+
+// What a search runs, and nothing that another size would.
+TEST_F(DeviceSelfTest, OnlyKernelsOfThePlansAtHandAreTested) {
+  LAPILLI_ASSERT_VALUE(device_, counted_device());
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(device_, "tiny"));
+  const auto self_test = SelfTest::of(*device_);
+  const size_t loaded = self_test->kernels();
+  std::vector<std::shared_ptr<const Plan>> used;
+  for (const WorkspaceKey& key : {plain_key(1, 1, 8, 32), plain_key(8, 1, 32, 64), plain_key(8, 4, 32, 64)}) {
+    LAPILLI_ASSERT_VALUE(const WorkspacePlans plans, model->workspaces().plans().plans(key));
+    const auto all = plans.all();
+    used.insert(used.end(), all.begin(), all.end());
+    EXPECT_EQ(self_test->kernels() - loaded, kernels_in(used).size()) << key.shape.rows() << " rows";
+  }
+}
+
+// A kernel that the first job had no need of is not trusted when a later one has.
+TEST_F(DeviceSelfTest, AKernelThatOnlyALaterJobNeedsIsTestedThen) {
+  const auto request = [](uint32_t sources) { return request_of(std::vector<uint32_t>(sources, 12), 1, 6); };
+  const auto ids_of = [&](const std::shared_ptr<Model>& model) -> Result<std::vector<int32_t>> {
+    LAPILLI_TRY(const auto out, generate(model, request(8)));
+    std::vector<int32_t> all;
+    for (const auto& h : out.hypotheses) all.insert(all.end(), h.front().ids.begin(), h.front().ids.end());
+    return all;
+  };
+  LAPILLI_ASSERT_VALUE(device_, counted_device());
+  LAPILLI_ASSERT_VALUE(auto model, Model::load(device_, marian()));
+  LAPILLI_ASSERT_VALUE(const auto right, ids_of(model));
+  LAPILLI_ASSERT_VALUE(const auto one, model->workspaces().plans().plans(plain_key(1, 1, 16, 64)));
+  LAPILLI_ASSERT_VALUE(const auto many, model->workspaces().plans().plans(plain_key(8, 1, 16, 64)));
+  const auto early = kernels_in(one.all());
+  std::vector<ShaderId> late;  // shaders
+  for (const PlannedPipeline& p : kernels_in(many.all()))
+    if (std::none_of(early.begin(), early.end(), [&](const auto& e) { return e.shader == p.shader; }))
+      late.push_back(p.shader);
+  ASSERT_FALSE(late.empty()) << "eight sentences run what one does";
+  for (const ShaderId id : late)
+    counting::compile_badly(shader_code(id).words, shader_code(id).word_count, counting::Compiler::wrong);
+  LAPILLI_ASSERT_VALUE(device_, counted_device());
+  LAPILLI_ASSERT_VALUE(model, Model::load(device_, marian()));
+  LAPILLI_ASSERT_OK(run_job(model, request(1)));
+  EXPECT_THAT(found(), IsEmpty());
+  LAPILLI_ASSERT_VALUE(const auto got, ids_of(model));
+  EXPECT_EQ(got, right);
+  EXPECT_THAT(found(), Not(IsEmpty()));
 }
 
 // Attention over parts of a cache: made and tested where a cache fits no binding, and nowhere else.

@@ -5,18 +5,21 @@ gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*"
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
 set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
-  PROFILES - "android-2022,memory=discrete" LABELS slow)
+  LABELS slow TIMEOUT 1800)
+lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
+  PROFILES "android-2022,memory=discrete" LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
   sanitize threads)
 # Wherever counters begin; where they wrap in the middle of a search, with masks and validation too.
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b LABELS fast sanitize threads)
-lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine* LABELS slow)
+lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine* LABELS long)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b MASKS floor LABELS slow)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b
-  MASKS staging floor no-indirect LABELS slow)
+  MASKS staging no-indirect LABELS long)
 # Where the lineage of several beams at many positions fits no binding, a job with them is refused: the others.
 set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*FromTwoThreads*)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
-  MASKS small-bindings LABELS slow)
+  MASKS small-bindings LABELS long)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
 # What a pump costs its thread: sanitizers and validation would be counted in.
 lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
@@ -29,8 +32,9 @@ lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*Translati
 lapilli_gpu_test(generate.events COMMAND test_generate
   --gtest_filter=*DeviceEventsEdited*:*DeviceEvents*/plain:*DeviceEvents*/staging:*DeviceEvents*/floor:*DeviceEvents*/no_indirect
   LABELS fast sanitize)
-lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents* PROFILES - "android-2022,memory=discrete"
-  LABELS slow)
+lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents* LABELS slow)
+lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents*
+  PROFILES "android-2022,memory=discrete" LABELS long)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
 lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTest* LABELS fast sanitize)
 # Twenty thousand draws for each filter. On the other driver, where they take longer, without a filter and with one: the op suite runs
@@ -38,23 +42,31 @@ lapilli_gpu_test(generate.self_test COMMAND test_generate --gtest_filter=*SelfTe
 lapilli_gpu_test(generate.sampling COMMAND test_generate --gtest_filter=*DeviceSampling* LABELS slow)
 lapilli_gpu_test(generate.sampling COMMAND test_generate
   --gtest_filter=*DeviceSampling*/nothing:*DeviceSampling*/top_p:DeviceSampling.* DRIVERS swiftshader
-  LABELS slow TIMEOUT 1800)
+  LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFaults* LABELS slow sanitize)
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)
 # Inputs in random company: 40 orders of arrival, and 500, which take about two minutes on the CPU driver.
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS slow sanitize threads)
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS slow)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
-  DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1800)
-lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* MASKS floor small-bindings
   LABELS slow TIMEOUT 1800)
-lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* VALIDATE LABELS slow TIMEOUT 1800)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
+  DRIVERS swiftshader LABELS long TIMEOUT 3600)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* MASKS floor small-bindings
+  LABELS long TIMEOUT 3600)
+lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* VALIDATE
+  LABELS long TIMEOUT 3600)
 # The recorded sentences of the bundled model where a binding holds 64 KiB: the caches of four beams fit none there.
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* MASKS small-bindings LABELS slow
   TIMEOUT 1200)
 # On six devices' memory types: what is not device-local, mapped or coherent there must be staged, flushed and invalidated.
 lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
   PROFILES memory-adreno memory-mali memory-intel memory-amd-apu memory-discrete-small-bar memory-discrete-large-bar LABELS slow)
+# The three kinds of Macs; the driver is one that must be asked for.
+lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
+  DRIVERS portability PROFILES moltenvk-m1 MASKS gpu LABELS slow)
+lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
+  DRIVERS portability PROFILES moltenvk-intel moltenvk-amd MASKS gpu LABELS long)
 # Where all that the host can map wants flushes.
 lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.OneAtATime
   PROFILES "heaps=2048L,types=0L:0LVK" "heaps=2048L,types=0LVK" LABELS fast)

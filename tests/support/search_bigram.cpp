@@ -54,7 +54,7 @@ graph::Graph step_graph(const Bigram& b) {
   e.lineage_slots = b.shape.slots;
   e.lineage_positions = b.shape.positions;
   auto x = ops::embed(g, "scores",
-                      {s.lineage, weight("table", kTable, 1, packed::words(b.vocabulary, b.vocabulary)),
+                      {s.lineage, weight("table", kTable, 1, WeightLayout(b.vocabulary, b.vocabulary).words()),
                        weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows},
                       e);
   if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step);
@@ -75,10 +75,10 @@ graph::Graph step_graph(const Bigram& b) {
 }
 
 std::vector<float> packed_table(const Bigram& b) {
-  std::vector<float> all(packed::words(b.vocabulary, b.vocabulary), 0.0f);
+  std::vector<float> all(WeightLayout(b.vocabulary, b.vocabulary).words(), 0.0f);
   for (uint32_t id = 0; id < b.vocabulary; ++id)
     for (uint32_t k = 0; k < b.vocabulary; ++k)
-      all[packed::word(id, k, b.vocabulary)] = b.table.values[uint64_t{id} * b.vocabulary + k];
+      all[WeightLayout(b.vocabulary, b.vocabulary).word(id, k)] = b.table.values[uint64_t{id} * b.vocabulary + k];
   return all;
 }
 
