@@ -343,7 +343,13 @@ void main() {
       lineage[lineage_at(then, plane, first_slot + beam, position)] =
           lineage[lineage_at(now, plane, first_slot + parent, position)];
   }
-  for (uint beam = lane; beam < p.beams; beam += LOCAL) {
+#ifdef SIMPLE
+  for (uint beam = 0u; beam < p.beams; ++beam)
+#else
+  const uint beam = lane;  // MAX_BEAMS is no more than LOCAL
+  if (beam < p.beams)
+#endif
+  {
     uint from = next_from[beam], token = pick_id[from] == NO_ID ? param(P_PAD) : pick_id[from];
     append_token(first_slot + beam, t, token);
     log_beam(beam, token, pick_beam[from]);

@@ -10,14 +10,15 @@
 #define USE_SPANS
 #endif
 #include "common.glsl"
-#include "panel.glsl"
 #include "state.glsl"
+#include "weight.glsl"
 layout(local_size_x_id = 0) in;
 layout(std430, set = 0, binding = 0) readonly buffer Ids { uint ids[]; };
-layout(std430, set = 0, binding = 1) readonly buffer Table { float table[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Table { uint table[]; };
 layout(std430, set = 0, binding = 2) writeonly buffer X { float x[]; };
 layout(std430, set = 0, binding = 3) readonly buffer Positions { float positions[]; };
 layout(constant_id = 0) const uint LOCAL = 32;
+layout(constant_id = 1) const uint W_FORMAT = 0;  // of the table
 layout(push_constant) uniform P {
   uint groups;
   uint d, ld;
@@ -33,6 +34,10 @@ layout(push_constant) uniform P {
   uint uncounted_id;
   float scale;
 } p;
+
+uvec4 scales(uint word, uint depth) {
+  return has_scales(W_FORMAT) ? uvec4(table[word + granule_row(W_FORMAT, depth) * PANEL]) : uvec4(0u);
+}
 
 void main() {
   uint row = group_index();
@@ -70,7 +75,9 @@ void main() {
   uint at = p.positions_begin + (place - p.position_begin) * p.position_ld;
   bool placed = place < p.position_rows;
   for (uint i = gl_LocalInvocationIndex; i < p.ld; i += LOCAL) {
-    float v = known && i < p.d ? p.scale * table[word + i * PANEL] : 0.0;
+    float v = 0.0;
+    if (known && i < p.d)
+      v = p.scale * weights_of(W_FORMAT, uvec4(table[word + depth_row(W_FORMAT, i) * PANEL]), scales(word, i), i).x;
     if (placed && i < p.d) v += positions[at + i];
     x[p.x_begin + row * p.ld + i] = v;
   }

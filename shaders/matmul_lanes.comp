@@ -26,8 +26,9 @@ void main() {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
     for (uint i = 0u; i < uint(RM); ++i) part[i] = x[xi[i] + at];
     for (uint k = 0u; k < n; ++k) {
-      vec4 w0 = w[wi], w1 = w[wi + PANEL4], w2 = w[wi + 2u * PANEL4], w3 = w[wi + 3u * PANEL4];
-      wi += 4u * PANEL4;
+      uint wk = w_at(wi, base + k);
+      uvec4 s = scales_at(wi, base + k);
+      vec4 w0 = load_w(wk, 0u, s), w1 = load_w(wk, 1u, s), w2 = load_w(wk, 2u, s), w3 = load_w(wk, 3u, s);
       for (uint i = 0u; i < uint(RM); ++i) {
         vec4 v = subgroupShuffle(part[i], k);
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

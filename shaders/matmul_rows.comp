@@ -21,8 +21,9 @@ void main() {
     sum[i] = vec4(0.0);
   }
   for (uint k = 0u; k < p.k4; ++k) {
-    vec4 w0 = w[wi], w1 = w[wi + PANEL4], w2 = w[wi + 2u * PANEL4], w3 = w[wi + 3u * PANEL4];
-    wi += 4u * PANEL4;
+    uint at = w_at(wi, k);
+    uvec4 s = scales_at(wi, k);
+    vec4 w0 = load_w(at, 0u, s), w1 = load_w(at, 1u, s), w2 = load_w(at, 2u, s), w3 = load_w(at, 3u, s);
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[xi[i] + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

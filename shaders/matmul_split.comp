@@ -19,8 +19,9 @@ void main() {
   vec4 sum[RM];
   for (uint i = 0u; i < uint(RM); ++i) sum[i] = vec4(0.0);
   for (uint k = s; k < p.k4; k += LOCAL / GROUPS) {
-    uint at = wi + k * 4u * PANEL4;
-    vec4 w0 = w[at], w1 = w[at + PANEL4], w2 = w[at + 2u * PANEL4], w3 = w[at + 3u * PANEL4];
+    uint at = w_at(wi, k);
+    uvec4 scales = scales_at(wi, k);
+    vec4 w0 = load_w(at, 0u, scales), w1 = load_w(at, 1u, scales), w2 = load_w(at, 2u, scales), w3 = load_w(at, 3u, scales);
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4 + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

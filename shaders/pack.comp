@@ -4,14 +4,16 @@
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "panel.glsl"
+#include "narrow.glsl"
 #include "stored.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;      // a multiple of PANEL
-layout(constant_id = 1) const uint DEPTH = 8;       // elements an invocation
+layout(constant_id = 1) const uint DEPTH = 8;       // elements an invocation, whole granules
 layout(constant_id = 2) const uint FORMAT = 0;      // StoredFormat
 layout(constant_id = 3) const uint TRANSPOSED = 0;  // 1: the stored rows are columns
+layout(constant_id = 4) const uint W_FORMAT = 0;    // of the packed matrix
 layout(std430, set = 0, binding = 0) readonly buffer Raw { uint raw[]; };
-layout(std430, set = 0, binding = 1) writeonly buffer Packed { uint dst[]; };  // bits of floats
+layout(std430, set = 0, binding = 1) writeonly buffer Packed { uint dst[]; };
 layout(push_constant) uniform P {
   uint groups;
   uint depth_groups;             // groups side by side along K
@@ -21,6 +23,27 @@ layout(push_constant) uniform P {
   uint group, group_stride;
   uint panel_words, dst_begin;   // dst_begin may wrap
 } p;
+
+uint bits_at(uint element) { return stored_bits(FORMAT, raw[stored_word(FORMAT, element)], element); }
+
+// The depths of a row from one that begins words, and has a scale if the format has scales.
+void pack(uint from, uint step, uint begin, uint end, uint to) {
+  float scale = 0.0;
+  if (has_scales(W_FORMAT)) {
+    for (uint d = begin; d < end; ++d) scale = max(scale, abs(uintBitsToFloat(bits_at(from + d * step))));
+    scale = scale_of(scale);
+    dst[to + granule_row(W_FORMAT, begin) * PANEL] = floatBitsToUint(scale);
+  }
+  for (uint i = begin; i < end; i += depths_a_word(W_FORMAT)) {
+    uint word = 0u;
+    for (uint d = i; d < min(i + depths_a_word(W_FORMAT), end); ++d) {
+      uint bits = bits_at(from + d * step);
+      bits = has_scales(W_FORMAT) ? scaled_bits(uintBitsToFloat(bits), scale) : weight_bits(W_FORMAT, bits);
+      word |= bits << depth_shift(W_FORMAT, d);
+    }
+    dst[to + depth_row(W_FORMAT, i) * PANEL] = word;
+  }
+}
 
 void main() {
   uint g = group_index();
@@ -36,8 +59,5 @@ void main() {
   uint to = p.dst_begin + packed_element(column, 0u, p.panel_words);
   uint step = TRANSPOSED != 0u ? p.raw_ld : 1u;
   uint from = p.raw_begin + row * (TRANSPOSED != 0u ? 1u : p.raw_ld);
-  for (uint i = begin; i < end; ++i) {
-    uint at = from + i * step;
-    dst[to + i * PANEL] = stored_bits(FORMAT, raw[stored_word(FORMAT, at)], at);
-  }
+  for (uint i = begin; i < end; i += granule(W_FORMAT)) pack(from, step, i, min(i + granule(W_FORMAT), end), to);
 }

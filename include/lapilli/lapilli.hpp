@@ -125,8 +125,18 @@ struct FilePart {
   lapilli_file_part part;  // without the name
 };
 
+// How a device holds a model's matrices: see LAPILLI_DTYPE_FP32 and those behind it.
+enum class Dtype {
+  fp32 = LAPILLI_DTYPE_FP32,
+  automatic = LAPILLI_DTYPE_AUTO,
+  bf16 = LAPILLI_DTYPE_BF16,
+  fp16 = LAPILLI_DTYPE_FP16,
+  int8 = LAPILLI_DTYPE_INT8
+};
+
 struct ModelOptions {
   uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
+  Dtype dtype = Dtype::fp32;
   // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
   // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
   std::vector<FilePart> parts;
@@ -194,6 +204,7 @@ class ModelSource {
  public:
   explicit ModelSource(const ModelOptions& options) : options_(options) {
     with_.memory_limit = options_.memory_limit;
+    with_.dtype = static_cast<int32_t>(options_.dtype);
     for (const FilePart& file : options_.parts) parts_.push_back(file.part), parts_.back().name = file.name.c_str();
     with_.parts = parts_.empty() ? nullptr : parts_.data();
     with_.part_count = parts_.size();

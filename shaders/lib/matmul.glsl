@@ -1,7 +1,7 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
-// W and bias: panels of columns, see panel.glsl.
+// W and bias: panels of columns, see panel.glsl; W in any format.
 #ifdef STEP
 #define USE_STEP
 #include "state.glsl"
@@ -11,16 +11,17 @@
 #include "state.glsl"
 #endif
 #include "activation.glsl"
-#include "panel.glsl"
+#include "weight.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint ACTIVATION = 0;
 layout(constant_id = 2) const uint ADD = 0;            // what is there is added: 1 before, 2 behind the activation
 layout(constant_id = 3) const uint BIAS = 1;           // 0: no bias (all but the last slice of a deep product)
+layout(constant_id = 4) const uint W_FORMAT = 0;       // of the weight
 
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
-layout(std430, set = 0, binding = 1) readonly buffer W { vec4 w[]; };
+layout(std430, set = 0, binding = 1) readonly buffer W { uvec4 w[]; };
 #if FORM == 0
 layout(std430, set = 0, binding = 2) buffer Y { vec4 y[]; };
 layout(std430, set = 0, binding = 3) readonly buffer B { vec4 b[]; };
@@ -38,7 +39,7 @@ layout(push_constant) uniform P {
   uint c_begin, c_end;       // column groups (four columns) of the slice
   uint k4;                   // vec4 along K in the slice
   uint x_begin, x_ld4;       // vec4
-  uint w_begin, panel4;      // vec4: where panel 0 would begin (may wrap); from panel to panel
+  uint w_begin, panel4;      // vec4 of words: where panel 0 would begin (may wrap); from panel to panel
   uint bias_begin;           // vec4: where the bias of column 0 would be
   uint y_begin, y_ld4;       // vec4: where row 0 of the slice begins
   uint y_cols;               // columns of y (or q); what is beyond them in its last vec4 is zero
@@ -64,6 +65,16 @@ void place(uint group, out uint tile, out uint block) {
     tile = group / p.blocks;
     block = group - tile * p.blocks;
   }
+}
+
+// Four depths of a column group from depth 4 * k on; its panel begins at `begin`. Depths that share words share their
+// load: compilers see that it is one.
+uint w_at(const uint begin, const uint k) { return begin + depth_row(W_FORMAT, 4u * k) * PANEL4; }
+uvec4 scales_at(const uint begin, const uint k) {
+  return has_scales(W_FORMAT) ? w[begin + granule_row(W_FORMAT, 4u * k) * PANEL4] : uvec4(0u);
+}
+vec4 load_w(const uint at, const uint depth, const uvec4 scales) {
+  return weights_of(W_FORMAT, w[at + depth / depths_a_word(W_FORMAT) * PANEL4], scales, depth);
 }
 
 // What the rows of column group c share. Made once, behind the sums: in `finish`, behind the test of each row, compilers
@@ -93,7 +104,7 @@ Columns columns_of(uint c) {
   Columns columns;
   columns.c = c;
 #if FORM == 1
-  columns.bias = w[p.bias_begin + c];
+  columns.bias = uintBitsToFloat(w[p.bias_begin + c]);
 #else
   columns.bias = b[p.bias_begin + c];
 #endif

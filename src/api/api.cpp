@@ -185,6 +185,8 @@ lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_
     out.max_source_tokens = from.max_source_positions;
     out.max_target_tokens = from.max_target_positions;
     out.load_ms = model->load_ms;
+    out.dtype = lapilli::api::dtype_of(from.format);
+    out.fp32_matrices = from.fp32_matrices;
     return lapilli::api::write_struct(out, info, "lapilli_model_info");
   });
 }

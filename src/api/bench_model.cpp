@@ -5,6 +5,7 @@
 #include "api/locate.hpp"
 #include "base/clock.hpp"
 #include "ops/state.hpp"
+#include "ops/weight_layout.hpp"
 
 namespace lapilli::tools {
 
@@ -36,10 +37,12 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   }
   const auto start = Clock::now();
   LAPILLI_TRY(b.device, vulkan::Device::create(options));
+  LoadOptions load;
+  LAPILLI_TRY(load.format, parse_format(request.dtype));
   if (b.name.starts_with("shape:")) {
-    LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6)));
+    LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6), 1, load.format));
   } else {
-    LAPILLI_TRY(b.model, Model::load(b.device, b.name));
+    LAPILLI_TRY(b.model, Model::load(b.device, b.name, load));
   }
   b.load_ms = ms_since(start);
   return b;

@@ -17,6 +17,7 @@
 #include "generate/generate.hpp"
 #include "generate/translate.hpp"
 #include "lapilli/lapilli.h"
+#include "ops/weight_layout.hpp"
 #include "vulkan/device.hpp"
 
 struct lapilli_device {
@@ -174,6 +175,9 @@ struct ModelOptions {
 // The arguments of lapilli_model_load_with, checked: `directory` may be null, and `options` for defaults. Files of the
 // host are copied as they are described, and used until the load is done; then Files::failure() is to be asked.
 Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options);
+
+// LAPILLI_DTYPE_... of a format.
+int32_t dtype_of(WeightFormat format);
 
 // The options of a device, null for defaults.
 Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options);

@@ -1,4 +1,5 @@
 // Files of the host as lapilli_model_options give them: callbacks, or parts of memory and of what is open.
+#include <optional>
 #include <utility>
 
 #include "api/handles.hpp"
@@ -157,16 +158,35 @@ Result<Reopen> read_host_files(const lapilli_model_options& options, const std::
   return Reopen([host, name]() -> Result<Files> { return Files(std::make_unique<HostSource>(host), name); });
 }
 
+constexpr std::pair<int32_t, WeightFormat> kDtypes[] = {{LAPILLI_DTYPE_FP32, WeightFormat::fp32},
+                                                        {LAPILLI_DTYPE_BF16, WeightFormat::bf16},
+                                                        {LAPILLI_DTYPE_FP16, WeightFormat::fp16},
+                                                        {LAPILLI_DTYPE_INT8, WeightFormat::int8}};
+
+Result<std::optional<WeightFormat>> format_of_dtype(int32_t dtype) {
+  if (dtype == LAPILLI_DTYPE_AUTO) return std::optional<WeightFormat>();
+  for (const auto& [number, format] : kDtypes)
+    if (number == dtype) return std::optional(format);
+  return fail(ErrorCode::unsupported,
+              "lapilli_model_options.dtype is %d, which this version does not know; give one of LAPILLI_DTYPE_...",
+              dtype);
+}
+
 }  // namespace
+
+int32_t dtype_of(WeightFormat format) {
+  for (const auto& [number, known] : kDtypes)
+    if (known == format) return number;
+  return LAPILLI_DTYPE_FP32;
+}
 
 Result<ModelOptions> read_model_options(const char* directory, const lapilli_model_options* options) {
   lapilli_model_options given{};
   LAPILLI_CHECK(read_struct(options, given, "lapilli_model_options"));
-  if (given.reserved != 0)
-    return fail(ErrorCode::unsupported, "lapilli_model_options.reserved is %d; set it to 0", given.reserved);
   std::string path = directory ? directory : "";
   ModelOptions out;
   out.load.memory_limit = given.memory_limit;
+  LAPILLI_TRY(out.load.format, format_of_dtype(given.dtype));
   if (given.files || given.parts || given.part_count > 0) {
     LAPILLI_TRY(auto open, read_host_files(given, path));
     LAPILLI_TRY(out.files, open());

@@ -51,6 +51,7 @@ struct BenchRequest {
   std::vector<unsigned> beams{1, 4};
   unsigned source = 32, target = 32;  // ids per source, generated ids per source (exactly)
   unsigned runs = 5, steps_in_flight = 0;
+  std::string dtype = "fp32";
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
 };
 Outcome bench(const BenchRequest& request);

@@ -113,6 +113,7 @@ class Bench {
       const nlohmann::json all = {{"model", loaded_.name},
                                   {"device", caps.device_name},
                                   {"driver", caps.driver_info},
+                                  {"dtype", name(loaded_.model->info().format)},
                                   {"load_ms", loaded_.load_ms},
                                   {"source_ids", r_.source},
                                   {"target_ids", r_.target},
@@ -132,11 +133,13 @@ class Bench {
       return t;
     }
     t = format(
-        "%s on %s (%s)\n%u source ids, exactly %u generated; medians of %u runs; load %.0f ms, %llu pipelines, peak "
+        "%s in %s on %s (%s)\n%u source ids, exactly %u generated; medians of %u runs; load %.0f ms, %llu pipelines, "
+        "peak "
         "%.0f MiB (device memory %.0f MiB)\n\n",
-        loaded_.name.c_str(), caps.device_name.c_str(), caps.driver_info.c_str(), r_.source, r_.target, r_.runs,
-        loaded_.load_ms, static_cast<unsigned long long>(loaded_.device->counters().pipelines_created),
-        usage().peak_mib, static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
+        loaded_.name.c_str(), name(loaded_.model->info().format), caps.device_name.c_str(), caps.driver_info.c_str(),
+        r_.source, r_.target, r_.runs, loaded_.load_ms,
+        static_cast<unsigned long long>(loaded_.device->counters().pipelines_created), usage().peak_mib,
+        static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
     t += "batch  beams  first ms  encode ms  ms/step  ms/token  total ms  CPU ms  dispatches/step  per layer\n";
     for (const Row& r : rows_)
       t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15llu  %9.1f\n", r.batch, r.beams, r.first_ms,

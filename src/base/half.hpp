@@ -36,6 +36,12 @@ constexpr uint16_t float_to_half(float f) {
   return static_cast<uint16_t>(sign | q);
 }
 
+// Round to nearest even; overflow becomes infinity.
+constexpr uint16_t float_to_bfloat16(float f) {
+  const uint32_t x = std::bit_cast<uint32_t>(f);
+  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((x >> 16) | 0x40u);
+  return static_cast<uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
+}
 constexpr float bfloat16_to_float(uint16_t b) { return std::bit_cast<float>(static_cast<uint32_t>(b) << 16); }
 
 }  // namespace lapilli

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "api/tools.hpp"
+#include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -57,6 +58,7 @@ void add_bench(CLI::App& app, Context& context) {
       ->transform(whole_number(1, kMostBeams))
       ->capture_default_str()
       ->type_name("N");
+  add_dtype(*command, r.dtype);
   command->add_option("--source", r.source, "Ids per source")
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();

@@ -135,7 +135,7 @@ class TextRun {
     if (code == exit_ok && !interrupted()) {
       for (const auto& target : targets_) target->forget_journal();
     }
-    if (arguments_.stats) model_.statistics().print(model_.model().info().load_ms, arguments_.json);
+    if (arguments_.stats) model_.statistics().print(model_.model().info(), arguments_.json);
     if (!targets_.empty() && !context_.quiet) tell_targets();
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;

@@ -20,6 +20,7 @@
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
 #include "formats/task_params.hpp"
+#include "ops/weight_layout.hpp"
 #include "search/hypothesis.hpp"
 #include "text/tokenizer.hpp"
 #include "vulkan/device.hpp"
@@ -37,12 +38,16 @@ struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
   // it is refused, a batch that does is split by generate().
   uint64_t memory_limit = 0;
+  // Of the matrices on the device; none: default_format() of the device.
+  std::optional<WeightFormat> format = WeightFormat::fp32;
 };
 
 struct ModelInfo {
   std::string directory, family, checkpoint_format, stored_dtype;
   uint64_t parameters = 0;    // numbers stored, tied ones once
   uint64_t weight_bytes = 0;  // on the device
+  WeightFormat format = WeightFormat::fp32;
+  uint32_t fp32_matrices = 0;  // that stay in fp32, since the format does not hold their numbers
   uint32_t d_model = 0, encoder_layers = 0, decoder_layers = 0, encoder_heads = 0, decoder_heads = 0;
   uint32_t encoder_ffn = 0, decoder_ffn = 0, source_vocabulary = 0, target_vocabulary = 0;
   uint32_t max_source_positions = 0, max_target_positions = 0;  // 0: unbounded
@@ -55,7 +60,8 @@ class Model : public vulkan::MemoryKeeper {
                                              const LoadOptions& options = {});
   // A network of this shape (model::parse_shape) with weights drawn from a seeded generator; for benchmarks and tests.
   static Result<std::shared_ptr<Model>> random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
-                                               uint64_t seed = 1);
+                                               uint64_t seed = 1,
+                                               std::optional<WeightFormat> format = WeightFormat::fp32);
   ~Model() override;
   [[nodiscard]] const ModelInfo& info() const;
   // Null with the reason in tokenizer_error() if the directory holds none that can be read: ids still work.

@@ -9,6 +9,8 @@
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/model_impl.hpp"
 #include "generate/weight_sources.hpp"
+#include "model/weight_formats.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 
@@ -20,6 +22,13 @@ void note_ignored(const GenerationConfig& generation) {
   for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
     log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
+}
+
+void note_kept(const std::vector<model::KeptMatrix>& kept) {
+  for (const model::KeptMatrix& m : kept)
+    log(LogLevel::note, format("%s stays in fp32: of its %llu numbers fp16 does not hold %llu, and %llu would become 0",
+                               m.name.c_str(), static_cast<unsigned long long>(m.numbers),
+                               static_cast<unsigned long long>(m.beyond), static_cast<unsigned long long>(m.flushed)));
 }
 
 // They only serve who asks for a task by name, so what is wrong with them does not stop the model.
@@ -72,9 +81,14 @@ Status ModelLoading::read() {
   LAPILLI_TRY(published_, read_published(files_));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
+  const WeightFormat format = options_.format.value_or(default_format(device().caps()));
+  LAPILLI_TRY(const auto kept, model::set_format(published_->network, format));
+  note_kept(kept);
   LAPILLI_TRY(sources_, weight_sources(published_->network));
   Model::Impl& m = *model_->impl_;
   m.info = describe_model(published_->network, published_->checkpoint.format(), files_.directory());
+  m.info.format = format;
+  m.info.fp32_matrices = static_cast<uint32_t>(kept.size());
   m.generation = std::move(generation);
   m.tasks = read_tasks(files_);
   auto weights = WeightsLoading::start(m.network.device, sources_, options_.memory_limit);

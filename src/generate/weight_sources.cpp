@@ -37,8 +37,10 @@ Result<std::vector<std::byte>> lay_out(const StoredTensor& tensor) {
   LAPILLI_TRY(const auto stored, load_bytes(tensor));
   std::vector<std::byte> copy;
   try {
+    // Strides of 0 make large tensors of small files, larger than addresses of 32 bits reach.
+    if (n > copy.max_size() / size) throw std::bad_alloc();
     copy.resize(n * size);
-  } catch (const std::exception&) {  // strides of 0 make large tensors of small files
+  } catch (const std::exception&) {
     return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor.describe().c_str());
   }
   for (uint64_t i = 0; i < n; ++i) {
@@ -99,6 +101,7 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
   s.words = spec.words;
   s.n = spec.n;
   s.k = spec.k;
+  s.format = spec.format;
   s.values = spec.values;
   if (spec.kind == model::WeightSpec::Kind::table) {
     // Rows are padded to vec4: done on the host, these tables are small.

@@ -25,8 +25,14 @@ using TensorId = uint32_t;
 using NodeId = uint32_t;
 constexpr uint32_t kNone = 0xffffffffu;
 
-enum class DType : uint8_t { f32, u32 };  // u32 also for packed words and structs of words
+// u32 also for packed words and structs of words; bf16 and f16 are packed matrices, which are words as well: what an
+// element of these is, src/ops/weight_layout.hpp says.
+enum class DType : uint8_t { f32, u32, bf16, f16, i8 };
 constexpr uint64_t element_bytes(DType) { return 4; }
+constexpr const char* name(DType dtype) {
+  constexpr const char* kNames[] = {"f32", "u32", "bf16", "f16", "i8"};
+  return kNames[static_cast<size_t>(dtype)];
+}
 
 // Where the bytes live.
 enum class Space : uint8_t {

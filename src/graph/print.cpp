@@ -77,13 +77,8 @@ Json tensors_json(const PlanPicture& p) {
   Json list = Json::array();
   for (TensorId id = 0; id < p.graph.tensors().size(); ++id) {
     const Tensor& t = p.graph.tensor(id);
-    Json j = {{"name", t.name},
-              {"dtype", t.dtype == DType::f32 ? "f32" : "u32"},
-              {"rows", t.rows},
-              {"cols", t.cols},
-              {"ld", t.ld},
-              {"bytes", t.bytes()},
-              {"space", space_name(t.space)}};
+    Json j = {{"name", t.name},     {"dtype", name(t.dtype)},      {"rows", t.rows}, {"cols", t.cols}, {"ld", t.ld},
+              {"bytes", t.bytes()}, {"space", space_name(t.space)}};
     if (t.space == Space::arena)
       j["offset"] = p.placement.offset[id];
     else

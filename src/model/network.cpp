@@ -129,7 +129,7 @@ class WeightBinder {
     spec.name = std::move(name);
     spec.n = n;
     spec.k = k;
-    spec.words = packed::words(n, k);
+    spec.words = WeightLayout(n, k).words();
     return spec;
   }
 

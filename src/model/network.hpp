@@ -35,7 +35,8 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
-  std::vector<float> values;
+  std::vector<float> values;                 // as WeightSource::values
+  WeightFormat format = WeightFormat::fp32;  // of packed matrices, stored ones and computed ones
 };
 
 using WeightIndex = uint32_t;
@@ -78,6 +79,6 @@ struct Network {
 Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint);
 
 // The same shapes with weights drawn from a seeded generator, for benchmarks and node-by-node comparison.
-Network random_network(const Config& config, uint64_t seed);
+Network random_network(const Config& config, uint64_t seed, WeightFormat format = WeightFormat::fp32);
 
 }  // namespace lapilli::model

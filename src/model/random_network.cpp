@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -12,23 +13,31 @@ namespace {
 // zeros, which the device alone has in memory.
 class RandomBinder {
  public:
-  RandomBinder(Network& network, uint64_t seed) : net_(network), zeros_(seed == 0), random_(seed) {}
+  RandomBinder(Network& network, uint64_t seed, WeightFormat format)
+      : net_(network), format_(format), zeros_(seed == 0), random_(seed) {}
 
   WeightIndex matrix(const char* name, uint32_t n, uint32_t k, double gain) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::values;
     spec.name = name;
     spec.n = 1;
-    spec.words = packed::words(n, k);
+    const WeightLayout layout(n, k, format_);
+    spec.format = format_;
+    spec.words = layout.words();
     spec.k = static_cast<uint32_t>(spec.words);
     net_.parameters += uint64_t{n} * k + n;
     if (zeros_) return add(std::move(spec));
-    spec.values.assign(spec.words, 0.0f);
+    const WeightLayout fp32(n, k);
+    std::vector<float> values(fp32.words(), 0.0f);
     std::normal_distribution<float> weight(0.0f, static_cast<float>(gain / std::sqrt(k))), bias(0.0f, 0.02f);
     for (uint32_t c = 0; c < n; ++c) {
-      for (uint32_t r = 0; r < k; ++r) spec.values[packed::word(c, r, k)] = weight(random_);
-      spec.values[packed::bias_word(c, n, k)] = bias(random_);
+      for (uint32_t r = 0; r < k; ++r) values[fp32.word(c, r)] = weight(random_);
+      values[fp32.bias_word(c)] = bias(random_);
     }
+    if (format_ == WeightFormat::fp32)
+      spec.values = std::move(values);
+    else
+      for (const uint32_t word : pack_words(layout, values)) spec.values.push_back(std::bit_cast<float>(word));
     return add(std::move(spec));
   }
 
@@ -78,16 +87,17 @@ class RandomBinder {
   }
 
   Network& net_;
+  const WeightFormat format_;
   const bool zeros_;
   std::mt19937_64 random_;
 };
 
 }  // namespace
 
-Network random_network(const Config& config, uint64_t seed) {
+Network random_network(const Config& config, uint64_t seed, WeightFormat format) {
   Network network;
   network.config = config;
-  RandomBinder r(network, seed);
+  RandomBinder r(network, seed, format);
   network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
   network.encoder.embedding = network.decoder.embedding = network.output;
   if (!config.shared_embeddings)

@@ -4,6 +4,7 @@
 #include "ops/basic.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
+#include "ops/matmul_cases.hpp"
 #include "ops/registry.hpp"
 #include "ops/spans.hpp"
 #include "ops/tuning.hpp"
@@ -27,7 +28,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<EmbedAttributes>();
   LAPILLI_CHECK(expect_output(g, node, 0, {"x", 0, a.d}));
   const auto& x = g.tensor(node.outputs[0]);
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", packed::words(a.vocabulary, a.d)));
+  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, kTable), "table", a.vocabulary, a.d));
   if (a.place == Place::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kIds), "lineage",
                                lineage_words(a.lineage_slots, a.lineage_positions)));
@@ -52,12 +53,18 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   return {{0, "workgroup a row", true, default_numbers(caps, Tuned::embed)}};
 }
 
+WeightLayout table_layout(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<EmbedAttributes>();
+  return {a.vocabulary, a.d, g.tensor(node.inputs[kTable])};
+}
+
 // Ids [first, end) whose panels one binding holds.
 struct IdSlice {
   uint32_t first, end;
 };
 Result<std::vector<IdSlice>> id_slices(const LowerContext& context, const graph::Node& node, const EmbedAttributes& a) {
-  const uint64_t panel_bytes = packed::panel_words(a.d) * 4, panels = packed::panels(a.vocabulary);
+  const uint64_t panel_bytes = table_layout(context.graph, node).panel_words() * 4,
+                 panels = packed::panels(a.vocabulary);
   // A panel's size is a multiple of every alignment that devices ask for: slices start aligned.
   const uint64_t fit = std::min(panels, context.caps.max_storage_range / panel_bytes);
   if (fit == 0)
@@ -107,13 +114,14 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   const uint64_t places_ld = positions == graph::kNone ? 0 : g.tensor(positions).ld;
   Dispatch d;
   d.shader = step ? ShaderId::embed_step : spans ? ShaderId::embed_spans : ShaderId::embed;
-  d.constants = {numbers.local};
+  const WeightLayout table = table_layout(g, node);
+  d.constants = {numbers.local, static_cast<uint32_t>(table.format)};
   d.groups = rows.end - rows.begin;
   if (x.live_rows && d.groups == x.rows) follow_live_rows(d, 1, 1);
   uint32_t di = 0, dt = 0, dx = 0, dp = 0;
   LAPILLI_TRY(const auto bound_ids, bind_ids(context, node, a, rows, di));
   d.operands.push_back(bound_ids);
-  const uint64_t panel = packed::panel_words(a.d);
+  const uint64_t panel = table.panel_words();
   d.operands.push_back(bind_range(context, 1,
                                   {node.inputs[kTable], ids.first / packed::kPanel * panel * 4,
                                    packed::panels(ids.end) * panel * 4, graph::Access::read},
@@ -180,7 +188,8 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<EmbedAttributes>();
   const auto& ids = values.at(node.inputs[kIds]).u;
-  const auto& table = values.at(node.inputs[kTable]).f;
+  const HostWeight table(g, node.inputs[kTable], a.vocabulary, a.d, values);
+  const WeightLayout layout(a.vocabulary, a.d);
   const auto positions = operand(node.inputs, kPositions);
   auto& x = values.at(node.outputs[0]).f;
   const auto& t = g.tensor(node.outputs[0]);
@@ -203,7 +212,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       for (uint64_t i = 1; i <= position; ++i) counted -= ids[r - i] == a.uncounted_id;
     const uint64_t place = id == a.uncounted_id ? a.position_offset - 1 : counted + a.position_offset;
     for (uint64_t i = 0; i < t.ld; ++i) {
-      double v = id < a.vocabulary && i < a.d ? a.scale * table[packed::word(id, i, a.d)] : 0.0;
+      double v = id < a.vocabulary && i < a.d ? a.scale * table.values()[layout.word(id, i)] : 0.0;
       if (positions != graph::kNone && i < a.d && place < g.tensor(positions).rows)
         v += values.at(positions).f[place * g.tensor(positions).ld + i];
       x[r * t.ld + i] = v;
@@ -219,6 +228,7 @@ struct CaseShape {
   bool uncounted = false;
   std::vector<uint32_t> lengths = {};  // of a pass; rows may be more than their sum
   uint32_t places = 32;                // rows of the position table
+  WeightFormat format = WeightFormat::fp32;
 };
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
@@ -238,7 +248,7 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
   const uint64_t ids_words = s.step ? lineage_words(a.lineage_slots, a.lineage_positions) : s.rows;
   const auto ids =
       add_state(c.graph, "ids", s.step ? StateKind::lineage : StateKind::source_ids, ids_words, graph::DType::u32);
-  const auto table = add_weight(c.graph, "table", packed::words(s.vocabulary, s.d));
+  const auto table = add_packed(c.graph, "table", {s.vocabulary, s.d, s.format});
   auto positions = graph::kNone, step = graph::kNone;
   if (s.positions) positions = c.graph.activation("positions", s.places, s.d);
   if (s.step) {
@@ -261,7 +271,9 @@ OpCase make_case(const std::string& name, const CaseShape& s) {
     for (size_t i = 0; i < words.size(); ++i)
       words[i] = i == 1 ? s.vocabulary + 5 : i % 3 == 0 ? s.vocabulary - 1 : random.below(s.vocabulary);
     into.inputs.emplace_back(ids, words_of(words));
-    into.inputs.emplace_back(table, random_values(into.graph.tensor(table), random));
+    into.inputs.emplace_back(table, s.format == WeightFormat::fp32
+                                        ? random_values(into.graph.tensor(table), random)
+                                        : packed_values({s.vocabulary, s.d, s.format}, random, 1));
   };
   return c;
 }
@@ -296,6 +308,18 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("150 positions", {64, 256, 150, 150, true, false, 2, false, false, {}, 149}));
   all.push_back(make_case("150 positions, step", {64, 256, 7, 150, true, true, 2, false, false, {}, 151}));
   pass("pass with 150 positions", {64, 256, 160, 150, true, false, 2, false, true, {}, 152}, {5, 150});
+  for (const auto f : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) {
+    const auto of = [&](const char* what) { return std::string(what) + " " + name(f); };
+    const auto add = [&](const char* what, CaseShape shape) {
+      shape.format = f;
+      all.push_back(make_case(of(what), shape));
+    };
+    add("257 words", {257, 32, 36, 12});
+    add("width 7, no positions", {33, 7, 5, 5, false});
+    add("step", {257, 50, 5, 1, true, true});
+    add("step, many slices", {16001, 64, 4, 1, true, true});
+    add("pass of six", {257, 32, 56, 33, true, false, 0, false, false, {1, 3, 4, 5, 33, 1}});
+  }
   all.push_back(make_case("table above 128 MiB", {70001, 512, 6, 3, true, false, 0, true}));
   return all;
 }

@@ -47,6 +47,22 @@ Status expect_words(const graph::Graph& g, const graph::Node& node, graph::Tenso
   return {};
 }
 
+Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role, uint64_t n,
+                     uint64_t k) {
+  if (id == graph::kNone || id >= g.tensors().size()) return node_error(node, "operand %s is missing", role);
+  const auto& t = g.tensor(id);
+  if (t.dtype == graph::DType::u32) return node_error(node, "%s (%s) is no packed matrix", role, t.name.c_str());
+  return expect_words(g, node, id, role, WeightLayout(n, k, t).words());
+}
+
+HostWeight::HostWeight(const graph::Graph& g, graph::TensorId id, uint64_t n, uint64_t k, HostTensors& tensors)
+    : values_(&tensors.at(id).f) {
+  const WeightLayout layout(n, k, g.tensor(id));
+  if (layout.format == WeightFormat::fp32) return;
+  unpacked_ = unpack_words(layout, tensors.at(id).u);
+  values_ = &unpacked_;
+}
+
 Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const graph::Node& node, uint64_t rows,
                                          RowCost cost, uint64_t tile) {
   const auto& caps = context.caps;

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "ops/op.hpp"
+#include "ops/weight_layout.hpp"
 
 namespace lapilli {
 
@@ -31,6 +32,22 @@ Status expect_output(const graph::Graph& g, const graph::Node& node, size_t inde
 // The tensor has at least so many elements.
 Status expect_words(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role,
                     uint64_t words);
+// It is a packed matrix of n columns and depth k, in any format.
+Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const char* role, uint64_t n,
+                     uint64_t k);
+
+// The numbers of a packed matrix for references, where they lie in fp32.
+class HostWeight {
+ public:
+  HostWeight(const graph::Graph& g, graph::TensorId id, uint64_t n, uint64_t k, HostTensors& tensors);
+  HostWeight(const HostWeight&) = delete;
+  HostWeight& operator=(const HostWeight&) = delete;
+  [[nodiscard]] const std::vector<double>& values() const { return *values_; }
+
+ private:
+  std::vector<double> unpacked_;  // of other formats
+  const std::vector<double>* values_;
+};
 
 // Rows [begin, end) that one dispatch covers.
 struct RowSlice {

@@ -110,7 +110,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
   const auto& x = g.tensor(node.inputs[0]);
   if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "weight", packed::words(a.n, a.k)));
+  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, 1), "weight", a.n, a.k));
   if (a.split) return infer_split(g, node, a);
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, a.n}));
   if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.n, 4)) return node_error(node, "y is not padded to vec4");
@@ -173,17 +173,18 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant varia
   return lower_matmul(context, node, kKernels[variant.id], variant.numbers, out);
 }
 
-// Row r of x W + b, before activation, into y[n].
+// Row r of x W + b, before activation, into y[n]; w as in fp32.
 void product_row(const MatmulAttributes& a, const double* x, const std::vector<double>& w, std::vector<double>& y) {
+  const WeightLayout layout(a.n, a.k);
   y.assign(packed::panels(a.n) * packed::kPanel, 0.0);
   for (uint64_t panel = 0; panel < packed::panels(a.n); ++panel) {
     double* out = y.data() + panel * packed::kPanel;
     for (uint64_t k = 0; k < a.k; ++k) {
-      const double* row = w.data() + packed::word(panel * packed::kPanel, k, a.k);
+      const double* row = w.data() + layout.word(panel * packed::kPanel, k);
       for (uint64_t c = 0; c < packed::kPanel; ++c) out[c] += x[k] * row[c];
     }
   }
-  for (uint64_t n = 0; n < a.n; ++n) y[n] += w[packed::bias_word(n, a.n, a.k)];
+  for (uint64_t n = 0; n < a.n; ++n) y[n] += w[layout.bias_word(n)];
 }
 
 // Where the rows of the split form go: slot and position of row r; false: it writes nothing.
@@ -225,9 +226,10 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
   const auto& x = g.tensor(node.inputs[0]);
   auto& kv = values.at(node.outputs[1]).f;
   const HostPlaces places(node, a.kv, values);
+  const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
-    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, values.at(node.inputs[1]).f, y);
+    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, w.values(), y);
     if (a.q_columns > 0) {
       const auto& q = g.tensor(node.outputs[0]);
       auto& out = values.at(node.outputs[0]).f;
@@ -246,9 +248,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   if (a.split) return reference_split(g, node, values);
   const auto &x = g.tensor(node.inputs[0]), &out = g.tensor(node.outputs[0]);
   const bool residual = operand(node.inputs, 2) != graph::kNone;
+  const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
-    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, values.at(node.inputs[1]).f, y);
+    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, w.values(), y);
     double* to = values.at(node.outputs[0]).f.data() + r * out.ld;
     for (uint64_t c = 0; c < out.ld; ++c) {
       const double v = c < a.n ? activate(a.activation, y[c]) : 0.0;

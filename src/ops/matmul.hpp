@@ -7,6 +7,7 @@
 #pragma once
 
 #include "graph/graph.hpp"
+#include "ops/weight_layout.hpp"
 
 namespace lapilli {
 
@@ -26,25 +27,6 @@ enum class Activation : uint32_t {
   mish
 };
 constexpr Activation kLastActivation = Activation::mish;
-
-// How a matrix lies in a weight tensor (f32, one row): panels of 32 columns, each panel [K rounded up to 4][32], padded
-// with zeros; behind all panels the bias, 32 words a panel (zeros where there is none). A slice of columns at panel
-// boundaries is contiguous, so tables larger than a binding are bound in parts; 32 floats are one cache line pair.
-// Kernels have it from shaders/lib/panel.glsl; a test compares the two.
-namespace packed {
-constexpr uint64_t kPanel = 32;
-constexpr uint64_t panels(uint64_t n) { return div_up(n, kPanel); }
-constexpr uint64_t depth(uint64_t k) { return round_up<uint64_t>(k, 4); }
-constexpr uint64_t panel_words(uint64_t k) { return depth(k) * kPanel; }
-constexpr uint64_t bias_begin(uint64_t n, uint64_t k) { return panels(n) * panel_words(k); }
-constexpr uint64_t words(uint64_t n, uint64_t k) { return bias_begin(n, k) + panels(n) * kPanel; }
-// The word of an element, given how many words there are from panel to panel.
-constexpr uint64_t element(uint64_t column, uint64_t row, uint64_t words_a_panel) {
-  return column / kPanel * words_a_panel + row * kPanel + column % kPanel;
-}
-constexpr uint64_t word(uint64_t column, uint64_t row, uint64_t k) { return element(column, row, panel_words(k)); }
-constexpr uint64_t bias_word(uint64_t column, uint64_t n, uint64_t k) { return bias_begin(n, k) + column; }
-}  // namespace packed
 
 // Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one
 // head).
@@ -77,7 +59,8 @@ struct MatmulAttributes {
 };
 
 namespace ops {
-// A new activation [rows, n]. `weight` is a packed tensor of packed::words(n, x.cols) words.
+// A new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide,
+// in any format.
 graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
                        Activation activation = Activation::none);
 // residual + x W + b, in place of the residual.

@@ -10,20 +10,26 @@ using ull = unsigned long long;
 
 struct Shape {
   uint64_t rows, n, k;
+  WeightFormat format = WeightFormat::fp32;
+  [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
 };
+
+// What the name of a case says of its weight; nothing of fp32.
+std::string suffix(WeightFormat f) { return f == WeightFormat::fp32 ? "" : std::string(" ") + name(f); }
 
 OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t live = 0) {
   OpCase c;
   c.name = format("%llux%llux%llu act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
-                  live ? " live" : "");
+                  live ? " live" : "") +
+           suffix(s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
   c.graph.tensor(x).live_rows = live != 0;
-  const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
+  const auto w = add_packed(c.graph, "weight", s.layout());
   ops::linear(c.graph, "y", x, w, static_cast<uint32_t>(s.n), activation);
   c.prepare = [s, x, w](OpCase& into) {
     CaseRandom random(s.rows * 31 + s.n * 7 + s.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random, 2));
-    into.inputs.emplace_back(w, packed_values(s.n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+    into.inputs.emplace_back(w, packed_values(s.layout(), random, 2 / std::sqrt(static_cast<double>(s.k))));
   };
   if (live) c.live_rows = live;
   return c;
@@ -31,17 +37,17 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
 
 OpCase residual_case(Shape s, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "");
+  c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "") + suffix(s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
   const auto residual = c.graph.activation("residual", s.rows, s.n);
   c.graph.tensor(x).live_rows = c.graph.tensor(residual).live_rows = live != 0;
-  const auto w = add_weight(c.graph, "weight", packed::words(s.n, s.k));
+  const auto w = add_packed(c.graph, "weight", s.layout());
   ops::linear_add(c.graph, "y", x, w, residual);
   c.prepare = [s, x, w, residual](OpCase& into) {
     CaseRandom random(s.rows * 37 + s.n * 5 + s.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
     into.inputs.emplace_back(residual, random_values(into.graph.tensor(residual), random, 3));
-    into.inputs.emplace_back(w, packed_values(s.n, s.k, random, 1 / std::sqrt(static_cast<double>(s.k))));
+    into.inputs.emplace_back(w, packed_values(s.layout(), random, 1 / std::sqrt(static_cast<double>(s.k))));
   };
   if (live) c.live_rows = live;
   return c;
@@ -52,23 +58,26 @@ struct KvCase {
   uint32_t q_columns = 0;
   KvShape kv;
   uint32_t step = 0, live = 0;  // Place::step
+  WeightFormat format = WeightFormat::fp32;
 };
 
 OpCase kv_case(const KvCase& s) {
   OpCase c;
   const bool step = s.kv.place == Place::step;
   c.name = format("%s %llu rows k %llu q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
-                  ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions);
+                  ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions) +
+           suffix(s.format);
   CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
   const uint64_t n = s.q_columns + uint64_t{s.kv.heads} * 2 * s.kv.head_dim;
+  const WeightLayout layout(n, s.k, s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
   c.graph.tensor(x).live_rows = step;
-  const auto w = add_weight(c.graph, "weight", packed::words(n, s.k));
+  const auto w = add_packed(c.graph, "weight", layout);
   const auto kv = add_state(c.graph, "kv", StateKind::self_kv, s.kv.words(), graph::DType::f32);
   const auto state = step ? add_step(c.graph) : graph::kNone;
   ops::linear_kv(c.graph, "q", x, w, {s.q_columns, kv, s.kv, state});
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
-  c.inputs.emplace_back(w, packed_values(n, s.k, random, 2 / std::sqrt(static_cast<double>(s.k))));
+  c.inputs.emplace_back(w, packed_values(layout, random, 2 / std::sqrt(static_cast<double>(s.k))));
   c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random));
   if (step) {
     std::vector<uint32_t> slots;  // rows in another order than slots
@@ -84,6 +93,7 @@ struct PassCase {
   std::vector<uint32_t> lengths;
   uint64_t k = 64;
   uint32_t heads = 1, head_dim = 8, slack = 0;
+  WeightFormat format = WeightFormat::fp32;
 };
 
 OpCase pass_case(const PassCase& s) {
@@ -94,16 +104,18 @@ OpCase pass_case(const PassCase& s) {
   const auto spans = add_spans(c, s.lengths);
   const uint64_t rows = c.live_rows + s.slack, columns = uint64_t{s.heads} * 2 * s.head_dim;
   c.name = format("pass of %u, %llu of %llu rows k %llu heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
-                  s.head_dim);
+                  s.head_dim) +
+           suffix(s.format);
+  const WeightLayout layout(columns, s.k, s.format);
   const auto x = c.graph.activation("x", rows, s.k);
   c.graph.tensor(x).live_rows = true;
-  const auto w = add_weight(c.graph, "weight", packed::words(columns, s.k));
+  const auto w = add_packed(c.graph, "weight", layout);
   const auto to = add_state(c.graph, "kv", StateKind::cross_kv, kv.words(), graph::DType::f32);
   ops::linear_kv(c.graph, "kv", x, w, {0, to, kv, spans});
-  c.prepare = [x, w, to, columns, k = s.k](OpCase& into) {
-    CaseRandom random(columns * 41 + k);
+  c.prepare = [x, w, to, layout](OpCase& into) {
+    CaseRandom random(layout.n * 41 + layout.k);
     into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
-    into.inputs.emplace_back(w, packed_values(columns, k, random, 2 / std::sqrt(static_cast<double>(k))));
+    into.inputs.emplace_back(w, packed_values(layout, random, 2 / std::sqrt(static_cast<double>(layout.k))));
     into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
   };
   return c;
@@ -150,16 +162,48 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
 }
 
+// What reads a weight, in every variant; what follows the sums is the same for all formats.
+void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
+  for (const uint64_t rows : {1, 16, 33}) all.push_back(linear_case({rows, 67, 53, f}));
+  for (const uint64_t k : {1, 2, 3, 257}) all.push_back(linear_case({17, 40, k, f}));
+  all.push_back(linear_case({5, 130, 50, f}));
+  for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
+    for (const uint64_t rows : {1, 16}) all.push_back(linear_case({rows, 160, 32, f}, act));
+  all.push_back(linear_case({2, 64, 4099, f}, Activation::relu));  // deeper than a small binding
+  all.push_back(residual_case({3, 40, 4099, f}));
+  for (const uint64_t n : {28, 56, 100}) all.push_back(residual_case({16, n, 48, f}));  // narrow models' workgroups
+  for (const uint64_t rows : {1, 16}) all.push_back(residual_case({rows, 160, 48, f}));
+  all.push_back(residual_case({8, 64, 96, f}, 5));
+  all.push_back(linear_case({12, 64, 32, f}, Activation::none, 7));
+  all.push_back(linear_case({4, 2001, 64, f}, Activation::none, 3));  // rows wider than a small binding
+  const KvShape batch{3, 12, 3, 7, Place::batch, 7}, step{3, 12, 13, 5, Place::step, 1};
+  all.push_back(kv_case({20, 38, 36, batch, 0, 0, f}));
+  all.push_back(kv_case({6, 1200, 16, {2, 8, 2, 3, Place::batch, 3}, 0, 0, f}));  // deeper than a small binding
+  all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
+  all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
+  all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // in slices, as above
+  all.push_back(pass_case({{5, 1}, 36, 3, 12, 2, f}));
+  all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
+}
+
 }  // namespace
 
-HostTensor packed_values(uint64_t n, uint64_t k, CaseRandom& random, double scale, bool bias) {
-  HostTensor v;
-  v.f.assign(packed::words(n, k), 0.0);
-  for (uint64_t c = 0; c < n; ++c) {
-    for (uint64_t r = 0; r < k; ++r)
-      v.f[packed::word(c, r, k)] = static_cast<double>(static_cast<float>(random.unit() * scale));
-    if (bias) v.f[packed::bias_word(c, n, k)] = random.unit();
+graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout) {
+  return add_weight(g, name, layout.words(), dtype_of(layout.format));
+}
+
+HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale) {
+  const WeightLayout fp32(layout.n, layout.k);
+  std::vector<float> values(fp32.words(), 0.0f);
+  for (uint64_t c = 0; c < layout.n; ++c) {
+    for (uint64_t r = 0; r < layout.k; ++r) values[fp32.word(c, r)] = static_cast<float>(random.unit() * scale);
+    values[fp32.bias_word(c)] = static_cast<float>(random.unit());
   }
+  HostTensor v;
+  if (layout.format == WeightFormat::fp32)
+    v.f.assign(values.begin(), values.end());
+  else
+    v.u = pack_words(layout, values);
   return v;
 }
 
@@ -189,6 +233,7 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
   add_kv_cases(all);
   add_pass_cases(all);
+  for (const auto f : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) add_format_cases(all, f);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;
   all.push_back(linear_case({2, 65601, 512}));  // a table above 128 MiB

@@ -8,8 +8,9 @@
 
 namespace lapilli {
 
-// A packed weight [k, n] with bias, values in +-scale.
-HostTensor packed_values(uint64_t n, uint64_t k, CaseRandom& random, double scale, bool bias = true);
+// A tensor for a packed weight of this layout, and values for it in +-scale, with bias.
+graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout);
+HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale);
 std::vector<OpCase> matmul_cases();
 
 }  // namespace lapilli

@@ -40,7 +40,8 @@ class Lowering {
         kernel_(kernel),
         numbers_(numbers),
         out_(out),
-        a_(node.attributes.as<MatmulAttributes>()) {
+        a_(node.attributes.as<MatmulAttributes>()),
+        layout_(a_.n, a_.k, context.graph.tensor(node.inputs[1])) {
     x_ = node.inputs[0];
     w_ = node.inputs[1];
     residual_ = operand(node.inputs, 2) != graph::kNone;
@@ -52,13 +53,12 @@ class Lowering {
     depth_ = packed::depth(a_.k);
     rows_ = context.graph.tensor(x_).rows;
     all_depth_ = {0, depth_};
-    depth_slice_ =
-        packed::panel_words(a_.k) * 4 <= room_ ? depth_ : round_down<uint64_t>(room_ / (packed::kPanel * 4), 4);
+    depth_slice_ = panel_bytes() <= room_ ? depth_ : room_ / (layout_.words_to(granule()) * 4) * granule();
   }
 
   Status run() {
     LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes()));
-    if (depth_slice_ == 0) return node_error(node_, "four rows of a panel exceed this device's binding limit");
+    if (depth_slice_ == 0) return node_error(node_, "a few rows of a panel exceed this device's binding limit");
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
     if (a_.q_columns > 0) LAPILLI_CHECK(lower_plain({0, a_.q_columns}));
@@ -66,6 +66,8 @@ class Lowering {
   }
 
  private:
+  // Depths at whose multiples slices begin: what products take at a time, or scale together.
+  [[nodiscard]] uint64_t granule() const { return std::max<uint64_t>(4, packed::granule(layout_.format)); }
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
   [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
   [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.place == Place::spans; }
@@ -78,18 +80,17 @@ class Lowering {
   // The most panels that one binding holds, out of `panels`.
   [[nodiscard]] uint64_t panels_per_slice(uint64_t panels) const {
     if (depth_slice_ < depth_) return 1;
-    const uint64_t bytes = packed::panel_words(a_.k) * 4;
-    if (panels * bytes <= limit_) return panels;
-    return std::max<uint64_t>(1, room_ / bytes);
+    if (panels * panel_bytes() <= limit_) return panels;
+    return std::max<uint64_t>(1, room_ / panel_bytes());
   }
 
   [[nodiscard]] double operations(uint64_t rows, uint64_t columns) const {
     return 2.0 * static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth_);
   }
 
-  [[nodiscard]] double panel_bytes() const { return 4.0 * static_cast<double>(packed::panel_words(a_.k)); }
+  [[nodiscard]] uint64_t panel_bytes() const { return layout_.panel_words() * 4; }
   [[nodiscard]] bool work_fits(uint64_t columns) const {
-    const double bytes = static_cast<double>(packed::panels(columns)) * panel_bytes();
+    const auto bytes = static_cast<double>(packed::panels(columns) * panel_bytes());
     return context_.work.allows(operations(rows_, columns), bytes);
   }
 
@@ -103,7 +104,7 @@ class Lowering {
       rows = std::min(rows, tile * context_.work.parts(div_up(rows, tile), each));
     };
     if (!tensor(x_).live_rows) limit_rows();
-    panels = context_.work.parts(panels, operations(rows, packed::kPanel), panel_bytes());
+    panels = context_.work.parts(panels, operations(rows, packed::kPanel), static_cast<double>(panel_bytes()));
     if (tensor(x_).live_rows) limit_rows();
   }
 
@@ -235,22 +236,22 @@ class Lowering {
     uint32_t add = residual_ ? 2u : 0u;
     if (deep && !residual_ && !first) add = 1;
     const auto activation = last ? a_.activation : Activation::none;
-    d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u};
+    d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
   }
 
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
-    const uint64_t panel_words = packed::panel_words(a_.k);
+    const uint64_t panel_words = layout_.panel_words();
     uint32_t delta = 0;
     if (s.form == Form::q_kv) {
-      d.operands.push_back(bind_range(context_, 1, {w_, 0, packed::words(a_.n, a_.k) * 4, graph::Access::read}, delta));
+      d.operands.push_back(bind_range(context_, 1, {w_, 0, layout_.words() * 4, graph::Access::read}, delta));
       p.plain.w_begin = 0;
-      p.plain.bias_begin = static_cast<uint32_t>(packed::bias_begin(a_.n, a_.k) / 4);
+      p.plain.bias_begin = static_cast<uint32_t>(layout_.bias_begin() / 4);
     } else {
-      const uint64_t begin = s.panels.begin * panel_words + s.depth.begin * packed::kPanel;
-      const uint64_t end = (s.panels.end - 1) * panel_words + s.depth.end * packed::kPanel;
+      const uint64_t begin = s.panels.begin * panel_words + layout_.words_to(s.depth.begin);
+      const uint64_t end = (s.panels.end - 1) * panel_words + layout_.words_to(s.depth.end);
       d.operands.push_back(bind_range(context_, 1, {w_, begin * 4, end * 4, graph::Access::read}, delta));
       p.plain.w_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * panel_words / 4);
-      const uint64_t bias = packed::bias_begin(a_.n, a_.k);
+      const uint64_t bias = layout_.bias_begin();
       const uint64_t bias_first = bias + s.panels.begin * packed::kPanel,
                      bias_last = bias + s.panels.end * packed::kPanel;
       d.operands.push_back(bind_range(context_, 3, {w_, bias_first * 4, bias_last * 4, graph::Access::read}, delta));
@@ -348,6 +349,7 @@ class Lowering {
   const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const MatmulAttributes a_;
+  const WeightLayout layout_;
   graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
                   kv_ = graph::kNone;
   bool residual_ = false;

@@ -1,8 +1,10 @@
 // "pack": see basic.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
+#include "ops/matmul_cases.hpp"
 #include "ops/registry.hpp"
 #include "ops/stored_util.hpp"
 
@@ -13,10 +15,11 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   stored::Packing p;
   p.attributes = node.attributes.as<PackAttributes>();
   const auto& a = p.attributes;
+  p.format = format_of(g.tensor(node.outputs[0]).dtype);
   p.rows = a.transposed ? a.k : a.rows;
   p.k = a.transposed ? a.rows : a.k;
   if (!a.transposed) {
-    p.panel_words = packed::panel_words(a.k);
+    p.panel_words = WeightLayout(a.n_total, a.k, p.format).panel_words();
     p.first_row = a.first_row;
     return p;
   }
@@ -24,24 +27,26 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   const uint64_t panels = std::max<uint64_t>(1, packed::panels(a.n_total));
   p.panel_words = g.tensor(node.outputs[0]).elements() / panels / packed::kPanel * packed::kPanel;
   p.panel_words -= std::min(p.panel_words, packed::kPanel);
-  p.begin = a.first_row * packed::kPanel;
+  p.begin = packed::granule_row(p.format, a.first_row) * packed::kPanel;
   return p;
 }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  LAPILLI_CHECK(expect_output(g, node, 0, {"destination"}));
+  if (operand(node.outputs, 0) == graph::kNone) return node_error(node, "operand destination is missing");
   const auto p = packing_of(g, node);
   LAPILLI_CHECK(stored::expect_packing(g, node, p));
   const auto& a = p.attributes;
-  if (!a.transposed) return expect_words(g, node, node.outputs[0], "destination", packed::words(a.n_total, a.k));
+  if (!a.transposed) return expect_weight(g, node, node.outputs[0], "destination", a.n_total, a.k);
   const uint64_t end = uint64_t{a.first_row} + a.rows;
-  if (packed::panel_words(end) > p.panel_words)
+  if (a.first_row % packed::granule(p.format) != 0)
+    return node_error(node, "depth %u begins within what %s packs together", a.first_row, name(p.format));
+  if (WeightLayout(a.n_total, end, p.format).panel_words() > p.panel_words)
     return node_error(node, "depth %llu does not fit the destination", static_cast<unsigned long long>(end));
   return {};
 }
 
-std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return stored::packing_variants(caps);
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  return stored::packing_variants(caps, packing_of(g, node).format);
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
@@ -53,9 +58,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 }
 
 // `depth` is that of the whole matrix; only parts of transposed ones have less.
-OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t depth) {
+OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t depth,
+                 WeightFormat to_format = WeightFormat::fp32) {
   OpCase c;
   c.name = format("%s %s", what.c_str(), stored::name(a.format));
+  if (to_format != WeightFormat::fp32) c.name += std::string(" to ") + name(to_format);
   c.tolerance = 1e-300;  // the values, not about the values
   const uint64_t elements = uint64_t{a.rows} * a.k;
   graph::Tensor raw;
@@ -64,13 +71,11 @@ OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t dept
   raw.space = graph::Space::state;
   raw.cols = raw.ld = stored::words(a.format, elements);
   const auto from = c.graph.add_tensor(raw);
-  const auto to = add_weight(c.graph, "packed", packed::words(a.n_total, depth));
+  const auto to = add_packed(c.graph, "packed", {a.n_total, depth, to_format});
   ops::pack(c.graph, c.name, from, to, a);
   c.prepare = [a, elements, from, to](OpCase& into) {
     into.inputs.emplace_back(from, words_of(stored::random_words(a.format, elements, elements + a.first_row)));
-    // What is there stays there, but where the rows go.
-    CaseRandom random(elements);
-    into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
+    into.inputs.emplace_back(to, stored::before_packing(into.graph.tensor(to), elements));
   };
   return c;
 }
@@ -81,6 +86,25 @@ PackAttributes whole(StoredFormat format, uint32_t n, uint32_t k) {
   a.rows = a.n_total = n;
   a.k = k;
   return a;
+}
+
+// Values that are rounded: subnormal ones and those beyond the range are among them.
+void add_rounded_cases(std::vector<OpCase>& all, StoredFormat from, WeightFormat to) {
+  for (const auto& [n, k] : {std::pair{1u, 1u}, {33u, 7u}, {67u, 66u}})
+    all.push_back(make_case(format("%ux%u", n, k), whole(from, n, k), k, to));
+  auto a = whole(from, 14, 31);  // as below, of odd depth
+  a.n_total = 90, a.first_row = 15, a.first_column = 36, a.group = 6, a.group_stride = 12;
+  all.push_back(make_case("a part of the values by head", a, 31, to));
+  a = whole(from, 9, 45);
+  a.transposed = 1, a.n_total = 92, a.first_row = 32, a.first_column = 3, a.group = 5, a.group_stride = 10;
+  all.push_back(make_case("a part of a transposed one by head", a, 41, to));
+  a = whole(from, 131, 523);
+  a.transposed = 1, a.n_total = 523;
+  all.push_back(make_case("transposed 131x523", a, 131, to));
+  if (from == StoredFormat::f16 || (from == StoredFormat::f32) != (to == WeightFormat::fp16))
+    return;  // a size each is enough
+  all.push_back(make_case("35x4098", whole(from, 35, 4098), 4098, to));
+  all.push_back(make_case("1x40011", whole(from, 1, 40011), 40011, to));
 }
 
 std::vector<OpCase> cases() {
@@ -122,6 +146,7 @@ std::vector<OpCase> cases() {
     auto large = make_case("2053x1024", whole(f, 2053, 1024), 1024);
     large.slow = true;
     all.push_back(std::move(large));
+    for (const auto to : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) add_rounded_cases(all, f, to);
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/half.hpp"
 #include "ops/case_util.hpp"
@@ -34,7 +35,7 @@ struct Grid {
 // First and last word of the destination that a part touches, its first panel from column 0 on: a panel's rows begin at
 // multiples of 128 bytes, so that parts of different panels keep apart in spite of the alignment of bindings.
 uint64_t first_word(const Packing& packing, const Part& p) {
-  return round_down<uint64_t>(packing.word(p.row, p.k) - packing.begin, packed::kPanel) + packing.begin;
+  return round_down<uint64_t>(packing.first_word(p.row, p.k) - packing.begin, packed::kPanel) + packing.begin;
 }
 uint64_t last_word(const Packing& packing, const Part& p) { return packing.word(p.row_end - 1, p.k_end - 1); }
 
@@ -51,10 +52,11 @@ class Splitter {
       return true;
     }
     const uint64_t rows = p.row_end - p.row, depth = p.k_end - p.k;
-    if (rows == 1 && depth == 1) return false;
+    const bool deep = depth > packed::granule(packing_.format);  // more than one
+    if (rows == 1 && !deep) return false;
     const bool one_panel = packing_.column(p.row) / packed::kPanel == packing_.column(p.row_end - 1) / packed::kPanel;
     // Depth is cut where cutting rows cannot help, or no longer does.
-    const bool by_depth = rows == 1 || (depth > 1 && (dst ? packing_.attributes.transposed != 0 : one_panel));
+    const bool by_depth = rows == 1 || (deep && (dst ? packing_.attributes.transposed != 0 : one_panel));
     Part a = p, b = p;
     if (by_depth) {
       a.k_end = b.k = middle(p.k, depth);
@@ -75,8 +77,11 @@ class Splitter {
     const uint64_t begin = round_down(first_word(packing_, p) * 4, caps_.storage_alignment);
     return (last_word(packing_, p) + 1) * 4 - begin <= caps_.max_storage_range;
   }
-  // Even, so that parts begin at multiples of 256 bytes.
-  static uint64_t middle(uint64_t begin, uint64_t n) { return begin + (n > 3 ? round_up<uint64_t>(n / 2, 2) : n / 2); }
+  // Two granules of a column, so that parts begin at multiples of 256 bytes; at least one, which parts do not share.
+  [[nodiscard]] uint64_t middle(uint64_t begin, uint64_t n) const {
+    const uint64_t one = packed::granule(packing_.format);
+    return begin + round_up<uint64_t>(n / 2, n > 3 * one ? 2 * one : one);
+  }
   // The middle, or a row before it that begins a panel.
   [[nodiscard]] uint64_t row_middle(const Part& p) const {
     const uint64_t m = p.row + (p.row_end - p.row) / 2;
@@ -125,6 +130,14 @@ std::vector<uint32_t> random_words(StoredFormat format, uint64_t elements, uint6
   return raw;
 }
 
+HostTensor before_packing(const graph::Tensor& destination, uint64_t seed) {
+  CaseRandom random(seed);
+  if (destination.dtype == graph::DType::f32) return random_values(destination, random);
+  std::vector<uint32_t> words(destination.elements());
+  for (uint32_t& w : words) w = random.word();
+  return words_of(std::move(words));
+}
+
 Operand bind_elements(const LowerContext& context, uint32_t binding, const ElementSpan& elements, uint32_t& delta) {
   const uint64_t size = element_bytes(elements.format), begin = elements.begin * size;
   const uint64_t first = round_down<uint64_t>(begin, 4), last = round_up<uint64_t>(elements.end * size, 4);
@@ -142,8 +155,7 @@ Status expect_packing(const graph::Graph& g, const graph::Node& node, const Pack
     return node_error(node, "groups of %u columns every %u", a.group, a.group_stride);
   LAPILLI_CHECK(expect_input(g, node, 0, {"stored values", 0, 0, graph::DType::u32}));
   LAPILLI_CHECK(expect_words(g, node, node.inputs[0], "stored values", words(a.format, packing.rows * packing.k)));
-  LAPILLI_CHECK(expect_input(g, node, 1, {"destination"}));
-  LAPILLI_CHECK(expect_output(g, node, 0, {"destination"}));
+  if (operand(node.inputs, 1) == graph::kNone) return node_error(node, "operand destination is missing");
   if (g.root(node.outputs[0]) != g.root(node.inputs[1])) return node_error(node, "works in place only");
   if (packing.column(packing.rows - 1) >= a.n_total)
     return node_error(node, "column %llu of %u", static_cast<unsigned long long>(packing.column(packing.rows - 1)),
@@ -151,14 +163,19 @@ Status expect_packing(const graph::Graph& g, const graph::Node& node, const Pack
   return {};
 }
 
-std::vector<Variant> packing_variants(const Capabilities& caps) {
-  return {{0, "rows side by side", true, default_numbers(caps, Tuned::pack)}};
+std::vector<Variant> packing_variants(const Capabilities& caps, WeightFormat format) {
+  Numbers numbers = default_numbers(caps, Tuned::pack);
+  numbers.each = round_up(numbers.each, static_cast<uint32_t>(packed::granule(format)));
+  return {{0, "rows side by side", true, numbers}};
 }
 
 Status lower_packing(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const Packing& packing, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, numbers, {32, 1024, 32}, true));
   const auto& a = packing.attributes;
+  if (numbers.each % packed::granule(packing.format) != 0)
+    return node_error(node, "%u elements an invocation are not what %s packs together", numbers.each,
+                      lapilli::name(packing.format));
   const Grid grid{numbers.local, numbers.each};
   std::vector<Part> parts;
   if (!Splitter(context.caps, packing, grid).split({0, packing.rows, 0, packing.k}, parts))
@@ -167,7 +184,8 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
   for (const Part& p : parts) {
     Dispatch d;
     d.shader = ShaderId::pack;
-    d.constants = {grid.local, grid.depth, static_cast<uint32_t>(a.format), a.transposed ? 1u : 0u};
+    d.constants = {grid.local, grid.depth, static_cast<uint32_t>(a.format), a.transposed ? 1u : 0u,
+                   static_cast<uint32_t>(packing.format)};
     d.groups = grid.groups(p);
     uint32_t raw_begin = 0, delta = 0;
     d.operands.push_back(bind_elements(
@@ -178,7 +196,7 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
     d.operands.push_back(bind_range(
         context, 1, {node.outputs[0], first * 4, (last_word(packing, p) + 1) * 4, graph::Access::write}, delta));
     // Modulo 2^32: what the kernel adds for its column brings it back into the bound range.
-    const uint64_t origin = packing.begin + p.k * packed::kPanel - (first - delta);
+    const uint64_t origin = packing.begin + packed::granule_row(packing.format, p.k) * packed::kPanel - (first - delta);
     d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(grid.depth_groups(p)),
                     static_cast<uint32_t>(p.row_end - p.row), static_cast<uint32_t>(p.k_end - p.k), raw_begin,
                     static_cast<uint32_t>(a.transposed ? packing.rows : packing.k),
@@ -190,12 +208,48 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
   return {};
 }
 
+namespace {
+
+void scaled_reference(const graph::Node& node, const Packing& packing, HostTensors& values) {
+  const auto& raw = values.at(node.inputs[0]).u;
+  auto& words = values.at(node.outputs[0]).u;
+  const auto stored = [&](uint64_t r, uint64_t k) {
+    return static_cast<float>(value(packing.attributes.format, raw, packing.element(r, k)));
+  };
+  for (uint64_t r = 0; r < packing.rows; ++r) {
+    for (uint64_t begin = 0; begin < packing.k; begin += packed::kBlock) {
+      const uint64_t end = std::min(begin + packed::kBlock, packing.k);
+      float largest = 0;
+      for (uint64_t k = begin; k < end; ++k) largest = std::max(largest, std::abs(stored(r, k)));
+      const float scale = scale_of(largest);
+      words[packing.first_word(r, begin)] = std::bit_cast<uint32_t>(scale);
+      for (uint64_t k = begin; k < end; ++k) {
+        uint32_t& word = words[packing.word(r, k)];
+        const uint64_t shift = packed::shift(packing.format, k);
+        word = (shift == 0 ? 0 : word) | scaled_bits(stored(r, k), scale) << shift;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void packing_reference(const graph::Node& node, const Packing& packing, HostTensors& values) {
   const auto& raw = values.at(node.inputs[0]).u;
-  auto& y = values.at(node.outputs[0]).f;
-  for (uint64_t r = 0; r < packing.rows; ++r)
-    for (uint64_t k = 0; k < packing.k; ++k)
-      y[packing.word(r, k)] = value(packing.attributes.format, raw, packing.element(r, k));
+  auto& y = values.at(node.outputs[0]);
+  const auto each = [&](const auto& put) {
+    for (uint64_t r = 0; r < packing.rows; ++r)
+      for (uint64_t k = 0; k < packing.k; ++k)
+        put(packing.word(r, k), k, value(packing.attributes.format, raw, packing.element(r, k)));
+  };
+  if (y.u.empty()) return each([&](uint64_t word, uint64_t, double v) { y.f[word] = v; });
+  if (packed::has_scales(packing.format)) return scaled_reference(node, packing, values);
+  // Of words: the first number that a word holds clears it.
+  each([&](uint64_t word, uint64_t k, double v) {
+    const uint64_t shift = packed::shift(packing.format, k);
+    if (shift == 0) y.u[word] = 0;
+    y.u[word] |= weight_bits(packing.format, static_cast<float>(v)) << shift;
+  });
 }
 
 }  // namespace lapilli::stored

@@ -48,6 +48,10 @@ DeviceClass device_class(const Capabilities& caps) {
   return caps.type == DeviceType::discrete ? DeviceClass::large : DeviceClass::small;
 }
 
+WeightFormat default_format(const Capabilities& caps) {
+  return device_class(caps) == DeviceClass::cpu ? WeightFormat::bf16 : WeightFormat::fp16;
+}
+
 // CPU drivers run invocations one after the other: a barrier costs more than it saves.
 SharingWays sharing_ways(const Capabilities& caps) {
   SharingWays ways;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ops/op.hpp"
+#include "ops/weight_layout.hpp"
 
 namespace lapilli {
 
@@ -10,6 +11,10 @@ namespace lapilli {
 // them more than it saves: few invocations with much work each. `small`: GPUs that are not discrete, phones among them.
 enum class DeviceClass : uint8_t { cpu, small, large };
 DeviceClass device_class(const Capabilities& caps);
+
+// The format of weights that a device of this class is given if nobody says which. CPU drivers make a float of bf16 by
+// a shift; GPUs convert fp16, which is eight times as exact, as they load it.
+WeightFormat default_format(const Capabilities& caps);
 
 // Which ways of sharing values between invocations beat registers on a device: kernels that use them come before those
 // that do not, or, for lanes, are not used at all.

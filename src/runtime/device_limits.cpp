@@ -140,7 +140,7 @@ graph::Graph product_graph(uint32_t n) {
   graph::Graph g;
   graph::Tensor w;
   w.name = "w";
-  w.cols = w.ld = packed::words(n, n);
+  w.cols = w.ld = WeightLayout(n, n).words();
   w.space = graph::Space::weight;
   w.id = 1;
   const auto x = add_matrix(g, 0, n, n);

@@ -31,17 +31,18 @@ std::vector<bool> written_columns(const WeightSource& source, WeightPiece::Kind 
 std::vector<WordRange> matrix_padding(const WeightSource& source) {
   std::vector<WordRange> ranges;
   const auto columns = written_columns(source, WeightPiece::Kind::matrix);
-  const uint64_t panel_words = packed::panel_words(source.k);
+  const WeightLayout layout = source.layout();
+  const uint64_t panel_words = layout.panel_words(), with_values = layout.words_to(source.k);
   for (uint64_t panel = 0; panel < packed::panels(source.n); ++panel) {
     const auto first = columns.begin() + static_cast<ptrdiff_t>(panel * packed::kPanel);
     const bool whole = std::all_of(first, first + packed::kPanel, [](bool written) { return written; });
-    append(ranges, panel * panel_words + (whole ? source.k * packed::kPanel : 0), (panel + 1) * panel_words);
+    append(ranges, panel * panel_words + (whole ? with_values : 0), (panel + 1) * panel_words);
   }
   const auto biases = written_columns(source, WeightPiece::Kind::bias);
-  const uint64_t begin = packed::bias_begin(source.n, source.k);
+  const uint64_t begin = layout.bias_begin();
   for (uint64_t c = 0; c < biases.size(); ++c)
     if (!biases[c]) append(ranges, begin + c, begin + c + 1);
-  append(ranges, packed::words(source.n, source.k), source.words);
+  append(ranges, layout.words(), source.words);
   return ranges;
 }
 

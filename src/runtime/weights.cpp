@@ -222,6 +222,7 @@ class WeightsLoading::Loader {
       t.space = graph::Space::weight;
       t.id = index;
       t.cols = t.ld = source.words;
+      t.dtype = dtype_of(source.format);
       round_.destination = round_.graph.add_tensor(std::move(t));
       round_.weight = index;
     }

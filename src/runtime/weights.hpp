@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/basic.hpp"
+#include "ops/weight_layout.hpp"
 #include "runtime/bind.hpp"
 #include "vulkan/device.hpp"
 
@@ -31,7 +32,10 @@ struct WeightSource {
   uint64_t words = 0;     // of the finished tensor
   uint32_t n = 0, k = 0;  // packed matrices: columns and depth
   std::vector<WeightPiece> pieces;
-  std::vector<float> values;  // instead of pieces: computed on the host
+  // Instead of pieces: computed on the host, the words as they are (of other formats than fp32 their bits).
+  std::vector<float> values;
+  WeightFormat format = WeightFormat::fp32;  // packed matrices
+  [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
 };
 
 // Immutable after load; the buffers live as long as this object.

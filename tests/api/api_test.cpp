@@ -357,6 +357,40 @@ TEST_F(ApiDevice, MemoryLimitOfAModel) {
   lapilli_device_close(device);
 }
 
+TEST_F(ApiDevice, DtypeOfAModel) {
+  const auto load = [&](int32_t dtype, lapilli_model_info& info) -> lapilli_status {
+    lapilli_device* device = nullptr;
+    EXPECT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK);
+    lapilli_model_options options = lapilli_default_model_options();
+    options.dtype = dtype;
+    lapilli_model* model = nullptr;
+    const auto status = lapilli_model_load_with(device, LAPILLI_SOURCE_DIR "/models/en-fr", &options, &model);
+    info.struct_size = sizeof info;
+    if (status == LAPILLI_OK) {
+      EXPECT_EQ(lapilli_model_get_info(model, &info), LAPILLI_OK);
+    }
+    lapilli_model_free(model);
+    lapilli_device_close(device);
+    return status;
+  };
+  lapilli_model_info fp32{}, held{};
+  ASSERT_EQ(load(LAPILLI_DTYPE_FP32, fp32), LAPILLI_OK);
+  EXPECT_EQ(fp32.dtype, LAPILLI_DTYPE_FP32);
+  for (const int32_t dtype : {LAPILLI_DTYPE_BF16, LAPILLI_DTYPE_FP16}) {
+    ASSERT_EQ(load(dtype, held), LAPILLI_OK);
+    EXPECT_EQ(held.dtype, dtype);
+    EXPECT_EQ(held.fp32_matrices, 0u);
+    EXPECT_LT(held.weight_bytes * 10, fp32.weight_bytes * 6);
+  }
+  ASSERT_EQ(load(LAPILLI_DTYPE_INT8, held), LAPILLI_OK);
+  EXPECT_EQ(held.dtype, LAPILLI_DTYPE_INT8);
+  EXPECT_LT(held.weight_bytes * 100, fp32.weight_bytes * 35);
+  ASSERT_EQ(load(LAPILLI_DTYPE_AUTO, held), LAPILLI_OK);
+  EXPECT_TRUE(held.dtype == LAPILLI_DTYPE_BF16 || held.dtype == LAPILLI_DTYPE_FP16) << held.dtype;
+  EXPECT_EQ(load(77, held), LAPILLI_UNSUPPORTED);
+  EXPECT_TRUE(says("dtype is 77")) << lapilli_last_error();
+}
+
 TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {
   lapilli_options options = lapilli_default_options();
   options.batch = 1;

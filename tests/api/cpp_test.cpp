@@ -98,6 +98,9 @@ TEST(CppDevice, StreamsAndKnowsPieces) {
   lapilli::ModelOptions limits;
   limits.memory_limit = 1000;
   EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
+  limits = {};
+  limits.dtype = lapilli::Dtype::bf16;
+  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).value().info().dtype, LAPILLI_DTYPE_BF16);
 }
 
 // A file in memory, closed by its end.

@@ -6,14 +6,15 @@ set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
 lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*
   LABELS fast sanitize threads)
-# A loss at each submission, and every call that may fail, are slow; one loss of each sort is fast.
-set(swept *AtAnySubmission:*AnyCall*)
+# A loss at each submission, and every call that may fail, take long; one loss of each sort is fast.
+set(swept *AtAnySubmission:*AnyCall*:*EachCall*)
 lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS fast sanitize)
-lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS slow)
+lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
-  LABELS slow TIMEOUT 1200)
-lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS slow sanitize threads)
+  LABELS slow TIMEOUT 1800)
+# For the sanitizers: with validation it is fast.
+lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)
 # The code of the pages about embedding, as C and as C++; it runs where there is a main function for it.
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/embedding*.md)
 foreach(page IN LISTS pages)

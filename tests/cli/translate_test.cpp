@@ -251,6 +251,18 @@ TEST(CliDevice, MemoryLimit) {
   EXPECT_EQ(translate({"--memory-limit", "500", expected()[0].text}).out, expected()[0].french + "\n");
 }
 
+TEST(CliDevice, Dtype) {
+  for (const char* dtype : {"bf16", "fp16", "int8"}) {
+    const Outcome outcome = translate({"--dtype", dtype, "--stats", "--json", expected()[0].text});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, expected()[0].french)) << outcome.out;
+    EXPECT_TRUE(contains(outcome.err, std::string("\"dtype\":\"") + dtype + "\"")) << outcome.err;
+  }
+  const Outcome wrong = translate({"--dtype", "fp8", "Hello."});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(contains(wrong.err, "fp8") && contains(wrong.err, "bf16")) << wrong.err;
+}
+
 TEST(CliDevice, SamplingArgumentsReachTheModel) {
   EXPECT_EQ(translate({"--temperature", "0.5", "Hello."}).code, 2);  // not without --sample
   const Outcome wrong = translate({"--sample", "--top-p", "7", "--options", R"({"max_length": 9} )", "Hello."});

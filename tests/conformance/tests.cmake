@@ -13,11 +13,18 @@ lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURC
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
-lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS slow)
+# Within the limits of MoltenVK on the three kinds of Macs.
+lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe
+  MASKS gpu,moltenvk-m1 gpu,moltenvk-intel gpu,moltenvk-amd LABELS long)
+lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS long TIMEOUT 3600)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
-  MASKS floor small-bindings gpu no-timeline no-indirect LABELS slow)
+  MASKS floor gpu LABELS slow)
+lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS lavapipe
+  MASKS small-bindings no-timeline no-indirect gpu,moltenvk-m1 LABELS long)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
-  DRIVERS lavapipe PROFILES - android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS slow)
+  DRIVERS lavapipe MASKS full floor VALIDATE LABELS slow)
+lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
+  DRIVERS lavapipe PROFILES android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS long)
 # What the program must fail, it fails.
 lapilli_gpu_test(conformance.selftest COMMAND ${CMAKE_CURRENT_LIST_DIR}/selftest $<TARGET_FILE:conformance>
   ${PROJECT_SOURCE_DIR}/tests/data/models/marian-separate-vocab ${CMAKE_COMMAND} LABELS fast)

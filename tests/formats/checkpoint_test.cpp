@@ -297,5 +297,17 @@ TEST(StoredTensorValues, PermutedThreeDimensions) {
   EXPECT_FALSE(same_values(t, {"c", StoredType::f32, {24}, {1}, std::as_bytes(std::span(expected))}));
 }
 
+// A stride of 0 makes any number of elements of one; where addresses have 32 bits, 2^62 of them count as none.
+TEST(StoredTensorValues, MoreThanAddressesReach) {
+  const auto bytes = as_bytes(std::string(8, '\x01'));
+  const uint64_t many = uint64_t{1} << 62;
+  const auto floats = read_floats({"w", StoredType::f32, {many}, {0}, std::span(bytes)});
+  ASSERT_FALSE(floats.ok());
+  EXPECT_EQ(floats.error().code, ErrorCode::out_of_memory);
+  const auto integers = read_integers({"w", StoredType::i32, {many}, {0}, std::span(bytes)});
+  ASSERT_FALSE(integers.ok());
+  EXPECT_EQ(integers.error().code, ErrorCode::out_of_memory);
+}
+
 }  // namespace
 }  // namespace lapilli

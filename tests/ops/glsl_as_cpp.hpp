@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "base/math.hpp"
@@ -14,8 +15,13 @@ using uint = uint32_t;
 #undef UNIFORM_WORDS
 #include "../../shaders/lib/panel.glsl"
 
+using std::abs;
+using std::floor;
 using std::max;
 using std::min;
+// behind panel.glsl
+#include "../../shaders/lib/narrow.glsl"
+
 inline uint grids[MAX_GRIDS * GRID_STRIDE];  // the kernel's buffer
 #include "../../shaders/lib/grids.glsl"
 

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "base/half.hpp"
 #include "glsl_as_cpp.hpp"
 #include "ops/case_util.hpp"
 #include "ops/matmul.hpp"
@@ -233,11 +235,37 @@ Formulas state_formulas() {
   };
 }
 
+WeightFormat format_number(uint32_t n) { return static_cast<WeightFormat>(n % 4); }
+
 Formulas panel_formulas() {
   return {
       FORMULA("packed_element", glsl::packed_element(a[0], a[1], a[2]), packed::element(a[0], a[1], a[2])),
       FORMULA("packed_element4", glsl::packed_element4(a[0], a[1], a[2]),
               packed::element(uint64_t{4} * a[0], a[1], uint64_t{4} * a[2]) / 4),
+      FORMULA("depths_a_word", glsl::depths_a_word(a[0] % 4), packed::depths_a_word(format_number(a[0]))),
+      FORMULA("depth_shift", glsl::depth_shift(a[0] % 4, a[1]), packed::shift(format_number(a[0]), a[1])),
+      FORMULA("has_scales", glsl::has_scales(a[0] % 4), packed::has_scales(format_number(a[0]))),
+      FORMULA("granule", glsl::granule(a[0] % 4), packed::granule(format_number(a[0]))),
+      FORMULA("depth_row", glsl::depth_row(a[0] % 4, a[1]), packed::depth_row(format_number(a[0]), a[1])),
+      FORMULA("granule_row", glsl::granule_row(a[0] % 4, a[1]), packed::granule_row(format_number(a[0]), a[1])),
+  };
+}
+
+float float_of(uint32_t bits) { return std::bit_cast<float>(bits & 0x7fffffffu); }
+uint32_t bits_of(float f) { return std::bit_cast<uint32_t>(f); }
+// A number, and the scale of numbers of which none is beyond it or another one.
+float scale_for(const Arguments& a) { return scale_of(std::max(float_of(a[0]), float_of(a[1]))); }
+
+uint32_t host_bits(WeightFormat format, uint32_t bits) { return weight_bits(format, std::bit_cast<float>(bits)); }
+
+Formulas narrow_formulas() {
+  return {
+      FORMULA("bf16_bits", glsl::bf16_bits(a[0]), host_bits(WeightFormat::bf16, a[0])),
+      FORMULA("fp16_bits", glsl::fp16_bits(a[0]), host_bits(WeightFormat::fp16, a[0])),
+      FORMULA("scale_of", bits_of(glsl::scale_of(float_of(a[0]))), bits_of(scale_of(float_of(a[0])))),
+      FORMULA("scaled_bits", glsl::scaled_bits(std::bit_cast<float>(a[0]), scale_for(a)),
+              scaled_bits(std::bit_cast<float>(a[0]), scale_for(a))),
+      FORMULA("weight_bits", glsl::weight_bits(a[0] % 4, a[1]), host_bits(format_number(a[0]), a[1])),
   };
 }
 
@@ -288,7 +316,25 @@ TEST(StateGlsl, FunctionsEqualTheHeader) { expect_same("state.glsl", state_formu
 TEST(StateGlsl, PanelsEqualTheHeader) {
   EXPECT_EQ(glsl::PANEL, packed::kPanel);
   EXPECT_EQ(glsl::PANEL4 * 4, packed::kPanel);
+  EXPECT_EQ(glsl::FORMAT_FP32, static_cast<uint32_t>(WeightFormat::fp32));
+  EXPECT_EQ(glsl::FORMAT_BF16, static_cast<uint32_t>(WeightFormat::bf16));
+  EXPECT_EQ(glsl::FORMAT_FP16, static_cast<uint32_t>(WeightFormat::fp16));
+  EXPECT_EQ(glsl::FORMAT_INT8, static_cast<uint32_t>(WeightFormat::int8));
+  EXPECT_EQ(glsl::BLOCK, packed::kBlock);
+  EXPECT_EQ(kLastWeightFormat, WeightFormat::int8);
   expect_same("panel.glsl", panel_formulas());
+}
+
+// Every half lies between two floats that round to it or to its neighbours, as do the middles between halves.
+TEST(StateGlsl, RoundingEqualsTheHeader) {
+  expect_same("narrow.glsl", narrow_formulas());
+  for (uint32_t half = 0; half < 0x10000; ++half) {
+    const auto at = std::bit_cast<uint32_t>(half_to_float(static_cast<uint16_t>(half)));
+    for (const uint32_t f : {at, at - 1, at + 1, at + 0x0fffu, at + 0x1000u, at + 0x1001u}) {
+      ASSERT_EQ(glsl::fp16_bits(f), host_bits(WeightFormat::fp16, f)) << std::hex << f;
+      ASSERT_EQ(glsl::bf16_bits(f), host_bits(WeightFormat::bf16, f)) << std::hex << f;
+    }
+  }
 }
 
 TEST(StateGlsl, FunctionsThatDifferAreSeen) {

@@ -1,4 +1,5 @@
 # The ops: unit tests without a device, and the suite that runs every case on one.
+target_sources(test_ops PRIVATE ${PROJECT_SOURCE_DIR}/tests/lab/layer/gathers.cpp)
 gtest_discover_tests(test_ops TEST_PREFIX ops. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
@@ -10,14 +11,20 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   set_target_properties(op_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(op_bench PRIVATE lapilli_internal)
   lapilli_gpu_test(ops.bench COMMAND op_bench --shape 4,32,32 --runs 1 LABELS fast)
-  # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise. Both drivers run everything in the next.
-  lapilli_gpu_test(ops.suite COMMAND op_suite
-    --caps "full floor small-bindings gpu gpu,small-bindings no-subgroup no-timeline" --no-slow LABELS fast)
+  # The limits of MoltenVK; a case that a mask changes nothing of is run once.
+  set(masks ${PROJECT_SOURCE_DIR}/tests/lab/masks)
+  set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
+  # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow LABELS fast)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" DRIVERS swiftshader LABELS slow TIMEOUT 1800)
+  lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
+    LABELS slow)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.
-  lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS slow)
+  lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS long)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
-    --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect"
-    DRIVERS lavapipe swiftshader LABELS slow TIMEOUT 1200)
+    --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect ${macs}"
+    DRIVERS lavapipe swiftshader LABELS long TIMEOUT 3600)
   lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor gpu" --no-slow VALIDATE LABELS slow)
-  lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 "android-2022,memory=discrete" VALIDATE LABELS slow)
+  lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 "android-2022,memory=discrete" VALIDATE
+    LABELS long)
 endif()

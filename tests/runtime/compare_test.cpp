@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "model/weight_formats.hpp"
 #include "runtime/session.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
@@ -76,11 +77,12 @@ Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model
 }
 
 void compare_shape(const std::string& shape, const std::string& mask, SearchInput input,
-                   const std::vector<uint32_t>& lengths, uint32_t steps) {
+                   const std::vector<uint32_t>& lengths, uint32_t steps, WeightFormat format = WeightFormat::fp32) {
   vulkan::DeviceOptions options;
   options.mask = mask;
   LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
-  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network(shape));
+  LAPILLI_ASSERT_VALUE(auto loaded, testing_support::make_network(shape));
+  LAPILLI_ASSERT_VALUE([[maybe_unused]] const auto kept, model::set_format(loaded.network, format));
   const uint32_t vocabulary = loaded.network.config.target_vocabulary;
   input.options.decoder_start = input.options.pad = static_cast<int32_t>(vocabulary) - 1;
   input.options.end_ids = {0};
@@ -126,6 +128,15 @@ TEST_P(DeviceCompare, Umt5) { compare_shape("data/umt5", GetParam(), with_beams(
 // Streams, with distances beyond the farthest bucket; a head with a transform and a bias.
 TEST_P(DeviceCompare, ProphetNet) { compare_shape("data/prophetnet", GetParam(), with_beams(3), {30, 4}, 30); }
 TEST_P(DeviceCompare, PairOfBerts) { compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 6); }
+
+// Beside an interpreter that reads the same packed words, so that deviations are those of fp32.
+TEST_P(DeviceCompare, WeightsInFewerBits) {
+  compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64", GetParam(), with_beams(3), {11, 1}, 4,
+                WeightFormat::int8);
+  compare_shape("data/t5-v1_1", GetParam(), with_beams(2), {9, 4}, 4, WeightFormat::int8);
+  compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {40, 4}, 4, WeightFormat::bf16);
+  compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 4, WeightFormat::fp16);
+}
 
 // Given ids, which run as rows of a pass of their own: as many as they are, or none.
 TEST_P(DeviceCompare, TinyWithGivenIds) {

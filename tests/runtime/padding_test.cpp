@@ -20,10 +20,12 @@ std::vector<bool> written(const WeightSource& source) {
   for (const WeightPiece& p : source.pieces)
     for (uint64_t r = 0; r < p.rows; ++r) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
+      const bool scaled = p.kind == WeightPiece::Kind::matrix && packed::has_scales(source.format);
+      for (uint64_t c = 0; scaled && c < p.k; ++c) words[source.layout().scale_word(column, c)] = true;
       for (uint64_t c = 0; c < p.k; ++c)
         words[p.kind == WeightPiece::Kind::plain  ? p.destination + r * p.k + c
-              : p.kind == WeightPiece::Kind::bias ? packed::bias_word(column, source.n, source.k)
-                                                  : packed::word(column, c, source.k)] = true;
+              : p.kind == WeightPiece::Kind::bias ? source.layout().bias_word(column)
+                                                  : source.layout().word(column, c)] = true;
     }
   return words;
 }
@@ -38,14 +40,14 @@ void expect_padding(const WeightSource& source) {
     for (uint64_t w = first; w < last; ++w) filled[w] = true;
     end = last;
   }
-  const uint64_t panel_words = source.n ? packed::panel_words(source.k) : 0;
-  for (uint64_t begin = 0; source.n && begin < packed::bias_begin(source.n, source.k); begin += panel_words)
+  const uint64_t panel_words = source.n ? source.layout().panel_words() : 0;
+  for (uint64_t begin = 0; source.n && begin < source.layout().bias_begin(); begin += panel_words)
     for (uint64_t w = begin; w < begin + packed::kPanel; ++w)
       if (!words[w]) std::fill_n(lacking.begin() + static_cast<ptrdiff_t>(begin), panel_words, true);
   for (uint64_t w = 0; w < source.words; ++w) ASSERT_EQ(filled[w], !words[w] || lacking[w]) << "word " << w;
 }
 
-WeightSource matrix(uint32_t n, uint32_t k) { return {"matrix", packed::words(n, k), n, k, {}, {}}; }
+WeightSource matrix(uint32_t n, uint32_t k) { return {"matrix", WeightLayout(n, k).words(), n, k, {}, {}}; }
 
 TEST(Padding, OfMatrices) {
   for (const uint32_t n : {1, 31, 32, 33, 96, 129})
@@ -55,6 +57,11 @@ TEST(Padding, OfMatrices) {
       expect_padding(s);
       s.pieces.push_back(piece(WeightPiece::Kind::bias, n, 1));
       expect_padding(s);
+      for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::int8}) {
+        s.format = format;
+        s.words = s.layout().words();
+        expect_padding(s);
+      }
     }
 }
 
@@ -68,7 +75,8 @@ TEST(Padding, OfMatricesOfSeveralParts) {
     kv.pieces.back().group_stride = 40;
   }
   expect_padding(kv);
-  EXPECT_EQ(padding_of(kv), (std::vector<WordRange>{{packed::bias_begin(160, 12), packed::words(160, 12)}}));
+  EXPECT_EQ(padding_of(kv),
+            (std::vector<WordRange>{{WeightLayout(160, 12).bias_begin(), WeightLayout(160, 12).words()}}));
   WeightSource gate = matrix(64 + 61, 8);
   gate.pieces = {piece(WeightPiece::Kind::matrix, 61, 8), piece(WeightPiece::Kind::matrix, 61, 8),
                  piece(WeightPiece::Kind::bias, 61, 1), piece(WeightPiece::Kind::bias, 61, 1)};

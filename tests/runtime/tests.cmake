@@ -1,8 +1,9 @@
 # Tests named Device* need a device, those named *Slow* take long; the others are pure.
 gtest_discover_tests(test_runtime TEST_PREFIX runtime. TEST_FILTER "-*Device*:*Slow*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
+lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE LABELS slow)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow*:*LeftOut* VALIDATE
-  DRIVERS lavapipe PROFILES - "android-2022,memory=discrete" LABELS slow)
+  PROFILES "android-2022,memory=discrete" LABELS long)
 lapilli_gpu_test(runtime.device COMMAND test_runtime --gtest_filter=*Device*-*Slow* LABELS fast sanitize threads)
 lapilli_gpu_test(runtime.transformer-base COMMAND test_runtime --gtest_filter=*Slow* LABELS slow)
 # These pass if validation finds the barrier that is missing.

@@ -105,6 +105,15 @@ class DeviceWeights : public testing::TestWithParam<const char*> {
   vulkan::DeviceCounters before_;  // the last load
 };
 
+// The words of a matrix in a format, from those in fp32.
+std::vector<float> in_format(const WeightLayout& layout, const std::vector<float>& fp32) {
+  std::vector<float> words;
+  for (const uint32_t w : pack_words(layout, fp32)) words.push_back(std::bit_cast<float>(w));
+  return words;
+}
+
+constexpr WeightFormat kWeightFormats[] = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16,
+                                           WeightFormat::int8};
 constexpr StoredFormat kFormats[] = {StoredFormat::f32, StoredFormat::f16, StoredFormat::bf16};
 
 TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
@@ -116,7 +125,7 @@ TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
       matrices.push_back(random_stored(format, uint64_t{d} * k, 10 + i));
       biases.push_back(random_stored(format, d, 20 + i));
     }
-    WeightSource source{"qkv", packed::words(n, k), n, k, {}, {}};
+    WeightSource source{"qkv", WeightLayout(n, k).words(), n, k, {}, {}};
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t i = 0; i < 3; ++i) {
       for (const bool bias : {false, true}) {
@@ -130,15 +139,19 @@ TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
         for (uint32_t r = 0; r < d; ++r) {
           const uint32_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
           if (bias)
-            want[packed::bias_word(column, n, k)] = biases[i].values[r];
+            want[WeightLayout(n, k).bias_word(column)] = biases[i].values[r];
           else
-            for (uint32_t c = 0; c < k; ++c) want[packed::word(column, c, k)] = matrices[i].values[r * k + c];
+            for (uint32_t c = 0; c < k; ++c) want[WeightLayout(n, k).word(column, c)] = matrices[i].values[r * k + c];
         }
       }
     }
-    LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
-    EXPECT_EQ(weights->bytes(), source.words * 4);
-    expect_words(*weights, 0, want);
+    for (const WeightFormat held : kWeightFormats) {
+      source.format = held;
+      source.words = source.layout().words();
+      LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
+      EXPECT_EQ(weights->bytes(), source.words * 4);
+      expect_words(*weights, 0, in_format(source.layout(), want));
+    }
   }
 }
 
@@ -148,13 +161,17 @@ TEST_P(DeviceWeights, LargerThanTheStagingBuffer) {
   for (const StoredFormat format : kFormats) {
     const Stored matrix = random_stored(format, shape.rows * shape.k, 5);
     const auto n = static_cast<uint32_t>(shape.rows), k = static_cast<uint32_t>(shape.k);
-    WeightSource source{"large", packed::words(n, k), n, k, {}, {}};
+    WeightSource source{"large", WeightLayout(n, k).words(), n, k, {}, {}};
     source.pieces.push_back(piece(matrix, WeightPiece::Kind::matrix, format, shape));
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
-      for (uint32_t c = 0; c < k; ++c) want[packed::word(r, c, k)] = matrix.values[uint64_t{r} * k + c];
-    LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
-    expect_words(*weights, 0, want);
+      for (uint32_t c = 0; c < k; ++c) want[WeightLayout(n, k).word(r, c)] = matrix.values[uint64_t{r} * k + c];
+    for (const WeightFormat held : {WeightFormat::fp32, WeightFormat::fp16, WeightFormat::int8}) {
+      source.format = held;
+      source.words = source.layout().words();
+      LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
+      expect_words(*weights, 0, in_format(source.layout(), want));
+    }
   }
 }
 
@@ -182,17 +199,17 @@ TEST_P(DeviceWeights, VectorsTablesAndManySources) {
 
 TEST_P(DeviceWeights, OneSmallMatrixAlone) {
   const Stored row = random_stored(StoredFormat::f32, 64, 1);
-  WeightSource source{"one row", packed::words(1, 64), 1, 64, {}, {}};
+  WeightSource source{"one row", WeightLayout(1, 64).words(), 1, 64, {}, {}};
   source.pieces.push_back(piece(row, WeightPiece::Kind::matrix, StoredFormat::f32, {1, 64}));
   std::vector<float> want(source.words, 0.0f);
-  for (uint32_t c = 0; c < 64; ++c) want[packed::word(0, c, 64)] = row.values[c];
+  for (uint32_t c = 0; c < 64; ++c) want[WeightLayout(1, 64).word(0, c)] = row.values[c];
   LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
   expect_words(*weights, 0, want);
 }
 
 TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   const Stored matrix = random_stored(StoredFormat::f16, 6 * 8, 1);
-  WeightSource source{"decoder.fc1", packed::words(6, 8), 6, 8, {}, {}};
+  WeightSource source{"decoder.fc1", WeightLayout(6, 8).words(), 6, 8, {}, {}};
   source.pieces.push_back(piece(matrix, WeightPiece::Kind::matrix, StoredFormat::f32, {6, 8}));
   auto wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
@@ -219,12 +236,12 @@ TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
 struct Matrices {
   Matrices(size_t count, Shape shape, StoredFormat format) : stored(random_stored(format, shape.rows * shape.k, 3)) {
     const auto n = static_cast<uint32_t>(shape.rows), k = static_cast<uint32_t>(shape.k);
-    WeightSource source{"matrix", packed::words(n, k), n, k, {}, {}};
+    WeightSource source{"matrix", WeightLayout(n, k).words(), n, k, {}, {}};
     source.pieces.push_back(piece(stored, WeightPiece::Kind::matrix, format, shape));
     sources.assign(count, source);
     want.assign(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
-      for (uint32_t c = 0; c < k; ++c) want[packed::word(r, c, k)] = stored.values[uint64_t{r} * k + c];
+      for (uint32_t c = 0; c < k; ++c) want[WeightLayout(n, k).word(r, c)] = stored.values[uint64_t{r} * k + c];
   }
   Matrices(const Matrices&) = delete;
   Matrices& operator=(const Matrices&) = delete;
@@ -273,7 +290,7 @@ TEST_P(DeviceWeights, OnlyPaddingIsFilled) {
   EXPECT_EQ(filled(), 0u);
   const Matrices some(2, {65, 40}, StoredFormat::f16);  // the last panel holds one column; no bias at all
   LAPILLI_ASSERT_OK(load(some.sources));
-  EXPECT_EQ(filled(), 2 * 4 * (packed::panel_words(40) + 3 * packed::kPanel));
+  EXPECT_EQ(filled(), 2 * 4 * (WeightLayout(64, 40).panel_words() + 3 * packed::kPanel));
 }
 
 std::vector<graph::Range> writes_of(const graph::Event& event) {

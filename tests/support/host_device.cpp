@@ -1,9 +1,27 @@
 #include "support/host_device.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 namespace lapilli::counting {
+
+namespace {
+
+constexpr const char* kSubset = "VK_KHR_portability_subset";
+
+// `enumerate`: of an instance or a device, as Vulkan does it.
+template <class Enumerate>
+bool offers(Enumerate enumerate, std::string_view extension) {
+  uint32_t n = 0;
+  if (enumerate(&n, nullptr) != VK_SUCCESS) return false;
+  std::vector<VkExtensionProperties> all(n);
+  if (enumerate(&n, all.data()) < 0) return false;
+  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return extension == e.extensionName; });
+}
+
+}  // namespace
 
 std::unique_ptr<HostDevice> HostDevice::create(const HostOptions& options) {
   std::unique_ptr<HostDevice> host(new HostDevice);
@@ -20,6 +38,15 @@ bool HostDevice::make_instance() {
   application.apiVersion = options_.api_version;
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
+  const char* portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+  const auto of_loader = [&](uint32_t* n, VkExtensionProperties* all) {
+    return loader_.EnumerateInstanceExtensionProperties(nullptr, n, all);
+  };
+  if (offers(of_loader, portability)) {
+    info.flags |= VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    info.enabledExtensionCount = 1;
+    info.ppEnabledExtensionNames = &portability;
+  }
   if (loader_.CreateInstance(&info, nullptr, &instance_) != VK_SUCCESS) return false;
   auto table = vulkan::load_instance_table(loader_.GetInstanceProcAddr, instance_);
   if (!table) return false;
@@ -33,6 +60,11 @@ bool HostDevice::make_device() {
   if (!asked) return std::fprintf(stderr, "%s\n", asked.error().message.c_str()), false;
   family_ = asked->queue_family;
   if (options_.features) enabled_ = *asked;
+  const auto of_device = [&](uint32_t* n, VkExtensionProperties* all) {
+    return vk_.EnumerateDeviceExtensionProperties(physical_, nullptr, n, all);
+  };
+  // Where it is offered it must be enabled.
+  if (enabled_.extensions.empty() && offers(of_device, kSubset)) enabled_.extensions = {kSubset};
   const float priority = 1;
   VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queue.queueFamilyIndex = family_;

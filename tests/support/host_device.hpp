@@ -16,7 +16,7 @@ namespace lapilli::counting {
 struct HostOptions {
   uint32_t api_version = VK_API_VERSION_1_1;
   void* get_instance_proc_addr = nullptr;  // null: the loader's
-  bool features = false;                   // enable what host_requirements() names; else no feature and no extension
+  bool features = false;                   // enable what host_requirements() names; else nothing that may be left away
 };
 
 // Destroys what it made when it goes.

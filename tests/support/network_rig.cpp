@@ -85,7 +85,9 @@ float stored_value(const std::byte* bytes, StoredFormat format, uint64_t i) {
 
 }  // namespace
 
-Result<std::vector<double>> host_weight(const WeightSource& source) {
+namespace {
+
+Result<std::vector<double>> fp32_words(const WeightSource& source) {
   std::vector<double> words(source.words, 0.0);
   std::copy(source.values.begin(), source.values.end(), words.begin());
   for (const WeightPiece& p : source.pieces) {
@@ -97,13 +99,31 @@ Result<std::vector<double>> host_weight(const WeightSource& source) {
         if (p.kind == WeightPiece::Kind::plain)
           words[p.destination + r * p.k + c] = value;
         else if (p.kind == WeightPiece::Kind::bias)
-          words[packed::bias_word(column, source.n, source.k)] = value;
+          words[source.layout().bias_word(column)] = value;
         else
-          words[packed::word(column, c, source.k)] = value;
+          words[source.layout().word(column, c)] = value;
       }
     }
   }
   return words;
+}
+
+}  // namespace
+
+Result<HostTensor> host_weight(const WeightSource& source) {
+  HostTensor host;
+  if (source.format == WeightFormat::fp32) {
+    LAPILLI_TRY(host.f, fp32_words(source));
+    return host;
+  }
+  for (const float v : source.values) host.u.push_back(std::bit_cast<uint32_t>(v));
+  if (!host.u.empty()) return host;
+  WeightSource exact = source;
+  exact.format = WeightFormat::fp32;
+  exact.words = exact.layout().words();
+  LAPILLI_TRY(const auto words, fp32_words(exact));
+  host.u = pack_words(source.layout(), std::vector<float>(words.begin(), words.end()));
+  return host;
 }
 
 std::map<uint32_t, std::vector<uint32_t>> host_states(const model::Network& network, const WorkspaceKey& key,
@@ -162,7 +182,7 @@ Result<Interpreter> make_interpreter(const model::Network& network, const Worksp
   Interpreter interpreter;
   LAPILLI_TRY(const auto sources, weight_sources(network));
   for (uint32_t i = 0; i < sources.size(); ++i) {
-    LAPILLI_TRY(interpreter.weights[i].f, host_weight(sources[i]));
+    LAPILLI_TRY(interpreter.weights[i], host_weight(sources[i]));
   }
   for (auto& [id, words] : host_states(network, key, input, nullptr)) interpreter.states[id].u = std::move(words);
   return interpreter;

@@ -40,7 +40,7 @@ std::vector<std::vector<int32_t>> random_sources(const std::vector<uint32_t>& le
 WorkspaceKey exact_key(const SearchInput& input);
 
 // Values as the device's kernels see them, in double precision.
-Result<std::vector<double>> host_weight(const WeightSource& source);
+Result<HostTensor> host_weight(const WeightSource& source);
 // Weights and the host-written states of a search.
 Result<Interpreter> make_interpreter(const model::Network& network, const WorkspaceKey& key, const SearchInput& input);
 // The states that the host writes before a job, by id; grids as the plans want them, if there are any.

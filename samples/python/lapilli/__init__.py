@@ -133,11 +133,21 @@ class _Callbacks:
 
 
 class Model:
-    """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model."""
+    """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model.
+    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8" or "auto"."""
 
-    def __init__(self, path: Optional[str] = None, device: Optional[Device] = None, memory_limit: int = 0) -> None:
+    def __init__(
+        self,
+        path: Optional[str] = None,
+        device: Optional[Device] = None,
+        memory_limit: int = 0,
+        dtype: str = "fp32",
+    ) -> None:
+        if dtype not in _c.DTYPES:
+            raise ValueError(f"dtype is {dtype!r}, not one of {', '.join(_c.DTYPES)}")
         options = _c.ModelOptions.sized()
         options.memory_limit = memory_limit
+        options.dtype = _c.DTYPES[dtype]
         self._handle = ctypes.c_void_p()
         _check(
             _c.library.lapilli_model_load_with(

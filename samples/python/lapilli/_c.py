@@ -37,8 +37,20 @@ class DeviceOptions(Sized):
     ]
 
 
+# LAPILLI_DTYPE_... by name.
+DTYPES = {"fp32": 0, "auto": 1, "bf16": 2, "fp16": 3, "int8": 4}
+
+
 class ModelOptions(Sized):
-    _fields_ = [("struct_size", c_uint32), ("memory_limit", c_uint64)]
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("memory_limit", c_uint64),
+        ("files", c_void_p),
+        ("parts", c_void_p),
+        ("part_count", c_uint64),
+        ("files_stay", c_int32),
+        ("dtype", c_int32),
+    ]
 
 
 class ModelInfo(Sized):
@@ -55,6 +67,8 @@ class ModelInfo(Sized):
         ("max_source_tokens", c_uint32),
         ("max_target_tokens", c_uint32),
         ("load_ms", c_double),
+        ("dtype", c_int32),
+        ("fp32_matrices", c_uint32),
     ]
 
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/path.hpp"
+#include "cli/arguments/dtype.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
@@ -140,6 +141,7 @@ void add_output(CLI::App& command, TextArguments& a) {
                   "Device memory that may be taken, in MiB; batches that need more are run in parts")
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
+  add_dtype(command, a.dtype);
   command.add_option("--device", a.device,
                      "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
   command.add_option(

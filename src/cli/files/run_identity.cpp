@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/path.hpp"
+#include "cli/arguments/dtype.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/system.hpp"
 
@@ -59,12 +60,13 @@ class Collector {
   Identity identity_;
 };
 
-void add_options(Collector& all, const TextArguments& a, const std::string& options) {
+void add_options(Collector& all, const TextArguments& a, const std::string& options, const std::string& dtype) {
   all.add("--options or drawing", options_json(a, options));
   all.number("--beam", a.beam);
   all.number("--max-length", a.max_length);
   all.number("--nbest", a.nbest);
   all.number("--batch", a.batch);
+  all.add("--dtype", dtype);
   all.add("--from", a.from);
   all.add("--to", a.to);
   all.add("--split or --no-split", a.split ? "split" : a.no_split ? "no split" : "");
@@ -86,7 +88,7 @@ Identity identity_of(const TextCommand& about, const TextArguments& arguments, c
   all.add("command", about.name);
   all.add("model", std::string(model.directory) + " " + files_of(model.directory));
   all.add("device", model.device);
-  add_options(all, arguments, options);
+  add_options(all, arguments, options, name_of(static_cast<Dtype>(model.dtype)));
   for (const Source& source : sources) {
     all.add("input " + source.name, size_and_hash(source.name));
     all.add("--format of " + source.name, format_name(source.format));

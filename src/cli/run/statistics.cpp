@@ -3,24 +3,30 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "cli/arguments/dtype.hpp"
+
 namespace lapilli::cli {
 
 namespace {
 
 unsigned long long n(uint64_t value) { return value; }
 
-void print_json(const lapilli_stats& s, double load_ms, double per_token, double per_step) {
+void print_json(const lapilli_stats& s, const lapilli_model_info& model, double load_ms, double per_token,
+                double per_step) {
   std::fprintf(stderr,
                "{\"load_ms\":%.3f,\"encode_ms\":%.3f,\"decode_ms\":%.3f,\"total_ms\":%.3f,\"ms_per_token\":%.4f,"
                "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
                "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
-               "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu}\n",
+               "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu,"
+               "\"dtype\":\"%s\",\"weight_bytes\":%llu,\"fp32_matrices\":%u}\n",
                load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
                n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
-               n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes));
+               n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes),
+               name_of(static_cast<Dtype>(model.dtype)), n(model.weight_bytes), model.fp32_matrices);
 }
 
-void print_table(const lapilli_stats& s, double load_ms, double per_token, double per_step) {
+void print_table(const lapilli_stats& s, const lapilli_model_info& model, double load_ms, double per_token,
+                 double per_step) {
   constexpr double kMiB = 1 << 20;
   std::fprintf(stderr,
                "load       %10.1f ms\n"
@@ -30,11 +36,14 @@ void print_table(const lapilli_stats& s, double load_ms, double per_token, doubl
                "other      %10.1f ms: plans, pipelines, tokenizer\n"
                "total      %10.1f ms without loading\n"
                "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n"
-               "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n",
+               "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
+               "weights    %10.1f MiB in %s, %u matrices kept in fp32\n",
                load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
                n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
                s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases),
-               static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB);
+               static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB,
+               static_cast<double>(model.weight_bytes) / kMiB, name_of(static_cast<Dtype>(model.dtype)),
+               model.fp32_matrices);
 }
 
 }  // namespace
@@ -52,11 +61,11 @@ void Statistics::add(const lapilli_stats& stats) {
   sum_ = sum;
 }
 
-void Statistics::print(double load_ms, bool json) const {
+void Statistics::print(const lapilli_model_info& model, bool json) const {
   const lapilli_stats& s = sum_;
   const double per_token = s.generated_tokens ? s.decode_ms / static_cast<double>(s.generated_tokens) : 0;
   const double per_step = s.decoder_steps ? s.decode_ms / static_cast<double>(s.decoder_steps) : 0;
-  (json ? print_json : print_table)(s, s.load_ms == 0 ? load_ms : s.load_ms, per_token, per_step);
+  (json ? print_json : print_table)(s, model, s.load_ms == 0 ? model.load_ms : s.load_ms, per_token, per_step);
 }
 
 }  // namespace lapilli::cli

@@ -9,8 +9,8 @@ class Statistics {
  public:
   // Peaks and what counts from the model's loading are those of the last run.
   void add(const lapilli_stats& stats);
-  // On stderr, in milliseconds and mebibytes. `load_ms` stands where nothing ran.
-  void print(double load_ms, bool json) const;
+  // On stderr, in milliseconds and mebibytes. The model's load time stands where nothing ran.
+  void print(const lapilli_model_info& model, bool json) const;
 
  private:
   lapilli_stats sum_{};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/path.hpp"
+#include "cli/arguments/dtype.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
 #include "cli/run/kept_folder.hpp"
@@ -65,6 +66,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   device.workers = &threads;
   ModelOptions limits;
   limits.memory_limit = arguments_.memory_limit << 20;
+  limits.dtype = dtype_of(arguments_.dtype);
   auto model = Model::load(directory, device, limits);
   if (!model) return model.error();
   model_.emplace(std::move(*model));

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,15 @@
 #include "ops/op.hpp"
 #include "ops/registry.hpp"
 #include "ops/shader_table.hpp"
+#include "ops/tuning.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: op_bench [--device SELECT] [--caps MASK] [--shape M,N,K]... [--local N] [--runs N] [--filter VARIANT]\n"
+    "usage: op_bench [--device SELECT] [--caps MASK] [--shape M,N,K]... [--dtype D] [--local N] [--runs N] [--filter "
+    "VARIANT]\n"
     "       op_bench --op NAME [--filter CASE] ...\n"
     "  --local N   workgroup size instead of the variant's own (for kernels that take any)\n";
 
@@ -33,6 +36,7 @@ struct Shape {
 struct Options {
   std::string device, mask = "full", filter, op;
   std::vector<Shape> shapes;
+  std::optional<WeightFormat> format = WeightFormat::fp32;  // none: as the device's class has it
   uint32_t local = 0, runs = 9;
 };
 
@@ -49,7 +53,9 @@ Result<Options> parse(int argc, char** argv) {
       o.filter = v;
     else if (a == "--op")
       o.op = v;
-    else if (a == "--local")
+    else if (a == "--dtype") {
+      LAPILLI_TRY(o.format, parse_format(v));
+    } else if (a == "--local")
       o.local = static_cast<uint32_t>(std::atoi(v.c_str()));
     else if (a == "--runs")
       o.runs = static_cast<uint32_t>(std::max(1, std::atoi(v.c_str())));
@@ -75,20 +81,23 @@ double cpu_seconds() {
 class Bench {
  public:
   Bench(const Options& options, std::shared_ptr<vulkan::Device> device, Capabilities caps)
-      : options_(options), device_(std::move(device)), caps_(std::move(caps)) {}
+      : options_(options),
+        device_(std::move(device)),
+        caps_(std::move(caps)),
+        format_(options.format.value_or(default_format(caps_))) {}
 
   Status run(const Shape& shape) {
     OpCase c;
-    c.name = format("M=%u N=%u K=%u", shape.m, shape.n, shape.k);
+    c.name = format("M=%u N=%u K=%u %s", shape.m, shape.n, shape.k, name(format_));
     const auto x = c.graph.activation("x", shape.m, shape.k);
-    const auto w = add_weight(c.graph, "weight", packed::words(shape.n, shape.k));
+    const WeightLayout layout(shape.n, shape.k, format_);
+    const auto w = add_packed(c.graph, "weight", layout);
     ops::linear(c.graph, "y", x, w, shape.n);
-    for (const auto id : {x, w}) {
-      HostTensor value;
-      for (uint64_t i = 0; i < c.graph.tensor(id).elements(); ++i)
-        value.f.push_back(static_cast<double>(i % 97) * 0.01);
-      c.inputs.emplace_back(id, std::move(value));
-    }
+    HostTensor value;
+    for (uint64_t i = 0; i < c.graph.tensor(x).elements(); ++i) value.f.push_back(static_cast<double>(i % 97) * 0.01);
+    c.inputs.emplace_back(x, std::move(value));
+    CaseRandom random(1);
+    c.inputs.emplace_back(w, packed_values(layout, random, 1));
     return run(matmul_op, c, options_.filter, 2.0 * shape.m * shape.n * shape.k);
   }
 
@@ -184,6 +193,7 @@ class Bench {
   const Options& options_;
   std::shared_ptr<vulkan::Device> device_;
   Capabilities caps_;
+  const WeightFormat format_;
   std::vector<vulkan::Buffer> buffers_;  // one a root tensor
   std::vector<const vulkan::Buffer*> places_;
 };

@@ -1,0 +1,13 @@
+// Packed words of a weight as floats, whatever its format: the only place that unpacks them. The format is a
+// specialization constant of whoever includes this, so that compilers leave the others away.
+#include "panel.glsl"
+
+// One depth of columns, from the words that hold it and those of its scales.
+vec4 weights_of(const uint format, const uvec4 words, const uvec4 scales, const uint depth) {
+  if (format == FORMAT_FP32) return uintBitsToFloat(words);
+  if (format == FORMAT_INT8)
+    return vec4(bitfieldExtract(ivec4(words), int(depth_shift(format, depth)), 8)) * uintBitsToFloat(scales);
+  uvec4 bits = words >> depth_shift(format, depth);
+  if (format == FORMAT_BF16) return uintBitsToFloat(bits << 16);
+  return vec4(unpackHalf2x16(bits.x).x, unpackHalf2x16(bits.y).x, unpackHalf2x16(bits.z).x, unpackHalf2x16(bits.w).x);
+}

@@ -1,0 +1,19 @@
+// --dtype: how the device holds a model's matrices.
+#pragma once
+
+#include <string>
+
+#include "lapilli/lapilli.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace lapilli::cli {
+
+// The option, whose value is one of the names.
+void add_dtype(CLI::App& command, std::string& name);
+Dtype dtype_of(const std::string& name);
+const char* name_of(Dtype dtype);
+
+}  // namespace lapilli::cli

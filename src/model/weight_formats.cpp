@@ -1,0 +1,58 @@
+#include "model/weight_formats.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/half.hpp"
+
+namespace lapilli::model {
+
+namespace {
+
+constexpr uint64_t kBytesAtOnce = 1 << 20;
+constexpr uint32_t kLargestHalf = 0x477fefffu;  // bits of the largest float that rounds to 65,504
+constexpr uint32_t kVanishes = 0x33000000u;     // and of the largest one that rounds to 0
+
+void count(std::span<const std::byte> bytes, StoredType type, KeptMatrix& counts) {
+  const uint64_t size = stored_bytes(type);
+  for (uint64_t at = 0; at + size <= bytes.size(); at += size) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, size);
+    if (type == StoredType::bf16) bits <<= 16;
+    bits &= 0x7fffffffu;
+    counts.beyond += bits > kLargestHalf;
+    counts.flushed += bits != 0 && bits <= kVanishes;
+  }
+  counts.numbers += bytes.size() / size;
+}
+
+// All that shape and strides reach: what is between the numbers of a view counts as well.
+Status count(const StoredTensor& tensor, KeptMatrix& counts) {
+  if (tensor.type != StoredType::f32 && tensor.type != StoredType::bf16) return {};  // fp16 holds itself
+  const uint64_t all = byte_count(tensor);
+  for (uint64_t at = 0; at < all; at += kBytesAtOnce) {
+    LAPILLI_TRY(const auto part, load_bytes(tensor, at, std::min(kBytesAtOnce, all - at)));
+    count(part.bytes, tensor.type, counts);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format) {
+  std::vector<KeptMatrix> kept;
+  for (WeightSpec& spec : network.weights) {
+    if (spec.kind != WeightSpec::Kind::matrix) continue;
+    KeptMatrix counts{spec.name};
+    if (format == WeightFormat::fp16)
+      for (const WeightPart& part : spec.parts)
+        if (!part.bias) LAPILLI_CHECK(count(*part.tensor, counts));
+    const bool fits = counts.beyond == 0 && counts.flushed * kFlushedOf <= counts.numbers;
+    if (!fits) kept.push_back(counts);
+    spec.format = fits ? format : WeightFormat::fp32;
+    spec.words = WeightLayout(spec.n, spec.k, spec.format).words();
+  }
+  return kept;
+}
+
+}  // namespace lapilli::model

@@ -1,0 +1,24 @@
+// In which format the device holds a network's matrices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/network.hpp"
+
+namespace lapilli::model {
+
+// A matrix that stays in fp32, since fp16 would not hold its numbers.
+struct KeptMatrix {
+  std::string name;
+  uint64_t beyond = 0, flushed = 0, numbers = 0;  // larger than 65,504; not 0, but 0 in fp16; all
+};
+
+// Gives every stored matrix the format, with which it is packed when it is loaded; bias, normalization and tables stay
+// as they are. For fp16 the numbers are read once: where one is beyond its range, or one in kFlushedOf vanishes, the
+// matrix stays in fp32.
+constexpr uint64_t kFlushedOf = 1000;
+Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format);
+
+}  // namespace lapilli::model

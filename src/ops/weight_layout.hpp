@@ -1,0 +1,117 @@
+// How a matrix lies in a weight tensor (one row of words): panels of 32 columns, each as deep as the matrix (rounded up
+// to 4), padded with zeros; behind all panels the bias in floats, 32 words a panel (zeros where there is none). A row
+// of a panel is 32 words, one a column; a word holds as many depths of its column as the format packs into it, the
+// first in its low bits. int8: behind a row of scales (floats), 32 depths of whole numbers from -127 to 127 that they
+// are multiplied with; the next 32 depths follow with a row of scales of their own. So a slice of columns at panel
+// boundaries is contiguous (tables larger than a binding are bound in parts), 32 words are one cache line pair, and a
+// lane that loads four columns has two depths of them in 16 bits. Kernels have it from shaders/lib/panel.glsl; a test
+// compares the two.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/math.hpp"
+#include "base/result.hpp"
+#include "graph/graph.hpp"
+
+namespace lapilli {
+
+// The numbers are those of shaders/lib/panel.glsl.
+enum class WeightFormat : uint32_t { fp32, bf16, fp16, int8 };
+constexpr WeightFormat kLastWeightFormat = WeightFormat::int8;
+const char* name(WeightFormat format);  // "bf16"
+// By its name; none: "auto".
+Result<std::optional<WeightFormat>> parse_format(const std::string& text);
+
+// The format of a packed matrix is its tensor's type.
+constexpr graph::DType dtype_of(WeightFormat format) {
+  constexpr graph::DType kTypes[] = {graph::DType::f32, graph::DType::bf16, graph::DType::f16, graph::DType::i8};
+  return kTypes[static_cast<uint32_t>(format)];
+}
+constexpr WeightFormat format_of(graph::DType dtype) {
+  return dtype == graph::DType::bf16  ? WeightFormat::bf16
+         : dtype == graph::DType::f16 ? WeightFormat::fp16
+         : dtype == graph::DType::i8  ? WeightFormat::int8
+                                      : WeightFormat::fp32;
+}
+
+namespace packed {
+constexpr uint64_t kPanel = 32;
+constexpr uint64_t panels(uint64_t n) { return div_up(n, kPanel); }
+constexpr uint64_t depth(uint64_t k) { return round_up<uint64_t>(k, 4); }
+constexpr uint64_t kBlock = 32;  // depths that share a scale
+constexpr bool has_scales(WeightFormat format) { return format == WeightFormat::int8; }
+constexpr uint64_t depths_a_word(WeightFormat format) {
+  return format == WeightFormat::fp32 ? 1 : format == WeightFormat::int8 ? 4 : 2;
+}
+// Where a slice of the depth, or a part that is packed alone, may begin: at multiples of so many.
+constexpr uint64_t granule(WeightFormat format) { return has_scales(format) ? kBlock : depths_a_word(format); }
+// The row of words that holds a depth, and the first one of its granule, which holds its scale if there is one.
+constexpr uint64_t depth_row(WeightFormat format, uint64_t depth) {
+  return depth / depths_a_word(format) + (has_scales(format) ? depth / kBlock + 1 : 0);
+}
+constexpr uint64_t granule_row(WeightFormat format, uint64_t depth) {
+  return has_scales(format) ? depth / kBlock * (kBlock / depths_a_word(format) + 1) : depth / depths_a_word(format);
+}
+// Rows of words that so many depths take, whole granules or all there are.
+constexpr uint64_t rows_of(WeightFormat format, uint64_t depths) {
+  return div_up(depths, depths_a_word(format)) + (has_scales(format) ? div_up(depths, kBlock) : 0);
+}
+// The word of a column in a row of words, given how many words there are from panel to panel.
+constexpr uint64_t element(uint64_t column, uint64_t row, uint64_t words_a_panel) {
+  return column / kPanel * words_a_panel + row * kPanel + column % kPanel;
+}
+// By how much the word is shifted to the right for a depth.
+constexpr uint64_t shift(WeightFormat format, uint64_t depth) {
+  return depth % depths_a_word(format) * (32 / depths_a_word(format));
+}
+}  // namespace packed
+
+struct WeightLayout {
+  uint64_t n = 0, k = 0;  // columns and depth
+  WeightFormat format = WeightFormat::fp32;
+
+  constexpr WeightLayout(uint64_t columns, uint64_t depth, WeightFormat f = WeightFormat::fp32)
+      : n(columns), k(depth), format(f) {}
+  // Of a tensor that holds it.
+  constexpr WeightLayout(uint64_t columns, uint64_t depth, const graph::Tensor& t)
+      : WeightLayout(columns, depth, format_of(t.dtype)) {}
+
+  [[nodiscard]] constexpr uint64_t depths_a_word() const { return packed::depths_a_word(format); }
+  [[nodiscard]] constexpr uint64_t panels() const { return packed::panels(n); }
+  // Words of a panel down to `depth`, whole granules or all there are.
+  [[nodiscard]] constexpr uint64_t words_to(uint64_t depth) const {
+    return packed::rows_of(format, depth) * packed::kPanel;
+  }
+  [[nodiscard]] constexpr uint64_t panel_words() const { return words_to(packed::depth(k)); }
+  [[nodiscard]] constexpr uint64_t bias_begin() const { return panels() * panel_words(); }
+  [[nodiscard]] constexpr uint64_t words() const { return bias_begin() + panels() * packed::kPanel; }
+  [[nodiscard]] constexpr uint64_t word(uint64_t column, uint64_t depth) const {
+    return packed::element(column, packed::depth_row(format, depth), panel_words());
+  }
+  [[nodiscard]] constexpr uint64_t scale_word(uint64_t column, uint64_t depth) const {
+    return packed::element(column, packed::granule_row(format, depth), panel_words());
+  }
+  [[nodiscard]] constexpr uint64_t shift(uint64_t depth) const { return packed::shift(format, depth); }
+  [[nodiscard]] constexpr uint64_t bias_word(uint64_t column) const { return bias_begin() + column; }
+};
+
+// The bits of a number in a format without scales, rounded to nearest even, and the number of them.
+uint32_t weight_bits(WeightFormat format, float value);
+float weight_value(WeightFormat format, uint32_t bits);
+// The scale of numbers of which none is beyond `largest` (0 where that is next to nothing), and the bits of one of
+// them: the nearest multiple of the scale, the larger one of two.
+float scale_of(float largest);
+uint32_t scaled_bits(float value, float scale);
+float scaled_value(uint32_t bits, float scale);
+
+// Words of a layout from those of the same matrix in fp32.
+std::vector<uint32_t> pack_words(const WeightLayout& layout, std::span<const float> fp32);
+// The numbers of packed words, where they lie in fp32.
+std::vector<double> unpack_words(const WeightLayout& layout, std::span<const uint32_t> words);
+
+}  // namespace lapilli
