@@ -154,7 +154,11 @@ typedef struct lapilli_device_options {
   const lapilli_store* store;  /* what is kept between runs, by callbacks; null: nothing */
   const char* cache_directory; /* the same in files of this folder, which is made; null or "": none. Not with store */
   const lapilli_workers* workers; /* threads that make pipelines; null: the thread that calls does */
-  const void* reserved0;          /* null */
+  const char* trace_file; /* where the device's time goes, and the host's for it, is written to this file when the
+                             device and its models are gone, for viewers of the Trace Event Format (Perfetto, Chrome):
+                             each dispatch with the bytes that its bindings cover and its operations. Searches then
+                             submit a step at a time and wait for it, so that a traced run is slower. At most a million
+                             slices. Null or "": none */
   uint32_t gap_us;    /* so long the device is left to others, such as a phone's compositor, behind each submission of
                          loading, of the self-test and of searches: the next one is made when the last one was seen to be
                          done, and so many microseconds later. What is pumped returns without submitting until then, what
@@ -1143,7 +1147,7 @@ static inline lapilli_device_options lapilli_default_device_options(void) {
   o.store = NULL;
   o.cache_directory = NULL;
   o.workers = NULL;
-  o.reserved0 = NULL;
+  o.trace_file = NULL;
   o.gap_us = o.reserved1 = 0;
   return o;
 }

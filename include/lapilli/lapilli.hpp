@@ -98,6 +98,7 @@ struct DeviceOptions {
   int32_t log_level = LAPILLI_LOG_NOTE;
   // See "what is kept between runs" and "threads that are lent" in lapilli.h; what these point to is the caller's.
   std::string cache_directory;
+  std::string trace_file;  // see lapilli_device_options; empty: none
   const lapilli_store* store = nullptr;
   const lapilli_workers* workers = nullptr;
 };
@@ -361,6 +362,7 @@ inline lapilli_device_options c_options(const DeviceOptions& options) {
   o.max_submit_us = options.max_submit_us;
   o.gap_us = options.gap_us;
   o.cache_directory = options.cache_directory.c_str();
+  o.trace_file = options.trace_file.c_str();
   o.store = options.store;
   o.workers = options.workers;
   return o;

@@ -67,6 +67,16 @@ Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* 
   return out;
 }
 
+Result<vulkan::DeviceOptions> read_opening_options(const lapilli_device_options* options) {
+  LAPILLI_TRY(auto out, read_device_options(options));
+  lapilli_device_options given{};
+  LAPILLI_CHECK(read_struct(options, given, "lapilli_device_options"));
+  if (given.trace_file && *given.trace_file) {
+    LAPILLI_TRY(out.timeline, Timeline::into_file(given.trace_file));
+  }
+  return out;
+}
+
 Status check_running(const vulkan::Device& device, const char* where) {
   if (!device.is_paused()) return {};
   return fail(ErrorCode::invalid_argument, "%s: the device is paused; call lapilli_device_resume first", where);
@@ -130,7 +140,7 @@ lapilli_status lapilli_device_open(const lapilli_device_options* options, lapill
   if (device) *device = nullptr;
   return guarded([&]() -> Status {
     if (!device) return fail(ErrorCode::invalid_argument, "lapilli_device_open: device is null");
-    LAPILLI_TRY(auto device_options, lapilli::api::read_device_options(options));
+    LAPILLI_TRY(auto device_options, lapilli::api::read_opening_options(options));
     auto handle = std::make_unique<lapilli_device>();
     LAPILLI_TRY(auto made, lapilli::vulkan::Device::create(device_options));
     handle->place = std::make_shared<lapilli::api::ReplaceableDevice>(std::move(made), std::move(device_options));

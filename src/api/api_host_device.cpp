@@ -120,7 +120,7 @@ lapilli_status lapilli_device_adopt(const lapilli_host_device* host, const lapil
   return guarded([&]() -> Status {
     if (!device) return fail(ErrorCode::invalid_argument, "lapilli_device_adopt: device is null");
     LAPILLI_TRY(const auto adopted, read_host(host));
-    LAPILLI_TRY(const auto device_options, lapilli::api::read_device_options(options));
+    LAPILLI_TRY(const auto device_options, lapilli::api::read_opening_options(options));
     auto handle = std::make_unique<lapilli_device>();
     LAPILLI_TRY(auto made, lapilli::vulkan::Device::adopt(adopted, device_options));
     handle->place = std::make_shared<lapilli::api::ReplaceableDevice>(std::move(made), std::nullopt);

@@ -31,6 +31,9 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   vulkan::DeviceOptions options;
   options.select = request.select;
   options.mask = request.caps;
+  if (!request.trace_file.empty()) {
+    LAPILLI_TRY(options.timeline, Timeline::into_file(request.trace_file));
+  }
   b.name = request.model;
   if (b.name.empty()) {
     LAPILLI_TRY(b.name, default_model_directory());

@@ -181,5 +181,7 @@ int32_t dtype_of(WeightFormat format);
 
 // The options of a device, null for defaults.
 Result<vulkan::DeviceOptions> read_device_options(const lapilli_device_options* options);
+// Of a device that is made with them: what is traced goes into its file, which is begun.
+Result<vulkan::DeviceOptions> read_opening_options(const lapilli_device_options* options);
 
 }  // namespace lapilli::api

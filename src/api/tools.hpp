@@ -52,6 +52,7 @@ struct BenchRequest {
   unsigned source = 32, target = 32;  // ids per source, generated ids per source (exactly)
   unsigned runs = 5, steps_in_flight = 0;
   std::string dtype = "fp32";
+  std::string trace_file;          // empty: none
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
 };
 Outcome bench(const BenchRequest& request);

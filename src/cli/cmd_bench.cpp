@@ -74,6 +74,7 @@ void add_bench(CLI::App& app, Context& context) {
           ->capture_default_str();
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
+  command->add_option("--trace", r.trace_file, kTraceHelp)->type_name("FILE");
   auto* json = command->add_flag("--json", r.json, "As JSON");
   auto* tsv = command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
   command->add_flag("--per-op", a->per_op, "Each dispatch of the encode pass and of a decoder step by itself")

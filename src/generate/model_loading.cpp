@@ -78,6 +78,7 @@ Status ModelLoading::step() {
 }
 
 Status ModelLoading::read() {
+  const TimelineScope scope(device().timeline(), "read the checkpoint's header");
   LAPILLI_TRY(published_, read_published(files_));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
@@ -100,15 +101,18 @@ Status ModelLoading::read() {
 }
 
 Status ModelLoading::load_weights() {
+  TimelineScope scope(device().timeline(), "hand over weights");
   auto step = weights_->step();
   if (!step) return std::move(step).error().in(std::string("loading ") + files_.c_str());
   bytes_done_ = weights_->bytes_done();
   blocked_ = *step == WeightsLoading::Step::blocked;
+  if (blocked_) scope.forget();
   if (*step == WeightsLoading::Step::ended) phase_ = Phase::tokenizer;
   return {};
 }
 
 Status ModelLoading::read_tokenizer() {
+  const TimelineScope scope(device().timeline(), "read the tokenizer");
   Model::Impl& m = *model_->impl_;
   m.network.weights = weights_->take();
   m.info.weight_bytes = m.network.weights->bytes();

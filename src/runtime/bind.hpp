@@ -35,6 +35,7 @@ struct BindOptions {
   vulkan::RecordingUse use = vulkan::RecordingUse::replayed;
   // Every recording writes a timestamp at its start and one behind each level (runtime/profile.hpp); runs once.
   bool timestamps = false;
+  const char* name = "plan";  // in a timeline
 };
 
 // The descriptor sets and recordings of a plan for one session. Belongs to one thread at a time; recordings may be
@@ -45,6 +46,7 @@ class BoundPlan {
                                 const MemoryMap& memory, const BindOptions& options = {});
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] uint32_t repeats() const { return options_.repeats; }
+  [[nodiscard]] const char* name() const { return options_.name; }
   // What a recording costs and took, by segment, repeats included; what is learnt of it is kept here.
   [[nodiscard]] std::span<SegmentTime> segments() const { return *segments_; }
   // One per segment, in order.

@@ -21,7 +21,8 @@ void StepRunner::append(const vulkan::CommandRecording& recording) { append(Part
 
 void StepRunner::append_segments(const BoundPlan& plan, bool of_step) {
   const auto recordings = plan.recordings();
-  for (size_t i = 0; i < recordings.size(); ++i) append(Part{recordings[i], &plan.segments()[i], of_step, false, {}});
+  for (size_t i = 0; i < recordings.size(); ++i)
+    append(Part{recordings[i], &plan.segments()[i], of_step, false, {}, {&plan, i}});
 }
 
 void StepRunner::append(const BoundPlan& plan) { append_segments(plan, false); }
@@ -70,6 +71,7 @@ Status StepRunner::poll() {
     const Flight flight = std::move(flights_.front());
     flights_.pop_front();
     learn(flight);
+    LAPILLI_CHECK(tell(flight));
     LAPILLI_CHECK(harvest(flight));
   }
   return {};
@@ -96,6 +98,7 @@ StepRunner::Flight StepRunner::next_flight(double room_us) const {
     if (first && !flights_.empty() && us > room_us) break;
     flight.recordings.push_back(part.recording);
     flight.timed.push_back({part.segment, us});
+    flight.from.push_back(part.from);
     flight.operations += part.segment ? part.segment->cost.operations : 0;
     flight.expected_us += us;
     flight.completes.steps += part.completes.steps;
@@ -113,6 +116,8 @@ Status StepRunner::submit(double budget_us) {
     for (const Flight& f : flights_) room_us -= f.expected_us;
     Flight flight = next_flight(room_us);
     if (flight.recordings.empty()) return {};
+    TimelineScope scope(session_.device()->timeline(), "submit");
+    scope.number("recordings", static_cast<double>(flight.recordings.size()));
     LAPILLI_TRY(flight.ticket, session_.device()->submit(flight.recordings, flight.expected_us));
     flight.submitted = Clock::now();
     parts_.erase(parts_.begin(), parts_.begin() + static_cast<ptrdiff_t>(flight.recordings.size()));
@@ -127,12 +132,18 @@ void StepRunner::learn(const Flight& flight) {
   if (options_.pace) options_.pace->learn(flight.timed, session_.device()->times_us(flight.ticket), whole);
 }
 
+Status StepRunner::tell(const Flight& flight) const {
+  Timeline* const timeline = session_.device()->timeline();
+  return timeline ? tell_slices(*timeline, flight.from, flight.submitted) : Status();
+}
+
 std::optional<vulkan::Ticket> StepRunner::oldest() const {
   if (flights_.empty()) return std::nullopt;
   return flights_.front().ticket;
 }
 
 Status StepRunner::harvest(const Flight& flight) {
+  const TimelineScope scope(session_.device()->timeline(), "read back");
   for (uint32_t i = 0; i < flight.completes.steps; ++i) LAPILLI_CHECK(harvest_step());
   for (const uint64_t name : flight.completes.names)
     if (on_complete) LAPILLI_CHECK(on_complete(name));

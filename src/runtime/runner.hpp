@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/bind.hpp"
+#include "runtime/device_slices.hpp"
 #include "runtime/session.hpp"
 
 namespace lapilli {
@@ -69,11 +70,13 @@ class StepRunner {
     SegmentTime* segment = nullptr;        // null: a copy, which costs next to nothing
     bool of_step = false, begins = false;  // a submission of its own
     Completes completes;
+    SegmentOfPlan from = {};
   };
   struct Flight {
     vulkan::Ticket ticket = 0;
     std::vector<const vulkan::CommandRecording*> recordings;
-    std::vector<TimedSegment> timed;  // by recording
+    std::vector<TimedSegment> timed;  // by recording, as the next
+    std::vector<SegmentOfPlan> from;
     double operations = 0, expected_us = 0;
     Completes completes;
     Clock::time_point submitted;
@@ -86,6 +89,7 @@ class StepRunner {
   [[nodiscard]] double expect_us(const SegmentTime* segment) const;
   Status harvest(const Flight& flight);
   void learn(const Flight& flight);
+  [[nodiscard]] Status tell(const Flight& flight) const;
   Status harvest_step();
 
   const Session& session_;

@@ -307,8 +307,12 @@ Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examina
     examination->held = true;
   }
   const Hold hold(all_->mutex_, all_->released_, examination->held);
+  TimelineScope scope(device_->timeline(), "compare trials of kernels");
   auto done = examination->done(*device_);
-  if (done && !*done) return false;
+  if (done && !*done) {
+    scope.forget();
+    return false;
+  }
   if (!done) {
     all_->forget(*examination);
     return std::move(done).error();

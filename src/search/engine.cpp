@@ -64,8 +64,10 @@ SearchEngine::SearchEngine(WorkspaceFactory& workspaces, KnownPositions& known, 
 void SearchEngine::set_up_runner(uint32_t tick) {
   const WorkspaceKey& key = w_->key;
   RunnerOptions o;
-  o.steps_per_submit = key.steps_per_submit;
-  o.submits_in_flight = key.capture ? 1 : 2;
+  // The timestamps of a recording are read before it runs again.
+  const bool timed = workspaces_.network().device->timeline() != nullptr;
+  o.steps_per_submit = timed ? 1 : key.steps_per_submit;
+  o.submits_in_flight = key.capture || timed ? 1 : 2;
   o.log_stride = LogLayout::stride(key.shape.rows());
   o.log_ticks = key.shape.log_ticks;
   o.log_mark = session_mark_;

@@ -27,6 +27,7 @@ std::vector<std::shared_ptr<const Plan>> WorkspacePlans::all() const {
 
 // With the verdicts that there are; what they rest on may not be proven yet.
 Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
+  const TimelineScope scope(network_.device->timeline(), "make plans");
   const Verdicts verdicts = SelfTest::of(*network_.device)->verdicts();
   WorkspacePlans p;
   p.basis = PlanBasis::of(*network_.device);

@@ -143,22 +143,27 @@ Status WorkspaceFactory::write_step_grids(Workspace& w) {
 Status WorkspaceFactory::bind(Workspace& w) {
   const MemoryMap ahead = w.session->memory(network_.weight_map(), ArenaOf::admission);
   const MemoryMap memory = w.session->memory(network_.weight_map(), ArenaOf::steps);
-  const auto bind_ahead = [&](const std::shared_ptr<const Plan>& plan, std::unique_ptr<BoundPlan>& to) -> Status {
-    LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, plan, ahead));
+  const TimelineScope scope(network_.device->timeline(), "record plans");
+  BindOptions options;
+  options.timestamps = network_.device->timeline() != nullptr;
+  const auto bind_ahead = [&](const std::shared_ptr<const Plan>& plan, std::unique_ptr<BoundPlan>& to,
+                              const char* name) -> Status {
+    options.name = name;
+    LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, plan, ahead, options));
     to = std::make_unique<BoundPlan>(std::move(bound));
     return {};
   };
-  LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit));
-  for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back()));
-  LAPILLI_CHECK(bind_ahead(w.plans.start, w.start));
-  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given));
-  if (w.plans.given_logits) LAPILLI_CHECK(bind_ahead(w.plans.given_logits, w.given_logits));
+  LAPILLI_CHECK(bind_ahead(w.plans.admit, w.admit, "admit"));
+  for (const auto& plan : w.plans.encode) LAPILLI_CHECK(bind_ahead(plan, w.encode.emplace_back(), "encode"));
+  LAPILLI_CHECK(bind_ahead(w.plans.start, w.start, "start"));
+  if (w.plans.given) LAPILLI_CHECK(bind_ahead(w.plans.given, w.given, "given ids"));
+  if (w.plans.given_logits) LAPILLI_CHECK(bind_ahead(w.plans.given_logits, w.given_logits, "logits of given ids"));
   const auto steps = step_plans(w.plans);
   const SharedGrids grids = share_grids(steps);
   const auto sentences = narrow_sentences(w.key);
   for (size_t i = 0; i < grids.of_plan.size(); ++i) {
-    BindOptions options;
     options.grids = grids.of_plan[i];
+    options.name = i == 0 ? "step" : "step of few";
     LAPILLI_TRY(auto bound, BoundPlan::bind(network_.device, steps[i], memory, options));
     auto kept = std::make_unique<BoundPlan>(std::move(bound));
     if (i == 0)

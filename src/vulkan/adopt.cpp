@@ -124,6 +124,7 @@ Result<std::shared_ptr<Device>> Device::adopt(const AdoptedDevice& host, const D
   std::shared_ptr<Device> device(new Device);
   device->impl_ = std::make_unique<Impl>();
   device->impl_->log = options.log;
+  device->impl_->timeline = options.timeline;
   Context& c = device->impl_->context;
   LAPILLI_TRY(c.caps, apply_mask(s.caps, mask_of(options)));
   c.instance = std::move(instance);

@@ -202,6 +202,7 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
     std::shared_ptr<Device> device(new Device);
     device->impl_ = std::make_unique<Impl>();
     device->impl_->log = options.log;
+    device->impl_->timeline = options.timeline;
     Context& c = device->impl_->context;
     c.instance = s.instance;
     c.caps = s.infos[i].caps;
@@ -334,7 +335,13 @@ Status Device::zero(const Buffer& buffer) {
 }
 
 Result<std::vector<const Pipeline*>> Device::pipelines(std::span<const PipelineRequest> requests) {
-  return impl_->pipelines->get(requests);
+  TimelineScope scope(timeline(), "make pipelines");
+  const uint64_t before = impl_->context.pipelines_created;
+  auto made = impl_->pipelines->get(requests);
+  const uint64_t created = impl_->context.pipelines_created - before;
+  scope.number("made", static_cast<double>(created));
+  if (created == 0) scope.forget();
+  return made;
 }
 
 StoredIdentity stored_identity(const Device& device, uint64_t shaders) {
@@ -422,6 +429,7 @@ DeviceCounters Device::counters() const {
 }
 
 const std::shared_ptr<LogSink>& Device::log_sink() const { return impl_->log; }
+Timeline* Device::timeline() const { return impl_->timeline.get(); }
 
 MemoryUsage Device::memory_usage() const { return impl_->memory->usage(); }
 

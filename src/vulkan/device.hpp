@@ -17,6 +17,7 @@
 
 #include "base/log.hpp"
 #include "base/result.hpp"
+#include "base/timeline.hpp"
 #include "vulkan/buffer.hpp"
 #include "vulkan/capabilities.hpp"
 #include "vulkan/descriptors.hpp"
@@ -52,6 +53,9 @@ struct DeviceOptions {
   KeepOptions keep;                        // what is kept between runs, and where
   Workers workers;                         // make pipelines; empty: the thread that needs them does
   std::shared_ptr<LogSink> log;            // what is said of this device; null: the process's log
+  // Is told what happens on the device and for it. Searches then submit a step at a time and wait for it, with a
+  // timestamp behind each level of their plans. Null: nobody is.
+  std::shared_ptr<Timeline> timeline;
 };
 
 // A submission that the host was handed and has not spoken of yet.
@@ -247,6 +251,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Where what is said of this device goes, for a LogScope; null: the process's log.
   [[nodiscard]] const std::shared_ptr<LogSink>& log_sink() const;
+  // Of DeviceOptions; null where nobody asked for it.
+  [[nodiscard]] Timeline* timeline() const;
 
   // Objects that a layer above keeps with the device, one of each kind: made at the first call. They must not hold the
   // Device, which destroys them.

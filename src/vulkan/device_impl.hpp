@@ -21,6 +21,7 @@ namespace lapilli::vulkan {
 
 struct Device::Impl {
   std::shared_ptr<LogSink> log;
+  std::shared_ptr<Timeline> timeline;
   std::unique_ptr<Impl> next_parked;  // see Device::park
   Context context;
   std::unique_ptr<MemoryPool> memory;

@@ -39,7 +39,7 @@ TEST(ApiMemory, DefaultsNameNoLog) {
   EXPECT_EQ(options.log, nullptr);
   EXPECT_EQ(options.log_user, nullptr);
   EXPECT_EQ(options.log_level, LAPILLI_LOG_NOTE);
-  EXPECT_EQ(options.reserved0, nullptr);
+  EXPECT_EQ(options.trace_file, nullptr);
   EXPECT_EQ(options.gap_us, 0u);
   EXPECT_EQ(options.reserved1, 0u);
 }

@@ -1,6 +1,11 @@
 // lapilli translate on a device, with the bundled model: input, output, lines that fail, options, interruptions,
 // terminals.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
 #include "cli/program.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -261,6 +266,22 @@ TEST(CliDevice, Dtype) {
   const Outcome wrong = translate({"--dtype", "fp8", "Hello."});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_TRUE(contains(wrong.err, "fp8") && contains(wrong.err, "bf16")) << wrong.err;
+}
+
+TEST(CliDevice, Trace) {
+  const TempDirectory directory;
+  const std::string path = directory.path() + "/trace.json";
+  const Outcome outcome = translate({"--trace", path, expected()[0].text});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, expected()[0].french + "\n");
+  std::ifstream from(path);
+  std::set<std::string> names;
+  for (const auto& event : nlohmann::json::parse(from).at("traceEvents")) names.insert(event.at("name"));
+  for (const char* name : {"step", "encode", "submit", "make pipelines", "read the tokenizer"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  const Outcome wrong = translate({"--trace", directory.path() + "/no/such/folder/trace.json", "Hello."});
+  EXPECT_NE(wrong.code, 0);
+  EXPECT_TRUE(contains(wrong.err, "no/such/folder/trace.json")) << wrong.err;
 }
 
 TEST(CliDevice, SamplingArgumentsReachTheModel) {

@@ -157,6 +157,7 @@ void add_output(CLI::App& command, TextArguments& a) {
   add_attention_options(command, a.attention);
   command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
   command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
+  command.add_option("--trace", a.trace_file, kTraceHelp)->type_name("FILE");
 }
 
 }  // namespace

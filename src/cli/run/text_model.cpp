@@ -62,6 +62,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   device.caps = arguments_.caps;
   device.validation = arguments_.validation;
   device.cache_directory = kept_folder(arguments_.no_cache);
+  device.trace_file = arguments_.trace_file;
   const lapilli_workers threads = lent_threads();
   device.workers = &threads;
   ModelOptions limits;
