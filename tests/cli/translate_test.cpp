@@ -276,7 +276,8 @@ TEST(CliDevice, Trace) {
   EXPECT_EQ(outcome.out, expected()[0].french + "\n");
   std::ifstream from(path);
   std::set<std::string> names;
-  for (const auto& event : nlohmann::json::parse(from).at("traceEvents")) names.insert(event.at("name"));
+  const auto trace = nlohmann::json::parse(from);
+  for (const auto& event : trace.at("traceEvents")) names.insert(event.at("name"));
   for (const char* name : {"step", "encode", "submit", "make pipelines", "read the tokenizer"})
     EXPECT_TRUE(names.contains(name)) << name;
   const Outcome wrong = translate({"--trace", directory.path() + "/no/such/folder/trace.json", "Hello."});
