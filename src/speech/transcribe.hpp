@@ -1,5 +1,5 @@
 // Recordings to text, with a model of the Whisper family: windows one after the other, as the reference's sequential
-// rules have it (Radford et al. 2022, section 3.8; ../docs/speech.md). Each recording is treated as if it were alone,
+// rules have it (Radford et al. 2022, section 3.8). Each recording is treated as if it were alone,
 // whatever others run beside it: their windows share the device.
 #pragma once
 
