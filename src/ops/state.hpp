@@ -36,6 +36,9 @@ enum class StateKind : uint16_t {
   encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass
   given,           // StepWords up to the queue: rows of given ids that are run at once; written by the host
   given_grids,     // as grids, for these
+  samples,         // of the frames of a run, written by the host (generate/sound_features.hpp)
+  floors,          // per frame, a float: no band counts as quieter
+  frames,          // a word: how many frames count
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

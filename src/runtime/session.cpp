@@ -26,6 +26,9 @@ const char* state_name(StateKind kind) {
     case StateKind::globals: return "global positions";
     case StateKind::spans: return "spans of an encode pass";
     case StateKind::encode_grids: return "encode grids";
+    case StateKind::samples: return "samples";
+    case StateKind::floors: return "floors of frames";
+    case StateKind::frames: return "number of frames";
   }
   return "state";
 }
