@@ -164,7 +164,8 @@ Status FeaturePass::run(const PassInput& input, std::span<float> to) {
   if (to.size() != input.frames * cols_) return fail(ErrorCode::internal, "no room for the features of a pass");
   LAPILLI_CHECK(put(input));
   const auto& device = session_->device();
-  while (device->is_paused()) device->wait_while_paused(vulkan::kPauseRound);
+  while (!device->wait_while_paused(vulkan::kPauseRound)) {
+  }
   PacedSubmitter submitter(device);
   submitter.add(area_->copy(), {});
   plan_->add_to(submitter);
