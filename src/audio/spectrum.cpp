@@ -64,6 +64,17 @@ Table transform_table(const TransformShape& s, Window window) {
   return t;
 }
 
+std::vector<float> spectrum_tables(uint32_t n) {
+  std::vector<float> all((uint64_t{3} * n + 3) / 4 * 4);
+  for (uint32_t i = 0; i < n; ++i) {
+    const double angle = kTurn * i / n;
+    all[i] = static_cast<float>(window_at(Window::hann, i, n));
+    all[n + i] = static_cast<float>(std::cos(angle));
+    all[2 * uint64_t{n} + i] = static_cast<float>(std::sin(angle));
+  }
+  return all;
+}
+
 Table slaney_filters(const MelShape& s) {
   auto corner = corners(slaney_mel(s.lowest), slaney_mel(s.highest), s.bands);
   std::transform(corner.begin(), corner.end(), corner.begin(), slaney_hz);

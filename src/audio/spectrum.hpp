@@ -25,6 +25,9 @@ enum class Window : uint8_t { hann, povey };  // of period frame_length; symmetr
 // [frame_length, 2 * bins]: cosines, then sines, for bins 0 to fft_length / 2.
 Table transform_table(const TransformShape& shape, Window window);
 
+// Hann's window of n samples, then the cosines and sines of n parts of a turn, filled up with zeros to whole vectors.
+std::vector<float> spectrum_tables(uint32_t n);
+
 // Triangles between frequencies that are evenly spaced on the mel scale.
 struct MelShape {
   uint32_t bands = 80, bins = 201;  // bins: fft_length / 2 + 1

@@ -1,11 +1,22 @@
-// Builders and attributes of the ops that make a model's features of samples: overlapping frames, the power of a
-// spectrum, logarithms, loudness, and normalization over time. The transform itself, and the bands that its bins are
-// summed in, are products with tables ("matmul").
+// Builders and attributes of the ops that make a model's features of samples: spectra of overlapping frames,
+// logarithms, loudness, and normalization over time. The bands that bins are summed in, and transforms with more in
+// front of them than a window, are products with tables ("frames", "matmul", "power").
 #pragma once
 
 #include "graph/graph.hpp"
 
 namespace lapilli {
+
+// "spectrum": y[r, k] = |sum over n of x[r * hop + n] * window[n] * e^(-2 pi i k n / length)|^2, k up to length / 2:
+// the powers of windowed frames that overlap. inputs: x, one row with the samples of all frames; tables: window,
+// cosines and sines of 2 pi n / length, `length` words of each. outputs: y [rows, length / 2 + 1].
+constexpr uint32_t kMostSpectrum = 1024;
+struct SpectrumAttributes {
+  uint32_t length = 400;  // at most kMostSpectrum
+  uint32_t hop = 160;
+  uint32_t factor = 20;  // of length, near its root: sums are as long as it is, and then as length / factor
+};
+uint32_t spectrum_factor(uint32_t length);
 
 // "frames": y[r, c] = x[r * hop + c]: rows that overlap. inputs: x, one row with the samples of all frames. outputs: y
 // [rows, cols], 0 < hop <= cols.
@@ -35,6 +46,8 @@ struct NormalizeColumnsAttributes {
 constexpr uint64_t kMaxNormalizedRows = 65536;  // an invocation's loops stay short
 
 namespace ops {
+graph::TensorId spectrum(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId tables,
+                         uint64_t rows, const SpectrumAttributes& attributes);
 graph::TensorId frames(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t rows, uint64_t cols,
                        uint32_t hop);
 graph::TensorId power(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols);

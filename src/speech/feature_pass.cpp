@@ -13,6 +13,11 @@
 namespace lapilli::speech {
 namespace {
 
+// A window alone stands before the transform, and that is of a size for "spectrum". Otherwise a product with a table.
+bool takes_spectrum(const SoundConfig& c) {
+  return c.kind == SoundKind::log_mel && c.fft_length == c.frame_length && c.frame_length <= kMostSpectrum;
+}
+
 // Columns of the packed table: cosines, a gap to whole vectors, sines.
 uint64_t spectrum_columns(const SoundConfig& c) { return gate_value_column(c.bins()) + c.bins(); }
 
@@ -46,13 +51,30 @@ audio::Table filters_of(const SoundConfig& c) {
   return audio::kaldi_filters(shape);
 }
 
+// The tables of "spectrum".
+WeightSource spectrum_tables(const SoundConfig& c) {
+  WeightSource s;
+  s.name = "transform";
+  s.values = audio::spectrum_tables(c.frame_length);
+  s.words = s.values.size();
+  return s;
+}
+
+WeightSource transform_table(const SoundConfig& c) {
+  if (takes_spectrum(c)) return spectrum_tables(c);
+  const uint64_t bins = c.bins(), sines = gate_value_column(bins);
+  return packed_table("transform", transform_of(c), spectrum_columns(c),
+                      [&](uint64_t column) { return column < bins ? column : sines + column - bins; });
+}
+
 graph::TensorId table_tensor(graph::Graph& g, const SoundConfig& c, SoundTable which) {
   const bool transform = which == SoundTable::transform;
   const WeightLayout layout =
       transform ? WeightLayout(spectrum_columns(c), c.frame_length) : WeightLayout(c.mel_bins, c.bins());
+  const bool spectrum = transform && takes_spectrum(c);
   graph::Tensor t;
   t.name = transform ? "transform" : "filters";
-  t.cols = t.ld = layout.words();
+  t.cols = t.ld = spectrum ? round_up<uint64_t>(uint64_t{3} * c.frame_length, 4) : layout.words();
   t.space = graph::Space::weight;
   t.id = static_cast<uint32_t>(which);
   return g.add_tensor(std::move(t));
@@ -70,13 +92,20 @@ graph::TensorId state_tensor(graph::Graph& g, const char* name, StateKind kind, 
   return g.add_tensor(std::move(t));
 }
 
+// Powers of the bins.
+graph::TensorId add_power(graph::Graph& g, const SoundConfig& c, uint32_t frames) {
+  const auto samples = state_tensor(g, "samples", StateKind::samples, uint64_t{frames - 1} * c.hop + c.frame_length);
+  const auto table = table_tensor(g, c, SoundTable::transform);
+  if (takes_spectrum(c))
+    return ops::spectrum(g, "power", samples, table, frames, {c.frame_length, c.hop, spectrum_factor(c.frame_length)});
+  const auto rows = ops::frames(g, "frames", samples, frames, c.frame_length, c.hop);
+  const auto spectrum = ops::linear(g, "spectrum", rows, table, static_cast<uint32_t>(spectrum_columns(c)));
+  return ops::power(g, "power", spectrum, c.bins());
+}
+
 // Powers of the mel bands.
 graph::TensorId add_bands(graph::Graph& g, const SoundConfig& c, uint32_t frames) {
-  const auto samples = state_tensor(g, "samples", StateKind::samples, uint64_t{frames - 1} * c.hop + c.frame_length);
-  const auto rows = ops::frames(g, "frames", samples, frames, c.frame_length, c.hop);
-  const auto spectrum = ops::linear(g, "spectrum", rows, table_tensor(g, c, SoundTable::transform),
-                                    static_cast<uint32_t>(spectrum_columns(c)));
-  const auto power = ops::power(g, "power", spectrum, c.bins());
+  const auto power = add_power(g, c, frames);
   return ops::linear(g, "bands", power, table_tensor(g, c, SoundTable::filters), c.mel_bins);
 }
 
@@ -99,10 +128,8 @@ graph::TensorId add_features(graph::Graph& g, const SoundConfig& c, graph::Tenso
 
 Result<std::shared_ptr<const Weights>> load_tables(const std::shared_ptr<vulkan::Device>& device,
                                                    const SoundConfig& config) {
-  const uint64_t bins = config.bins(), sines = gate_value_column(bins);
   std::array<WeightSource, 2> tables{
-      packed_table("transform", transform_of(config), spectrum_columns(config),
-                   [&](uint64_t c) { return c < bins ? c : sines + c - bins; }),
+      transform_table(config),
       packed_table("filters", filters_of(config), config.mel_bins, [](uint64_t c) { return c; })};
   return Weights::load(device, tables);
 }

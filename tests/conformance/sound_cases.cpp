@@ -62,8 +62,7 @@ double worst_of(const Frames& ours, const float* recorded, uint64_t frames, Orde
 // Frames behind the recorded ones all hold the same value.
 void compare_tail(const Frames& ours, uint64_t recorded, const Json& c, Outcome& outcome) {
   const uint64_t total = c.value("total_frames", recorded);
-  if (ours.count != total)
-    return outcome.fail(std::to_string(ours.count) + " frames, not " + std::to_string(total));
+  if (ours.count != total) return outcome.fail(std::to_string(ours.count) + " frames, not " + std::to_string(total));
   if (!c.contains("tail_value")) return;
   double worst = 0;
   for (uint64_t i = recorded * ours.width; i < ours.values.size(); ++i)
@@ -93,19 +92,17 @@ Result<std::vector<float>> read_waveform(const Record& record, const std::string
   if (!t) return fail(ErrorCode::invalid_data, "tensor %s is missing", name.c_str());
   LAPILLI_TRY(const auto values, read_integers(*t));
   std::vector<float> samples(values.size());
-  std::transform(values.begin(), values.end(), samples.begin(),
-                 [&](auto v) { return static_cast<float>(v) * scale; });
+  std::transform(values.begin(), values.end(), samples.begin(), [&](auto v) { return static_cast<float>(v) * scale; });
   return samples;
 }
 
 Result<Outcome> run_features(const std::string& directory, const std::shared_ptr<vulkan::Device>& device,
                              const Record& record, const Json& c) {
   LAPILLI_TRY(const auto config, config_of(Files(directory + "/files") / "preprocessor_config.json", c));
-  LAPILLI_TRY(const auto wave, read_waveform(record, c.at("inputs").at("waveform").get<std::string>(),
-                                             c.value("scale", 1.0f)));
+  LAPILLI_TRY(const auto wave,
+              read_waveform(record, c.at("inputs").at("waveform").get<std::string>(), c.value("scale", 1.0f)));
   const bool chunk = config.kind == SoundKind::log_mel;
-  LAPILLI_TRY(const auto ours,
-              make_frames(device, config, wave, chunk ? config.chunk_samples : wave.size()));
+  LAPILLI_TRY(const auto ours, make_frames(device, config, wave, chunk ? config.chunk_samples : wave.size()));
   return compare_features(ours, config.kind, record, c);
 }
 
@@ -137,8 +134,7 @@ Status compare_row(const Frames& ours, size_t row, const Record& record, const J
 }
 
 Result<Outcome> run_audio_features(const std::string& directory, const SoundConfig& config,
-                                   const std::shared_ptr<vulkan::Device>& device, const Record& record,
-                                   const Json& c) {
+                                   const std::shared_ptr<vulkan::Device>& device, const Record& record, const Json& c) {
   if (c.value("scale", 1.0 / 32768) != 1.0 / 32768) return Outcome::unsupported("a scale other than 1 / 32768");
   std::vector<std::vector<float>> rows;
   size_t longest = 0;
@@ -183,8 +179,9 @@ void run_features_folder(const std::string& directory, const RunOptions& options
   for (const auto& c : record->json.value("cases", Json::array())) {
     const std::string name = c.value("name", std::string("?")), kind = c.value("kind", std::string("?"));
     if (name.find(options.filter) == std::string::npos) continue;
-    report.add(directory, name, kind == "features" ? run_sound_case(directory, "", options, *record, c)
-                                                   : Outcome::unsupported("kind " + kind));
+    report.add(
+        directory, name,
+        kind == "features" ? run_sound_case(directory, "", options, *record, c) : Outcome::unsupported("kind " + kind));
   }
 }
 
