@@ -22,7 +22,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   else
     how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
 
-  auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans});
+  auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans, run.features});
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
 
   if (!s.windows.empty())

@@ -55,7 +55,7 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     if (run.step) {
       x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.in_step);
     } else {
-      run.cross.keep_weights = run.keep_attentions ? format("cross_attentions.%u", i) : "";
+      run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
       x = cross_attention(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.cross);
     }
     x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
@@ -134,13 +134,15 @@ void build_given(Builder& b, const GivenShape& shape) {
 
 void build_forward(Builder& b, const ForwardShape& shape) {
   const Config& c = b.config();
-  auto memory = build_encoder(b, {shape.batch, shape.source_length, 0, shape.hidden_states, shape.attentions});
+  auto memory =
+      build_encoder(b, {shape.batch, shape.source_length, 0, shape.features, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
   memory = project_memory(b, memory);
 
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;
   run.keep_attentions = shape.attentions;
+  run.cross_layers = shape.cross_layers;
   run.self.batch = run.cross.batch = shape.batch;
   run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
   run.cross.keys = shape.source_length;

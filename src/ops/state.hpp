@@ -36,7 +36,9 @@ enum class StateKind : uint16_t {
   encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass
   given,           // StepWords up to the queue: rows of given ids that are run at once; written by the host
   given_grids,     // as grids, for these
-  samples,         // of the frames of a run, written by the host (generate/sound_features.hpp)
+  features,        // sources that are numbers, not ids: their rows, as source_ids
+  feature_spans,  // where a pass has its sentences at each level of the encoder's input, SpanWords::words each; uniform
+  samples,         // of the frames of a run, written by the host (speech/feature_pass.hpp)
   floors,          // per frame, a float: no band counts as quieter
   frames,          // a word: how many frames count
 };

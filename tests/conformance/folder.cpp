@@ -54,6 +54,35 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
   return rows;
 }
 
+namespace {
+
+// [batch, width, frames], as the reference has frames of filter banks: frames become rows.
+Result<CaseSources> read_frames(const Record& record, const std::string& name) {
+  LAPILLI_TRY(const auto m, read_matrix(record, name));
+  if (m.shape.size() != 3)
+    return fail(ErrorCode::invalid_data, "tensor %s has %zu dimensions", name.c_str(), m.shape.size());
+  const size_t width = m.shape[1], frames = m.shape[2];
+  CaseSources sources;
+  for (size_t i = 0; i < m.shape[0]; ++i) {
+    auto f = std::make_shared<model::Features>();
+    f->rows = static_cast<uint32_t>(frames);
+    f->width = static_cast<uint32_t>(width);
+    for (size_t frame = 0; frame < frames; ++frame)
+      for (size_t c = 0; c < width; ++c) f->values.push_back(m.values[(i * width + c) * frames + frame]);
+    sources.features.push_back(std::move(f));
+  }
+  return sources;
+}
+
+}  // namespace
+
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs) {
+  if (inputs.contains("input_features")) return read_frames(record, inputs["input_features"].get<std::string>());
+  CaseSources sources;
+  LAPILLI_TRY(sources.ids, masked_rows(record, inputs, "input_ids", "attention_mask"));
+  return sources;
+}
+
 Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options) {
   if (!options.made) {
     LAPILLI_TRY(options.made, vulkan::Device::create(options.device));
