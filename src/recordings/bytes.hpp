@@ -18,6 +18,22 @@ struct CloseStream {
 };
 using Stream = std::unique_ptr<std::FILE, CloseStream>;
 
+// As std::fseek and std::ftell, also beyond 2 GiB.
+inline int seek_to(std::FILE* f, int64_t offset, int whence = SEEK_SET) {
+#ifdef _WIN32
+  return _fseeki64(f, offset, whence);
+#else
+  return fseeko(f, static_cast<off_t>(offset), whence);
+#endif
+}
+inline int64_t position_of(std::FILE* f) {
+#ifdef _WIN32
+  return _ftelli64(f);
+#else
+  return ftello(f);
+#endif
+}
+
 // Of `size` bytes, the lowest first.
 inline uint64_t number_of(const std::byte* bytes, size_t size) {
   uint64_t n = 0;

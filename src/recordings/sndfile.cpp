@@ -15,36 +15,21 @@ namespace {
 // The library reads through these, so that names are ours to open.
 std::FILE* file_of(void* user) { return static_cast<std::FILE*>(user); }
 
-int seek(std::FILE* f, sf_count_t offset, int whence) {
-#ifdef _WIN32
-  return _fseeki64(f, offset, whence);
-#else
-  return fseeko(f, static_cast<off_t>(offset), whence);
-#endif
-}
-sf_count_t position(std::FILE* f) {
-#ifdef _WIN32
-  return _ftelli64(f);
-#else
-  return ftello(f);
-#endif
-}
-
 sf_count_t tell_length(void* user) {
   std::FILE* f = file_of(user);
-  const sf_count_t here = position(f);
-  if (here < 0 || seek(f, 0, SEEK_END) != 0) return 0;
-  const sf_count_t length = position(f);
-  return seek(f, here, SEEK_SET) == 0 ? length : 0;
+  const sf_count_t here = position_of(f);
+  if (here < 0 || seek_to(f, 0, SEEK_END) != 0) return 0;
+  const sf_count_t length = position_of(f);
+  return seek_to(f, here, SEEK_SET) == 0 ? length : 0;
 }
 sf_count_t go_to(sf_count_t offset, int whence, void* user) {
-  return seek(file_of(user), offset, whence) == 0 ? position(file_of(user)) : -1;
+  return seek_to(file_of(user), offset, whence) == 0 ? position_of(file_of(user)) : -1;
 }
 sf_count_t take(void* to, sf_count_t count, void* user) {
   return count > 0 ? static_cast<sf_count_t>(std::fread(to, 1, static_cast<size_t>(count), file_of(user))) : 0;
 }
 sf_count_t refuse_writing(const void*, sf_count_t, void*) { return 0; }
-sf_count_t tell_position(void* user) { return position(file_of(user)); }
+sf_count_t tell_position(void* user) { return position_of(file_of(user)); }
 
 SF_VIRTUAL_IO kCallbacks{tell_length, go_to, take, refuse_writing, tell_position};
 
