@@ -2,13 +2,18 @@
 // Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace lapilli {
 namespace vulkan {
 struct DeviceInfo;
+}
+namespace audio {
+class SampleSource;
 }
 
 namespace tools {
@@ -76,6 +81,45 @@ struct DoctorOutcome {
   bool healthy = false;
 };
 DoctorOutcome doctor(const DoctorRequest& request);
+
+// Recordings to text, with a model that hears.
+struct TranscriberRequest {
+  std::string model;  // directory
+  std::string select, caps, dtype = "auto";
+  std::string cache;  // the folder of what is kept between runs; "": nothing is
+  bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
+};
+struct HeardSegment {
+  double begin = 0, end = 0;  // seconds
+  std::string text;
+  std::vector<int32_t> ids;
+};
+struct HearRequest {
+  audio::SampleSource* sound = nullptr;  // at Transcriber::rate(); is read twice
+  uint64_t samples = 0;
+  std::string language;                // a code or a name; empty: detected
+  std::string task;                    // "transcribe" or "translate"
+  unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
+  bool fallback = false;               // a window that came out badly is tried again at higher temperatures
+  // Each when it is certain. False ends it, and so does false of `progress` (seconds).
+  std::function<bool(const HeardSegment&)> on_segment;
+  std::function<bool(double done, double all)> progress;
+};
+// Of one thread.
+class Transcriber {
+ public:
+  Transcriber();
+  ~Transcriber();
+  Outcome open(const TranscriberRequest& request);
+  // After open().
+  [[nodiscard]] unsigned rate() const;
+  // The text is the language's token, if the model knows several.
+  Outcome hear(const HearRequest& request);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
 std::string known_models_file();

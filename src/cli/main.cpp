@@ -43,6 +43,7 @@ constexpr const char* kHelp =
   lapilli fetch Helsinki-NLP/opus-mt-en-de        gets one; then:
   lapilli translate --model Helsinki-NLP/opus-mt-en-de < in
   lapilli summarize --model ./bart-large-cnn a.txt  a text in a few sentences
+  lapilli transcribe --model ./whisper-small --srt talk.mp3   subtitles of a recording
   lapilli devices                                 what it can run on, and what it would choose
   lapilli help COMMAND                            all about a command
 
@@ -66,6 +67,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.require_subcommand(0, 1);
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
+  add_transcribe(app, context);
   add_devices(app, context);
   add_doctor(app, context);
   add_models(app, context);

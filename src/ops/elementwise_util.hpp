@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/basic.hpp"
+#include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 
 namespace lapilli::elementwise {
@@ -37,6 +38,30 @@ Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x
 
 const char* name(Activation activation);
 Status expect_activation(const graph::Node& node);
+
+// ---- "gate" and "power", which join the two halves of each line of x --------------------------------------------
+
+// x [rows, round_up(cols, 4) + cols] for y [rows, cols], all of whole vectors.
+Status expect_halves(const graph::Graph& g, const graph::Node& node);
+struct HalvesKernel {
+  ShaderId shader{};
+  std::vector<uint32_t> constants;  // workgroup and elements an invocation first
+  double cost = 1;                  // of an element
+};
+Status lower_halves(const LowerContext& context, const graph::Node& node, const HalvesKernel& kernel,
+                    std::vector<Dispatch>& out);
+// y = join(first half, second half); the padding is zero.
+template <class Join>
+void join_halves(const graph::Graph& g, const graph::Node& node, HostTensors& values, const Join& join) {
+  const auto &tx = g.tensor(node.inputs[0]), &ty = g.tensor(node.outputs[0]);
+  const auto& x = values.at(node.inputs[0]).f;
+  auto& y = values.at(node.outputs[0]).f;
+  for (uint64_t r = 0; r < ty.rows; ++r)
+    for (uint64_t c = 0; c < ty.ld; ++c)
+      y[r * ty.ld + c] = c < ty.cols ? join(x[r * tx.ld + c], x[r * tx.ld + gate_value_column(ty.cols) + c]) : 0.0;
+}
+// Values of x for cases: the gap between the halves comes out of zero columns.
+HostTensor random_halves(const graph::Tensor& x, uint64_t cols, CaseRandom& random, double scale = 1);
 
 // ---- "copy" and "transpose", which move words of any type -------------------------------------------------------
 

@@ -38,6 +38,9 @@ enum class StateKind : uint16_t {
   given_grids,     // as grids, for these
   features,        // sources that are numbers, not ids: their rows, as source_ids
   feature_spans,  // where a pass has its sentences at each level of the encoder's input, SpanWords::words each; uniform
+  samples,        // of the frames of a run, written by the host (speech/feature_pass.hpp)
+  floors,         // per frame, a float: no band counts as quieter
+  frames,         // a word: how many frames count
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

@@ -28,6 +28,9 @@ const char* state_name(StateKind kind) {
     case StateKind::encode_grids: return "encode grids";
     case StateKind::features: return "features of sources";
     case StateKind::feature_spans: return "spans of features";
+    case StateKind::samples: return "samples";
+    case StateKind::floors: return "floors of frames";
+    case StateKind::frames: return "number of frames";
   }
   return "state";
 }

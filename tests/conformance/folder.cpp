@@ -101,7 +101,8 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
     return run_tokenizer_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
-  // Features: every case by name.
+  if (task == "audio-features") return run_features_folder(directory, options, report);
+  // What is not known, every case by name.
   if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
   for (const auto& c : (*record)["cases"])
     report.add(directory, c.value("name", std::string("?")), Outcome::unsupported("task " + task));

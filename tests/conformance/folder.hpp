@@ -57,10 +57,15 @@ Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string&
 // "asr", "asr_long", "asr_token_timestamps", "detect_language".
 Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 
+// Kinds "features" and "audio_features"; `model` is the directory with the latter's settings.
+Outcome run_sound_case(const std::string& directory, const std::string& model, const RunOptions& options,
+                       const Record& record, const nlohmann::json& c);
+
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_features_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

@@ -1,0 +1,42 @@
+// The numbers of the transform from samples to mel bands, in double precision: matrices, whichever device multiplies
+// with them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lapilli::audio {
+
+// [rows, cols], row by row.
+struct Table {
+  uint64_t rows = 0, cols = 0;
+  std::vector<double> values;
+  [[nodiscard]] double at(uint64_t r, uint64_t c) const { return values[r * cols + c]; }
+};
+
+// A discrete Fourier transform of windowed frames, with what comes before it that is linear as well.
+struct TransformShape {
+  uint32_t frame_length = 400, fft_length = 400;
+  double scale = 1;          // of the samples
+  bool remove_mean = false;  // of each frame
+  double preemphasis = 0;    // x[i] - p * x[i - 1]; the first one counts as its own predecessor
+};
+enum class Window : uint8_t { hann, povey };  // of period frame_length; symmetric, to the power of 0.85
+// [frame_length, 2 * bins]: cosines, then sines, for bins 0 to fft_length / 2.
+Table transform_table(const TransformShape& shape, Window window);
+
+// Hann's window of n samples, then the cosines and sines of n parts of a turn, filled up with zeros to whole vectors.
+std::vector<float> spectrum_tables(uint32_t n);
+
+// Triangles between frequencies that are evenly spaced on the mel scale.
+struct MelShape {
+  uint32_t bands = 80, bins = 201;  // bins: fft_length / 2 + 1
+  uint32_t sampling_rate = 16000;
+  double lowest = 0, highest = 8000;  // Hz
+};
+// [bins, bands]. Slaney's scale, each triangle divided by its width.
+Table slaney_filters(const MelShape& shape);
+// Kaldi's scale, with triangles that are straight on it, of height 1.
+Table kaldi_filters(const MelShape& shape);
+
+}  // namespace lapilli::audio

@@ -1,0 +1,103 @@
+// lapilli transcribe: recordings to text or subtitles.
+#include <memory>
+
+#include "cli/arguments/dtype.hpp"
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "cli/run/transcription.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr const char* kTranscribeFooter =
+    R"(Examples:
+  lapilli transcribe --model openai/whisper-small talk.mp3
+  lapilli transcribe --model ./whisper-small --srt -o talk.srt talk.flac
+  lapilli transcribe --model ./whisper-small --vtt -o subtitles/ *.ogg
+  lapilli transcribe --model ./whisper-small --language de --to en interview.wav
+  ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
+
+Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
+certain. What comes through a pipe is written when the pipe has ended, as the loudest of the whole recording counts. An
+interruption leaves complete lines and subtitles up to there.
+
+)";
+
+struct Formats {
+  bool srt = false, vtt = false, json = false, tsv = false;
+  [[nodiscard]] SpeechFormat format() const {
+    if (srt) return SpeechFormat::srt;
+    if (vtt) return SpeechFormat::vtt;
+    if (json) return SpeechFormat::json;
+    return tsv ? SpeechFormat::tsv : SpeechFormat::text;
+  }
+};
+
+void add_formats(CLI::App& command, Formats& f) {
+  auto* srt = command.add_flag("--srt", f.srt, "Subtitles as SubRip files have them");
+  auto* vtt = command.add_flag("--vtt", f.vtt, "Subtitles as WebVTT");
+  auto* json = command.add_flag("--json", f.json, "A JSON object a line: file, begin, end, text");
+  auto* tsv = command.add_flag("--tsv", f.tsv, "Start and end in milliseconds, and text, with tabs between");
+  for (CLI::Option* a : {srt, vtt, json, tsv})
+    for (CLI::Option* b : {srt, vtt, json, tsv})
+      if (a != b) a->excludes(b);
+}
+
+void add_inputs(CLI::App& command, TranscribeArguments& a) {
+  command.add_option("inputs", a.inputs, "Recordings; - is standard input, which needs --raw")->type_name("FILE");
+  command
+      .add_option("--raw", a.raw,
+                  "The inputs are samples without a header: TYPE:RATE or TYPE:RATE:CHANNELS, TYPE one of s16le, s32le, "
+                  "f32le; without inputs, standard input is read")
+      ->type_name("FORMAT");
+  command.add_option("-o,--output", a.output, "Write to this file, or to files in this folder")->type_name("FILE");
+  command.add_flag("--force", a.force, "Write over files that are there");
+}
+
+void add_model(CLI::App& command, TranscribeArguments& a) {
+  command.add_option("--model", a.model.model, "Model directory, or OWNER/NAME of a fetched model")->type_name("DIR");
+  command.add_option("--language", a.how.language, "What is spoken (en, German...); without it, the model says")
+      ->type_name("LANGUAGE");
+  command.add_option("--to", "en: translate what is said to English")
+      ->type_name("LANGUAGE")
+      ->check(CLI::IsMember({"en"}))
+      ->each([&a](const std::string&) { a.how.task = "translate"; });
+  command.add_option("--beam", a.how.beams, "Hypotheses that run; 0: as the model's files say")
+      ->transform(whole_number(0, kMostBeams))
+      ->type_name("N");
+  command.add_option("--max-new-tokens", a.how.new_tokens, "Of a window of 30 s; 0: as the model's files say")
+      ->transform(whole_number(0, kMostLength))
+      ->type_name("N");
+  command.add_flag("--fallback", a.how.fallback,
+                   "What repeats itself or is unlikely is tried again at higher temperatures");
+  command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
+  add_dtype(command, a.model.dtype);
+  command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
+  command.add_option("--caps", a.model.caps, "Pretend that the device can do less");
+  command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");
+  command.add_flag("--stats", a.stats, "Times on stderr at the end");
+}
+
+int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
+  a.format = formats.format();
+  if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};
+  if (a.inputs.empty()) return complain(exit_usage, "transcribe needs a recording; see lapilli transcribe --help");
+  return run_transcription(a, context);
+}
+
+}  // namespace
+
+void add_transcribe(CLI::App& app, Context& context) {
+  auto a = std::make_shared<TranscribeArguments>();
+  auto formats = std::make_shared<Formats>();
+  CLI::App* command = app.add_subcommand("transcribe", "Write down what is said in recordings, as text or subtitles");
+  add_inputs(*command, *a);
+  add_formats(*command, *formats);
+  add_model(*command, *a);
+  command->footer(kTranscribeFooter + std::string(kExitCodeHelp));
+  command->callback(
+      [&context, a, formats] { context.run = [a, formats, &context] { return run(*a, *formats, context); }; });
+}
+
+}  // namespace lapilli::cli

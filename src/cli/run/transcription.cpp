@@ -1,0 +1,227 @@
+#include "cli/run/transcription.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "base/path.hpp"
+#include "cli/arguments/model_names.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
+#include "cli/output.hpp"
+#include "cli/progress/progress_bar.hpp"
+#include "cli/run/kept_folder.hpp"
+#include "cli/system.hpp"
+#include "recordings/recording.hpp"
+#include "recordings/spool.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+int exit_code_of(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::cancelled: return exit_interrupted;
+    case ErrorCode::invalid_argument: return exit_usage;
+    case ErrorCode::out_of_memory: return exit_memory;
+    case ErrorCode::internal: return exit_internal;
+    default: return exit_input;
+  }
+}
+
+// What is heard: samples at the model's rate that can be read twice.
+struct Heard {
+  std::unique_ptr<recordings::Recording> file;
+  std::unique_ptr<recordings::Spool> spool;  // of a pipe
+  uint64_t samples = 0;
+  [[nodiscard]] audio::SampleSource* source() const {
+    return spool ? static_cast<audio::SampleSource*>(spool.get()) : file.get();
+  }
+};
+
+class Transcription {
+ public:
+  Transcription(const TranscribeArguments& arguments, const Context& context)
+      : arguments_(arguments), context_(context), bar_(!context.quiet && is_terminal(2)) {}
+
+  int run() {
+    if (const int code = prepare()) return code;
+    catch_interrupts();  // while it loads, an interruption ends the program at once
+    int code = exit_ok;
+    for (size_t i = 0; i < arguments_.inputs.size() && interrupted() == 0; ++i) {
+      const int ended = run_one(i);
+      // A recording that cannot be read says nothing of the others.
+      if (ended != exit_ok && (ended != exit_input || arguments_.inputs.size() == 1)) return finish(ended);
+      if (ended != exit_ok) code = ended;
+    }
+    return finish(code);
+  }
+
+ private:
+  // All that can be wrong with the arguments is said before the model is loaded.
+  int prepare() {
+    if (!arguments_.raw.empty()) {
+      const auto raw = recordings::parse_raw_format(arguments_.raw);
+      if (!raw) return complain(exit_usage, "--raw: " + raw.error().message);
+      raw_ = *raw;
+    }
+    for (const std::string& name : arguments_.inputs)
+      if (const int code = check_input(name)) return code;
+    if (const int code = name_targets()) return code;
+    auto request = arguments_.model;
+    if (const int code = find_model(request.model)) return code;
+    if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
+    if (request.model.empty())
+      return complain(exit_usage,
+                      "the bundled model translates text and hears nothing: name one of the Whisper family "
+                      "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
+    request.cache = kept_folder(arguments_.no_cache);
+    const auto opened = transcriber_.open(request);
+    return opened.status == 0 ? int{exit_ok} : complain(exit_code(opened.status), opened.text);
+  }
+
+  int check_input(const std::string& name) const {
+    if (name == "-" && arguments_.raw.empty())
+      return complain(exit_usage,
+                      "what comes through a pipe has no header that tells what it is: say it with --raw "
+                      "(ffmpeg -i FILE -f f32le -ar 16000 -ac 1 - | lapilli transcribe --raw f32le:16000)");
+    return exit_ok;
+  }
+
+  int name_targets() {
+    const std::string& out = arguments_.output;
+    const bool many = arguments_.inputs.size() > 1;
+    const bool subtitles = arguments_.format == SpeechFormat::srt || arguments_.format == SpeechFormat::vtt;
+    if (out.empty() && many && subtitles)
+      return complain(exit_usage, "subtitles of several recordings need a folder: -o FOLDER/");
+    if (out.empty()) return exit_ok;
+    const bool folder = names_folder(out) || directory_exists(out);
+    if (many && !folder)
+      return complain(exit_usage, out + " is one file, for several recordings; name a folder: -o " + out + "/");
+    for (const std::string& name : arguments_.inputs) {
+      const std::string own = std::string(name == "-" ? "recording" : last_part(name));
+      const std::string stem = own.substr(0, own.size() - extension(own).size());
+      targets_.push_back(
+          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.format)) : out));
+      const std::string obstacle = targets_.back()->obstacle(arguments_.force, false);
+      if (!obstacle.empty()) return complain(exit_usage, obstacle);
+      for (size_t i = 0; i + 1 < targets_.size(); ++i)
+        if (targets_[i]->name() == targets_.back()->name())
+          return complain(exit_usage, "two recordings would be written to " + targets_[i]->name());
+    }
+    return exit_ok;
+  }
+
+  recordings::Opener opener(const std::string& name) const {
+    if (!arguments_.raw.empty()) return [raw = raw_, name] { return recordings::open_raw(name, raw); };
+    return [name] { return recordings::open_sound_file(name); };
+  }
+
+  // Through a pipe everything comes once: it is kept in a file without a name.
+  Status keep_all(Heard& heard) const {
+    LAPILLI_TRY(heard.spool, recordings::Spool::create());
+    std::vector<float> block(16384);
+    for (uint64_t got = block.size(); got == block.size();) {
+      LAPILLI_TRY(got, heard.file->read(heard.spool->size(), block));
+      LAPILLI_CHECK(heard.spool->append(std::span(block).first(got)));
+      if (interrupted() != 0) return fail(ErrorCode::cancelled, "it was interrupted");
+    }
+    heard.samples = heard.spool->size();
+    return {};
+  }
+
+  Result<Heard> listen(const std::string& name) const {
+    Heard heard;
+    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, transcriber_.rate()));
+    if (name == "-" || file_kind(name) == FileKind::other) {
+      LAPILLI_CHECK(keep_all(heard));
+    } else {
+      LAPILLI_TRY(heard.samples, heard.file->count());
+    }
+    if (heard.samples == 0) return fail(ErrorCode::invalid_data, "%s: there is no sound in it", name.c_str());
+    return heard;
+  }
+
+  int run_one(size_t index) {
+    const std::string& name = arguments_.inputs[index];
+    auto heard = listen(name);
+    if (!heard) return interrupted() ? int{exit_ok} : complain(exit_code_of(heard.error()), heard.error().message);
+    if (!heard->file->shortage().empty()) say(heard->file->shortage());
+    if (targets_.empty()) return write_all(*heard, name, output_);
+    TargetFile& target = *targets_[index];
+    int code = target.begin();
+    if (code == exit_ok) code = write_all(*heard, name, target);
+    if (code == exit_ok && interrupted() == 0) return target.finish();
+    target.stop();
+    say("what there is of it is in " + part_of(target.name()));
+    return code;
+  }
+
+  int write_all(const Heard& heard, const std::string& name, Sink& sink) {
+    SubtitleLines lines(arguments_.format, name, arguments_.model.ids);
+    int written = sink.write(lines.head());
+    const double all = static_cast<double>(heard.samples) / transcriber_.rate();
+    auto how = arguments_.how;
+    how.sound = heard.source();
+    how.samples = heard.samples;
+    how.on_segment = [&](const tools::HeardSegment& s) {
+      bar_.clear();
+      if (written == exit_ok) written = sink.write(lines.line({s.begin, s.end, s.text, s.ids}));
+      return written == exit_ok;
+    };
+    how.progress = [&](double done, double) {
+      if (done > 0) show(std::min(done, all), all);
+      return interrupted() == 0;
+    };
+    const auto said = transcriber_.hear(how);
+    bar_.clear();
+    seconds_ += all;
+    if (written != exit_ok) return written;
+    if (interrupted() != 0 || said.status == 0) return exit_ok;
+    return complain(exit_code(said.status), name + ": " + said.text);
+  }
+
+  void show(double done, double all) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.0f of %.0f s of sound", done, all);
+    bar_.show(done / all, text);
+  }
+
+  void say(const std::string& text) {
+    bar_.clear();
+    if (!context_.quiet) complain(exit_ok, text);
+  }
+
+  int finish(int code) {
+    bar_.clear();
+    if (arguments_.stats) {
+      const double took = seconds_since(start_);
+      std::fprintf(stderr,
+                   "sound      %10.1f s in %zu recordings\ntotal      %10.1f s with loading, %.2f of the sound's\n",
+                   seconds_, arguments_.inputs.size(), took, seconds_ > 0 ? took / seconds_ : 0);
+    }
+    return interrupted() != 0 ? 128 + interrupted() : code;
+  }
+
+  const TranscribeArguments& arguments_;
+  const Context& context_;
+  ProgressBar bar_;
+  recordings::RawFormat raw_;
+  std::vector<std::unique_ptr<TargetFile>> targets_;  // of each input; none where standard output takes all
+  StandardOutput output_;
+  tools::Transcriber transcriber_;
+  double seconds_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+int run_transcription(const TranscribeArguments& arguments, const Context& context) {
+  return Transcription(arguments, context).run();
+}
+
+}  // namespace lapilli::cli

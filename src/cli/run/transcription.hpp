@@ -1,0 +1,26 @@
+// Recordings through a model that hears, one after the other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/tools.hpp"
+#include "cli/commands.hpp"
+#include "cli/run/subtitle_lines.hpp"
+
+namespace lapilli::cli {
+
+struct TranscribeArguments {
+  std::vector<std::string> inputs;  // files; "-": standard input
+  std::string raw;                  // what samples without a header are; "": files have one
+  std::string output;               // a file, or a folder; "": standard output
+  bool force = false, no_cache = false, stats = false;
+  SpeechFormat format = SpeechFormat::text;
+  tools::TranscriberRequest model;
+  tools::HearRequest how;  // without sound and callbacks
+};
+
+// The exit code.
+int run_transcription(const TranscribeArguments& arguments, const Context& context);
+
+}  // namespace lapilli::cli

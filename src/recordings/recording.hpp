@@ -1,0 +1,51 @@
+// A recording as a model hears it: one channel, at the model's rate, whatever the file has.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "audio/samples.hpp"
+#include "recordings/reader.hpp"
+
+namespace lapilli::recordings {
+
+// Opens the file, from its beginning.
+using Opener = std::function<Result<std::unique_ptr<Reader>>()>;
+
+// Channels are mixed evenly. Keeps a second of what was read; who goes back to the beginning has the file read anew.
+class Recording : public audio::SampleSource {
+ public:
+  static Result<std::unique_ptr<Recording>> open(Opener opener, std::string name, uint32_t rate);
+  Result<uint64_t> read(uint64_t first, std::span<float> to) override;
+  // Reads to the end: how many samples there are, at the model's rate.
+  Result<uint64_t> count();
+  // After count(): why the file has fewer than it claims; "" if it has what it claims.
+  [[nodiscard]] const std::string& shortage() const { return shortage_; }
+
+ private:
+  Recording(Opener opener, std::string name, uint32_t rate)
+      : opener_(std::move(opener)), name_(std::move(name)), rate_(rate) {}
+  Status rewind();
+  Status more();
+  Status take_block();
+  Status mix(uint64_t sets);
+  Status resample();
+  void note_shortage();
+
+  Opener opener_;
+  std::string name_;
+  uint32_t rate_;
+  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<Resampler> resampler_;  // null: the rate is right
+  uint64_t taken_ = 0;                    // of the file, a channel
+  bool read_all_ = false, ended_ = false;
+  std::vector<float> block_, mono_;  // as read; mixed, and not resampled yet
+  std::vector<float> kept_;          // samples from number begin_ on
+  uint64_t begin_ = 0;
+  std::string shortage_;
+};
+
+}  // namespace lapilli::recordings

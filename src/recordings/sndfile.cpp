@@ -1,0 +1,92 @@
+// Sound files by libsndfile.
+#include <sndfile.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/path.hpp"
+#include "recordings/bytes.hpp"
+#include "recordings/reader.hpp"
+
+namespace lapilli::recordings {
+namespace {
+
+// The library reads through these, so that names are ours to open.
+std::FILE* file_of(void* user) { return static_cast<std::FILE*>(user); }
+
+sf_count_t tell_length(void* user) {
+  std::FILE* f = file_of(user);
+  const sf_count_t here = position_of(f);
+  if (here < 0 || seek_to(f, 0, SEEK_END) != 0) return 0;
+  const sf_count_t length = position_of(f);
+  return seek_to(f, here, SEEK_SET) == 0 ? length : 0;
+}
+sf_count_t go_to(sf_count_t offset, int whence, void* user) {
+  return seek_to(file_of(user), offset, whence) == 0 ? position_of(file_of(user)) : -1;
+}
+sf_count_t take(void* to, sf_count_t count, void* user) {
+  return count > 0 ? static_cast<sf_count_t>(std::fread(to, 1, static_cast<size_t>(count), file_of(user))) : 0;
+}
+sf_count_t refuse_writing(const void*, sf_count_t, void*) { return 0; }
+sf_count_t tell_position(void* user) { return position_of(file_of(user)); }
+
+SF_VIRTUAL_IO kCallbacks{tell_length, go_to, take, refuse_writing, tell_position};
+
+struct CloseSound {
+  void operator()(SNDFILE* f) const { sf_close(f); }
+};
+
+class SoundFileReader : public Reader {
+ public:
+  SoundFileReader(Stream stream, std::unique_ptr<SNDFILE, CloseSound> file, const SF_INFO& info, std::string path)
+      : stream_(std::move(stream)), file_(std::move(file)), info_(info), path_(std::move(path)) {}
+  [[nodiscard]] SoundFormat format() const override {
+    return {static_cast<uint32_t>(info_.samplerate), static_cast<uint32_t>(info_.channels)};
+  }
+  // The largest number is what the library says where it does not know.
+  [[nodiscard]] std::optional<uint64_t> claimed() const override {
+    if (info_.frames <= 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
+    return static_cast<uint64_t>(info_.frames);
+  }
+  Result<uint64_t> read(std::span<float> to) override {
+    const auto sets = static_cast<sf_count_t>(to.size() / static_cast<size_t>(info_.channels));
+    const sf_count_t got = sf_readf_float(file_.get(), to.data(), sets);
+    if (got < 0) return fail(ErrorCode::invalid_data, "%s: %s", path_.c_str(), sf_strerror(file_.get()));
+    return static_cast<uint64_t>(std::min(got, sets));
+  }
+
+ private:
+  Stream stream_;
+  std::unique_ptr<SNDFILE, CloseSound> file_;  // goes first
+  SF_INFO info_;
+  std::string path_;
+};
+
+}  // namespace
+
+std::string readable_formats() {
+  SF_FORMAT_INFO info{};
+  info.format = SF_FORMAT_MPEG;  // of libsndfile 1.1
+  const bool mp3 = sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info)) == 0;
+  return mp3 ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
+}
+
+Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
+  if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path.c_str());
+  Stream stream(open_stream(path, "rb"));
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  SF_INFO info{};
+  std::unique_ptr<SNDFILE, CloseSound> file(sf_open_virtual(&kCallbacks, SFM_READ, &info, stream.get()));
+  if (!file)
+    return fail(ErrorCode::invalid_data,
+                "%s is no recording that can be read (%s): %s are; or give its samples with "
+                "--raw",
+                path.c_str(), sf_strerror(nullptr), readable_formats().c_str());
+  const SoundFormat format{static_cast<uint32_t>(std::max(info.samplerate, 0)),
+                           static_cast<uint32_t>(std::max(info.channels, 0))};
+  LAPILLI_CHECK(check_format(format, path));
+  return std::unique_ptr<Reader>(new SoundFileReader(std::move(stream), std::move(file), info, path));
+}
+
+}  // namespace lapilli::recordings

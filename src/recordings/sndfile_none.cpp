@@ -1,0 +1,15 @@
+// In place of sndfile.cpp where there is no libsndfile.
+#include "recordings/reader.hpp"
+
+namespace lapilli::recordings {
+
+std::string readable_formats() { return "WAV"; }
+
+Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
+  auto reader = open_wav(path);
+  if (reader || reader.error().code == ErrorCode::not_found) return reader;
+  return fail(reader.error().code, "%s; this lapilli was built without libsndfile and reads WAV alone",
+              reader.error().message.c_str());
+}
+
+}  // namespace lapilli::recordings

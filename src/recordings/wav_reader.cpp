@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/path.hpp"
+#include "recordings/bytes.hpp"
+#include "recordings/reader.hpp"
+
+namespace lapilli::recordings {
+namespace {
+
+struct Chunk {
+  std::array<char, 4> name{};
+  uint64_t bytes = 0;
+  [[nodiscard]] bool is(const char* wanted) const { return std::memcmp(name.data(), wanted, 4) == 0; }
+};
+
+bool read_bytes(std::FILE* f, std::span<std::byte> to) { return std::fread(to.data(), 1, to.size(), f) == to.size(); }
+
+// Forward by reading, so that pipes will do. False: the file ends before.
+bool skip(std::FILE* f, uint64_t bytes) {
+  std::byte buffer[4096];
+  while (bytes > 0) {
+    const auto n = static_cast<size_t>(std::min<uint64_t>(bytes, sizeof(buffer)));
+    if (!read_bytes(f, std::span(buffer).first(n))) return false;
+    bytes -= n;
+  }
+  return true;
+}
+
+bool read_chunk(std::FILE* f, Chunk& chunk) {
+  std::byte header[8];
+  if (!read_bytes(f, header)) return false;
+  std::memcpy(chunk.name.data(), header, 4);
+  chunk.bytes = number_of(header + 4, 4);
+  return true;
+}
+
+struct WavFormat {
+  SoundFormat sound;
+  Stored stored = Stored::s16;
+};
+
+// Format numbers: 1 whole numbers, 3 floats, 0xfffe says it further behind.
+Result<Stored> stored_as(uint64_t kind, uint64_t bits, const std::string& path) {
+  if (kind == 1 && bits == 8) return Stored::u8;
+  if (kind == 1 && bits == 16) return Stored::s16;
+  if (kind == 1 && bits == 24) return Stored::s24;
+  if (kind == 1 && bits == 32) return Stored::s32;
+  if (kind == 3 && bits == 32) return Stored::f32;
+  if (kind == 3 && bits == 64) return Stored::f64;
+  return fail(ErrorCode::unsupported,
+              "%s: a WAV file with samples of kind %llu and %llu bits, which is not read; convert it to 16 bits",
+              path.c_str(), static_cast<unsigned long long>(kind), static_cast<unsigned long long>(bits));
+}
+
+Result<WavFormat> read_format(std::FILE* f, const Chunk& chunk, const std::string& path) {
+  std::byte fields[40] = {};
+  const uint64_t n = std::min<uint64_t>(chunk.bytes, sizeof(fields));
+  if (chunk.bytes < 16 || !read_bytes(f, std::span(fields).first(n)) || !skip(f, chunk.bytes - n + chunk.bytes % 2))
+    return fail(ErrorCode::invalid_data, "%s: its header ends too early", path.c_str());
+  WavFormat format;
+  format.sound = {static_cast<uint32_t>(number_of(fields + 4, 4)), static_cast<uint32_t>(number_of(fields + 2, 2))};
+  uint64_t kind = number_of(fields, 2);
+  if (kind == 0xfffe && chunk.bytes >= 26) kind = number_of(fields + 24, 2);
+  LAPILLI_TRY(format.stored, stored_as(kind, number_of(fields + 14, 2), path));
+  LAPILLI_CHECK(check_format(format.sound, path));
+  return format;
+}
+
+class WavReader : public Reader {
+ public:
+  // bytes: of samples, as the header says; 0 and the largest number are what is written where it is not known.
+  WavReader(Stream stream, const WavFormat& format, uint64_t bytes) : stream_(std::move(stream)), format_(format) {
+    const uint64_t set = uint64_t{format.sound.channels} * bytes_of(format.stored);
+    if (bytes != 0xffffffff && bytes != 0) left_ = claimed_ = bytes / set;
+  }
+  [[nodiscard]] SoundFormat format() const override { return format_.sound; }
+  [[nodiscard]] std::optional<uint64_t> claimed() const override { return claimed_; }
+  Result<uint64_t> read(std::span<float> to) override {
+    const uint64_t channels = format_.sound.channels;
+    const uint64_t sets = std::min<uint64_t>(to.size() / channels, left_.value_or(~uint64_t{0}));
+    const uint64_t got = read_samples(stream_.get(), format_.stored, to.first(sets * channels)) / channels;
+    if (left_) *left_ -= got;
+    return got;
+  }
+
+ private:
+  Stream stream_;
+  WavFormat format_;
+  std::optional<uint64_t> claimed_, left_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Reader>> open_wav(const std::string& path) {
+  Stream stream(open_stream(path, "rb"));
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  std::byte head[12];
+  if (!read_bytes(stream.get(), head) || std::memcmp(head, "RIFF", 4) != 0 || std::memcmp(head + 8, "WAVE", 4) != 0)
+    return fail(ErrorCode::invalid_data, "%s is no WAV file", path.c_str());
+  std::optional<WavFormat> format;
+  for (Chunk chunk; read_chunk(stream.get(), chunk);) {
+    if (chunk.is("data")) {
+      if (!format) return fail(ErrorCode::invalid_data, "%s: its samples stand before their format", path.c_str());
+      return std::unique_ptr<Reader>(new WavReader(std::move(stream), *format, chunk.bytes));
+    }
+    if (chunk.is("fmt ")) {
+      LAPILLI_TRY(format, read_format(stream.get(), chunk, path));
+    } else if (!skip(stream.get(), chunk.bytes + chunk.bytes % 2)) {
+      break;
+    }
+  }
+  return fail(ErrorCode::invalid_data, "%s: a WAV file without samples", path.c_str());
+}
+
+}  // namespace lapilli::recordings

@@ -1,0 +1,139 @@
+#include "speech/sound_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lapilli::speech {
+namespace {
+
+// Frames of a run: enough to keep a device busy, and few for short sounds. Normalization sees all frames at once, so
+// that its passes are as long as a recording may be.
+constexpr uint32_t kPasses[] = {128, 1024, 8192};
+constexpr uint32_t kMostInParts = 1024;
+
+// Beyond what any recording holds; their squares would not fit a float.
+constexpr float kMostLoud = 1e9f;
+
+Status check_samples(std::span<const float> samples, uint64_t first) {
+  for (size_t i = 0; i < samples.size(); ++i)
+    if (!(std::abs(samples[i]) <= kMostLoud))
+      return fail(ErrorCode::invalid_data, "sample %llu is %g, which is no sound; samples go from -1 to 1",
+                  static_cast<unsigned long long>(first + i), static_cast<double>(samples[i]));
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vulkan::Device> device,
+                                                             SoundConfig config) {
+  if (config.kind == SoundKind::samples)
+    return fail(ErrorCode::invalid_argument, "%s: its model takes samples, no features", config.where.c_str());
+  std::unique_ptr<SoundFeatures> made(new SoundFeatures());
+  LAPILLI_TRY(made->tables_, load_tables(device, config));
+  made->device_ = std::move(device);
+  made->config_ = std::move(config);
+  return made;
+}
+
+// Frames of log_mel are centred, and the last of them is dropped; Kaldi's lie within the recording.
+uint64_t SoundFeatures::frames(uint64_t samples) const {
+  if (config_.kind == SoundKind::log_mel) return samples / config_.hop;
+  return samples < config_.frame_length ? 0 : 1 + (samples - config_.frame_length) / config_.hop;
+}
+
+Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
+  const auto* size = std::lower_bound(std::begin(kPasses), std::end(kPasses), frames);
+  if (size == std::end(kPasses))
+    return fail(ErrorCode::unsupported, "%llu frames of sound, which are looked at as a whole; %u are possible",
+                static_cast<unsigned long long>(frames), kPasses[std::size(kPasses) - 1]);
+  auto& pass = passes_[{*size, output}];
+  if (!pass) {
+    LAPILLI_TRY(pass, FeaturePass::create(device_, tables_, config_, {*size, output}));
+  }
+  return pass.get();
+}
+
+// What lies outside of the recording mirrors what is inside, its first and last sample being the mirrors.
+Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
+  const auto total = static_cast<int64_t>(sound.samples), n = static_cast<int64_t>(samples_.size());
+  std::vector<float> mirrored;
+  if (begin < 0) {
+    mirrored.resize(static_cast<size_t>(-begin) + 1);
+    LAPILLI_CHECK(sound.source->read(0, mirrored));
+    for (int64_t i = begin; i < 0; ++i) samples_[static_cast<size_t>(i - begin)] = mirrored[static_cast<size_t>(-i)];
+  }
+  const int64_t behind = begin + n - total;
+  if (behind <= 0) return {};
+  mirrored.assign(static_cast<size_t>(behind), 0.0f);
+  LAPILLI_CHECK(sound.source->read(static_cast<uint64_t>(total - 1 - behind), mirrored));
+  std::copy(mirrored.rbegin(), mirrored.rend(), samples_.end() - behind);
+  return {};
+}
+
+// The samples of the frames, with silence behind the source's end.
+Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t count) {
+  const bool centred = config_.kind == SoundKind::log_mel;
+  if (centred && sound.samples <= config_.frame_length / 2)
+    return fail(ErrorCode::invalid_argument, "%llu samples are too few for a frame: fill them up to a chunk of %u",
+                static_cast<unsigned long long>(sound.samples), config_.chunk_samples);
+  const int64_t begin = static_cast<int64_t>(first * config_.hop) - (centred ? config_.frame_length / 2 : 0);
+  samples_.assign((count - 1) * config_.hop + config_.frame_length, 0.0f);
+  const auto end = begin + static_cast<int64_t>(samples_.size()), total = static_cast<int64_t>(sound.samples);
+  const int64_t from = std::max<int64_t>(begin, 0), to = std::min(end, total);
+  if (from < to) {
+    const auto inside = std::span(samples_).subspan(static_cast<size_t>(from - begin), static_cast<size_t>(to - from));
+    LAPILLI_CHECK(sound.source->read(static_cast<uint64_t>(from), inside));
+  }
+  if (begin < 0 || end > total) LAPILLI_CHECK(reflect(sound, begin));
+  return check_samples(samples_, static_cast<uint64_t>(from));
+}
+
+Result<float> SoundFeatures::loudest(const Sound& sound, uint64_t first, uint64_t count) {
+  float most = 0;
+  std::vector<float> of_frames;
+  for (uint64_t done = 0, n = 0; done < count; done += n) {
+    n = std::min<uint64_t>(count - done, kMostInParts);
+    of_frames.resize(n);
+    LAPILLI_TRY(auto* run, pass(n, FrameOutput::loudest));
+    LAPILLI_CHECK(read_part(sound, first + done, n));
+    LAPILLI_CHECK(run->run({samples_, 0, static_cast<uint32_t>(n)}, of_frames));
+    most = std::max(most, *std::max_element(of_frames.begin(), of_frames.end()));
+  }
+  return most;
+}
+
+Status SoundFeatures::make(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
+  const uint64_t count = to.size() / config_.mel_bins;
+  if (config_.kind != SoundKind::log_mel || first + count > frames(sound.samples))
+    return fail(ErrorCode::internal, "frames %llu to %llu of a sound cannot be made alone",
+                static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + count));
+  for (uint64_t done = 0, n = 0; done < count; done += n) {
+    n = std::min<uint64_t>(count - done, kMostInParts);
+    LAPILLI_TRY(auto* run, pass(n, FrameOutput::features));
+    LAPILLI_CHECK(read_part(sound, first + done, n));
+    const auto rows = to.subspan(done * config_.mel_bins, n * config_.mel_bins);
+    // 8 below the loudest, in powers of ten.
+    LAPILLI_CHECK(run->run({samples_, loudest * 1e-8f, static_cast<uint32_t>(n)}, rows));
+  }
+  return {};
+}
+
+Result<std::vector<float>> SoundFeatures::normalized(const Sound& sound) {
+  const uint64_t count = frames(sound.samples);
+  std::vector<float> values(count * config_.mel_bins);
+  if (count == 0) return values;
+  LAPILLI_TRY(auto* run, pass(count, FrameOutput::features));
+  LAPILLI_CHECK(read_part(sound, 0, count));
+  LAPILLI_CHECK(run->run({samples_, 0, static_cast<uint32_t>(count)}, values));
+  return values;
+}
+
+Result<std::vector<float>> SoundFeatures::make_all(const Sound& sound) {
+  if (config_.kind != SoundKind::log_mel) return normalized(sound);
+  LAPILLI_TRY(const float most, loudest(sound));
+  std::vector<float> values(frames(sound.samples) * config_.mel_bins);
+  LAPILLI_CHECK(make(sound, 0, most, values));
+  return values;
+}
+
+}  // namespace lapilli::speech
