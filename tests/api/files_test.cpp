@@ -251,7 +251,8 @@ TEST_F(ApiFilesDevice, PackedFiles) {
   ASSERT_EQ(made.status, LAPILLI_OK) << made.text;
   const auto translated = [&] {
     std::vector<std::vector<int32_t>> ids;
-    for (const char* text : {"Where is the station?", "The doctor will see you now.", "It was a dark and stormy night."})
+    for (const char* text :
+         {"Where is the station?", "The doctor will see you now.", "It was a dark and stormy night."})
       ids.push_back(generated(model_, lapilli_text(text)));
     return ids;
   };

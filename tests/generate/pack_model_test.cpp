@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -21,7 +23,9 @@ namespace lapilli {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr WeightFormat kPacked[] = {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8, WeightFormat::int4};
 
@@ -105,7 +109,8 @@ TEST(PackModel, EveryFamily) {
     if (!std::filesystem::exists(entry.path() / "model/config.json")) continue;
     for (const WeightFormat format : {WeightFormat::int8, WeightFormat::fp16}) {
       const PackedDirectory packed((entry.path() / "model").string(), format);
-      LAPILLI_EXPECT_OK(read_whole(packed.path())) << entry.path() << " " << name(format);
+      const Status read = read_whole(packed.path());
+      EXPECT_TRUE(read.ok()) << entry.path() << " " << name(format) << ": " << read.error().message;
     }
   }
 }
@@ -176,7 +181,7 @@ class DamagedDirectory : public testing::Test {
 };
 
 TEST_F(DamagedDirectory, Shapes) {
-  EXPECT_THAT(with("\"U32\"", "\"I32\""), HasSubstr("I32"));
+  EXPECT_THAT(with("\"U32\"", "\"I32\""), HasSubstr("has shape"));
   EXPECT_THAT(with("\"U32\"", "\"F32\""), HasSubstr("has shape"));
   EXPECT_THAT(error_of(whole_.substr(0, whole_.size() - 1)), Not(""));
   EXPECT_THAT(error_of(whole_.substr(0, whole_.size() / 2)), Not(""));
