@@ -28,7 +28,7 @@ void main() {
     for (uint k = 0u; k < n; ++k) {
       uint wk = w_at(wi, base + k);
       uvec4 s = scales_at(wi, base + k);
-      vec4 w0 = load_w(wk, 0u, s), w1 = load_w(wk, 1u, s), w2 = load_w(wk, 2u, s), w3 = load_w(wk, 3u, s);
+      vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s), w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
       for (uint i = 0u; i < uint(RM); ++i) {
         vec4 v = subgroupShuffle(part[i], k);
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

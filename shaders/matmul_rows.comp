@@ -23,7 +23,7 @@ void main() {
   for (uint k = 0u; k < p.k4; ++k) {
     uint at = w_at(wi, k);
     uvec4 s = scales_at(wi, k);
-    vec4 w0 = load_w(at, 0u, s), w1 = load_w(at, 1u, s), w2 = load_w(at, 2u, s), w3 = load_w(at, 3u, s);
+    vec4 w0 = load_w(at, k, 0u, s), w1 = load_w(at, k, 1u, s), w2 = load_w(at, k, 2u, s), w3 = load_w(at, k, 3u, s);
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[xi[i] + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

@@ -28,7 +28,7 @@ void main() {
     }
     for (uint t = ty; t < 4u * DEPTH4; t += LOCAL / GROUPS) {
       uint d = min(4u * k + t, 4u * p.k4 - 1u);
-      w_tile[t * GROUPS + tx] = load_w(w_at(w_load, d / 4u), d % 4u, scales_at(w_load, d / 4u));
+      w_tile[t * GROUPS + tx] = load_w(w_at(w_load, d / 4u), d / 4u, d % 4u, scales_at(w_load, d / 4u));
     }
     barrier();
     for (uint d = 0u; d < DEPTH4; ++d) {

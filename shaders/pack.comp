@@ -26,19 +26,31 @@ layout(push_constant) uniform P {
 
 uint bits_at(uint element) { return stored_bits(FORMAT, raw[stored_word(FORMAT, element)], element); }
 
-// The depths of a row from one that begins words, and has a scale if the format has scales.
+float number_at(uint element) { return uintBitsToFloat(bits_at(element)); }
+
+// The word of the scales of depths that share them.
+uint scales_from(uint from, uint step, uint begin, uint end) {
+  float lowest = number_at(from + begin * step), highest = lowest;
+  for (uint d = begin + 1u; d < end; ++d) {
+    float v = number_at(from + d * step);
+    lowest = min(lowest, v);
+    highest = max(highest, v);
+  }
+  return scales_of(W_FORMAT, lowest, highest);
+}
+
+// The depths of a row from one that begins words, and has scales if the format has them.
 void pack(uint from, uint step, uint begin, uint end, uint to) {
-  float scale = 0.0;
+  uint scales = 0u;
   if (has_scales(W_FORMAT)) {
-    for (uint d = begin; d < end; ++d) scale = max(scale, abs(uintBitsToFloat(bits_at(from + d * step))));
-    scale = scale_of(scale);
-    dst[to + granule_row(W_FORMAT, begin) * PANEL] = floatBitsToUint(scale);
+    scales = scales_from(from, step, begin, end);
+    dst[to + granule_row(W_FORMAT, begin) * PANEL] = scales;
   }
   for (uint i = begin; i < end; i += depths_a_word(W_FORMAT)) {
     uint word = 0u;
     for (uint d = i; d < min(i + depths_a_word(W_FORMAT), end); ++d) {
       uint bits = bits_at(from + d * step);
-      bits = has_scales(W_FORMAT) ? scaled_bits(uintBitsToFloat(bits), scale) : weight_bits(W_FORMAT, bits);
+      bits = has_scales(W_FORMAT) ? scaled_bits(W_FORMAT, uintBitsToFloat(bits), scales) : weight_bits(W_FORMAT, bits);
       word |= bits << depth_shift(W_FORMAT, d);
     }
     dst[to + depth_row(W_FORMAT, i) * PANEL] = word;

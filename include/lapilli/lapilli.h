@@ -444,15 +444,16 @@ LAPILLI_API lapilli_status lapilli_model_load(lapilli_device* device, const char
 LAPILLI_API void lapilli_model_free(lapilli_model* model);
 
 /* How a device holds a model's matrices. Sums are made in fp32 whatever they are, and what is no matrix stays in fp32.
- * In 16 bits a model takes about half of the memory, in 8 bits a bit over a quarter, and runs faster where reading
- * weights is what takes its time; results differ a little from those in fp32. */
+ * In 16 bits a model takes about half of the memory, in 8 bits a bit over a quarter, in 4 a bit over a seventh, and
+ * runs faster where reading weights is what takes its time; results differ a little from those in fp32. */
 enum {
   LAPILLI_DTYPE_FP32 = 0, /* as computed by the reference */
   LAPILLI_DTYPE_AUTO = 1, /* by the class of the device alone: bf16 on CPU drivers, fp16 on GPUs */
   LAPILLI_DTYPE_BF16 = 2, /* the upper half of a float, rounded */
   LAPILLI_DTYPE_FP16 = 3, /* half precision; matrices with numbers that it does not hold stay in fp32 */
   LAPILLI_DTYPE_INT8 =
-      4 /* whole numbers from -127 to 127, each 32 of a column with a scale of their own: 9 bits a number */
+      4, /* whole numbers from -127 to 127, each 32 of a column with a scale of their own: 9 bits a number */
+  LAPILLI_DTYPE_INT4 = 5 /* from 0 to 15, each 32 with a scale and a minimum: 5 bits; see docs/quality.md first */
 };
 
 typedef struct lapilli_model_options {
@@ -470,7 +471,8 @@ typedef struct lapilli_model_options {
    * replaced (see "a lost device"). What the structs point to stays as it is for so long, and the functions
    * may be called by any thread that uses the model, one call at a time. Of a directory this always holds. */
   int32_t files_stay;
-  int32_t dtype; /* LAPILLI_DTYPE_...; 0: fp32 */
+  int32_t dtype; /* LAPILLI_DTYPE_...; 0: fp32. Files that "lapilli pack" wrote have their own: 0, AUTO and the same one
+                    give that, another one is an error */
 } lapilli_model_options;
 
 /* The same with options; null: the defaults. */

@@ -132,7 +132,8 @@ enum class Dtype {
   automatic = LAPILLI_DTYPE_AUTO,
   bf16 = LAPILLI_DTYPE_BF16,
   fp16 = LAPILLI_DTYPE_FP16,
-  int8 = LAPILLI_DTYPE_INT8
+  int8 = LAPILLI_DTYPE_INT8,
+  int4 = LAPILLI_DTYPE_INT4
 };
 
 struct ModelOptions {

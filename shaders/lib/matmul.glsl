@@ -73,8 +73,10 @@ uint w_at(const uint begin, const uint k) { return begin + depth_row(W_FORMAT, 4
 uvec4 scales_at(const uint begin, const uint k) {
   return has_scales(W_FORMAT) ? w[begin + granule_row(W_FORMAT, 4u * k) * PANEL4] : uvec4(0u);
 }
-vec4 load_w(const uint at, const uint depth, const uvec4 scales) {
-  return weights_of(W_FORMAT, w[at + depth / depths_a_word(W_FORMAT) * PANEL4], scales, depth);
+// Depth 4 * k + depth of the row `at`; where a word holds no more than four, which of them is known without k.
+vec4 load_w(const uint at, const uint k, const uint depth, const uvec4 scales) {
+  uint within = depths_a_word(W_FORMAT) > 4u ? 4u * k + depth : depth;
+  return weights_of(W_FORMAT, w[at + depth / depths_a_word(W_FORMAT) * PANEL4], scales, within);
 }
 
 // What the rows of column group c share. Made once, behind the sums: in `finish`, behind the test of each row, compilers

@@ -21,16 +21,52 @@ uint fp16_bits(const uint f) {
   return sign | kept;
 }
 
-// Numbers that share a scale; both by products alone, which devices round alike.
-float scale_of(const float largest) { return largest < 7.888609052210118e-31f ? 0.0f : largest * (1.0f / 127.0f); }
+// Numbers that share scales; all by products and differences alone, which devices round alike.
+const float LEAST_SCALED = 7.888609052210118e-31f;
 
-uint scaled_bits(const float value, const float scale) {
-  float size = abs(value);
-  if (!(scale > 0.0f) || !(size <= 3.402823466e+38f)) return 0u;
-  float q = min(floor(size / scale + 0.5f), 127.0f);
-  while (q < 127.0f && (q + 0.5f) * scale <= size) q += 1.0f;
+float scale_of(const float largest) { return largest < LEAST_SCALED ? 0.0f : largest * (1.0f / 127.0f); }
+
+// bf16 that is not above a number (its bits), and one that is not below a positive one; neither is infinite.
+uint bf16_below(const uint f) {
+  if ((f & 0x80000000u) == 0u) return f >> 16;
+  return min((f >> 16) + ((f & 0xffffu) != 0u ? 1u : 0u), 0xff7fu);
+}
+uint bf16_above(const uint f) { return min((f >> 16) + ((f & 0xffffu) != 0u ? 1u : 0u), 0x7f7fu); }
+
+// int4: the minimum of a block, and fifteenths of what is above it, both bf16. The minimum of numbers next to nothing
+// is 0.
+uint minimum_bits(const float lowest) {
+  return abs(lowest) < LEAST_SCALED ? 0u : bf16_below(floatBitsToUint(lowest));
+}
+uint range_bits(const float highest, const float minimum) {
+  float sixteenth = highest * 0.0625f - minimum * 0.0625f;
+  return sixteenth < LEAST_SCALED ? 0u : bf16_above(floatBitsToUint(sixteenth * (16.0f / 15.0f)));
+}
+
+// The word of a block's scales.
+uint scales_of(const uint format, const float lowest, const float highest) {
+  if (format == FORMAT_INT8) return floatBitsToUint(scale_of(max(abs(lowest), abs(highest))));
+  uint minimum = minimum_bits(lowest);
+  return minimum << 16 | range_bits(highest, uintBitsToFloat(minimum << 16));
+}
+
+// The nearest number of steps, the larger one of two, of a size: the q for which (q - 1/2) * scale <= size < (q + 1/2)
+// * scale, which products alone decide.
+float steps_of(const float size, const float scale, const float most) {
+  if (!(scale > 0.0f) || !(size <= 3.402823466e+38f)) return 0.0f;
+  float q = min(floor(size / scale + 0.5f), most);
+  while (q < most && (q + 0.5f) * scale <= size) q += 1.0f;
   while (q > 0.0f && (q - 0.5f) * scale > size) q -= 1.0f;
-  return uint(int(value < 0.0f ? -q : q)) & 0xffu;
+  return q;
+}
+
+uint scaled_bits(const uint format, const float value, const uint scales) {
+  if (format == FORMAT_INT8) {
+    float q = steps_of(abs(value), uintBitsToFloat(scales), 127.0f);
+    return uint(int(value < 0.0f ? -q : q)) & 0xffu;
+  }
+  float size = value * 0.0625f - uintBitsToFloat(scales & 0xffff0000u) * 0.0625f;
+  return uint(steps_of(max(size, 0.0f), uintBitsToFloat(scales << 16) * 0.0625f, 15.0f));
 }
 
 uint weight_bits(const uint format, const uint f) {

@@ -3,16 +3,18 @@
 const uint PANEL = 32u;          // columns of a panel
 const uint PANEL4 = PANEL / 4u;  // vec4 of a row of a panel
 // lapilli::WeightFormat
-const uint FORMAT_FP32 = 0u, FORMAT_BF16 = 1u, FORMAT_FP16 = 2u, FORMAT_INT8 = 3u;
+const uint FORMAT_FP32 = 0u, FORMAT_BF16 = 1u, FORMAT_FP16 = 2u, FORMAT_INT8 = 3u, FORMAT_INT4 = 4u;
 const uint BLOCK = 32u;  // depths that share a scale
 
 // Depths of a column that share a word, and by how much that word is shifted to the right for one of them.
-uint depths_a_word(const uint format) { return format == FORMAT_FP32 ? 1u : format == FORMAT_INT8 ? 4u : 2u; }
+uint depths_a_word(const uint format) {
+  return format == FORMAT_FP32 ? 1u : format == FORMAT_INT8 ? 4u : format == FORMAT_INT4 ? 8u : 2u;
+}
 uint depth_shift(const uint format, const uint depth) {
   return depth % depths_a_word(format) * (32u / depths_a_word(format));
 }
 
-bool has_scales(const uint format) { return format == FORMAT_INT8; }
+bool has_scales(const uint format) { return format == FORMAT_INT8 || format == FORMAT_INT4; }
 // Where a part that is packed alone may begin.
 uint granule(const uint format) { return has_scales(format) ? BLOCK : depths_a_word(format); }
 

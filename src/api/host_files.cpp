@@ -161,7 +161,8 @@ Result<Reopen> read_host_files(const lapilli_model_options& options, const std::
 constexpr std::pair<int32_t, WeightFormat> kDtypes[] = {{LAPILLI_DTYPE_FP32, WeightFormat::fp32},
                                                         {LAPILLI_DTYPE_BF16, WeightFormat::bf16},
                                                         {LAPILLI_DTYPE_FP16, WeightFormat::fp16},
-                                                        {LAPILLI_DTYPE_INT8, WeightFormat::int8}};
+                                                        {LAPILLI_DTYPE_INT8, WeightFormat::int8},
+                                                        {LAPILLI_DTYPE_INT4, WeightFormat::int4}};
 
 Result<std::optional<WeightFormat>> format_of_dtype(int32_t dtype) {
   if (dtype == LAPILLI_DTYPE_AUTO) return std::optional<WeightFormat>();

@@ -119,7 +119,8 @@ std::string inspect_table(const Json& json) {
   line("embeddings", tied_text(json["tied"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
-  line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (fp32)");
+  line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
+                        checkpoint.value("packed", std::string("fp32")) + ")");
   line("tokenizer", json["tokenizer"].get<std::string>());
   line("generation", json["generation"].dump());
   line("languages", languages_text(json["languages"]));

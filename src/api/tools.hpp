@@ -38,6 +38,15 @@ struct InspectRequest {
 };
 Outcome inspect(const InspectRequest& request);
 
+// Writes a model into a directory of its own with its matrices packed, which loads as they would be packed while
+// loading. Needs no device.
+struct PackRequest {
+  std::string model;   // directory
+  std::string output;  // made; must not be there, or be empty
+  std::string dtype;
+};
+Outcome pack(const PackRequest& request);
+
 // What a plan is asked for. The device (or the mask alone, where there is none) decides variants and slices.
 struct PlanRequest {
   std::string model;           // directory, or "shape:..."; empty: the bundled model

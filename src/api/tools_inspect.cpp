@@ -12,6 +12,7 @@
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
 #include "generate/fitting_tokenizer.hpp"
+#include "generate/published.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 
@@ -112,8 +113,9 @@ Result<Json> describe(const InspectRequest& request) {
                 config_path.c_str(), type.c_str(), model::family_list().c_str());
   }
   LAPILLI_TRY(const auto config, family->config(config_json, config_path));
-  LAPILLI_TRY(const auto checkpoint, Checkpoint::open(directory));
-  LAPILLI_TRY(const auto network, model::bind_weights(config, family->names(config), checkpoint));
+  LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));
+  const Checkpoint& checkpoint = weights.checkpoint;
+  LAPILLI_TRY(const auto network, bind_network(config, family->names(config), weights));
   LAPILLI_TRY(const auto generation, read_generation_config(directory));
   const auto tokenizer = load_fitting_tokenizer(directory, config);
 
@@ -135,6 +137,7 @@ Result<Json> describe(const InspectRequest& request) {
                         {"tensors", checkpoint.tensors().size()},
                         {"bytes", checkpoint.total_bytes()},
                         {"stored_types", stored_types(checkpoint)}};
+  if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);

@@ -50,6 +50,7 @@ void add_models(CLI::App& app, Context& context);
 void add_fetch(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_inspect(CLI::App& app, Context& context);
+void add_pack(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);

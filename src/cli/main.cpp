@@ -73,6 +73,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_models(app, context);
   add_fetch(app, context);
   add_inspect(app, context);
+  add_pack(app, context);
   add_plan(app, context);
   add_bench(app, context);
   add_completion(app, context);

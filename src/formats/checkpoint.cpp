@@ -234,6 +234,17 @@ const StoredTensor* Checkpoint::find(std::string_view name) const {
   return it != tensors_.end() && it->name == name ? &*it : nullptr;
 }
 
+bool Checkpoint::add_name(const std::string& name, std::string_view of) {
+  const StoredTensor* tensor = find(of);
+  if (!tensor || find(name)) return false;
+  StoredTensor copy = *tensor;
+  copy.name = name;
+  const auto behind = std::upper_bound(tensors_.begin(), tensors_.end(), name,
+                                       [](const std::string& n, const StoredTensor& t) { return n < t.name; });
+  tensors_.insert(behind, std::move(copy));
+  return true;
+}
+
 std::vector<std::string> Checkpoint::names() const {
   std::vector<std::string> out;
   for (const auto& t : tensors_) out.push_back(t.name);

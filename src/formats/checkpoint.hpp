@@ -80,6 +80,9 @@ class Checkpoint {
 
   // Null if there is none. The pointer stays valid while this checkpoint lives, also if it is moved.
   [[nodiscard]] const StoredTensor* find(std::string_view name) const;
+  // A tensor has a second name. False if it is not there, or the name is taken. Pointers from find() are no longer
+  // valid.
+  bool add_name(const std::string& name, std::string_view of);
   [[nodiscard]] const std::vector<StoredTensor>& tensors() const { return tensors_; }  // sorted by name
   [[nodiscard]] std::vector<std::string> names() const;                                // sorted
   [[nodiscard]] uint64_t total_bytes() const;                                          // shared bytes counted once

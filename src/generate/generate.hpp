@@ -40,8 +40,11 @@ struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
   // it is refused, a batch that does is split by generate().
   uint64_t memory_limit = 0;
-  // Of the matrices on the device; none: default_format() of the device.
+  // Of the matrices on the device; none: default_format() of the device. Packed files have theirs, beside which fp32
+  // and none mean nothing, and another one is an error.
   std::optional<WeightFormat> format = WeightFormat::fp32;
+  // Matrices that take it, by the names in model::Network; the others stay in fp32. None: all.
+  std::function<bool(const std::string& matrix)> takes_format;
 };
 
 struct ModelInfo {
@@ -49,7 +52,7 @@ struct ModelInfo {
   uint64_t parameters = 0;    // numbers stored, tied ones once
   uint64_t weight_bytes = 0;  // on the device
   WeightFormat format = WeightFormat::fp32;
-  uint32_t fp32_matrices = 0;  // that stay in fp32, since the format does not hold their numbers
+  uint32_t fp32_matrices = 0;  // that stay in fp32 beside others of another format
   uint32_t d_model = 0, encoder_layers = 0, decoder_layers = 0, encoder_heads = 0, decoder_heads = 0;
   uint32_t encoder_ffn = 0, decoder_ffn = 0, source_vocabulary = 0, target_vocabulary = 0;
   uint32_t max_source_positions = 0, max_target_positions = 0;  // 0: unbounded

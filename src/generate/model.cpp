@@ -14,7 +14,9 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
   info.checkpoint_format = checkpoint_format;
   for (const auto& spec : n.weights)
     if (info.stored_dtype.empty() && !spec.parts.empty())
-      info.stored_dtype = stored_type_name(spec.parts.front().tensor->type);
+      info.stored_dtype = model::is_packed(*spec.parts.front().tensor)
+                              ? name(spec.format)
+                              : stored_type_name(spec.parts.front().tensor->type);
   info.parameters = n.parameters;
   info.d_model = c.decoder.d_model;
   info.encoder_layers = c.encoder.layers;

@@ -77,19 +77,32 @@ Status ModelLoading::step() {
   return {};
 }
 
+Result<WeightFormat> ModelLoading::chosen_format() const {
+  const auto& asked = options_.format;
+  if (!published_->packed) return asked.value_or(default_format(device().caps()));
+  const WeightFormat packed = *published_->packed;
+  if (!asked || *asked == WeightFormat::fp32 || *asked == packed) return packed;
+  return fail(ErrorCode::invalid_argument,
+              "%s is packed as %s and cannot be held as %s; leave the dtype away, or load the model that it was packed "
+              "from",
+              files_.c_str(), name(packed), name(*asked));
+}
+
 Status ModelLoading::read() {
   const TimelineScope scope(device().timeline(), "read the checkpoint's header");
   LAPILLI_TRY(published_, read_published(files_));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
-  const WeightFormat format = options_.format.value_or(default_format(device().caps()));
-  LAPILLI_TRY(const auto kept, model::set_format(published_->network, format));
-  note_kept(kept);
+  LAPILLI_TRY(const WeightFormat format, chosen_format());
+  if (!published_->packed) {
+    LAPILLI_TRY(const auto kept, model::set_format(published_->network, format, options_.takes_format));
+    note_kept(kept);
+  }
   LAPILLI_TRY(sources_, weight_sources(published_->network));
   Model::Impl& m = *model_->impl_;
   m.info = describe_model(published_->network, published_->checkpoint.format(), files_.directory());
   m.info.format = format;
-  m.info.fp32_matrices = static_cast<uint32_t>(kept.size());
+  if (format != WeightFormat::fp32) m.info.fp32_matrices = model::fp32_matrices(published_->network);
   m.generation = std::move(generation);
   m.tasks = read_tasks(files_);
   if (m.info.feature_width != 0) {

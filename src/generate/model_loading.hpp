@@ -41,6 +41,7 @@ class ModelLoading {
   enum class Phase : uint8_t { read, weights, tokenizer, ended };
   [[nodiscard]] vulkan::Device& device() const;
   Status step();
+  [[nodiscard]] Result<WeightFormat> chosen_format() const;
   Status read();
   Status load_weights();
   Status read_tokenizer();

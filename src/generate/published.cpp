@@ -3,10 +3,38 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/hf_config.hpp"
+#include "formats/quantization.hpp"
+#include "formats/quote.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
+#include "model/weight_formats.hpp"
 
 namespace lapilli {
+
+Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
+  LAPILLI_TRY(const auto quantization, read_quantization(config));
+  LAPILLI_TRY(auto checkpoint, Checkpoint::open(files));
+  if (!quantization) return StoredWeights{std::move(checkpoint), std::nullopt};
+  const auto format = parse_format(quantization->dtype);
+  if (!format || !*format || **format == WeightFormat::fp32)
+    return fail(ErrorCode::invalid_data,
+                "%s: quantization_config: \"dtype\" is %s, which is no format of packed weights", config.where.c_str(),
+                quote_name(quantization->dtype).c_str());
+  for (const auto& [name, of] : quantization->tied)
+    if (!checkpoint.add_name(name, of))
+      return fail(ErrorCode::invalid_data, "%s: quantization_config: %s cannot be tied to tensor %s",
+                  config.where.c_str(), quote_name(name).c_str(), quote_name(of).c_str());
+  return StoredWeights{std::move(checkpoint), *format};
+}
+
+Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
+                                    const StoredWeights& weights) {
+  LAPILLI_TRY(auto network, model::bind_weights(config, names, weights.checkpoint, weights.packed));
+  // What is stored as numbers beside packed words stays as it is.
+  if (weights.packed && !packed::has_scales(*weights.packed))
+    LAPILLI_CHECK(model::set_format(network, *weights.packed));
+  return network;
+}
 
 Result<Published> read_published(const Files& files) {
   if (!files.are_there())
@@ -20,10 +48,10 @@ Result<Published> read_published(const Files& files) {
     return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
                 type.c_str(), model::family_list().c_str());
   LAPILLI_TRY(const auto config, family->config(json, path.path()));
-  LAPILLI_TRY(auto checkpoint, Checkpoint::open(files));
-  auto network = model::bind_weights(config, family->names(config), checkpoint);
+  LAPILLI_TRY(auto weights, open_weights(files, {json, path.path()}));
+  auto network = bind_network(config, family->names(config), weights);
   if (!network) return std::move(network).error().in(files.c_str());
-  return Published{std::move(network).value(), std::move(checkpoint)};
+  return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed};
 }
 
 Result<model::Network> read_network(const std::string& directory_or_shape) {

@@ -1,19 +1,34 @@
 // A model as it is published: config.json and weights.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
+#include "formats/hf_config.hpp"
 #include "model/network.hpp"
 
 namespace lapilli {
+
+// Weights, and the format that their matrices are packed in, if they are.
+struct StoredWeights {
+  Checkpoint checkpoint;
+  std::optional<WeightFormat> packed;
+};
+// `config`: of config.json.
+Result<StoredWeights> open_weights(const Files& files, const JsonView& config);
+
+// Of packed weights its matrices have their formats.
+Result<model::Network> bind_network(const model::Config& config, const model::Names& names,
+                                    const StoredWeights& weights);
 
 // The network points into the checkpoint.
 struct Published {
   model::Network network;
   Checkpoint checkpoint;
+  std::optional<WeightFormat> packed;
 };
 // Errors name the file, and the families that are known.
 Result<Published> read_published(const Files& files);

@@ -67,6 +67,32 @@ BytesOf tensor_bytes(const StoredTensor* tensor, const std::shared_ptr<Scratch>&
   };
 }
 
+// Scales that are no numbers, or infinite, would be seen as text alone.
+bool scales_are_numbers(WeightFormat format, std::span<const std::byte> words, uint64_t row_words) {
+  const uint64_t block = packed::row_words(format, packed::kBlock);
+  for (uint64_t row = 0; row * 4 < words.size(); row += row_words)
+    for (uint64_t at = row; at < row + row_words; at += block) {
+      uint32_t scales = 0;
+      std::memcpy(&scales, words.data() + at * 4, 4);
+      const auto finite = [](uint32_t bits) { return (bits & 0x7f800000u) != 0x7f800000u; };
+      if (!finite(scales) || (format == WeightFormat::int4 && !finite(scales << 16))) return false;
+    }
+  return true;
+}
+
+// Whole rows of packed words. They were written in order, by "lapilli pack".
+BytesOf packed_rows(const model::WeightSpec& spec, const StoredTensor* tensor,
+                    const std::shared_ptr<Scratch>& scratch) {
+  return [stored = tensor_bytes(tensor, scratch), tensor, format = spec.format](
+             uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
+    LAPILLI_TRY(const auto words, stored(offset, bytes));
+    if (scales_are_numbers(format, words, tensor->shape[1])) return words;
+    return fail(ErrorCode::invalid_data,
+                "tensor %s holds scales that are no numbers: the weights are damaged; pack the model again",
+                tensor->describe().c_str());
+  };
+}
+
 // Of the small tables that are laid out on the host.
 Result<std::vector<float>> table_values(const StoredTensor& tensor) {
   LAPILLI_TRY(const auto stored, load_bytes(tensor));
@@ -87,6 +113,8 @@ WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
     p.kind = WeightPiece::Kind::matrix;
     p.rows = part.tensor->shape[0];
     p.k = part.tensor->elements() / std::max<uint64_t>(p.rows, 1);  // convolutions have more dimensions
+    p.packed = model::is_packed(*part.tensor);
+    if (p.packed) p.bytes = packed_rows(spec, part.tensor, scratch);
   } else {
     p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPiece::Kind::bias : WeightPiece::Kind::plain;
     p.rows = part.tensor->elements();

@@ -27,10 +27,10 @@ constexpr uint32_t kNone = 0xffffffffu;
 
 // u32 also for packed words and structs of words; bf16 and f16 are packed matrices, which are words as well: what an
 // element of these is, src/ops/weight_layout.hpp says.
-enum class DType : uint8_t { f32, u32, bf16, f16, i8 };
+enum class DType : uint8_t { f32, u32, bf16, f16, i8, i4 };
 constexpr uint64_t element_bytes(DType) { return 4; }
 constexpr const char* name(DType dtype) {
-  constexpr const char* kNames[] = {"f32", "u32", "bf16", "f16", "i8"};
+  constexpr const char* kNames[] = {"f32", "u32", "bf16", "f16", "i8", "i4"};
   return kNames[static_cast<size_t>(dtype)];
 }
 

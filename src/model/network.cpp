@@ -24,8 +24,9 @@ bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f1
 
 class WeightBinder {
  public:
-  WeightBinder(const Config& config, const Names& names, const Checkpoint& checkpoint, Network& network)
-      : c_(config), names_(names), checkpoint_(checkpoint), net_(network) {}
+  WeightBinder(const Config& config, const Names& names, const Checkpoint& checkpoint,
+               std::optional<WeightFormat> packed, Network& network)
+      : c_(config), names_(names), checkpoint_(checkpoint), packed_(in_words(packed)), net_(network) {}
 
   Status run() {
     LAPILLI_CHECK(embeddings());
@@ -55,6 +56,37 @@ class WeightBinder {
       if (name.starts_with(prefix))
         if (const StoredTensor* t = checkpoint_.find(other + name.substr(prefix.size()))) return t;
     return nullptr;
+  }
+
+  // Of 16 bits matrices are stored as such numbers.
+  static std::optional<WeightFormat> in_words(std::optional<WeightFormat> packed) {
+    return packed && packed::has_scales(*packed) ? packed : std::nullopt;
+  }
+
+  // A matrix, which may be packed.
+  Result<const StoredTensor*> find_matrix(const std::vector<std::string>& names, uint64_t n, uint64_t k) {
+    const StoredTensor* t = nullptr;
+    for (const auto& name : names)
+      if (!t) t = stored(name);
+    if (!t || !packed_ || !is_packed(*t)) return find(names, {n, k});
+    const std::vector<uint64_t> shape{n, packed::row_words(*packed_, k)};
+    if (t->shape == shape) return t;
+    return fail(ErrorCode::invalid_data, "tensor %s has shape %s, a matrix of %llu x %llu packed as %s has %s",
+                t->name.c_str(), shape_text(t->shape).c_str(), static_cast<unsigned long long>(n),
+                static_cast<unsigned long long>(k), lapilli::name(*packed_), shape_text(shape).c_str());
+  }
+
+  // A matrix takes the format that its first stored tensor is in; the others have it, too.
+  Status take_format(WeightSpec& spec, const StoredTensor& t) const {
+    const WeightFormat format = is_packed(t) ? *packed_ : WeightFormat::fp32;
+    if (spec.parts.empty()) {
+      spec.format = format;
+      spec.words = WeightLayout(spec.n, spec.k, format).words();
+      return {};
+    }
+    if (format == spec.format) return {};
+    return fail(ErrorCode::invalid_data, "tensor %s is stored as %s, others of the same matrix (%s) are not",
+                t.name.c_str(), stored_type_name(t.type), spec.name.c_str());
   }
 
   // The first of the names that the checkpoint has, with this shape.
@@ -90,10 +122,10 @@ class WeightBinder {
     const uint32_t d = c_.decoder.d_model;
     const StoredTensor* source = nullptr;
     if (c_.features.width == 0) {
-      LAPILLI_TRY(source, find(names_.encoder.embedding, {c_.source_vocabulary, c_.encoder.d_model}));
+      LAPILLI_TRY(source, find_matrix(names_.encoder.embedding, c_.source_vocabulary, c_.encoder.d_model));
     }
-    LAPILLI_TRY(const auto* target, find(names_.decoder.embedding, {c_.target_vocabulary, d}));
-    LAPILLI_TRY(const auto* output, find(names_.output, {c_.target_vocabulary, d}));
+    LAPILLI_TRY(const auto* target, find_matrix(names_.decoder.embedding, c_.target_vocabulary, d));
+    LAPILLI_TRY(const auto* output, find_matrix(names_.output, c_.target_vocabulary, d));
     const StoredTensor* bias = nullptr;
     if (c_.logits_bias)
       for (const auto& name : names_.logits_bias)
@@ -105,22 +137,32 @@ class WeightBinder {
         return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
                     shape_text(bias->shape).c_str(), c_.target_vocabulary);
     }
-    net_.output = table("output", output, bias);
-    net_.decoder.embedding = same_values(*target, *output) ? net_.output : table("target_embedding", target, nullptr);
+    net_.output = table(matrix("output", c_.target_vocabulary, d), output, bias);
+    net_.decoder.embedding = tied(target, output)
+                                 ? net_.output
+                                 : table(matrix("target_embedding", c_.target_vocabulary, d), target, nullptr);
     if (!source) return {};
-    if (same_values(*source, *output))
+    if (tied(source, output))
       net_.encoder.embedding = net_.output;
-    else if (same_values(*source, *target))
+    else if (tied(source, target))
       net_.encoder.embedding = net_.decoder.embedding;
     else
-      net_.encoder.embedding = table("source_embedding", source, nullptr);
+      net_.encoder.embedding =
+          table(matrix("source_embedding", c_.source_vocabulary, c_.encoder.d_model), source, nullptr);
     return {};
   }
 
-  WeightIndex table(const char* name, const StoredTensor* t, const StoredTensor* bias) {
-    WeightSpec spec = matrix(name, static_cast<uint32_t>(t->shape[0]), static_cast<uint32_t>(t->shape[1]));
+  // The values are those of another tensor.
+  bool tied(const StoredTensor* t, const StoredTensor* of) {
+    if (!same_values(*t, *of)) return false;
+    if (t->name != of->name) net_.tied.emplace_back(t->name, of->name);
+    return true;
+  }
+
+  WeightIndex table(WeightSpec spec, const StoredTensor* t, const StoredTensor* bias) {
+    (void)take_format(spec, *t);  // of one part
     spec.parts.push_back({t, 0, 1, 1, false, 0});
-    count(t);
+    net_.parameters += uint64_t{spec.n} * spec.k;
     if (bias) {
       spec.parts.push_back({bias, 0, 1, 1, true, 0});
       count(bias);
@@ -221,8 +263,9 @@ class WeightBinder {
 
   // Adds one linear layer's weight and bias to a packed matrix.
   Status linear_part(WeightSpec& spec, const Linear& layer, uint32_t n, WeightPart place) {
-    LAPILLI_TRY(place.tensor, find({layer.name + ".weight"}, {n, spec.k}));
-    count(place.tensor);
+    LAPILLI_TRY(place.tensor, find_matrix({layer.name + ".weight"}, n, spec.k));
+    LAPILLI_CHECK(take_format(spec, *place.tensor));
+    net_.parameters += uint64_t{n} * spec.k;
     spec.parts.push_back(place);
     if (layer.bias) {
       LAPILLI_TRY(place.tensor, find({layer.name + ".bias"}, {n}));
@@ -404,15 +447,17 @@ class WeightBinder {
   const Config& c_;
   const Names& names_;
   const Checkpoint& checkpoint_;
+  const std::optional<WeightFormat> packed_;  // whose rows are words
   Network& net_;
 };
 
 }  // namespace
 
-Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint) {
+Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint,
+                             std::optional<WeightFormat> packed) {
   Network network;
   network.config = config;
-  LAPILLI_CHECK(WeightBinder(config, names, checkpoint, network).run());
+  LAPILLI_CHECK(WeightBinder(config, names, checkpoint, packed, network).run());
   return network;
 }
 

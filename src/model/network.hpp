@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -35,9 +37,13 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
-  std::vector<float> values;                 // as WeightSource::values
-  WeightFormat format = WeightFormat::fp32;  // of packed matrices, stored ones and computed ones
+  std::vector<float> values;  // as WeightSource::values
+  // Of packed matrices, stored ones and computed ones. Of those whose stored tensors are packed it is theirs.
+  WeightFormat format = WeightFormat::fp32;
 };
+
+// Rows of words (packed::row_words), not of numbers.
+inline bool is_packed(const StoredTensor& tensor) { return tensor.type == StoredType::u32; }
 
 using WeightIndex = uint32_t;
 constexpr WeightIndex kNoWeight = ~0u;
@@ -73,11 +79,15 @@ struct Network {
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
+  // Tensors that were asked for and hold the values of another one, which is used.
+  std::vector<std::pair<std::string, std::string>> tied;
 };
 
 // Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was
-// wanted. The network points into the checkpoint, which must live until the weights are loaded.
-Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint);
+// wanted. The network points into the checkpoint, which must live until the weights are loaded. `packed`: matrices may
+// be stored in that format, as rows of words; without it none may.
+Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint,
+                             std::optional<WeightFormat> packed = std::nullopt);
 
 // The same shapes with weights drawn from a seeded generator, for benchmarks and node-by-node comparison.
 Network random_network(const Config& config, uint64_t seed, WeightFormat format = WeightFormat::fp32);

@@ -39,10 +39,11 @@ Status count(const StoredTensor& tensor, KeptMatrix& counts) {
 
 }  // namespace
 
-Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format) {
+Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format, const MatrixChoice& takes) {
   std::vector<KeptMatrix> kept;
   for (WeightSpec& spec : network.weights) {
-    if (spec.kind != WeightSpec::Kind::matrix) continue;
+    if (spec.kind != WeightSpec::Kind::matrix || is_packed(*spec.parts.front().tensor)) continue;
+    if (takes && !takes(spec.name)) continue;
     KeptMatrix counts{spec.name};
     if (format == WeightFormat::fp16)
       for (const WeightPart& part : spec.parts)
@@ -53,6 +54,12 @@ Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format
     spec.words = WeightLayout(spec.n, spec.k, spec.format).words();
   }
   return kept;
+}
+
+uint32_t fp32_matrices(const Network& network) {
+  return static_cast<uint32_t>(std::count_if(network.weights.begin(), network.weights.end(), [](const auto& spec) {
+    return spec.kind == WeightSpec::Kind::matrix && spec.format == WeightFormat::fp32;
+  }));
 }
 
 }  // namespace lapilli::model

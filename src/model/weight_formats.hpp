@@ -1,6 +1,7 @@
 // In which format the device holds a network's matrices.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,14 @@ struct KeptMatrix {
   uint64_t beyond = 0, flushed = 0, numbers = 0;  // larger than 65,504; not 0, but 0 in fp16; all
 };
 
-// Gives every stored matrix the format, with which it is packed when it is loaded; bias, normalization and tables stay
-// as they are. For fp16 the numbers are read once: where one is beyond its range, or one in kFlushedOf vanishes, the
-// matrix stays in fp32.
+// Gives stored matrices the format, with which they are packed when they are loaded: those whose names `takes` says yes
+// to (none: all), and whose tensors are not packed yet; bias, normalization and tables stay as they are. For fp16 the
+// numbers are read once: where one is beyond its range, or one in kFlushedOf vanishes, the matrix stays in fp32.
 constexpr uint64_t kFlushedOf = 1000;
-Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format);
+using MatrixChoice = std::function<bool(const std::string& name)>;
+Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format, const MatrixChoice& takes = nullptr);
+
+// Those that are in fp32.
+uint32_t fp32_matrices(const Network& network);
 
 }  // namespace lapilli::model

@@ -89,6 +89,8 @@ struct PackAttributes {
   uint32_t first_row = 0;    // number of the input's first row within the stored matrix
   uint32_t first_column = 0, group = 1, group_stride = 1;
   uint32_t transposed = 0;  // 1: stored as (in, out), like GPT-2's; `rows` then counts k and `k` counts columns
+  // 1: rows of words of the destination's format (packed::row_words), which are moved as they are; `k` counts words.
+  uint32_t packed = 0;
 };
 
 namespace ops {

@@ -308,7 +308,7 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("150 positions", {64, 256, 150, 150, true, false, 2, false, false, {}, 149}));
   all.push_back(make_case("150 positions, step", {64, 256, 7, 150, true, true, 2, false, false, {}, 151}));
   pass("pass with 150 positions", {64, 256, 160, 150, true, false, 2, false, true, {}, 152}, {5, 150});
-  for (const auto f : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) {
+  for (const auto f : kNarrowFormats) {
     const auto of = [&](const char* what) { return std::string(what) + " " + name(f); };
     const auto add = [&](const char* what, CaseShape shape) {
       shape.format = f;

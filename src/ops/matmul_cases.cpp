@@ -233,7 +233,7 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
   add_kv_cases(all);
   add_pass_cases(all);
-  for (const auto f : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) add_format_cases(all, f);
+  for (const auto f : kNarrowFormats) add_format_cases(all, f);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;
   all.push_back(linear_case({2, 65601, 512}));  // a table above 128 MiB

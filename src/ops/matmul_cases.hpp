@@ -8,6 +8,10 @@
 
 namespace lapilli {
 
+// All but fp32; each has kernels, and so cases, of its own.
+constexpr WeightFormat kNarrowFormats[] = {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8,
+                                           WeightFormat::int4};
+
 // A tensor for a packed weight of this layout, and values for it in +-scale, with bias.
 graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout);
 HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale);

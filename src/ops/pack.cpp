@@ -18,6 +18,12 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   p.format = format_of(g.tensor(node.outputs[0]).dtype);
   p.rows = a.transposed ? a.k : a.rows;
   p.k = a.transposed ? a.rows : a.k;
+  if (a.packed) {
+    p.format = WeightFormat::fp32;  // words are moved as its bits are
+    p.panel_words = uint64_t{a.k} * packed::kPanel;
+    p.first_row = a.first_row;
+    return p;
+  }
   if (!a.transposed) {
     p.panel_words = WeightLayout(a.n_total, a.k, p.format).panel_words();
     p.first_row = a.first_row;
@@ -31,11 +37,19 @@ stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
   return p;
 }
 
+Status infer_packed(const graph::Graph& g, const graph::Node& node, const stored::Packing& p) {
+  if (p.attributes.format != StoredFormat::f32 || p.attributes.transposed)
+    return node_error(node, "packed rows are words, and never transposed");
+  return expect_words(g, node, node.outputs[0], "destination",
+                      packed::panels(p.attributes.n_total) * (p.panel_words + packed::kPanel));
+}
+
 Status infer(const graph::Graph& g, const graph::Node& node) {
   if (operand(node.outputs, 0) == graph::kNone) return node_error(node, "operand destination is missing");
   const auto p = packing_of(g, node);
   LAPILLI_CHECK(stored::expect_packing(g, node, p));
   const auto& a = p.attributes;
+  if (a.packed) return infer_packed(g, node, p);
   if (!a.transposed) return expect_weight(g, node, node.outputs[0], "destination", a.n_total, a.k);
   const uint64_t end = uint64_t{a.first_row} + a.rows;
   if (a.first_row % packed::granule(p.format) != 0)
@@ -78,6 +92,31 @@ OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t dept
     into.inputs.emplace_back(to, stored::before_packing(into.graph.tensor(to), elements));
   };
   return c;
+}
+
+// Rows that are packed already: any bits at all.
+OpCase packed_case(uint32_t n, uint32_t k, WeightFormat format, const PackAttributes& place) {
+  auto a = place;
+  a.rows = n;
+  a.k = static_cast<uint32_t>(packed::row_words(format, k));
+  a.packed = 1;
+  a.n_total = std::max(a.n_total, n);
+  auto c = make_case(lapilli::format("packed rows %ux%u", n, k), a, k, format);
+  const auto prepare = c.prepare;
+  c.prepare = [prepare, elements = uint64_t{a.rows} * a.k](OpCase& into) {
+    prepare(into);
+    CaseRandom random(elements);
+    for (uint32_t& word : into.inputs.front().second.u) word = random.word();
+  };
+  return c;
+}
+
+void add_packed_cases(std::vector<OpCase>& all, WeightFormat format) {
+  for (const auto& [n, k] : {std::pair{1u, 1u}, {33u, 7u}, {67u, 66u}, {35u, 9001u}})
+    all.push_back(packed_case(n, k, format, {}));
+  PackAttributes by_head;
+  by_head.n_total = 90, by_head.first_row = 15, by_head.first_column = 36, by_head.group = 6, by_head.group_stride = 12;
+  all.push_back(packed_case(14, 61, format, by_head));
 }
 
 PackAttributes whole(StoredFormat format, uint32_t n, uint32_t k) {
@@ -146,8 +185,9 @@ std::vector<OpCase> cases() {
     auto large = make_case("2053x1024", whole(f, 2053, 1024), 1024);
     large.slow = true;
     all.push_back(std::move(large));
-    for (const auto to : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8}) add_rounded_cases(all, f, to);
+    for (const auto to : kNarrowFormats) add_rounded_cases(all, f, to);
   }
+  for (const auto format : {WeightFormat::int8, WeightFormat::int4}) add_packed_cases(all, format);
   return all;
 }
 

@@ -76,8 +76,7 @@ std::vector<OpCase> cases() {
     a.format = f, a.rows = 20, a.n_total = 96, a.k = 33, a.first_row = 3, a.first_column = 36, a.group = 8,
     a.group_stride = 16;
     all.push_back(make_case("a part of the values by head", a));
-    for (const auto of : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8})
-      all.push_back(make_case("a part of the values by head", a, of));
+    for (const auto of : kNarrowFormats) all.push_back(make_case("a part of the values by head", a, of));
     a = {};
     a.format = f, a.rows = a.n_total = 65001, a.k = 3;
     all.push_back(make_case("large vocabulary", a));

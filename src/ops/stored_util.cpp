@@ -219,14 +219,17 @@ void scaled_reference(const graph::Node& node, const Packing& packing, HostTenso
   for (uint64_t r = 0; r < packing.rows; ++r) {
     for (uint64_t begin = 0; begin < packing.k; begin += packed::kBlock) {
       const uint64_t end = std::min(begin + packed::kBlock, packing.k);
-      float largest = 0;
-      for (uint64_t k = begin; k < end; ++k) largest = std::max(largest, std::abs(stored(r, k)));
-      const float scale = scale_of(largest);
-      words[packing.first_word(r, begin)] = std::bit_cast<uint32_t>(scale);
+      float lowest = stored(r, begin), highest = lowest;
+      for (uint64_t k = begin; k < end; ++k) {
+        lowest = std::min(lowest, stored(r, k));
+        highest = std::max(highest, stored(r, k));
+      }
+      const uint32_t scales = scales_of(packing.format, lowest, highest);
+      words[packing.first_word(r, begin)] = scales;
       for (uint64_t k = begin; k < end; ++k) {
         uint32_t& word = words[packing.word(r, k)];
         const uint64_t shift = packed::shift(packing.format, k);
-        word = (shift == 0 ? 0 : word) | scaled_bits(stored(r, k), scale) << shift;
+        word = (shift == 0 ? 0 : word) | scaled_bits(packing.format, stored(r, k), scales) << shift;
       }
     }
   }
@@ -242,6 +245,11 @@ void packing_reference(const graph::Node& node, const Packing& packing, HostTens
       for (uint64_t k = 0; k < packing.k; ++k)
         put(packing.word(r, k), k, value(packing.attributes.format, raw, packing.element(r, k)));
   };
+  if (packing.attributes.packed) {
+    for (uint64_t r = 0; r < packing.rows; ++r)
+      for (uint64_t k = 0; k < packing.k; ++k) y.u[packing.word(r, k)] = raw[packing.element(r, k)];
+    return;
+  }
   if (y.u.empty()) return each([&](uint64_t word, uint64_t, double v) { y.f[word] = v; });
   if (packed::has_scales(packing.format)) return scaled_reference(node, packing, values);
   // Of words: the first number that a word holds clears it.

@@ -2,10 +2,13 @@
 // to 4), padded with zeros; behind all panels the bias in floats, 32 words a panel (zeros where there is none). A row
 // of a panel is 32 words, one a column; a word holds as many depths of its column as the format packs into it, the
 // first in its low bits. int8: behind a row of scales (floats), 32 depths of whole numbers from -127 to 127 that they
-// are multiplied with; the next 32 depths follow with a row of scales of their own. So a slice of columns at panel
-// boundaries is contiguous (tables larger than a binding are bound in parts), 32 words are one cache line pair, and a
-// lane that loads four columns has two depths of them in 16 bits. Kernels have it from shaders/lib/panel.glsl; a test
-// compares the two.
+// are multiplied with; the next 32 depths follow with a row of scales of their own. int4: the same with numbers from 0
+// to 15, and in a word of the scales' row a scale (low half) and a minimum (high half), which is added. Both are bf16,
+// which the whole range of floats fits and every driver reads alike, by a shift; what rounding them costs is less than
+// a step, for the minimum is rounded down and the scale up. So a slice of columns at panel boundaries is contiguous
+// (tables larger than a binding are bound in parts), 32 words are one cache line pair, and a lane that loads four
+// columns has two depths of them in 16 bits, eight in 4. Kernels have it from shaders/lib/panel.glsl; a test compares
+// the two.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +24,23 @@
 namespace lapilli {
 
 // The numbers are those of shaders/lib/panel.glsl.
-enum class WeightFormat : uint32_t { fp32, bf16, fp16, int8 };
-constexpr WeightFormat kLastWeightFormat = WeightFormat::int8;
+enum class WeightFormat : uint32_t { fp32, bf16, fp16, int8, int4 };
+constexpr WeightFormat kLastWeightFormat = WeightFormat::int4;
 const char* name(WeightFormat format);  // "bf16"
 // By its name; none: "auto".
 Result<std::optional<WeightFormat>> parse_format(const std::string& text);
 
 // The format of a packed matrix is its tensor's type.
 constexpr graph::DType dtype_of(WeightFormat format) {
-  constexpr graph::DType kTypes[] = {graph::DType::f32, graph::DType::bf16, graph::DType::f16, graph::DType::i8};
+  using graph::DType;
+  constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16, DType::i8, DType::i4};
   return kTypes[static_cast<uint32_t>(format)];
 }
 constexpr WeightFormat format_of(graph::DType dtype) {
   return dtype == graph::DType::bf16  ? WeightFormat::bf16
          : dtype == graph::DType::f16 ? WeightFormat::fp16
          : dtype == graph::DType::i8  ? WeightFormat::int8
+         : dtype == graph::DType::i4  ? WeightFormat::int4
                                       : WeightFormat::fp32;
 }
 
@@ -44,9 +49,10 @@ constexpr uint64_t kPanel = 32;
 constexpr uint64_t panels(uint64_t n) { return div_up(n, kPanel); }
 constexpr uint64_t depth(uint64_t k) { return round_up<uint64_t>(k, 4); }
 constexpr uint64_t kBlock = 32;  // depths that share a scale
-constexpr bool has_scales(WeightFormat format) { return format == WeightFormat::int8; }
+constexpr bool has_scales(WeightFormat format) { return format == WeightFormat::int8 || format == WeightFormat::int4; }
 constexpr uint64_t depths_a_word(WeightFormat format) {
-  return format == WeightFormat::fp32 ? 1 : format == WeightFormat::int8 ? 4 : 2;
+  constexpr uint64_t kDepths[] = {1, 2, 2, 4, 8};
+  return kDepths[static_cast<uint32_t>(format)];
 }
 // Where a slice of the depth, or a part that is packed alone, may begin: at multiples of so many.
 constexpr uint64_t granule(WeightFormat format) { return has_scales(format) ? kBlock : depths_a_word(format); }
@@ -61,6 +67,8 @@ constexpr uint64_t granule_row(WeightFormat format, uint64_t depth) {
 constexpr uint64_t rows_of(WeightFormat format, uint64_t depths) {
   return div_up(depths, depths_a_word(format)) + (has_scales(format) ? div_up(depths, kBlock) : 0);
 }
+// Words of a column, which lie one behind the other where a row of the stored matrix is packed by itself.
+constexpr uint64_t row_words(WeightFormat format, uint64_t k) { return rows_of(format, k); }
 // The word of a column in a row of words, given how many words there are from panel to panel.
 constexpr uint64_t element(uint64_t column, uint64_t row, uint64_t words_a_panel) {
   return column / kPanel * words_a_panel + row * kPanel + column % kPanel;
@@ -103,12 +111,24 @@ struct WeightLayout {
 // The bits of a number in a format without scales, rounded to nearest even, and the number of them.
 uint32_t weight_bits(WeightFormat format, float value);
 float weight_value(WeightFormat format, uint32_t bits);
-// The scale of numbers of which none is beyond `largest` (0 where that is next to nothing), and the bits of one of
-// them: the nearest multiple of the scale, the larger one of two.
-float scale_of(float largest);
-uint32_t scaled_bits(float value, float scale);
-float scaled_value(uint32_t bits, float scale);
+// The word of the scales of numbers from `lowest` to `highest`, and the bits of one of them: the nearest multiple of
+// the scale (in int4 of what it is above the minimum), the larger one of two.
+uint32_t scales_of(WeightFormat format, float lowest, float highest);
+uint32_t scaled_bits(WeightFormat format, float value, uint32_t scales);
+double scaled_value(WeightFormat format, uint32_t bits, uint32_t scales);
 
+// What these are made of, as shaders/lib/narrow.glsl has it.
+namespace narrow {
+float scale_of(float largest);                      // of int8
+uint32_t bf16_below(uint32_t bits);                 // bits of a float: bf16 that is not above it; never infinite
+uint32_t bf16_above(uint32_t bits);                 // of a positive one: not below it
+uint32_t minimum_bits(float lowest);                // of int4; 0 of what is next to nothing
+uint32_t range_bits(float highest, float minimum);  // a fifteenth of what is above the minimum
+float steps_of(float size, float scale, float most);
+}  // namespace narrow
+
+// The words of one column (packed::row_words), whose numbers these are.
+void pack_row(WeightFormat format, std::span<const float> numbers, std::span<uint32_t> words);
 // Words of a layout from those of the same matrix in fp32.
 std::vector<uint32_t> pack_words(const WeightLayout& layout, std::span<const float> fp32);
 // The numbers of packed words, where they lie in fp32.

@@ -211,6 +211,7 @@ class WeightsLoading::Loader {
     a.first_column = piece.first_column;
     a.group = piece.group;
     a.group_stride = piece.group_stride;
+    a.packed = piece.packed ? 1 : 0;
     (piece.kind == WeightPiece::Kind::bias ? ops::pack_bias : ops::pack)(g, source.name, raw_id, destination, a);
   }
 

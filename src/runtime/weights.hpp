@@ -25,6 +25,7 @@ struct WeightPiece {
   uint64_t rows = 0, k = 0;                                // matrix [rows, k]; bias and plain: rows elements, k = 1
   uint32_t first_column = 0, group = 1, group_stride = 1;  // matrix and bias: see PackAttributes
   uint64_t destination = 0;                                // plain: first element
+  bool packed = false;  // a matrix whose rows are packed words of the source's format, k of them (f32: one a number)
 };
 
 struct WeightSource {

@@ -385,6 +385,9 @@ TEST_F(ApiDevice, DtypeOfAModel) {
   ASSERT_EQ(load(LAPILLI_DTYPE_INT8, held), LAPILLI_OK);
   EXPECT_EQ(held.dtype, LAPILLI_DTYPE_INT8);
   EXPECT_LT(held.weight_bytes * 100, fp32.weight_bytes * 35);
+  ASSERT_EQ(load(LAPILLI_DTYPE_INT4, held), LAPILLI_OK);
+  EXPECT_EQ(held.dtype, LAPILLI_DTYPE_INT4);
+  EXPECT_LT(held.weight_bytes * 100, fp32.weight_bytes * 22);
   ASSERT_EQ(load(LAPILLI_DTYPE_AUTO, held), LAPILLI_OK);
   EXPECT_TRUE(held.dtype == LAPILLI_DTYPE_BF16 || held.dtype == LAPILLI_DTYPE_FP16) << held.dtype;
   EXPECT_EQ(load(77, held), LAPILLI_UNSUPPORTED);

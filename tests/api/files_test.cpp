@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "api/tools.hpp"
 #include "lapilli/lapilli.h"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
@@ -240,6 +241,37 @@ TEST_F(ApiFilesDevice, Memory) {
   parts.push_back(lapilli_file_in_memory("empty", nullptr, 0));
   ASSERT_EQ(load(parts, "asset:en-fr"), LAPILLI_OK) << lapilli_last_error();
   expect_bundled();
+}
+
+// What "lapilli pack" wrote, read by functions: its dtype is the files', and the ids are those of packing at load.
+TEST_F(ApiFilesDevice, PackedFiles) {
+  const TempDirectory folder;
+  const std::string packed = folder.path() + "/packed";
+  const auto made = lapilli::tools::pack({.model = kBundled, .output = packed, .dtype = "int8"});
+  ASSERT_EQ(made.status, LAPILLI_OK) << made.text;
+  const auto translated = [&] {
+    std::vector<std::vector<int32_t>> ids;
+    for (const char* text :
+         {"Where is the station?", "The doctor will see you now.", "It was a dark and stormy night."})
+      ids.push_back(generated(model_, lapilli_text(text)));
+    return ids;
+  };
+  lapilli_model_options options = lapilli_default_model_options();
+  options.dtype = LAPILLI_DTYPE_INT8;
+  ASSERT_EQ(load(options, kBundled.c_str()), LAPILLI_OK) << lapilli_last_error();
+  const auto at_load = translated();
+  Host host;
+  host.files = files_in(packed);
+  ASSERT_EQ(load(host), LAPILLI_OK) << lapilli_last_error();
+  lapilli_model_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(lapilli_model_get_info(model_, &info), LAPILLI_OK);
+  EXPECT_EQ(info.dtype, LAPILLI_DTYPE_INT8);
+  EXPECT_EQ(info.fp32_matrices, 0u);
+  EXPECT_EQ(translated(), at_load);
+  options.dtype = LAPILLI_DTYPE_BF16;
+  EXPECT_EQ(load(options, packed.c_str()), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(lapilli_last_error()).find("packed as int8"), std::string::npos) << lapilli_last_error();
 }
 
 TEST_F(ApiFilesDevice, FunctionsThatRead) {

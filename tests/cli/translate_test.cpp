@@ -257,7 +257,7 @@ TEST(CliDevice, MemoryLimit) {
 }
 
 TEST(CliDevice, Dtype) {
-  for (const char* dtype : {"bf16", "fp16", "int8"}) {
+  for (const char* dtype : {"bf16", "fp16", "int8", "int4"}) {
     const Outcome outcome = translate({"--dtype", dtype, "--stats", "--json", expected()[0].text});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_TRUE(contains(outcome.out, expected()[0].french)) << outcome.out;
@@ -283,6 +283,37 @@ TEST(CliDevice, Trace) {
   const Outcome wrong = translate({"--trace", directory.path() + "/no/such/folder/trace.json", "Hello."});
   EXPECT_NE(wrong.code, 0);
   EXPECT_TRUE(contains(wrong.err, "no/such/folder/trace.json")) << wrong.err;
+}
+
+// What is packed loads as the model does with that dtype: the same text, by the same ids.
+TEST(CliDevice, PackedModels) {
+  const TemporaryFolder folder;
+  for (const std::string dtype : {"int8", "int4"}) {
+    const std::string packed = (folder.path() / dtype).string();
+    const Outcome made = run(lapilli({"pack", bundled_model(), packed, "--dtype", dtype}));
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_TRUE(contains(made.out, "matrices in " + dtype)) << made.out;
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < 8; ++i) texts.push_back(expected()[i].text);
+    std::vector<std::string> from_model{"--dtype", dtype, "--json", "--scores"}, from_packed{"--json", "--scores"};
+    from_model.insert(from_model.end(), texts.begin(), texts.end());
+    from_packed.insert(from_packed.end(), texts.begin(), texts.end());
+    const Outcome at_load = translate(from_model);
+    from_packed.insert(from_packed.begin(), {"translate", "--quiet", "--model", packed});
+    const Outcome before = run(lapilli(from_packed));
+    EXPECT_EQ(before.code, 0) << before.err;
+    EXPECT_EQ(before.out, at_load.out);
+    for (const char* other : {"fp32", "bf16"}) {
+      const Outcome refused = run(lapilli({"translate", "--model", packed, "--dtype", other, "Hello."}));
+      EXPECT_EQ(refused.code, 2) << other << refused.err;
+      EXPECT_TRUE(contains(refused.err, "packed as " + dtype)) << refused.err;
+    }
+    const Outcome seen = run(lapilli({"inspect", packed}));
+    EXPECT_TRUE(seen.code == 0 && contains(seen.out, dtype)) << seen.out << seen.err;
+  }
+  const Outcome again = run(lapilli({"pack", bundled_model(), (folder.path() / "int8").string(), "--dtype", "int8"}));
+  EXPECT_EQ(again.code, 2);
+  EXPECT_TRUE(contains(again.err, "is there already")) << again.err;
 }
 
 TEST(CliDevice, SamplingArgumentsReachTheModel) {

@@ -1,10 +1,16 @@
 # How well the bundled model translates: BLEU, ids and scores of a test set against the reference implementation's. The
 # corpus is other people's text and not part of the project; where it is not, the tests are skipped.
-gtest_discover_tests(test_evaluation TEST_PREFIX evaluation. PROPERTIES LABELS fast-host DISCOVERY_TIMEOUT 120)
+gtest_discover_tests(test_evaluation TEST_PREFIX evaluation. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
+  DISCOVERY_TIMEOUT 120)
+lapilli_gpu_test(evaluation.layers COMMAND test_evaluation --gtest_filter=*Device* LABELS slow)
 
 add_executable(evaluate ${CMAKE_CURRENT_LIST_DIR}/program/main.cpp ${CMAKE_CURRENT_LIST_DIR}/bleu.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp ${CMAKE_CURRENT_LIST_DIR}/layers.cpp)
 set_target_properties(evaluate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(evaluate PRIVATE lapilli_internal)
 lapilli_gpu_test(evaluation.beam4 COMMAND evaluate --beam 4 LABELS slow TIMEOUT 1200)
 lapilli_gpu_test(evaluation.greedy COMMAND evaluate --beam 1 LABELS slow TIMEOUT 1200)
+# One bad layer is not hidden among good ones: what each matrix costs alone.
+foreach(dtype bf16 fp16 int8 int4)
+  lapilli_gpu_test(evaluation.layers.${dtype} COMMAND evaluate --layers --dtype ${dtype} LABELS slow TIMEOUT 1200)
+endforeach()

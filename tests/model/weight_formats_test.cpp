@@ -49,7 +49,8 @@ class OneMatrix {
 };
 
 TEST(WeightFormats, MatricesAlone) {
-  for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8, WeightFormat::fp32}) {
+  for (const WeightFormat format :
+       {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8, WeightFormat::int4, WeightFormat::fp32}) {
     OneMatrix m;
     EXPECT_TRUE(m.with({65504.0f, -65504.0f, 0.0f}, format).empty());
     EXPECT_EQ(m.matrix().format, format);

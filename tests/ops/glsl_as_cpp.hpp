@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -15,6 +16,8 @@ using uint = uint32_t;
 #undef UNIFORM_WORDS
 #include "../../shaders/lib/panel.glsl"
 
+inline float uintBitsToFloat(uint bits) { return std::bit_cast<float>(bits); }
+inline uint floatBitsToUint(float value) { return std::bit_cast<uint>(value); }
 using std::abs;
 using std::floor;
 using std::max;

@@ -235,26 +235,33 @@ Formulas state_formulas() {
   };
 }
 
-WeightFormat format_number(uint32_t n) { return static_cast<WeightFormat>(n % 4); }
+constexpr uint32_t kFormats = static_cast<uint32_t>(kLastWeightFormat) + 1;
+WeightFormat format_number(uint32_t n) { return static_cast<WeightFormat>(n % kFormats); }
 
 Formulas panel_formulas() {
   return {
       FORMULA("packed_element", glsl::packed_element(a[0], a[1], a[2]), packed::element(a[0], a[1], a[2])),
       FORMULA("packed_element4", glsl::packed_element4(a[0], a[1], a[2]),
               packed::element(uint64_t{4} * a[0], a[1], uint64_t{4} * a[2]) / 4),
-      FORMULA("depths_a_word", glsl::depths_a_word(a[0] % 4), packed::depths_a_word(format_number(a[0]))),
-      FORMULA("depth_shift", glsl::depth_shift(a[0] % 4, a[1]), packed::shift(format_number(a[0]), a[1])),
-      FORMULA("has_scales", glsl::has_scales(a[0] % 4), packed::has_scales(format_number(a[0]))),
-      FORMULA("granule", glsl::granule(a[0] % 4), packed::granule(format_number(a[0]))),
-      FORMULA("depth_row", glsl::depth_row(a[0] % 4, a[1]), packed::depth_row(format_number(a[0]), a[1])),
-      FORMULA("granule_row", glsl::granule_row(a[0] % 4, a[1]), packed::granule_row(format_number(a[0]), a[1])),
+      FORMULA("depths_a_word", glsl::depths_a_word(a[0] % kFormats), packed::depths_a_word(format_number(a[0]))),
+      FORMULA("depth_shift", glsl::depth_shift(a[0] % kFormats, a[1]), packed::shift(format_number(a[0]), a[1])),
+      FORMULA("has_scales", glsl::has_scales(a[0] % kFormats), packed::has_scales(format_number(a[0]))),
+      FORMULA("granule", glsl::granule(a[0] % kFormats), packed::granule(format_number(a[0]))),
+      FORMULA("depth_row", glsl::depth_row(a[0] % kFormats, a[1]), packed::depth_row(format_number(a[0]), a[1])),
+      FORMULA("granule_row", glsl::granule_row(a[0] % kFormats, a[1]), packed::granule_row(format_number(a[0]), a[1])),
   };
 }
 
-float float_of(uint32_t bits) { return std::bit_cast<float>(bits & 0x7fffffffu); }
+float float_of(uint32_t bits) { return std::bit_cast<float>(bits); }
 uint32_t bits_of(float f) { return std::bit_cast<uint32_t>(f); }
-// A number, and the scale of numbers of which none is beyond it or another one.
-float scale_for(const Arguments& a) { return scale_of(std::max(float_of(a[0]), float_of(a[1]))); }
+uint32_t positive(uint32_t bits) { return bits & 0x7fffffffu; }
+WeightFormat scaled_format(uint32_t n) { return n % 2 == 0 ? WeightFormat::int8 : WeightFormat::int4; }
+uint32_t number(WeightFormat f) { return static_cast<uint32_t>(f); }
+// Of numbers between two.
+uint32_t scales_for(const Arguments& a) {
+  const float x = float_of(a[1]), y = float_of(a[2]);
+  return scales_of(scaled_format(a[0]), std::min(x, y), std::max(x, y));
+}
 
 uint32_t host_bits(WeightFormat format, uint32_t bits) { return weight_bits(format, std::bit_cast<float>(bits)); }
 
@@ -262,10 +269,22 @@ Formulas narrow_formulas() {
   return {
       FORMULA("bf16_bits", glsl::bf16_bits(a[0]), host_bits(WeightFormat::bf16, a[0])),
       FORMULA("fp16_bits", glsl::fp16_bits(a[0]), host_bits(WeightFormat::fp16, a[0])),
-      FORMULA("scale_of", bits_of(glsl::scale_of(float_of(a[0]))), bits_of(scale_of(float_of(a[0])))),
-      FORMULA("scaled_bits", glsl::scaled_bits(std::bit_cast<float>(a[0]), scale_for(a)),
-              scaled_bits(std::bit_cast<float>(a[0]), scale_for(a))),
-      FORMULA("weight_bits", glsl::weight_bits(a[0] % 4, a[1]), host_bits(format_number(a[0]), a[1])),
+      FORMULA("scale_of", bits_of(glsl::scale_of(float_of(positive(a[0])))),
+              bits_of(narrow::scale_of(float_of(positive(a[0]))))),
+      FORMULA("bf16_below", glsl::bf16_below(a[0]), narrow::bf16_below(a[0])),
+      FORMULA("bf16_above", glsl::bf16_above(positive(a[0])), narrow::bf16_above(positive(a[0]))),
+      FORMULA("minimum_bits", glsl::minimum_bits(float_of(a[0])), narrow::minimum_bits(float_of(a[0]))),
+      FORMULA("range_bits", glsl::range_bits(float_of(a[0]), float_of(a[1])),
+              narrow::range_bits(float_of(a[0]), float_of(a[1]))),
+      FORMULA("scales_of",
+              glsl::scales_of(number(scaled_format(a[0])), std::min(float_of(a[1]), float_of(a[2])),
+                              std::max(float_of(a[1]), float_of(a[2]))),
+              scales_for(a)),
+      FORMULA("steps_of", bits_of(glsl::steps_of(float_of(positive(a[0])), float_of(positive(a[1])), 15.0f)),
+              bits_of(narrow::steps_of(float_of(positive(a[0])), float_of(positive(a[1])), 15.0f))),
+      FORMULA("scaled_bits", glsl::scaled_bits(number(scaled_format(a[0])), float_of(a[1 + a[3] % 2]), scales_for(a)),
+              scaled_bits(scaled_format(a[0]), float_of(a[1 + a[3] % 2]), scales_for(a))),
+      FORMULA("weight_bits", glsl::weight_bits(a[0] % kFormats, a[1]), host_bits(format_number(a[0]), a[1])),
   };
 }
 
@@ -320,8 +339,9 @@ TEST(StateGlsl, PanelsEqualTheHeader) {
   EXPECT_EQ(glsl::FORMAT_BF16, static_cast<uint32_t>(WeightFormat::bf16));
   EXPECT_EQ(glsl::FORMAT_FP16, static_cast<uint32_t>(WeightFormat::fp16));
   EXPECT_EQ(glsl::FORMAT_INT8, static_cast<uint32_t>(WeightFormat::int8));
+  EXPECT_EQ(glsl::FORMAT_INT4, static_cast<uint32_t>(WeightFormat::int4));
   EXPECT_EQ(glsl::BLOCK, packed::kBlock);
-  EXPECT_EQ(kLastWeightFormat, WeightFormat::int8);
+  EXPECT_EQ(kLastWeightFormat, WeightFormat::int4);
   expect_same("panel.glsl", panel_formulas());
 }
 

@@ -13,7 +13,8 @@
 namespace lapilli {
 namespace {
 
-constexpr WeightFormat kAll[] = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8};
+constexpr WeightFormat kAll[] = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8,
+                                 WeightFormat::int4};
 
 TEST(WeightLayout, EveryNumberHasBitsOfItsOwn) {
   for (const WeightFormat format : kAll)
@@ -42,38 +43,81 @@ TEST(WeightLayout, EightBitsTakeNineOf32) {
   EXPECT_EQ(WeightLayout(512, 2048, WeightFormat::int8).bias_begin() * 32, WeightLayout(512, 2048).bias_begin() * 9);
 }
 
+TEST(WeightLayout, FourBitsTakeFiveOf32) {
+  EXPECT_EQ(WeightLayout(512, 2048, WeightFormat::int4).bias_begin() * 32, WeightLayout(512, 2048).bias_begin() * 5);
+}
+
 // Half a step of the block's scale, however small the other blocks are.
 TEST(WeightLayout, ScaledNumbersAreTheNearestOnes) {
   constexpr uint64_t n = 3, k = 77;
-  const WeightLayout fp32(n, k), int8(n, k, WeightFormat::int8);
+  const WeightLayout fp32(n, k);
   std::vector<float> values(fp32.words(), 0.0f);
-  std::vector<float> largest(n * 3, 0.0f);
+  std::vector<float> low(n * 3, INFINITY), high(n * 3, -INFINITY);
   for (uint64_t c = 0; c < n; ++c)
     for (uint64_t d = 0; d < k; ++d) {
-      const float v = std::sin(static_cast<float>(c * k + d)) * std::pow(10.0f, static_cast<float>(d / 32));
+      // Around 0, and in the last column far from it.
+      const float v =
+          (std::sin(static_cast<float>(c * k + d)) + (c == 2 ? 9.0f : 0)) * std::pow(10.0f, static_cast<float>(d / 32));
+      const uint64_t block = c * 3 + d / 32;
       values[fp32.word(c, d)] = v;
-      largest[c * 3 + d / 32] = std::max(largest[c * 3 + d / 32], std::abs(v));
+      low[block] = std::min(low[block], v);
+      high[block] = std::max(high[block], v);
     }
-  const auto got = unpack_words(int8, pack_words(int8, values));
-  for (uint64_t c = 0; c < n; ++c)
-    for (uint64_t d = 0; d < k; ++d)
-      EXPECT_LE(std::abs(got[fp32.word(c, d)] - static_cast<double>(values[fp32.word(c, d)])),
-                static_cast<double>(largest[c * 3 + d / 32]) / 254 * 1.000001);
+  for (const WeightFormat format : {WeightFormat::int8, WeightFormat::int4}) {
+    const WeightLayout layout(n, k, format);
+    const auto got = unpack_words(layout, pack_words(layout, values));
+    for (uint64_t c = 0; c < n; ++c)
+      for (uint64_t d = 0; d < k; ++d) {
+        const uint64_t block = c * 3 + d / 32;
+        const auto lowest = static_cast<double>(low[block]), highest = static_cast<double>(high[block]);
+        // int4: scale and minimum are bf16, so that both may be off by one in 128 to where nothing is cut.
+        const double step = format == WeightFormat::int8
+                                ? std::max(std::abs(lowest), std::abs(highest)) / 127
+                                : (highest - lowest + std::abs(lowest) / 128) / 15 * (1 + 1.0 / 128);
+        EXPECT_LE(std::abs(got[fp32.word(c, d)] - static_cast<double>(values[fp32.word(c, d)])), step / 2 * 1.000001)
+            << name(format) << " column " << c << " depth " << d;
+      }
+  }
 }
 
-TEST(WeightLayout, ScaledBits) {
-  const float scale = scale_of(127);
-  EXPECT_EQ(scale, 1.0f);
-  EXPECT_EQ(scaled_bits(0, scale), 0u);
-  EXPECT_EQ(scaled_bits(127, scale), 127u);
-  EXPECT_EQ(scaled_bits(-127, scale), 0x81u);
-  EXPECT_EQ(scaled_bits(2.5f, scale), 3u);  // the larger one of two
-  EXPECT_EQ(scaled_bits(-2.5f, scale), 0xfdu);
-  EXPECT_EQ(scaled_bits(2.49f, scale), 2u);
-  EXPECT_EQ(scaled_bits(1e30f, scale), 127u);
-  EXPECT_EQ(scaled_bits(1, scale_of(1e-37f)), 0u);  // there is next to nothing to hold
-  EXPECT_EQ(scaled_bits(std::nanf(""), scale), 0u);
-  EXPECT_EQ(scaled_value(0x81u, 0.5f), -63.5f);
+TEST(WeightLayout, ScaledBitsOfInt8) {
+  constexpr WeightFormat kInt8 = WeightFormat::int8;
+  const auto bits = [&](float value, uint32_t scales) { return scaled_bits(kInt8, value, scales); };
+  const uint32_t scale = scales_of(kInt8, -127, 3);
+  EXPECT_EQ(std::bit_cast<float>(scale), 1.0f);
+  EXPECT_EQ(bits(0, scale), 0u);
+  EXPECT_EQ(bits(127, scale), 127u);
+  EXPECT_EQ(bits(-127, scale), 0x81u);
+  EXPECT_EQ(bits(2.5f, scale), 3u);  // the larger one of two
+  EXPECT_EQ(bits(-2.5f, scale), 0xfdu);
+  EXPECT_EQ(bits(2.49f, scale), 2u);
+  EXPECT_EQ(bits(1e30f, scale), 127u);
+  EXPECT_EQ(bits(1, scales_of(kInt8, 0, 1e-37f)), 0u);  // there is next to nothing to hold
+  EXPECT_EQ(bits(std::nanf(""), scale), 0u);
+  EXPECT_EQ(scaled_value(kInt8, 0x81u, std::bit_cast<uint32_t>(0.5f)), -63.5);
+}
+
+TEST(WeightLayout, ScaledBitsOfInt4) {
+  constexpr WeightFormat kInt4 = WeightFormat::int4;
+  const auto bits = [&](float value, uint32_t scales) { return scaled_bits(kInt4, value, scales); };
+  const uint32_t scales = scales_of(kInt4, -8, 7);
+  EXPECT_EQ(scales, 0xc1003f80u);  // minimum -8, scale 1
+  EXPECT_EQ(bits(-8, scales), 0u);
+  EXPECT_EQ(bits(0, scales), 8u);
+  EXPECT_EQ(bits(7, scales), 15u);
+  EXPECT_EQ(bits(-5.5f, scales), 3u);  // the larger one of two
+  EXPECT_EQ(bits(-5.51f, scales), 2u);
+  EXPECT_EQ(bits(-1e30f, scales), 0u);
+  EXPECT_EQ(bits(1e30f, scales), 15u);
+  EXPECT_EQ(bits(std::nanf(""), scales), 0u);
+  EXPECT_EQ(scaled_value(kInt4, 15, scales), 7.0);
+  EXPECT_EQ(scales_of(kInt4, 1e-37f, 2e-37f), 0u);
+  EXPECT_EQ(scales_of(kInt4, 3, 3), 0x40400000u);  // all the same, which bf16 holds
+  EXPECT_EQ(scaled_value(kInt4, bits(3, 0x40400000u), 0x40400000u), 3.0);
+  // The ends of what floats hold: no sum is infinite.
+  const float most = std::numeric_limits<float>::max();
+  EXPECT_TRUE(std::isfinite(scaled_value(kInt4, 15, scales_of(kInt4, -most, most))));
+  EXPECT_EQ(bits(most, scales_of(kInt4, -most, most)), 15u);
 }
 
 TEST(WeightLayout, PackedNumbersAreTheNearestOnes) {

@@ -134,6 +134,9 @@ TEST_P(DeviceCompare, WeightsInFewerBits) {
   compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64", GetParam(), with_beams(3), {11, 1}, 4,
                 WeightFormat::int8);
   compare_shape("data/t5-v1_1", GetParam(), with_beams(2), {9, 4}, 4, WeightFormat::int8);
+  compare_shape("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64", GetParam(), with_beams(2), {3, 12}, 4,
+                WeightFormat::int4);
+  compare_shape("data/t5-v1_1", GetParam(), with_beams(1), {7, 5}, 4, WeightFormat::int4);
   compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {40, 4}, 4, WeightFormat::bf16);
   compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 4, WeightFormat::fp16);
 }

@@ -57,7 +57,7 @@ TEST(Padding, OfMatrices) {
       expect_padding(s);
       s.pieces.push_back(piece(WeightPiece::Kind::bias, n, 1));
       expect_padding(s);
-      for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::int8}) {
+      for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::int8, WeightFormat::int4}) {
         s.format = format;
         s.words = s.layout().words();
         expect_padding(s);

@@ -113,7 +113,7 @@ std::vector<float> in_format(const WeightLayout& layout, const std::vector<float
 }
 
 constexpr WeightFormat kWeightFormats[] = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::fp16,
-                                           WeightFormat::int8};
+                                           WeightFormat::int8, WeightFormat::int4};
 constexpr StoredFormat kFormats[] = {StoredFormat::f32, StoredFormat::f16, StoredFormat::bf16};
 
 TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
@@ -166,7 +166,7 @@ TEST_P(DeviceWeights, LargerThanTheStagingBuffer) {
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
       for (uint32_t c = 0; c < k; ++c) want[WeightLayout(n, k).word(r, c)] = matrix.values[uint64_t{r} * k + c];
-    for (const WeightFormat held : {WeightFormat::fp32, WeightFormat::fp16, WeightFormat::int8}) {
+    for (const WeightFormat held : {WeightFormat::fp32, WeightFormat::fp16, WeightFormat::int8, WeightFormat::int4}) {
       source.format = held;
       source.words = source.layout().words();
       LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));

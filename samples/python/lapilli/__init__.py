@@ -134,7 +134,7 @@ class _Callbacks:
 
 class Model:
     """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model.
-    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8" or "auto"."""
+    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8", "int4" or "auto"."""
 
     def __init__(
         self,

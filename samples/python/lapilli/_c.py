@@ -38,7 +38,7 @@ class DeviceOptions(Sized):
 
 
 # LAPILLI_DTYPE_... by name.
-DTYPES = {"fp32": 0, "auto": 1, "bf16": 2, "fp16": 3, "int8": 4}
+DTYPES = {"fp32": 0, "auto": 1, "bf16": 2, "fp16": 3, "int8": 4, "int4": 5}
 
 
 class ModelOptions(Sized):

@@ -7,11 +7,9 @@
 namespace lapilli::cli {
 
 namespace {
-constexpr std::pair<const char*, Dtype> kDtypes[] = {{"auto", Dtype::automatic},
-                                                     {"fp32", Dtype::fp32},
-                                                     {"bf16", Dtype::bf16},
-                                                     {"fp16", Dtype::fp16},
-                                                     {"int8", Dtype::int8}};
+constexpr std::pair<const char*, Dtype> kDtypes[] = {{"auto", Dtype::automatic}, {"fp32", Dtype::fp32},
+                                                     {"bf16", Dtype::bf16},      {"fp16", Dtype::fp16},
+                                                     {"int8", Dtype::int8},      {"int4", Dtype::int4}};
 }
 
 void add_dtype(CLI::App& command, std::string& name) {
@@ -20,9 +18,9 @@ void add_dtype(CLI::App& command, std::string& name) {
   command
       .add_option("--dtype", name,
                   "How the device holds the model's matrices; 16 bits take half of the memory, int8 a bit over a "
-                  "quarter, and results differ a little from those in fp32. auto: bf16 on CPU drivers, fp16 on GPUs")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+                  "quarter, int4 a bit over a seventh, and results differ a little from those in fp32. auto: bf16 on "
+                  "CPU drivers, fp16 on GPUs. Without it fp32, or what a packed model is packed in")
+      ->check(CLI::IsMember(names));
 }
 
 Dtype dtype_of(const std::string& name) {

@@ -40,7 +40,8 @@ struct TextArguments {
   int32_t beam = 0, max_length = 0, nbest = 1;
   uint32_t batch = 32;
   uint64_t memory_limit = 0;  // MiB
-  std::string dtype = "fp32", trace_file;
+  std::string dtype;          // "": fp32, or what a packed model is packed in
+  std::string trace_file;
   bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
        stream = false, no_cache = false;
   bool split = false, no_split = false;

@@ -35,6 +35,16 @@ bool refuse(LineResult& result, std::string why) {
   return false;
 }
 
+// fp32 in so many words, of a model that is packed: the library takes it for nothing being said.
+std::optional<Error> other_dtype(const std::string& asked, const Model& model) {
+  const int32_t held = model.info().dtype;
+  if (asked != name_of(Dtype::fp32) || held == LAPILLI_DTYPE_FP32) return std::nullopt;
+  const std::string packed = name_of(static_cast<Dtype>(held));
+  return Error(LAPILLI_INVALID_ARGUMENT, "the model is packed as " + packed +
+                                             " and cannot be held as fp32; leave --dtype away, or take the model that "
+                                             "it was packed from");
+}
+
 void leave_all(LineResults& results, Error error, int code) {
   for (LineResult& line : results.lines) line = {"", LAPILLI_CANCELLED, nullptr, 0, {}};
   results.fatal = std::move(error);
@@ -70,6 +80,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   limits.dtype = dtype_of(arguments_.dtype);
   auto model = Model::load(directory, device, limits);
   if (!model) return model.error();
+  if (auto other = other_dtype(arguments_.dtype, *model)) return other;
   model_.emplace(std::move(*model));
   set_options(options_text);
   return {};

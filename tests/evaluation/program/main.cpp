@@ -12,17 +12,19 @@
 
 #include "evaluation/bleu.hpp"
 #include "evaluation/corpus.hpp"
+#include "evaluation/layers.hpp"
 #include "evaluation/score.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/translate.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli::evaluation {
 namespace {
 
-// Of fp32; what weights in 16 bits may cost is beside it.
-constexpr double kBleuTolerance = 0.1;
+// What weights in a format may cost, of fp32 first.
 double bleu_tolerance(WeightFormat format) {
-  return format == WeightFormat::bf16 || format == WeightFormat::int8 ? 0.3 : kBleuTolerance;
+  constexpr double kTolerances[] = {0.1, 0.3, 0.1, 0.3, 1.0};
+  return kTolerances[static_cast<uint32_t>(format)];
 }
 constexpr double kLeastAgreement = 0.995;
 constexpr double kScoreTolerance = 1e-3;
@@ -34,6 +36,8 @@ struct Options {
   vulkan::DeviceOptions device;
   uint32_t beams = 4, batch = 0, steps = 0;
   uint64_t limit = 0, window = 0;
+  bool layers = false;
+  std::string matrices;
 };
 
 std::string corpus_directory(const Options& options) {
@@ -221,18 +225,42 @@ class Evaluation {
   size_t problems_ = 0;
 };
 
+// Each matrix in the format alone, and all but it. Needs no corpus: the model's own recorded sentences do.
+Result<bool> run_layers(const Options& options) {
+  LossRequest request;
+  request.model = options.model;
+  request.matrices = options.matrices;
+  LAPILLI_TRY(const auto format, parse_format(options.dtype));
+  LAPILLI_TRY(const auto device, vulkan::Device::create(options.device));
+  request.format = format.value_or(default_format(device->caps()));
+  LAPILLI_TRY(request.sentences, recorded_sentences(options.model));
+  if (options.limit > 0 && options.limit < request.sentences.size()) request.sentences.resize(options.limit);
+  LAPILLI_TRY(const auto losses, measure_losses(device, request));
+  std::printf("%s: mean KL of the logits from those in fp32, over %llu positions of %zu sentences\n",
+              name(request.format), static_cast<unsigned long long>(losses.positions), request.sentences.size());
+  std::printf("%-50s %10s %12s\n", "", "it alone", "all but it");
+  for (const MatrixLoss& m : losses.matrices) std::printf("%-50s %10.2e %12.2e\n", m.name.c_str(), m.alone, m.without);
+  std::printf("%-50s %10s %12.2e\n", "all", "", losses.all);
+  const auto bad = bad_layers(losses, request.format);
+  for (const auto& matrix : bad)
+    std::printf("PROBLEM: %s alone costs more than %.0e\n", matrix.c_str(), most_alone(request.format));
+  return bad.empty();
+}
+
+int report(const Result<bool>& agrees) {
+  if (agrees) return *agrees ? 0 : 1;
+  std::fprintf(stderr, "evaluate: %s\n", agrees.error().message.c_str());
+  return 2;
+}
+
 int run(Options options) {
+  if (options.layers) return report(run_layers(options));
   const std::string corpus = corpus_directory(options);
   if (corpus.empty()) {
     std::printf("SKIP: no corpus; name its directory as argument or in LAPILLI_CORPUS (tests/README.md)\n");
     return kSkipped;
   }
-  const auto agrees = Evaluation(std::move(options)).run();
-  if (!agrees) {
-    std::fprintf(stderr, "evaluate: %s\n", agrees.error().message.c_str());
-    return 2;
-  }
-  return *agrees ? 0 : 1;
+  return report(Evaluation(std::move(options)).run());
 }
 
 }  // namespace
@@ -244,7 +272,7 @@ int main(int argc, char** argv) {
   app.add_option("CORPUS_DIR", options.corpus, "Directory with test.tsv and reference_* (else LAPILLI_CORPUS)");
   app.add_option("--model", options.model, "Model directory")->capture_default_str();
   app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
-  app.add_option("--dtype", options.dtype, "How the device holds the matrices: auto, fp32, bf16, fp16, int8")
+  app.add_option("--dtype", options.dtype, "How the device holds the matrices: auto, fp32, bf16, fp16, int8, int4")
       ->capture_default_str();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
   app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, gpu, ...");
@@ -253,6 +281,9 @@ int main(int argc, char** argv) {
   app.add_option("--steps", options.steps, "Decoder steps a submission (0: the library's choice)");
   app.add_option("--window", options.window,
                  "Lines given to the library at a time, sorted by length together (0: all)");
+  app.add_flag("--layers", options.layers,
+               "Instead: what each matrix costs that is held in --dtype, in mean KL of teacher-forced logits");
+  app.add_option("--matrices", options.matrices, "--layers: only those whose names hold this");
   app.add_option("--output", options.output, "Write the translations here, one a line");
   CLI11_PARSE(app, argc, argv);
   return lapilli::evaluation::run(std::move(options));

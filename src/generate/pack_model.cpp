@@ -1,0 +1,272 @@
+#include "generate/pack_model.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/half.hpp"
+#include "base/path.hpp"
+#include "formats/quantization.hpp"
+#include "generate/published.hpp"
+
+namespace lapilli {
+
+namespace {
+
+// Numbers that are read and packed at a time; a row is never cut.
+constexpr uint64_t kNumbersAtOnce = uint64_t{1} << 20;
+
+// A file that is written from front to back. Errors name it.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path) : path_(std::move(path)), file_(open_stream(path_, "wb")), error_(errno) {}
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile() {
+    if (file_) (void)std::fclose(file_);
+  }
+  Status write(std::span<const std::byte> bytes) {
+    if (file_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size()) return {};
+    return failed(file_ ? errno : error_);
+  }
+  Status close() {
+    if (file_ && std::fclose(std::exchange(file_, nullptr)) == 0) return {};
+    return failed(errno);
+  }
+
+ private:
+  [[nodiscard]] Error failed(int why) const {
+    return fail(ErrorCode::not_found, "%s cannot be written: %s", path_.c_str(), std::strerror(why));
+  }
+  std::string path_;
+  std::FILE* file_;
+  int error_;
+};
+
+Status write_file(const std::string& path, std::string_view text) {
+  OutputFile file(path);
+  LAPILLI_CHECK(file.write(std::as_bytes(std::span(text))));
+  return file.close();
+}
+
+// A tensor as it is written: as it is stored, or in a format.
+struct Entry {
+  const StoredTensor* tensor = nullptr;
+  WeightFormat format = WeightFormat::fp32;
+  bool is_matrix = false;  // whose rows are packed
+  [[nodiscard]] bool as_words() const { return is_matrix && packed::has_scales(format); }
+  [[nodiscard]] bool converted() const { return is_matrix && format != WeightFormat::fp32; }
+  [[nodiscard]] const char* dtype() const {
+    if (as_words()) return stored_type_name(StoredType::u32);
+    // What lies in no order is written as numbers in order, see numbers_of.
+    if (!converted()) return stored_type_name(tensor->contiguous() ? tensor->type : StoredType::f32);
+    return stored_type_name(format == WeightFormat::bf16 ? StoredType::bf16 : StoredType::f16);
+  }
+  [[nodiscard]] std::vector<uint64_t> shape() const {
+    if (!as_words()) return tensor->shape;
+    return {tensor->shape[0], packed::row_words(format, tensor->shape[1])};
+  }
+  [[nodiscard]] uint64_t bytes() const {
+    if (as_words()) return shape()[0] * shape()[1] * 4;
+    if (converted()) return tensor->elements() * 2;
+    return tensor->elements() * (tensor->contiguous() ? stored_bytes(tensor->type) : 4);
+  }
+};
+using Entries = std::map<std::string, Entry>;  // by name
+
+Entries entries_of(const model::Network& network) {
+  Entries entries;
+  for (const model::WeightSpec& spec : network.weights)
+    for (const model::WeightPart& part : spec.parts)
+      entries[part.tensor->name] = {part.tensor, spec.format,
+                                    spec.kind == model::WeightSpec::Kind::matrix && !part.bias};
+  return entries;
+}
+
+std::string header_of(const Entries& entries) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  json["__metadata__"] = {{"format", "pt"}};
+  uint64_t at = 0;
+  for (const auto& [name, entry] : entries) {
+    json[name] = {{"dtype", entry.dtype()}, {"shape", entry.shape()}, {"data_offsets", {at, at + entry.bytes()}}};
+    at += entry.bytes();
+  }
+  std::string text = json.dump();
+  text.resize(round_up<uint64_t>(text.size(), 8), ' ');
+  return text;
+}
+
+float number(StoredType type, const std::byte* at) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, at, stored_bytes(type));
+  if (type == StoredType::f16) return half_to_float(static_cast<uint16_t>(bits));
+  if (type == StoredType::bf16) return bfloat16_to_float(static_cast<uint16_t>(bits));
+  return std::bit_cast<float>(bits);
+}
+
+// Some numbers of a tensor, in row-major order. One that does not lie so is read whole, once.
+class Numbers {
+ public:
+  explicit Numbers(const StoredTensor& tensor) : tensor_(tensor) {}
+  Result<std::span<const float>> from(uint64_t first, uint64_t count) {
+    if (tensor_.contiguous()) return in_order(first, count);
+    if (all_.empty()) {
+      LAPILLI_TRY(all_, read_floats(tensor_));
+      LAPILLI_TRY(const auto stored, load_bytes(tensor_));
+      LAPILLI_CHECK(check_numbers(tensor_, stored.bytes));
+    }
+    return std::span<const float>(all_).subspan(first, count);
+  }
+
+ private:
+  Result<std::span<const float>> in_order(uint64_t first, uint64_t count) {
+    const uint64_t size = stored_bytes(tensor_.type);
+    LAPILLI_TRY(const auto stored, load_bytes(tensor_, first * size, count * size));
+    LAPILLI_CHECK(check_numbers(tensor_, stored.bytes));
+    all_.resize(count);
+    for (uint64_t i = 0; i < count; ++i) all_[i] = number(tensor_.type, stored.bytes.data() + i * size);
+    return std::span<const float>(all_);
+  }
+  const StoredTensor& tensor_;
+  std::vector<float> all_;
+};
+
+// Calls `each` with the numbers of one row after the other.
+Status for_rows(const StoredTensor& tensor, const std::function<Status(std::span<const float>)>& each) {
+  const uint64_t rows = tensor.shape[0], k = tensor.shape[1];
+  const uint64_t step = std::max<uint64_t>(1, kNumbersAtOnce / std::max<uint64_t>(1, k));
+  Numbers numbers(tensor);
+  for (uint64_t row = 0; row < rows; row += step) {
+    const uint64_t count = std::min(step, rows - row);
+    LAPILLI_TRY(const auto some, numbers.from(row * k, count * k));
+    for (uint64_t r = 0; r < count; ++r) LAPILLI_CHECK(each(some.subspan(r * k, k)));
+  }
+  return {};
+}
+
+Status write_words(const Entry& entry, OutputFile& file) {
+  std::vector<uint32_t> words(packed::row_words(entry.format, entry.tensor->shape[1]));
+  return for_rows(*entry.tensor, [&](std::span<const float> row) {
+    pack_row(entry.format, row, words);
+    return file.write(std::as_bytes(std::span(words)));
+  });
+}
+
+Status write_halves(const Entry& entry, OutputFile& file) {
+  std::vector<uint16_t> halves(entry.tensor->shape[1]);
+  return for_rows(*entry.tensor, [&](std::span<const float> row) {
+    std::transform(row.begin(), row.end(), halves.begin(),
+                   [&](float v) { return static_cast<uint16_t>(weight_bits(entry.format, v)); });
+    return file.write(std::as_bytes(std::span(halves)));
+  });
+}
+
+Status write_as_stored(const StoredTensor& tensor, OutputFile& file) {
+  if (!tensor.contiguous()) {
+    LAPILLI_TRY(const auto numbers, read_floats(tensor));
+    return file.write(std::as_bytes(std::span(numbers)));
+  }
+  const uint64_t all = tensor.elements() * stored_bytes(tensor.type);
+  for (uint64_t at = 0; at < all; at += kNumbersAtOnce) {
+    LAPILLI_TRY(const auto part, load_bytes(tensor, at, std::min(kNumbersAtOnce, all - at)));
+    LAPILLI_CHECK(file.write(part.bytes));
+  }
+  return {};
+}
+
+Status write_weights(const Entries& entries, const std::string& path) {
+  OutputFile file(path);
+  const std::string header = header_of(entries);
+  const uint64_t size = header.size();
+  LAPILLI_CHECK(file.write(std::as_bytes(std::span(&size, 1))));
+  LAPILLI_CHECK(file.write(std::as_bytes(std::span(header))));
+  for (const auto& [name, entry] : entries)
+    LAPILLI_CHECK(entry.as_words()    ? write_words(entry, file)
+                  : entry.converted() ? write_halves(entry, file)
+                                      : write_as_stored(*entry.tensor, file));
+  return file.close();
+}
+
+// With what says how the weights are packed behind what is there.
+Status write_config(const std::string& directory, const Quantization& quantization, const std::string& path) {
+  LAPILLI_TRY(const auto text, read_text_file(directory + "/config.json"));
+  auto json = nlohmann::ordered_json::parse(text, nullptr, false);  // was read before, with limits
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s/config.json was changed", directory.c_str());
+  json["quantization_config"] = quantization_json(quantization);
+  return write_file(path, json.dump(2) + "\n");
+}
+
+bool holds_weights(const std::string& name) {
+  for (const char* ending : {".safetensors", ".bin", ".index.json", ".h5", ".msgpack", ".ot", ".onnx", ".npz", ".gguf",
+                             ".pt", ".pth", ".ckpt"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
+Status copy_file(const std::string& from, const std::string& to) {
+  constexpr uint64_t kAtOnce = uint64_t{1} << 20;
+  LAPILLI_TRY(const auto source, File::open(from));
+  OutputFile file(to);
+  for (uint64_t at = 0; at < source.size(); at += kAtOnce) {
+    LAPILLI_TRY(const auto part, source.read_some(at, std::min(kAtOnce, source.size() - at)));
+    LAPILLI_CHECK(file.write(part));
+  }
+  return file.close();
+}
+
+// All others of the directory itself: tokenizer, settings, licence.
+Result<std::vector<std::string>> copy_others(const std::string& directory, const std::string& output) {
+  std::vector<FolderEntry> entries;
+  if (!list_folder(directory, entries))
+    return fail(ErrorCode::not_found, "%s cannot be listed: %s", directory.c_str(), std::strerror(errno));
+  std::vector<std::string> copied;
+  for (const auto& [name, kind] : entries) {
+    if (kind != FileKind::regular || name == "config.json" || name.starts_with(".") || holds_weights(name)) continue;
+    LAPILLI_CHECK(copy_file(directory + "/" + name, output + "/" + name));
+    copied.push_back(name);
+  }
+  return copied;
+}
+
+Status make_output(const std::string& output) {
+  if (file_kind(output) != FileKind::none && (!directory_exists(output) || !names_in(output).empty()))
+    return fail(ErrorCode::invalid_argument, "%s is there already; give the name of a new directory", output.c_str());
+  if (make_directories(output)) return {};
+  return fail(ErrorCode::not_found, "%s cannot be made: %s", output.c_str(), std::strerror(errno));
+}
+
+Status check_input(const Published& published, const std::string& directory, WeightFormat format) {
+  if (published.packed)
+    return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
+                directory.c_str(), name(*published.packed));
+  if (format != WeightFormat::fp32) return {};
+  return fail(ErrorCode::invalid_argument, "there is nothing to pack in fp32; give bf16, fp16, int8 or int4");
+}
+
+}  // namespace
+
+Result<PackedModel> pack_model(const std::string& directory, const std::string& output, WeightFormat format) {
+  LAPILLI_TRY(auto published, read_published(directory));
+  LAPILLI_CHECK(check_input(published, directory, format));
+  PackedModel made;
+  LAPILLI_TRY(made.kept, model::set_format(published.network, format));
+  const Entries entries = entries_of(published.network);
+  for (const auto& [name, entry] : entries) {
+    made.bytes_before += entry.tensor->elements() * stored_bytes(entry.tensor->type);
+    made.bytes_after += entry.bytes();
+    made.matrices += entry.converted() ? 1 : 0;
+  }
+  LAPILLI_CHECK(make_output(output));
+  LAPILLI_TRY(made.copied, copy_others(directory, output));
+  // The configuration last: without it nothing loads what is not whole.
+  LAPILLI_CHECK(write_weights(entries, output + "/model.safetensors"));
+  LAPILLI_CHECK(write_config(directory, {name(format), published.network.tied}, output + "/config.json"));
+  return made;
+}
+
+}  // namespace lapilli

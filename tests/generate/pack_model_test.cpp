@@ -1,0 +1,302 @@
+// Directories that "lapilli pack" writes: loaded they are, word by word, what packing while loading gives; damaged ones
+// and those of other tools are refused.
+#include "generate/pack_model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "generate/generate.hpp"
+#include "generate/published.hpp"
+#include "generate/weight_sources.hpp"
+#include "runtime/weights.hpp"
+#include "search/network_on_device.hpp"
+#include "support/fixtures.hpp"
+#include "support/temp_directory.hpp"
+
+namespace lapilli {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr WeightFormat kPacked[] = {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8, WeightFormat::int4};
+
+std::string data_model(const std::string& name) {
+  return std::string(LAPILLI_TEST_DATA) + "/models/" + name + "/model";
+}
+
+// A model's directory, packed.
+class PackedDirectory {
+ public:
+  PackedDirectory(const std::string& model, WeightFormat format) {
+    auto made = pack_model(model, path(), format);
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    if (made) report = std::move(made).value();
+  }
+  [[nodiscard]] std::string path() const { return directory_.path() + "/packed"; }
+  [[nodiscard]] std::string weights() const { return path() + "/model.safetensors"; }
+  [[nodiscard]] std::string config() const { return path() + "/config.json"; }
+  PackedModel report;
+
+ private:
+  TempDirectory directory_;
+};
+
+void write(const std::string& path, const std::string& content) {
+  std::filesystem::remove(path);  // it may be mapped
+  std::ofstream out(path, std::ios::binary);
+  out << content;
+  EXPECT_TRUE(out.good()) << path;
+}
+
+// Everything that is read before a device has it.
+Status read_whole(const std::string& directory) {
+  LAPILLI_TRY(const auto published, read_published(directory));
+  LAPILLI_TRY(const auto sources, weight_sources(published.network));
+  for (const WeightSource& source : sources)
+    for (const WeightPiece& piece : source.pieces) {
+      const uint64_t bytes = piece.rows * piece.k * (piece.format == StoredFormat::f32 ? 4 : 2);
+      LAPILLI_TRY(const auto read, piece.bytes(0, bytes));
+      EXPECT_EQ(read.size(), bytes);
+    }
+  return {};
+}
+
+TEST(PackModel, TakesTheBitsThatItSays) {
+  const PackedDirectory int8(data_model("marian"), WeightFormat::int8), int4(data_model("marian"), WeightFormat::int4);
+  EXPECT_GT(int8.report.matrices, 10u);
+  EXPECT_LT(int8.report.bytes_after * 10, int8.report.bytes_before * 4);
+  EXPECT_LT(int4.report.bytes_after, int8.report.bytes_after);
+  LAPILLI_ASSERT_VALUE(const auto published, read_published(int8.path()));
+  LAPILLI_ASSERT_VALUE(const auto before, read_published(data_model("marian")));
+  EXPECT_EQ(published.packed, WeightFormat::int8);
+  EXPECT_EQ(published.network.parameters, before.network.parameters);
+  for (const auto& spec : published.network.weights)
+    if (spec.kind == model::WeightSpec::Kind::matrix) {
+      EXPECT_EQ(spec.format, WeightFormat::int8) << spec.name;
+    }
+}
+
+TEST(PackModel, CopiesWhatHoldsNoWeights) {
+  TempDirectory from;
+  from.copy_from(data_model("marian"));
+  from.write("LICENSE.txt", "mine");
+  from.write("tf_model.h5", "other weights");
+  from.write(".hidden", "");
+  const PackedDirectory packed(from.path(), WeightFormat::int8);
+  EXPECT_EQ(read_file(packed.path() + "/LICENSE.txt"), "mine");
+  EXPECT_FALSE(std::filesystem::exists(packed.path() + "/tf_model.h5"));
+  EXPECT_FALSE(std::filesystem::exists(packed.path() + "/.hidden"));
+  EXPECT_FALSE(std::filesystem::exists(packed.path() + "/pytorch_model.bin"));
+  const auto config = nlohmann::json::parse(read_file(packed.config()));
+  EXPECT_EQ(config.at("quantization_config").at("quant_method"), "lapilli");
+  EXPECT_EQ(config.at("quantization_config").at("dtype"), "int8");
+  auto others = config;
+  others.erase("quantization_config");
+  EXPECT_EQ(others, nlohmann::json::parse(read_file(from.path() + "/config.json")));
+}
+
+TEST(PackModel, EveryFamily) {
+  for (const auto& entry : std::filesystem::directory_iterator(LAPILLI_TEST_DATA "/models")) {
+    if (!std::filesystem::exists(entry.path() / "model/config.json")) continue;
+    for (const WeightFormat format : {WeightFormat::int8, WeightFormat::fp16}) {
+      const PackedDirectory packed((entry.path() / "model").string(), format);
+      const Status read = read_whole(packed.path());
+      EXPECT_TRUE(read.ok()) << entry.path() << " " << name(format) << ": " << read.error().message;
+    }
+  }
+}
+
+TEST(PackModel, WhatCannotBePacked) {
+  TempDirectory out;
+  const auto error = [&](const std::string& model, const std::string& to, WeightFormat format) {
+    const auto made = pack_model(model, to, format);
+    return made ? std::string() : made.error().message;
+  };
+  EXPECT_THAT(error(data_model("marian"), out.path() + "/x", WeightFormat::fp32), HasSubstr("nothing to pack"));
+  EXPECT_THAT(error(out.path() + "/none", out.path() + "/x", WeightFormat::int8), HasSubstr("not a directory"));
+  out.write("file", "");
+  EXPECT_THAT(error(data_model("marian"), out.path(), WeightFormat::int8), HasSubstr("is there already"));
+  EXPECT_THAT(error(data_model("marian"), out.path() + "/file", WeightFormat::int8), HasSubstr("is there already"));
+  EXPECT_THAT(error(data_model("marian"), out.path() + "/file/x", WeightFormat::int8), HasSubstr("cannot be made"));
+  const PackedDirectory packed(data_model("marian"), WeightFormat::int8);
+  EXPECT_THAT(error(packed.path(), out.path() + "/x", WeightFormat::int4),
+              AllOf(HasSubstr("is packed as int8 already"), HasSubstr("was made from")));
+  EXPECT_FALSE(std::filesystem::exists(out.path() + "/x"));
+}
+
+TEST(PackModel, OthersAreRefusedByName) {
+  TempDirectory model;
+  model.copy_from(data_model("marian"));
+  const auto with = [&](const nlohmann::json& quantization) {
+    auto config = nlohmann::json::parse(read_file(model_directory("marian") + "/model/config.json"));
+    config["quantization_config"] = quantization;
+    model.write("config.json", config.dump());
+    const auto read = read_published(model.path());
+    return read ? std::string() : read.error().message;
+  };
+  for (const char* method : {"bitsandbytes", "gptq", "awq", "fp8", "compressed-tensors", "torchao"})
+    EXPECT_THAT(with({{"quant_method", method}, {"bits", 4}}), AllOf(HasSubstr(method), HasSubstr("lapilli pack")));
+  EXPECT_THAT(with({{"load_in_8bit", true}}), HasSubstr("bitsandbytes"));
+  EXPECT_THAT(with(nlohmann::json::object()), HasSubstr("an unnamed tool"));
+  EXPECT_THAT(with("int8"), HasSubstr("is not an object"));
+  EXPECT_THAT(with({{"quant_method", 3}}), HasSubstr("quant_method"));
+  EXPECT_THAT(with({{"quant_method", "lapilli"}, {"dtype", "int8"}}), HasSubstr("version"));
+  EXPECT_THAT(with({{"quant_method", "lapilli"}, {"version", 2}, {"dtype", "int8"}}), HasSubstr("newer Lapilli"));
+  for (const char* dtype : {"int3", "auto", "fp32"})
+    EXPECT_THAT(with({{"quant_method", "lapilli"}, {"version", 1}, {"dtype", dtype}}),
+                HasSubstr("no format of packed"));
+  EXPECT_THAT(with({{"quant_method", "lapilli"}, {"version", 1}, {"dtype", "int8"}, {"tied", {{"a", "b"}}}}),
+              HasSubstr("cannot be tied"));
+  EXPECT_THAT(with({{"quant_method", "lapilli"}, {"version", 1}, {"dtype", "int8"}, {"tied", {{"a", 1}}}}),
+              HasSubstr("tied"));
+  EXPECT_EQ(with(nullptr), "");
+}
+
+// One tensor of a packed file is changed in its header, whose size stays.
+class DamagedDirectory : public testing::Test {
+ protected:
+  std::string with(const std::string& from, const std::string& to) {
+    std::string bytes = whole_;
+    for (size_t at = bytes.find(from); at != std::string::npos; at = bytes.find(from, at + 1))
+      bytes.replace(at, from.size(), to);
+    EXPECT_NE(bytes, whole_);
+    return error_of(bytes);
+  }
+  std::string error_of(const std::string& bytes) {
+    write(packed_.weights(), bytes);
+    const auto read = read_whole(packed_.path());
+    return read ? std::string() : read.error().message;
+  }
+  PackedDirectory packed_{data_model("marian"), WeightFormat::int8};
+  std::string whole_ = read_file(packed_.weights());
+};
+
+TEST_F(DamagedDirectory, Shapes) {
+  EXPECT_THAT(with("\"U32\"", "\"I32\""), HasSubstr("has shape"));
+  EXPECT_THAT(with("\"U32\"", "\"F32\""), HasSubstr("has shape"));
+  EXPECT_THAT(error_of(whole_.substr(0, whole_.size() - 1)), Not(""));
+  EXPECT_THAT(error_of(whole_.substr(0, whole_.size() / 2)), Not(""));
+  EXPECT_THAT(error_of(""), Not(""));
+  write(packed_.weights(), whole_);
+  auto config = nlohmann::json::parse(read_file(packed_.config()));
+  config["quantization_config"]["dtype"] = "int4";
+  write(packed_.config(), config.dump());
+  EXPECT_THAT(error_of(whole_), HasSubstr("packed as int4"));
+  config.erase("quantization_config");
+  write(packed_.config(), config.dump());
+  EXPECT_THAT(error_of(whole_), AnyOf(HasSubstr("U32"), HasSubstr("has shape")));
+}
+
+// A scale that is infinite, or no number, where the first matrix begins.
+TEST_F(DamagedDirectory, Scales) {
+  uint64_t size = 0;
+  std::memcpy(&size, whole_.data(), 8);
+  const auto header = nlohmann::json::parse(whole_.substr(8, size));
+  for (const auto& [name, tensor] : header.items()) {
+    if (name == "__metadata__" || tensor.at("dtype") != "U32") continue;
+    for (const uint32_t scale : {0x7f800000u, 0x7fc00000u, 0xffffffffu}) {
+      std::string bytes = whole_;
+      std::memcpy(bytes.data() + 8 + size + tensor.at("data_offsets").at(0).get<uint64_t>(), &scale, 4);
+      EXPECT_THAT(error_of(bytes), AllOf(HasSubstr(name), HasSubstr("scales that are no numbers")));
+    }
+  }
+  EXPECT_EQ(error_of(whole_), "");
+}
+
+// Bytes changed at random: refused with words, or read.
+TEST_F(DamagedDirectory, Mutations) {
+  std::mt19937 random(11);
+  const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  uint64_t size = 0;
+  std::memcpy(&size, whole_.data(), 8);
+  const std::string config = read_file(packed_.config());
+  int read = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::string bytes = whole_, text = config;
+    std::string& target = i % 3 == 0 ? text : bytes;
+    // Of the configuration its end, where the quantization stands; of the file its header.
+    const size_t begin = i % 3 == 0 ? config.find("quantization_config") : 0;
+    const size_t end = i % 3 == 0 ? config.size() : 8 + size;
+    for (size_t n = 1 + pick(3); n > 0; --n)
+      target[begin + pick(end - begin)] = "{}[]\":,0123456789.-eE\\\xff"[pick(22)];
+    if (i % 7 == 0) bytes.resize(pick(bytes.size()));
+    write(packed_.config(), text);
+    const std::string error = error_of(bytes);
+    read += error.empty();
+  }
+  EXPECT_LT(read, 1400);
+}
+
+std::vector<std::byte> words_on(const Model& model, uint32_t index) {
+  const BufferRef ref = model.on_device().weights->find(index);
+  std::vector<std::byte> bytes(ref.size);
+  LAPILLI_EXPECT_OK(model.device()->read(*ref.buffer, ref.offset, bytes));
+  return bytes;
+}
+
+Result<std::shared_ptr<Model>> load(const std::shared_ptr<vulkan::Device>& device, const std::string& directory,
+                                    std::optional<WeightFormat> format = WeightFormat::fp32) {
+  LoadOptions options;
+  options.format = format;
+  return Model::load(device, directory, options);
+}
+
+class DevicePackModel : public testing::Test {
+ protected:
+  void SetUp() override { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
+  // All weights on the device, and what a search makes of them.
+  void expect_same(const std::string& directory, WeightFormat format) {
+    const PackedDirectory packed(directory, format);
+    LAPILLI_ASSERT_VALUE(const auto at_load, load(device_, directory, format));
+    LAPILLI_ASSERT_VALUE(const auto before, load(device_, packed.path()));
+    EXPECT_EQ(before->info().format, format);
+    EXPECT_EQ(before->info().weight_bytes, at_load->info().weight_bytes);
+    EXPECT_EQ(before->info().fp32_matrices, at_load->info().fp32_matrices);
+    EXPECT_EQ(before->info().parameters, at_load->info().parameters);
+    const auto count = static_cast<uint32_t>(at_load->on_device().network.weights.size());
+    ASSERT_EQ(before->on_device().network.weights.size(), count);
+    for (uint32_t i = 0; i < count; ++i)
+      ASSERT_EQ(words_on(*at_load, i), words_on(*before, i))
+          << at_load->on_device().network.weights[i].name << " " << name(format);
+    GenerateRequest request;
+    request.sources = {{5, 6, 7, 8, 1}, {9, 3, 1}};
+    request.options.max_new_tokens = 12;
+    LAPILLI_ASSERT_VALUE(const auto a, generate(at_load, request));
+    LAPILLI_ASSERT_VALUE(const auto b, generate(before, request));
+    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(a.hypotheses[i].front().ids, b.hypotheses[i].front().ids);
+  }
+  std::shared_ptr<vulkan::Device> device_;
+};
+
+TEST_F(DevicePackModel, LoadsTheVeryWords) {
+  for (const WeightFormat format : kPacked)
+    for (const char* model : {"marian", "marian-separate-vocab", "t5-v1_1", "prophetnet"})
+      expect_same(data_model(model), format);
+}
+
+TEST_F(DevicePackModel, TheDirectorySaysTheDtype) {
+  const PackedDirectory packed(data_model("marian"), WeightFormat::int8);
+  for (const auto format :
+       {std::optional<WeightFormat>(), std::optional(WeightFormat::fp32), std::optional(WeightFormat::int8)}) {
+    LAPILLI_ASSERT_VALUE(const auto model, load(device_, packed.path(), format));
+    EXPECT_EQ(model->info().format, WeightFormat::int8);
+    EXPECT_EQ(model->info().stored_dtype, "int8");
+  }
+  const auto other = load(device_, packed.path(), WeightFormat::bf16);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code, ErrorCode::invalid_argument);
+  EXPECT_THAT(other.error().message,
+              AllOf(HasSubstr("packed as int8"), HasSubstr("bf16"), HasSubstr("leave the dtype")));
+}
+
+}  // namespace
+}  // namespace lapilli
