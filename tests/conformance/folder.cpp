@@ -54,6 +54,10 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
   return rows;
 }
 
+Outcome from_error(const Error& e) {
+  return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
+}
+
 Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options) {
   if (!options.made) {
     LAPILLI_TRY(options.made, vulkan::Device::create(options.device));
@@ -72,6 +76,7 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
     return run_tokenizer_folder(directory, options, report);
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
+  if (task == "image-features") return run_image_folder(directory, options, report);
   // Features: every case by name.
   if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
   for (const auto& c : (*record)["cases"])

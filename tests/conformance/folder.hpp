@@ -46,10 +46,14 @@ Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& rec
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const nlohmann::json& c);
 
+// What is not supported is unsupported, all else has failed.
+Outcome from_error(const Error& e);
+
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_image_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

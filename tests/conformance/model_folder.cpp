@@ -14,10 +14,6 @@ namespace {
 using Json = nlohmann::json;
 using Ids = std::vector<std::vector<int32_t>>;
 
-Outcome from_error(const Error& e) {
-  return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
-}
-
 // -infinity must meet -infinity.
 double difference(double ours, double expected) {
   if (std::isinf(expected) && expected < 0) return ours <= -1e29 ? 0 : std::numeric_limits<double>::infinity();
