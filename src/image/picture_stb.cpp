@@ -70,6 +70,42 @@ namespace lapilli::image {
 
 namespace {
 
+// Tables of codes: of each length 1 to 16 how many, then as many bytes. stb's have room for 256 codes and older
+// versions of it (before 2.28) do not look.
+bool tables_fit(std::span<const stbi_uc> segment) {
+  constexpr size_t kFront = 17, kMostCodes = 256;
+  while (segment.size() >= kFront) {
+    size_t codes = 0;
+    for (const stbi_uc n : segment.subspan(1, 16)) codes += n;
+    if (codes > kMostCodes || segment.size() < kFront + codes) return false;
+    segment = segment.subspan(kFront + codes);
+  }
+  return segment.empty();
+}
+
+// Looks at the tables of a JPEG file as stb comes by them: segments follow each other by their lengths, with anything
+// between them; behind a scan's header the next marker is looked for in the scan's data.
+bool jpeg_tables_fit(std::span<const stbi_uc> file) {
+  constexpr stbi_uc kMark = 0xFF, kTables = 0xC4, kBegin = 0xD8, kEnd = 0xD9, kFirstRestart = 0xD0;
+  if (file.size() < 2 || file[0] != kMark || file[1] != kBegin) return true;
+  for (size_t at = 2; at + 3 < file.size();) {
+    const stbi_uc marker = file[at + 1];
+    const bool alone =
+        file[at] != kMark || marker == 0 || marker == kMark || (marker >= kFirstRestart && marker < kBegin);
+    if (alone) {
+      ++at;
+      continue;
+    }
+    if (marker == kEnd) return true;
+    const size_t length = size_t{file[at + 2]} << 8 | file[at + 3], begin = at + 4;
+    if (length < 2) return true;  // refused by stb
+    const size_t size = std::min(length - 2, file.size() - begin);
+    if (marker == kTables && !tables_fit(file.subspan(begin, size))) return false;
+    at = begin + size;
+  }
+  return true;
+}
+
 struct Header {
   int width = 0, height = 0, channels = 0;
 };
@@ -100,6 +136,8 @@ Result<Picture> decode_picture(std::span<const std::byte> file, const std::strin
   constexpr uint64_t kBesides = uint64_t{4} << 20;
   const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
   const int size = static_cast<int>(file.size());
+  if (!jpeg_tables_fit({data, file.size()}))
+    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
   budget = kBesides;
   LAPILLI_TRY(Header h, read_header(data, size, name));
   const uint64_t pixels = uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height);

@@ -123,6 +123,17 @@ TEST(PictureMutation, Jpeg) {
   }
 }
 
+// 16 lengths of 255 codes each: four thousand where 256 have room.
+TEST(PictureFile, RefusesTablesThatAreTooLong) {
+  auto file = *read_text_file(std::string(LAPILLI_TEST_DATA "/pictures/plain.jpg"));
+  const size_t at = file.find("\xff\xc4");
+  ASSERT_NE(at, std::string::npos);
+  for (size_t i = 0; i < 16; ++i) file[at + 5 + i] = '\xff';
+  const auto picture = decode(file);
+  ASSERT_FALSE(picture.ok());
+  EXPECT_NE(picture.error().message.find("tables of codes"), std::string::npos) << picture.error().message;
+}
+
 // Against what the reference's decoder says, which rounds elsewhere.
 TEST(PictureFile, ReadsJpegWithinFewLevels) {
   for (const char* name : {"plain", "passes", "cmyk", "grey"}) {
