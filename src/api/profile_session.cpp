@@ -49,6 +49,9 @@ class ProfileSession {
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
                   beams_, kMaxRows, kMaxBeams);
+    if (c.features.width != 0)
+      return fail(ErrorCode::unsupported, "%s models take features, not ids: they are not measured yet",
+                  c.family.c_str());
     if (c.encoder.max_positions && r_.source > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
                   c.encoder.max_positions);
@@ -113,7 +116,7 @@ class ProfileSession {
   void put_sources(UploadArea& area) const {
     std::vector<PassSource> sources;
     for (uint32_t i = 0; i < batch_; ++i) sources.push_back({sentences_[i].source, i});
-    put_pass(area, *w_->plans.encode.front(), sources, w_->key.shape.source_positions);
+    put_pass(area, *w_->plans.encode.front(), sources, network_.config(), w_->key.shape.source_positions);
   }
 
   Result<ProfiledPlan> profiled(const std::shared_ptr<const Plan>& plan, ArenaOf arena) const {

@@ -60,32 +60,15 @@ void for_each_field(F f) {
 }
 
 // What a search does not depend on.
-constexpr std::string_view without_effect[] = {"transformers_version",
-                                               "_from_model_config",
-                                               "_commit_hash",
-                                               "use_cache",
-                                               "output_attentions",
-                                               "output_hidden_states",
-                                               "output_scores",
-                                               "output_logits",
-                                               "return_dict_in_generate",
-                                               "use_model_defaults",
-                                               "cache_implementation",
-                                               "disable_compile",
-                                               "return_legacy_cache",
-                                               "generation_kwargs",
-                                               "cache_config",
-                                               "low_memory",
-                                               "compile_config",
-                                               "prefill_chunk_size",
-                                               "is_assistant",
-                                               "num_assistant_tokens",
-                                               "num_assistant_tokens_schedule",
-                                               "assistant_confidence_threshold",
-                                               "assistant_lookbehind",
-                                               "target_lookbehind",
-                                               "max_matching_ngram_size",
-                                               "_name_or_path"};
+constexpr std::string_view without_effect[] = {
+    "transformers_version", "_from_model_config", "_commit_hash", "use_cache", "output_attentions",
+    "output_hidden_states", "output_scores", "output_logits", "return_dict_in_generate", "use_model_defaults",
+    "cache_implementation", "disable_compile", "return_legacy_cache", "generation_kwargs", "cache_config", "low_memory",
+    "compile_config", "prefill_chunk_size", "is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule",
+    "assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind", "max_matching_ngram_size",
+    "_name_or_path",
+    // Of transcribing, which reads them itself (speech_settings.hpp).
+    "alignment_heads", "is_multilingual", "lang_to_id", "language", "prev_sot_token_id", "task", "task_to_id"};
 
 // Settings of transformers that are none of GenerationConfig's, with the value at which they change nothing (null:
 // always null then). In config.json, where architecture and search mix, only these are looked for.

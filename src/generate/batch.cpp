@@ -184,7 +184,7 @@ void BatchJob::collect(GenerateOutput&& part) {
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out) {
   out = {};
-  if (request.sources.empty() && request.encoded.empty()) return {};
+  if (request.sources.empty() && request.features.empty() && request.encoded.empty()) return {};
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model, request));
   BatchJob job(model, std::move(checked));
   const auto ask = [&] {

@@ -39,7 +39,7 @@ class BatchJob {
   Status step(double budget_us);
   Status begin_part();
   Status end_part(Status status);
-  [[nodiscard]] size_t length(size_t source) const { return request().sources[source].size(); }
+  [[nodiscard]] size_t length(size_t source) const { return checked_.source_positions(source); }
   [[nodiscard]] size_t end_of(size_t begin) const;
   bool find_part();
   bool fewer_at_a_time(size_t sources);

@@ -1,5 +1,7 @@
 #include "generate/checked_request.hpp"
 
+#include <algorithm>
+
 #include "ops/state.hpp"
 #include "search/globals.hpp"
 #include "search/network_on_device.hpp"
@@ -14,7 +16,6 @@ constexpr uint32_t kMaxStepsInFlight = 64;
 // Sources that are encoded already are the request's, where it left them empty.
 Status take_encoded(const Model& model, GenerateRequest& request) {
   if (request.encoded.empty()) return {};
-  if (request.sources.empty()) request.sources.resize(request.encoded.size());
   if (request.encoded.size() != request.sources.size())
     return fail(ErrorCode::invalid_argument, "%zu encoded sources for %zu sources", request.encoded.size(),
                 request.sources.size());
@@ -42,7 +43,7 @@ Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& 
     if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu: its decoder ids are empty", i);
     none_starts = none_starts && given[i].front() != start;
   }
-  if (none_starts)
+  if (none_starts && !request.exact_decoder_ids)
     for (auto& row : given) row.insert(row.begin(), start);
   return given;
 }
@@ -79,11 +80,38 @@ Status check_logits(const GenerateRequest& request) {
   return {};
 }
 
-Status check_sources(const model::Config& c, const GenerateRequest& request) {
-  if (request.sources.empty()) return fail(ErrorCode::invalid_argument, "no sources");
-  for (size_t i = 0; i < request.sources.size(); ++i)
-    if (request.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
-  return check_rows(request.sources, c.source_vocabulary, c.encoder.max_positions, "source");
+// As many entries in each list that says something of the sources.
+Status complete_lists(GenerateRequest& r) {
+  const size_t n = std::max({r.sources.size(), r.features.size(), r.encoded.size()});
+  if (n == 0) return fail(ErrorCode::invalid_argument, "no sources");
+  if (r.sources.empty()) r.sources.resize(n);
+  if (!r.features.empty() && r.features.size() != r.sources.size())
+    return fail(ErrorCode::invalid_argument, "features for %zu of %zu sources", r.features.size(), r.sources.size());
+  return {};
+}
+
+// Features where the model takes features, ids where it takes ids. Gives the positions of the source in the encoder.
+Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, size_t i) {
+  const auto* features = r.features.empty() ? nullptr : r.features[i].get();
+  if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
+  if (c.features.width == 0) {
+    if (features)
+      return fail(ErrorCode::invalid_argument, "source %zu has features; %s models read ids", i, c.family.c_str());
+    if (r.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
+    return static_cast<uint32_t>(r.sources[i].size());
+  }
+  if (!features || !r.sources[i].empty())
+    return fail(ErrorCode::invalid_argument, "source %zu: %s models take features of sound or pictures, not ids", i,
+                c.family.c_str());
+  return model::check_features(c, *features, format("source %zu", i).c_str());
+}
+
+// There are no source ids that these could go by.
+Status check_options(const model::Config& c, const SearchOptions& options) {
+  if (c.features.width == 0 || !options.needs_source_ids()) return {};
+  return fail(ErrorCode::unsupported,
+              "encoder_no_repeat_ngram_size, encoder_repetition_penalty: sources of %s models are no ids",
+              c.family.c_str());
 }
 
 template <class T>
@@ -111,12 +139,22 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
   return {};
 }
 
+Status CheckedRequest::check_sources(const Model& model) {
+  const model::Config& c = model.on_device().config();
+  LAPILLI_CHECK(complete_lists(request_));
+  LAPILLI_CHECK(take_encoded(model, request_));
+  for (size_t i = 0; i < request_.sources.size(); ++i) {
+    LAPILLI_TRY(const auto positions, check_source(c, request_, i));
+    positions_.push_back(positions);
+  }
+  return check_rows(request_.sources, c.source_vocabulary, c.encoder.max_positions, "source");
+}
+
 Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest request) {
   const model::Config& c = model.on_device().config();
   CheckedRequest checked(std::move(request));
   GenerateRequest& r = checked.request_;
-  LAPILLI_CHECK(take_encoded(model, r));
-  LAPILLI_CHECK(check_sources(c, r));
+  LAPILLI_CHECK(checked.check_sources(model));
   if (!r.sequences.empty() && r.sequences.size() != r.sources.size())
     return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", r.sequences.size(),
                 r.sources.size());
@@ -128,6 +166,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
     LAPILLI_TRY(auto resolved, resolve_options(model.generation_config(), r.options, c));
     r.resolved = std::make_shared<ResolvedOptions>(std::move(resolved));
   }
+  LAPILLI_CHECK(check_options(c, r.resolved->common()));
   LAPILLI_TRY(r.decoder_ids, complete_given(r, r.resolved->common().decoder_start));
   LAPILLI_CHECK(check_rows(r.decoder_ids, c.target_vocabulary, 0, "decoder ids of source"));
   LAPILLI_CHECK(check_written(r));
@@ -145,7 +184,9 @@ CheckedRequest CheckedRequest::part(std::span<const size_t> sources) const {
   r.deterministic = request_.deterministic;
   r.keep_encoded = request_.keep_encoded;
   r.sources = chosen(request_.sources, sources);
+  r.features = chosen(request_.features, sources);
   r.encoded = chosen(request_.encoded, sources);
+  part.positions_ = chosen(positions_, sources);
   r.logits_at = chosen(request_.logits_at, sources);
   r.decoder_ids = chosen(request_.decoder_ids, sources);
   r.written = chosen(request_.written, sources);

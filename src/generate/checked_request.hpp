@@ -27,13 +27,18 @@ class CheckedRequest {
   // Only what has no part in the checks: how many at a time, who is told.
   [[nodiscard]] GenerateRequest& settings() { return request_; }
   [[nodiscard]] const ResolvedOptions& options() const { return *request_.resolved; }
+  // Of a source, in the encoder.
+  [[nodiscard]] uint32_t source_positions(size_t source) const { return positions_[source]; }
   // These sources of it, with the numbers that they have here.
   [[nodiscard]] CheckedRequest part(std::span<const size_t> sources) const;
 
  private:
   explicit CheckedRequest(GenerateRequest request) : request_(std::move(request)) {}
 
+  Status check_sources(const Model& model);
+
   GenerateRequest request_;
+  std::vector<uint32_t> positions_;
 };
 
 // Rows of ids within a vocabulary and a number of positions (0: any); the error says which row of `what` is not.

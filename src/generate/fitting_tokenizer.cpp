@@ -39,9 +39,11 @@ Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t ro
 
 Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const Files& files, const model::Config& config) {
   LAPILLI_TRY(auto tokenizer, load_tokenizer(files, config.tokenizer));
-  LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));
+  if (config.features.width == 0)
+    LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));
   LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::target, "target", config.target_vocabulary}));
-  LAPILLI_CHECK(check_special(*tokenizer, files, config.source_vocabulary));
+  LAPILLI_CHECK(
+      check_special(*tokenizer, files, config.source_vocabulary ? config.source_vocabulary : config.target_vocabulary));
   return tokenizer;
 }
 

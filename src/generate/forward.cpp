@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "generate/checked_request.hpp"
@@ -16,16 +17,40 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
   return static_cast<uint32_t>(n);
 }
 
+Status write_lengths(const Session& s, StateKind kind, std::span<const uint32_t> lengths) {
+  std::vector<uint32_t> words(2 * uint64_t{kMaxRows}, 0);
+  for (size_t i = 0; i < lengths.size(); ++i) words[2 * i + 1] = lengths[i];
+  return s.write(kind, words);
+}
+
 Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind,
                   const std::vector<std::vector<int32_t>>& rows, uint32_t stride) {
-  std::vector<uint32_t> ids(rows.size() * stride, 0), lengths(2 * uint64_t{kMaxRows}, 0);
+  std::vector<uint32_t> ids(rows.size() * stride, 0), lengths;
   for (size_t i = 0; i < rows.size(); ++i) {
     std::transform(rows[i].begin(), rows[i].end(), ids.begin() + static_cast<ptrdiff_t>(i * stride),
                    [](int32_t id) { return static_cast<uint32_t>(id); });
-    lengths[2 * i + 1] = static_cast<uint32_t>(rows[i].size());
+    lengths.push_back(static_cast<uint32_t>(rows[i].size()));
   }
   LAPILLI_CHECK(s.write(ids_kind, ids));
-  return s.write(lengths_kind, lengths);
+  return write_lengths(s, lengths_kind, lengths);
+}
+
+// The rows of each source begin where those of the longest one would.
+Status write_features(const Session& s, const model::FeatureInput& input, const ForwardRequest& request,
+                      uint32_t longest) {
+  const uint64_t stride = model::feature_stride(input);
+  std::vector<uint32_t> values(request.features.size() * longest * stride, 0), rows, lengths;
+  for (size_t i = 0; i < request.features.size(); ++i) {
+    const model::Features& f = *request.features[i];
+    rows.push_back(f.rows);
+    lengths.push_back(model::level_rows(input, f.rows).back());
+    for (uint64_t r = 0; r < f.rows; ++r)
+      std::memcpy(&values[(i * longest + r) * stride], &f.values[r * f.width], uint64_t{f.width} * sizeof(float));
+  }
+  LAPILLI_CHECK(s.write(StateKind::features, values));
+  LAPILLI_CHECK(
+      s.write(StateKind::feature_spans, model::feature_span_words(input, rows, model::level_rows(input, longest))));
+  return write_lengths(s, StateKind::lengths, lengths);
 }
 
 // The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
@@ -91,29 +116,50 @@ Result<Room> find_room(const Model& model, const Plan& plan) {
 
 }  // namespace
 
+namespace {
+
+// What a source is made of, and how long the longest one is.
+Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
+  const bool ids = c.features.width == 0;
+  const size_t sources = ids ? r.sources.size() : r.features.size();
+  if (sources == 0 || sources != r.targets.size() || sources > kMaxRows)
+    return fail(ErrorCode::invalid_argument, "%zu sources of %s and %zu targets; 1 to %u of each are needed", sources,
+                ids ? "ids" : "features", r.targets.size(), kMaxRows);
+  LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
+  shape.batch = static_cast<uint32_t>(sources);
+  shape.target_length = longest(r.targets);
+  shape.source_length = longest(r.sources);
+  if (ids) return check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source");
+  for (size_t i = 0; i < sources; ++i) {
+    if (!r.features[i]) return fail(ErrorCode::invalid_argument, "source %zu has no features", i);
+    LAPILLI_TRY(const auto rows, model::check_features(c, *r.features[i], format("source %zu", i).c_str()));
+    shape.source_length = std::max(shape.source_length, rows);
+    shape.features = std::max(shape.features, r.features[i]->rows);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
   const NetworkOnDevice& on_device = model->on_device();
   const model::Config& c = on_device.config();
-  if (request.sources.empty() || request.sources.size() != request.targets.size() || request.sources.size() > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources and %zu targets; 1 to %u of each are needed",
-                request.sources.size(), request.targets.size(), kMaxRows);
-  LAPILLI_CHECK(check_rows(request.sources, c.source_vocabulary, c.encoder.max_positions, "source"));
-  LAPILLI_CHECK(check_rows(request.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
-  LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
   model::ForwardShape shape;
-  shape.batch = static_cast<uint32_t>(request.sources.size());
-  shape.source_length = longest(request.sources);
-  shape.target_length = longest(request.targets);
+  LAPILLI_CHECK(check_forward(c, request, shape));
+  LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
   shape.hidden_states = request.want_hidden_states;
   shape.attentions = request.want_attentions;
   shape.logits = request.want_logits;
+  shape.cross_layers = request.cross_layers;
   graph::Graph g;
   model::Builder b(on_device.network, g);
   model::build_forward(b, shape);
   LAPILLI_TRY(const auto plan, compile_tested(on_device.device, g));
   LAPILLI_TRY(const auto room, find_room(*model, *plan));
   const auto& session = room.session;
-  LAPILLI_CHECK(write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
+  LAPILLI_CHECK(c.features.width != 0 ? write_features(*session, c.features, request, shape.features)
+                                      : write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources,
+                                                   shape.source_length));
   LAPILLI_CHECK(
       write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
   LAPILLI_CHECK(write_globals(*session, c, request.global_positions, shape.batch, shape.source_length));

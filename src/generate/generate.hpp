@@ -19,7 +19,9 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
+#include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
+#include "model/features.hpp"
 #include "ops/weight_layout.hpp"
 #include "search/hypothesis.hpp"
 #include "text/tokenizer.hpp"
@@ -51,6 +53,8 @@ struct ModelInfo {
   uint32_t d_model = 0, encoder_layers = 0, decoder_layers = 0, encoder_heads = 0, decoder_heads = 0;
   uint32_t encoder_ffn = 0, decoder_ffn = 0, source_vocabulary = 0, target_vocabulary = 0;
   uint32_t max_source_positions = 0, max_target_positions = 0;  // 0: unbounded
+  // Of models whose sources are features: numbers to a row, and how many rows a source has (0: any number).
+  uint32_t feature_width = 0, feature_rows = 0;
   std::string activation;
 };
 
@@ -80,6 +84,8 @@ class Model : public vulkan::MemoryKeeper {
   void give_back() override;  // the sessions that nobody uses
   // Settings by task, of config.json.
   [[nodiscard]] const std::vector<TaskParams>& tasks() const;
+  // Of models that hear.
+  [[nodiscard]] const SpeechSettings& speech() const;
 
  private:
   friend class ModelLoading;
@@ -94,6 +100,8 @@ class EncodedSource;
 struct GenerateRequest {
   // Token ids per source, end token included, without padding. Ragged.
   std::vector<std::vector<int32_t>> sources;
+  // Instead of ids, for models whose sources are features (ModelInfo::feature_width); null where `encoded` has one.
+  std::vector<std::shared_ptr<const model::Features>> features;
   // Sources that this model has encoded already (GenerateOutput::encoded), by number; empty, or null for one: encoded
   // anew. `sources` may leave them empty.
   std::vector<std::shared_ptr<const EncodedSource>> encoded;
@@ -101,6 +109,8 @@ struct GenerateRequest {
   // Given decoder ids per source, of any lengths; empty: the model's decoder start. The decoder start is put in front
   // if every row starts with something else. They run in one pass over their positions.
   std::vector<std::vector<int32_t>> decoder_ids;
+  // They are taken as they are: no start is put in front of rows that begin with something else.
+  bool exact_decoder_ids = false;
   // Per source, how many of these at the end were written by an earlier search: lengths and what goes by the first new
   // ids count from the ids before. Empty: none. At least one given id stands before them.
   std::vector<uint32_t> written;
@@ -213,10 +223,12 @@ Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest&
 
 // One pass of the network without a search: teacher forcing.
 struct ForwardRequest {
-  std::vector<std::vector<int32_t>> sources;            // as above
+  std::vector<std::vector<int32_t>> sources;  // as above
+  std::vector<std::shared_ptr<const model::Features>> features;
   std::vector<std::vector<int32_t>> targets;            // decoder ids per source, ragged
   std::vector<std::vector<uint32_t>> global_positions;  // as above
   bool want_hidden_states = false, want_attentions = false, want_logits = true;
+  std::vector<uint32_t> cross_layers;  // the cross attention of these layers, without want_attentions
 };
 struct ForwardTensor {
   std::string name;  // as the reference names outputs: encoder_hidden_states.0, cross_attentions.1, logits...

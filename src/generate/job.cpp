@@ -106,13 +106,15 @@ Status Job::Impl::make_sentences() {
 // What a source brings, and what is wanted of it once.
 Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   s.source = request().sources[number];
+  if (!request().features.empty()) s.features = request().features[number];
+  s.feature_positions = checked.source_positions(number);
   if (!request().global_positions.empty()) s.global_positions = request().global_positions[number];
   if (!request().encoded.empty()) s.encoded = request().encoded[number];
   if (!first_copy) return {};
   if (!request().logits_at.empty()) s.logits_at = request().logits_at[number];
   s.keep = s.encoded;
   if (!request().keep_encoded || s.encoded) return {};
-  LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source));
+  LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source, s.source_positions()));
   return {};
 }
 
@@ -128,7 +130,7 @@ WorkspaceKey Job::Impl::key() const {
   uint64_t source = 0, given = 0, all_given = 0, lists = 0, own_lists = 0, all_logits = 0;
   uint32_t longest = 0;
   for (const auto& s : sentences) {
-    source = std::max<uint64_t>(source, s->source.size());
+    source = std::max<uint64_t>(source, s->source_positions());
     given = std::max<uint64_t>(given, s->given.size());
     all_given += s->given.size() - 1;
     all_logits += s->logits_at.size();
@@ -160,7 +162,7 @@ WorkspaceKey Job::Impl::key() const {
   }
   if (all_logits > 0) key.logits_rows = std::min(sentence_bucket(all_logits), kMostGivenRows);
   uint64_t all_source = 0;
-  for (const auto& one : sentences) all_source += one->source.size();
+  for (const auto& one : sentences) all_source += one->source_positions();
   key.encode_rows = engines.encode_room(s.running, s.source_positions, all_source);
   // Options are the same for all, but for the source's ids.
   if (options.needs_source_ids()) own_lists = lists * 2 * s.running;  // as many wait as run

@@ -26,6 +26,8 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
   info.source_vocabulary = c.source_vocabulary;
   info.target_vocabulary = c.target_vocabulary;
   info.max_source_positions = c.encoder.max_positions;
+  info.feature_width = c.features.width;
+  info.feature_rows = c.features.rows;
   info.max_target_positions = c.decoder.max_positions;
   info.activation = c.decoder.activation_name;
   return info;
@@ -77,5 +79,6 @@ void Model::give_back() {
   engines().drop_free();
 }
 const std::vector<TaskParams>& Model::tasks() const { return impl_->tasks; }
+const SpeechSettings& Model::speech() const { return impl_->speech; }
 
 }  // namespace lapilli

@@ -23,6 +23,7 @@ struct Model::Impl {
   Error tokenizer_error;
   GenerationConfig generation;
   std::vector<TaskParams> tasks;
+  SpeechSettings speech;
 
   // Made once the weights are there.
   struct Searches {

@@ -91,6 +91,9 @@ Status ModelLoading::read() {
   m.info.fp32_matrices = static_cast<uint32_t>(kept.size());
   m.generation = std::move(generation);
   m.tasks = read_tasks(files_);
+  if (m.info.feature_width != 0) {
+    LAPILLI_TRY(m.speech, read_speech_settings(files_));
+  }
   auto weights = WeightsLoading::start(m.network.device, sources_, options_.memory_limit);
   if (!weights) return std::move(weights).error().in(std::string("loading ") + files_.c_str());
   weights_ = std::move(weights).value();

@@ -86,7 +86,7 @@ WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
   if (spec.kind == model::WeightSpec::Kind::matrix && !part.bias) {
     p.kind = WeightPiece::Kind::matrix;
     p.rows = part.tensor->shape[0];
-    p.k = part.tensor->shape[1];
+    p.k = part.tensor->elements() / std::max<uint64_t>(p.rows, 1);  // convolutions have more dimensions
   } else {
     p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPiece::Kind::bias : WeightPiece::Kind::plain;
     p.rows = part.tensor->elements();

@@ -35,6 +35,7 @@ struct StackConfig {
   std::string activation_name;
   bool gated = false;              // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
   bool linear_bias = true;         // every linear layer has a stored bias; otherwise none has
+  bool key_bias = true;            // with linear_bias: keys have one as well
   bool qkv_bias = true;            // so have queries, keys and values, if others have
   bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
   bool pre_norm = false;           // normalization before each sublayer, not after it
@@ -69,6 +70,26 @@ struct StackConfig {
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
 };
 
+// A layer of an encoder's input: a 1-D convolution over the rows of a source (with a kernel of 1 a linear layer), then
+// an activation.
+struct InputLayer {
+  uint32_t kernel = 1, stride = 1;
+  uint32_t before = 0, after = 0;  // rows of zeros on either side of a source (padding)
+  uint32_t columns = 0;            // of the result
+  Activation activation = Activation::none;
+  bool bias = true;
+};
+
+// Sources that are matrices of numbers, not ids: frames of filter banks, samples, patches. Their rows go through the
+// layers; what comes out, with positions (StackConfig), enters the encoder. See model/features.hpp for the numbers of
+// rows.
+struct FeatureInput {
+  uint32_t width = 0;  // columns of a source; 0: sources are ids
+  uint32_t rows = 0;   // that every source has; 0: any number
+  std::vector<InputLayer> layers;
+  uint32_t front = 0;  // rows that come before the source's own (class tokens); their values stand in the positions
+};
+
 // Sources that are pictures: `channels` planes of height * width numbers, cut into patches, row by row. A patch is a
 // row of FeatureInput: its numbers channel by channel, row by row.
 struct PatchInput {
@@ -90,9 +111,10 @@ struct Config {
   std::string family;            // config.json's model_type
   std::string tokenizer;         // kind, for load_tokenizer
   StackConfig encoder, decoder;  // a decoder of no layers: there is none
+  FeatureInput features;
   PatchInput patches;
   HeadConfig head;
-  uint32_t source_vocabulary = 0, target_vocabulary = 0;
+  uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 where sources are features
   bool tied_output = true;         // the output projection is the target embedding unless the file has its own
   bool shared_embeddings = true;   // source and target embedding are one unless the file has two
   bool logits_bias = false;        // a bias on the logits may be stored
@@ -119,6 +141,7 @@ struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
   std::vector<std::string> embedding, positions, token_types, streams;
   std::string embedding_norm, final_norm;
+  std::vector<std::string> input;  // FeatureInput::layers
   std::vector<std::string> front;  // full names, of FeatureInput::front rows
   LayerNames layer;
 };

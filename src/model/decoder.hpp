@@ -1,6 +1,7 @@
 // The decoder's layers, for one step and for whole sequences.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "model/blocks/attention_block.hpp"
@@ -14,6 +15,10 @@ struct DecoderRun {
   StepAttention in_step;
   std::vector<graph::TensorId> cross_kv, self_kv;  // per layer; self_kv for steps
   bool keep_hidden_states = false, keep_attentions = false;
+  std::vector<uint32_t> cross_layers;  // whose cross attention is kept, whatever keep_attentions says
+  [[nodiscard]] bool keeps_cross(uint32_t layer) const {
+    return keep_attentions || std::find(cross_layers.begin(), cross_layers.end(), layer) != cross_layers.end();
+  }
 };
 
 // From what enters the first layer to what leaves the last one.

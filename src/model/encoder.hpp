@@ -10,6 +10,7 @@ struct EncoderRun {
   // Not 0: an encode pass, whose sentences follow one another in so many rows at most (StateKind::spans says where).
   // Otherwise sentence b has the rows from b * length on.
   uint32_t rows = 0;
+  uint32_t features = 0;  // not a pass: the most rows of features of one source, where sources are features
   bool keep_hidden_states = false, keep_attentions = false;  // of attentions with a window none are kept
 };
 // Returns the memory [rows, or batch * length; encoder.d_model].

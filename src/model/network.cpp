@@ -48,6 +48,7 @@ class WeightBinder {
   Status run() {
     if (c_.decoder.layers == 0) return encoder_alone();
     LAPILLI_CHECK(embeddings());
+    LAPILLI_CHECK(input_layers());
     LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
     LAPILLI_CHECK(stack(c_.decoder, names_.decoder, true, net_.decoder));
     const uint32_t d = c_.decoder.d_model;
@@ -120,7 +121,10 @@ class WeightBinder {
 
   Status embeddings() {
     const uint32_t d = c_.decoder.d_model;
-    LAPILLI_TRY(const auto* source, find(names_.encoder.embedding, {c_.source_vocabulary, c_.encoder.d_model}));
+    const StoredTensor* source = nullptr;
+    if (c_.features.width == 0) {
+      LAPILLI_TRY(source, find(names_.encoder.embedding, {c_.source_vocabulary, c_.encoder.d_model}));
+    }
     LAPILLI_TRY(const auto* target, find(names_.decoder.embedding, {c_.target_vocabulary, d}));
     LAPILLI_TRY(const auto* output, find(names_.output, {c_.target_vocabulary, d}));
     const StoredTensor* bias = nullptr;
@@ -136,6 +140,7 @@ class WeightBinder {
     }
     net_.output = table("output", output, bias);
     net_.decoder.embedding = same_values(*target, *output) ? net_.output : table("target_embedding", target, nullptr);
+    if (!source) return {};
     if (same_values(*source, *output))
       net_.encoder.embedding = net_.output;
     else if (same_values(*source, *target))
@@ -315,6 +320,41 @@ class WeightBinder {
     return {};
   }
 
+  // A convolution's weight is stored [columns, width, kernel], a linear layer's without the last of these, that of
+  // patches with three dimensions for the width: a matrix all the same.
+  Status input_layer(const std::string& name, const InputLayer& layer, uint32_t width, WeightIndex& index) {
+    const StoredTensor* t = stored(name + ".weight");
+    if (!t) return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s.weight", name.c_str());
+    const uint64_t depth = uint64_t{width} * layer.kernel;
+    uint64_t elements = 1;
+    for (const uint64_t n : t->shape) elements *= n;
+    if (t->shape.size() < 2 || t->shape[0] != layer.columns || elements != layer.columns * depth ||
+        (layer.kernel > 1 && t->shape.back() != layer.kernel))
+      return fail(ErrorCode::invalid_data, "tensor %s.weight has shape %s, config.json asks for [%u, %u, %u]",
+                  name.c_str(), shape_text(t->shape).c_str(), layer.columns, width, layer.kernel);
+    WeightSpec spec = matrix(name, layer.columns, static_cast<uint32_t>(depth));
+    LAPILLI_TRY(const auto* weight, find({name + ".weight"}, t->shape));
+    spec.parts.push_back(whole(weight));
+    count(weight);
+    if (layer.bias) {
+      LAPILLI_TRY(const auto* bias, find({name + ".bias"}, {layer.columns}));
+      spec.parts.push_back(whole(bias, true));
+      count(bias);
+    }
+    index = add(std::move(spec));
+    return {};
+  }
+
+  Status input_layers() {
+    uint32_t width = c_.features.width;
+    for (size_t i = 0; i < c_.features.layers.size(); ++i) {
+      const InputLayer& layer = c_.features.layers[i];
+      LAPILLI_CHECK(input_layer(names_.encoder.input[i], layer, width, net_.encoder.input.emplace_back()));
+      width = layer.columns;
+    }
+    return {};
+  }
+
   // The numbered layer that is being bound.
   struct Place {
     const StackConfig& s;
@@ -329,7 +369,7 @@ class WeightBinder {
   static Linear projection(const AttentionNames& n, const Place& at, Projected which) {
     const std::string* names[] = {&n.q, &n.k, &n.v};
     Linear layer = at.linear(*names[which]);
-    layer.bias = layer.bias && at.s.qkv_bias;
+    layer.bias = layer.bias && at.s.qkv_bias && (which != kKeys || at.s.key_bias);
     layer.of = 0;
     for (size_t i = 0; i < std::size(names); ++i) {
       if (*names[i] != *names[which]) continue;

@@ -62,6 +62,7 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
+  std::vector<WeightIndex> input;    // of each layer of the encoder's input
   std::vector<WeightIndex> streams;  // positions of each predicting stream, with what marks the stream added
   std::vector<LayerWeights> layers;
 };

@@ -3,6 +3,7 @@
 #include "model/blocks/attention_block.hpp"
 #include "model/blocks/embedding.hpp"
 #include "model/blocks/feed_forward.hpp"
+#include "model/blocks/head.hpp"
 #include "model/blocks/norm.hpp"
 #include "model/blocks/output.hpp"
 #include "model/decoder.hpp"
@@ -55,7 +56,7 @@ graph::TensorId decoder_layers(Builder& b, graph::TensorId x, DecoderRun& run) {
     if (run.step) {
       x = cross_attention_step(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.in_step);
     } else {
-      run.cross.keep_weights = run.keep_attentions ? format("cross_attentions.%u", i) : "";
+      run.cross.keep_weights = run.keeps_cross(i) ? format("cross_attentions.%u", i) : "";
       x = cross_attention(b, label + ".cross", {s, layer.cross}, {h, x}, run.cross_kv[i], run.cross);
     }
     x = after_sublayer(b, label + ".cross.norm", {s, layer.cross.norm}, x);
@@ -134,13 +135,16 @@ void build_given(Builder& b, const GivenShape& shape) {
 
 void build_forward(Builder& b, const ForwardShape& shape) {
   const Config& c = b.config();
-  auto memory = build_encoder(b, {shape.batch, shape.source_length, 0, shape.hidden_states, shape.attentions});
+  auto memory =
+      build_encoder(b, {shape.batch, shape.source_length, 0, shape.features, shape.hidden_states, shape.attentions});
   b.keep_copy("encoder_last_hidden_state", memory);
+  if (c.decoder.layers == 0) return keep_heads(b, memory, shape.batch, shape.source_length);
   memory = project_memory(b, memory);
 
   DecoderRun run;
   run.keep_hidden_states = shape.hidden_states;
   run.keep_attentions = shape.attentions;
+  run.cross_layers = shape.cross_layers;
   run.self.batch = run.cross.batch = shape.batch;
   run.self.queries = run.self.keys = run.cross.queries = shape.target_length;
   run.cross.keys = shape.source_length;

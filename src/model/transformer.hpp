@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/graph.hpp"
 #include "model/blocks/block.hpp"
@@ -57,6 +58,8 @@ graph::TensorId build_step(Builder& b, const StepShape& shape);
 struct ForwardShape {
   uint32_t batch = 0, source_length = 0, target_length = 0;
   bool hidden_states = false, attentions = false, logits = true;
+  uint32_t features = 0;               // the most rows of features of one source, where sources are features
+  std::vector<uint32_t> cross_layers;  // whose cross attention is kept, without `attentions`
 };
 void build_forward(Builder& b, const ForwardShape& shape);
 

@@ -36,6 +36,21 @@ struct EmbedAttributes {
   uint32_t lineage_slots = 0, lineage_positions = 0;
 };
 
+// "unfold": row p of a sentence is the window of `kernel` rows of x from its row p * stride - before on, side by side,
+// the rows of a column next to each other, as a convolution's weights are stored: y[p, c * kernel + k] = scale *
+// x[p * stride - before + k, c] + table[p + position_offset, ...]. Rows outside of the sentence are zeros. A product of
+// it is a 1-D convolution (Vincent Dumoulin and Francesco Visin 2016); with a kernel of 1 it adds positions, and
+// `before` puts rows in front.
+// inputs: x, feature_spans (SpanWords::words a level), table of positions [places, columns] or kNone. outputs: y.
+// Sentences lie in x as level `from` of the spans says, in y as level `to`; rows of y between and behind them are
+// zeros, or not written if y has live rows.
+struct UnfoldAttributes {
+  uint32_t kernel = 1, stride = 1, before = 0;
+  uint32_t from = 0, to = 0;
+  uint32_t position_offset = 0;
+  float scale = 1;
+};
+
 // "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y = x.
 struct ElementwiseAttributes {
   Activation activation = Activation::none;
@@ -86,6 +101,13 @@ struct EmbedOperands {
 };
 graph::TensorId embed(graph::Graph& g, const std::string& label, const EmbedOperands& operands,
                       const EmbedAttributes& attributes);
+struct UnfoldOperands {
+  graph::TensorId x = graph::kNone, spans = graph::kNone, positions = graph::kNone;
+  uint64_t rows = 0;  // of y
+  bool live_rows = false;
+};
+graph::TensorId unfold(graph::Graph& g, const std::string& label, const UnfoldOperands& operands,
+                       const UnfoldAttributes& attributes);
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y);
 graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);
 graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,

@@ -36,6 +36,8 @@ enum class StateKind : uint16_t {
   encode_grids,    // as grids, for the encode plan; arguments written by the host for each pass
   given,           // StepWords up to the queue: rows of given ids that are run at once; written by the host
   given_grids,     // as grids, for these
+  features,        // sources that are numbers, not ids: their rows, as source_ids
+  feature_spans,  // where a pass has its sentences at each level of the encoder's input, SpanWords::words each; uniform
 };
 constexpr uint32_t state_id(StateKind kind, uint32_t layer = 0) { return (static_cast<uint32_t>(kind) << 16) | layer; }
 constexpr StateKind state_kind(uint32_t id) { return static_cast<StateKind>(id >> 16); }

@@ -19,9 +19,9 @@ constexpr Line kTable[] = {
     {Tuned::embed, {8}, {64}},           {Tuned::log_softmax, {8}, {128}},  {Tuned::matmul_rows, {8}, {64}},
     {Tuned::matmul_split, {64}, {64}},   {Tuned::matmul_tiled, {64}, {64}}, {Tuned::pack, {32, 64}, {64, 8}},
     {Tuned::processors, {16}, {64}},     {Tuned::row_sums, {8}, {64}},      {Tuned::top_k, {64}, {128}},
-    {Tuned::transpose, {32}, {128}},
+    {Tuned::transpose, {32}, {128}},     {Tuned::unfold, {8}, {64}},
 };
-static_assert(std::size(kTable) == static_cast<size_t>(Tuned::transpose) + 1);
+static_assert(std::size(kTable) == static_cast<size_t>(Tuned::unfold) + 1);
 
 struct VendorWays {
   uint32_t vendor;

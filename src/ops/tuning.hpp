@@ -41,6 +41,7 @@ enum class Tuned : uint8_t {
   row_sums,  // layer_norm, softmax
   top_k,
   transpose,
+  unfold,
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);
 

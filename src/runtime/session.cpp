@@ -26,6 +26,8 @@ const char* state_name(StateKind kind) {
     case StateKind::globals: return "global positions";
     case StateKind::spans: return "spans of an encode pass";
     case StateKind::encode_grids: return "encode grids";
+    case StateKind::features: return "features of sources";
+    case StateKind::feature_spans: return "spans of features";
   }
   return "state";
 }

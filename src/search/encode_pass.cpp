@@ -1,6 +1,7 @@
 #include "search/encode_pass.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ops/search_util.hpp"
 #include "ops/spans.hpp"
@@ -8,14 +9,39 @@
 
 namespace lapilli {
 
+namespace {
+
+uint32_t positions_of(const PassSource& s, const PassOptions& options) {
+  return s.features ? model::level_rows(*options.features, s.features->rows).back()
+                    : static_cast<uint32_t>(s.ids.size());
+}
+
+void pack_features(std::span<const PassSource> sources, const model::FeatureInput& input, EncodePass& pass) {
+  std::vector<uint32_t> rows;
+  const uint64_t stride = model::feature_stride(input);
+  for (const PassSource& s : sources) {
+    if (!s.features) continue;
+    rows.push_back(s.features->rows);
+    const size_t begin = pass.features.size();
+    pass.features.resize(begin + s.features->rows * stride, 0);
+    for (uint64_t r = 0; r < s.features->rows; ++r)
+      std::memcpy(&pass.features[begin + r * stride], &s.features->values[r * input.width],
+                  uint64_t{input.width} * sizeof(float));
+  }
+  pass.feature_spans = model::feature_span_words(input, rows);
+}
+
+}  // namespace
+
 EncodePass pack_pass(std::span<const PassSource> sources, const PassOptions& options) {
   EncodePass pass;
   std::vector<Span> sentences;
   for (const PassSource& s : sources) {
-    sentences.push_back({0, 0, static_cast<uint32_t>(s.ids.size()), s.place});
+    sentences.push_back({0, 0, positions_of(s, options), s.place});
     std::transform(s.ids.begin(), s.ids.end(), std::back_inserter(pass.source_ids),
                    [](int32_t id) { return static_cast<uint32_t>(id); });
   }
+  if (options.features) pack_features(sources, *options.features, pass);
   const auto packed = packed_spans(sentences);
   pass.spans = span_words(packed);
   pass.rows = span_totals(packed).rows;
@@ -40,14 +66,19 @@ std::vector<uint32_t> encode_grid_words(const Plan& encode, const EncodePass& pa
   return words;
 }
 
-void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, uint32_t source_positions) {
-  const EncodePass pass = pack_pass(sources, {!area.words(StateKind::globals).empty(), source_positions});
+void put_pass(UploadArea& area, const Plan& encode, std::span<const PassSource> sources, const model::Config& config,
+              uint32_t source_positions) {
+  PassOptions options{!area.words(StateKind::globals).empty(), source_positions};
+  if (config.features.width != 0) options.features = &config.features;
+  const EncodePass pass = pack_pass(sources, options);
   const auto put = [&](StateKind kind, const std::vector<uint32_t>& words) {
     std::copy(words.begin(), words.end(), area.words(kind).begin());
   };
   put(StateKind::source_ids, pass.source_ids);
   put(StateKind::spans, pass.spans);
   put(StateKind::globals, pass.globals);
+  put(StateKind::features, pass.features);
+  put(StateKind::feature_spans, pass.feature_spans);
   put(StateKind::encode_grids, encode_grid_words(encode, pass));
 }
 

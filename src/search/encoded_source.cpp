@@ -5,14 +5,15 @@
 namespace lapilli {
 
 Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevice& network, MemoryLedger& memory,
-                                                             std::vector<int32_t> ids) {
+                                                             std::vector<int32_t> ids, uint32_t positions) {
   const model::StackConfig& decoder = network.config().decoder;
   std::shared_ptr<EncodedSource> source(new EncodedSource());
   source->layers_ = decoder.layers;
   source->heads_ = decoder.heads;
   source->row_bytes_ = 2 * decoder.head_dim * 4;
   source->weights_ = network.weights;
-  const uint64_t bytes = uint64_t{source->layers_} * source->heads_ * ids.size() * source->row_bytes_;
+  const uint64_t bytes = uint64_t{source->layers_} * source->heads_ * positions * source->row_bytes_;
+  source->positions_ = positions;
   source->ids_ = std::move(ids);
   LAPILLI_TRY(auto share, memory.reserve(bytes));
   LAPILLI_TRY(source->buffer_, network.device->make_buffer(bytes, vulkan::MemoryUse::device, "encoded source"));
@@ -30,7 +31,8 @@ struct EncodedSource::Piece {
 
 std::vector<EncodedSource::Piece> EncodedSource::pieces(const Workspace& workspace, uint32_t place) const {
   const SessionShape& shape = workspace.key.shape;
-  const uint64_t source_bytes = ids_.size() * row_bytes_, place_bytes = uint64_t{shape.source_positions} * row_bytes_;
+  const uint64_t source_bytes = uint64_t{positions_} * row_bytes_,
+                 place_bytes = uint64_t{shape.source_positions} * row_bytes_;
   std::vector<Piece> all;
   for (uint32_t layer = 0; layer < layers_; ++layer) {
     const BufferRef state = workspace.session->state(StateKind::cross_kv, layer);
@@ -43,13 +45,13 @@ std::vector<EncodedSource::Piece> EncodedSource::pieces(const Workspace& workspa
 void EncodedSource::copy_in(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const {
   for (const Piece& p : pieces(workspace, place))
     recording.copy(buffer_, *p.session,
-                   {heads_, ids_.size() * row_bytes_, p.here_stride, p.there_stride, p.here, p.there});
+                   {heads_, uint64_t{positions_} * row_bytes_, p.here_stride, p.there_stride, p.here, p.there});
 }
 
 void EncodedSource::copy_out(vulkan::CommandRecording& recording, const Workspace& workspace, uint32_t place) const {
   for (const Piece& p : pieces(workspace, place))
     recording.copy(*p.session, buffer_,
-                   {heads_, ids_.size() * row_bytes_, p.there_stride, p.here_stride, p.there, p.here});
+                   {heads_, uint64_t{positions_} * row_bytes_, p.there_stride, p.here_stride, p.there, p.here});
 }
 
 }  // namespace lapilli

@@ -17,10 +17,11 @@ struct Workspace;
 // time.
 class EncodedSource {
  public:
-  // Room for what the encoder makes of these ids; copy_out() fills it.
+  // Room for what the encoder makes of a source in so many positions; copy_out() fills it. Features have no ids.
   static Result<std::shared_ptr<EncodedSource>> create(const NetworkOnDevice& network, MemoryLedger& memory,
-                                                       std::vector<int32_t> ids);
+                                                       std::vector<int32_t> ids, uint32_t positions);
   [[nodiscard]] const std::vector<int32_t>& ids() const { return ids_; }
+  [[nodiscard]] uint32_t positions() const { return positions_; }
   [[nodiscard]] uint64_t bytes() const { return buffer_.size(); }
   [[nodiscard]] bool belongs_to(const NetworkOnDevice& network) const;
 
@@ -33,7 +34,8 @@ class EncodedSource {
   struct Piece;
   [[nodiscard]] std::vector<Piece> pieces(const Workspace& workspace, uint32_t place) const;
   std::vector<int32_t> ids_;
-  uint32_t layers_ = 0, heads_ = 0, row_bytes_ = 0;  // a row: keys and values of one position in one head
+  uint32_t positions_ = 0, layers_ = 0, heads_ = 0,
+           row_bytes_ = 0;  // a row: keys and values of one position in one head
   std::weak_ptr<const Weights> weights_;
   vulkan::Buffer buffer_;  // [layers][heads][positions] rows
 };

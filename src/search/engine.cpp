@@ -257,7 +257,7 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   const WorkspaceKey& key = w_->key;
   if (a.given.size() + s->given.size() - 1 > uint64_t{key.given_rows} * key.given_passes) return false;
   if (a.logits.size() + s->logits_at.size() > key.logits_rows) return false;
-  const size_t rows = s->encoded ? 0 : s->source.size();
+  const size_t rows = s->encoded ? 0 : s->source_positions();
   if (a.rows + rows > key.encode_rows) return false;
   const auto block = lists_.hold(s->words.lists);
   if (!block) return false;
@@ -275,7 +275,7 @@ bool SearchEngine::enter(Admission& a, const std::shared_ptr<Sentence>& s) {
   for (const uint32_t i : s->logits_at) a.logits.push_back(RowWord::of(place * key.shape.beams, i));
   a.asked.insert(a.asked.end(), s->logits_at.size(), s);
   a.rows += static_cast<uint32_t>(rows);
-  if (!s->encoded) a.sources.push_back({s->source, place, s->global_positions});
+  if (!s->encoded) a.sources.push_back({s->source, place, s->global_positions, s->features.get()});
   a.entered.push_back({s, place});
   return true;
 }
@@ -299,7 +299,7 @@ Status SearchEngine::admit() {
   a.inbox.finish(session_mark_, std::vector<uint32_t>(cancelled_.begin(), cancelled_.end()));
   cancelled_.clear();
   const BoundPlan& encode = w_->encode_for(a.rows);
-  put_pass(area, encode.plan(), a.sources, key.shape.source_positions);
+  put_pass(area, encode.plan(), a.sources, workspaces_.network().config(), key.shape.source_positions);
   if (w_->first && !w_->first->busy) LAPILLI_CHECK(send(*w_->first));
   LAPILLI_CHECK(send(area));
   runner_->append(*w_->admit);

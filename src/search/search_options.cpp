@@ -42,7 +42,7 @@ Status refuse_unsupported(const GenerationConfig& c) {
                 "%s: not supported; there are greedy search, beam search (num_beams) and sampling (do_sample), with or "
                 "without beams. Leave it out%s",
                 c.modes.front().c_str(), c.source.empty() ? "" : ", or set it to null over the model's own");
-  if (c.forced_decoder_ids)
+  if (c.forced_decoder_ids && !c.forced_decoder_ids->empty())
     return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
   return {};
 }

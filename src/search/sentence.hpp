@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/features.hpp"
+#include "search/encoded_source.hpp"
 #include "search/search_options.hpp"
 
 namespace lapilli {
-
-class EncodedSource;
 
 // What every step chose for one sentence, from the one behind its given ids on.
 struct SentenceLog {
@@ -41,7 +41,9 @@ struct Finished {
 // One sentence of a search engine. The job that asked for it and the engine share it; all fields but `cancelled` belong
 // to whoever holds the engine's lock.
 struct Sentence {
-  std::vector<int32_t> source;
+  std::vector<int32_t> source;  // ids; or
+  std::shared_ptr<const model::Features> features;
+  uint32_t feature_positions = 0;                // that they have in the encoder
   std::vector<int32_t> given;                    // decoder ids, the decoder start in front
   std::vector<uint32_t> global_positions;        // see GenerateRequest
   std::shared_ptr<const EncodedSource> encoded;  // what its source came to, if it was encoded before
@@ -58,6 +60,12 @@ struct Sentence {
   std::vector<Finished> finished;          // best first
   std::vector<std::vector<float>> logits;  // as logits_at
   uint64_t rows_run = 0;                   // rows that steps spent on it
+
+  // Of its source, in the encoder and in the cross keys and values.
+  [[nodiscard]] uint32_t source_positions() const {
+    if (encoded) return encoded->positions();
+    return features ? feature_positions : static_cast<uint32_t>(source.size());
+  }
 };
 
 }  // namespace lapilli

@@ -170,7 +170,8 @@ Status WorkspaceFactory::bind(Workspace& w) {
               UploadArea::create(*w.session, std::array{StateKind::step, StateKind::search, StateKind::grids}));
   LAPILLI_CHECK(write_step_grids(w));
   for (uint32_t i = 0; i < kAdmissionAreas; ++i) {
-    constexpr std::array kinds{StateKind::inbox, StateKind::source_ids, StateKind::spans, StateKind::globals,
+    constexpr std::array kinds{StateKind::inbox,       StateKind::source_ids, StateKind::spans,
+                               StateKind::globals,     StateKind::features,   StateKind::feature_spans,
                                StateKind::encode_grids};
     LAPILLI_TRY(auto area, UploadArea::create(*w.session, kinds));
     w.admissions.push_back(std::move(area));

@@ -1,8 +1,10 @@
 #include "conformance/folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/path.hpp"
+#include "model/patches.hpp"
 
 namespace lapilli::conformance {
 
@@ -56,6 +58,53 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
 
 Outcome from_error(const Error& e) {
   return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
+}
+
+namespace {
+
+// [batch, width, frames], as the reference has frames of filter banks: frames become rows.
+Result<CaseSources> read_frames(const Record& record, const std::string& name) {
+  LAPILLI_TRY(const auto m, read_matrix(record, name));
+  if (m.shape.size() != 3)
+    return fail(ErrorCode::invalid_data, "tensor %s has %zu dimensions", name.c_str(), m.shape.size());
+  const size_t width = m.shape[1], frames = m.shape[2];
+  CaseSources sources;
+  for (size_t i = 0; i < m.shape[0]; ++i) {
+    auto f = std::make_shared<model::Features>();
+    f->rows = static_cast<uint32_t>(frames);
+    f->width = static_cast<uint32_t>(width);
+    for (size_t frame = 0; frame < frames; ++frame)
+      for (size_t c = 0; c < width; ++c) f->values.push_back(m.values[(i * width + c) * frames + frame]);
+    sources.features.push_back(std::move(f));
+  }
+  return sources;
+}
+
+// [batch, channels, height, width]
+Result<CaseSources> read_pictures(const Record& record, const std::string& name, const model::PatchInput& pictures) {
+  LAPILLI_TRY(const auto m, read_matrix(record, name));
+  const std::vector<uint64_t> shape{pictures.channels, pictures.height, pictures.width};
+  if (m.shape.size() != 4 || !std::equal(shape.begin(), shape.end(), m.shape.begin() + 1))
+    return fail(ErrorCode::invalid_data, "tensor %s does not have the shape of the model's pictures", name.c_str());
+  const size_t numbers = m.values.size() / std::max<size_t>(m.shape[0], 1);
+  CaseSources sources;
+  for (size_t i = 0; i < m.shape[0]; ++i) {
+    LAPILLI_TRY(auto f, model::patches_of(pictures, std::span(m.values).subspan(i * numbers, numbers)));
+    sources.features.push_back(std::make_shared<model::Features>(std::move(f)));
+  }
+  return sources;
+}
+
+}  // namespace
+
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
+                                 const model::PatchInput& pictures) {
+  if (inputs.contains("pixel_values"))
+    return read_pictures(record, inputs["pixel_values"].get<std::string>(), pictures);
+  if (inputs.contains("input_features")) return read_frames(record, inputs["input_features"].get<std::string>());
+  CaseSources sources;
+  LAPILLI_TRY(sources.ids, masked_rows(record, inputs, "input_ids", "attention_mask"));
+  return sources;
 }
 
 Result<std::shared_ptr<vulkan::Device>> the_device(const RunOptions& options) {

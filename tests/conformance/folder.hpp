@@ -8,6 +8,7 @@
 #include "conformance/report.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "model/features.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
@@ -35,6 +36,14 @@ Result<std::vector<std::vector<int32_t>>> read_ids(const Record& record, const s
 Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, const nlohmann::json& inputs,
                                                       const char* ids, const char* mask);
 
+// What a model reads of a case's inputs: rows of ids, or features, as many sources.
+struct CaseSources {
+  std::vector<std::vector<int32_t>> ids;
+  std::vector<std::shared_ptr<const model::Features>> features;
+};
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
+                                 const model::PatchInput& pictures = {});
+
 struct RunOptions {
   vulkan::DeviceOptions device;
   std::string filter;                            // part of a case's name
@@ -45,6 +54,9 @@ struct RunOptions {
 Result<Outcome> run_score(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 Result<Outcome> run_text(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                          const nlohmann::json& c);
+
+// "asr", "asr_long", "asr_token_timestamps", "detect_language".
+Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const nlohmann::json& c);
 
 // What is not supported is unsupported, all else has failed.
 Outcome from_error(const Error& e);

@@ -6,6 +6,7 @@
 #include "conformance/folder.hpp"
 #include "conformance/table.hpp"
 #include "generate/generate.hpp"
+#include "search/network_on_device.hpp"
 
 namespace lapilli::conformance {
 
@@ -76,15 +77,24 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
   return positions;
 }
 
+// What cases may bring.
+bool is_known_input(const std::string& key) {
+  constexpr const char* kKnown[] = {"input_ids",         "attention_mask",         "input_features", "pixel_values",
+                                    "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+  return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
+}
+
 Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   for (const auto& [key, value] : c["inputs"].items())
-    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" &&
-        key != "decoder_attention_mask" && key != "global_attention_mask")
-      return Outcome::unsupported("input " + key);
+    if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   ForwardRequest request;
-  LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config().patches));
+  request.sources = std::move(sources.ids);
+  request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
-  LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+  if (model->info().decoder_layers > 0) {
+    LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+  }
   request.want_hidden_states = request.want_attentions = true;
   LAPILLI_TRY(const auto ours, forward(model, request));
   Outcome outcome;
@@ -106,13 +116,15 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
   return outcome;
 }
 
-Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
+Result<GenerateRequest> generate_request(const Model& model, const Record& record, const Json& c) {
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
-    if (key != "input_ids" && key != "attention_mask" && key != "decoder_input_ids" && key != "global_attention_mask")
+    if (!is_known_input(key) || key == "decoder_attention_mask")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
-  LAPILLI_TRY(request.sources, masked_rows(record, c["inputs"], "input_ids", "attention_mask"));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config().patches));
+  request.sources = std::move(sources.ids);
+  request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
   if (c["inputs"].contains("decoder_input_ids")) {
     LAPILLI_TRY(request.decoder_ids, read_ids(record, c["inputs"]["decoder_input_ids"].get<std::string>()));
@@ -195,7 +207,7 @@ void compare_sequences(const Record& record, const Json& c, const GenerateOutput
 }
 
 Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto request, generate_request(record, c));
+  LAPILLI_TRY(const auto request, generate_request(*model, record, c));
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;
   compare_sequences(record, c, ours, outcome);
@@ -219,9 +231,10 @@ void compare_step(const Matrix& expected, size_t step, const std::vector<float>&
 Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                                 const CapturedStep& step) {
   ForwardRequest f;
-  const size_t rows_per_source = step.rows / request.sources.size();
+  const size_t rows_per_source = step.rows / std::max(request.sources.size(), request.features.size());
   for (size_t r = 0; r < step.rows; ++r) {
-    f.sources.push_back(request.sources[r / rows_per_source]);
+    if (!request.sources.empty()) f.sources.push_back(request.sources[r / rows_per_source]);
+    if (!request.features.empty()) f.features.push_back(request.features[r / rows_per_source]);
     f.targets.push_back(step.histories[r]);
   }
   f.want_attentions = true;
@@ -242,7 +255,7 @@ Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& mo
 }
 
 Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
-  LAPILLI_TRY(auto request, generate_request(record, c));
+  LAPILLI_TRY(auto request, generate_request(*model, record, c));
   request.capture_scores = true;
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;
@@ -266,6 +279,8 @@ Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& rec
   return outcome;
 }
 
+bool is_speech(const std::string& kind) { return kind.starts_with("asr") || kind == "detect_language"; }
+
 Outcome run_case(const std::shared_ptr<Model>& model, const std::string& directory, const Record& record,
                  const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
@@ -275,6 +290,7 @@ Outcome run_case(const std::shared_ptr<Model>& model, const std::string& directo
                   : kind == "trace"    ? run_trace(model, record, c)
                   : kind == "score"    ? run_score(model, record, c)
                   : kind == "text"     ? run_text(model, directory, record, c)
+                  : is_speech(kind)    ? run_speech(model, record, c)
                                        : Result<Outcome>(Outcome::unsupported("kind " + kind));
     return result ? *result : from_error(result.error());
   } catch (const std::exception& e) {

@@ -1,11 +1,16 @@
 #include "model/blocks/encoder_input.hpp"
 
+#include <algorithm>
+
 #include "model/blocks/embedding.hpp"
+#include "model/features.hpp"
 #include "ops/state.hpp"
 
 namespace lapilli::model {
 
-graph::TensorId encoder_input(Builder& b, const SourceRows& source) {
+namespace {
+
+graph::TensorId embedded_ids(Builder& b, const SourceRows& source) {
   const bool packed = source.packed_rows != 0;
   const uint64_t rows = packed ? source.packed_rows : uint64_t{source.batch} * source.length;
   const auto ids = b.state(state_id(StateKind::source_ids), "source_ids", packed ? 1 : source.batch,
@@ -14,6 +19,54 @@ graph::TensorId encoder_input(Builder& b, const SourceRows& source) {
   e.rows_per_slot = source.length;
   if (packed) e.place = Place::spans;
   return embed_rows(b, "encoder", {ids, source.spans, rows}, e);
+}
+
+// Rows of each level in the graph.
+std::vector<uint64_t> rows_of_levels(const FeatureInput& input, const SourceRows& source) {
+  if (source.packed_rows != 0) return level_room(input, source.packed_rows, std::min(source.batch, source.packed_rows));
+  std::vector<uint64_t> rows;
+  for (const uint32_t one : level_rows(input, source.features)) rows.push_back(uint64_t{source.batch} * one);
+  return rows;
+}
+
+graph::TensorId feature_state(Builder& b, uint64_t rows) {
+  const FeatureInput& input = b.config().features;
+  const auto x = b.state(state_id(StateKind::features), "features", rows, input.width, graph::DType::f32);
+  b.g().tensor(x).ld = feature_stride(input);
+  return x;
+}
+
+bool is_linear(const InputLayer& layer) {
+  return layer.kernel == 1 && layer.stride == 1 && layer.before == 0 && layer.after == 0;
+}
+
+// Convolutions are products over windows of rows. Rows of a pass are live in the encoder alone: how many there are on
+// the levels before it follows from other numbers.
+graph::TensorId feature_rows(Builder& b, const SourceRows& source) {
+  const FeatureInput& input = b.config().features;
+  const StackConfig& s = b.config().encoder;
+  const StackWeights& w = b.network().encoder;
+  const auto rows = rows_of_levels(input, source);
+  const uint32_t levels = feature_levels(input);
+  const auto spans = b.state(state_id(StateKind::feature_spans), "feature_spans", levels, SpanWords::words);
+  auto x = feature_state(b, rows[0]);
+  for (uint32_t i = 0; i < input.layers.size(); ++i) {
+    const InputLayer& layer = input.layers[i];
+    const std::string label = format("encoder.input.%u", i);
+    if (!is_linear(layer))
+      x = ops::unfold(b.g(), label + ".unfold", {x, spans, graph::kNone, rows[i + 1], false},
+                      {layer.kernel, layer.stride, layer.before, i, i + 1});
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+  }
+  UnfoldAttributes places{1, 1, input.front, levels - 2, levels - 1, s.position_offset, s.embedding_scale};
+  const auto positions = w.positions == kNoWeight ? graph::kNone : b.weight(w.positions);
+  return ops::unfold(b.g(), "encoder.positions", {x, spans, positions, rows.back(), source.packed_rows != 0}, places);
+}
+
+}  // namespace
+
+graph::TensorId encoder_input(Builder& b, const SourceRows& source) {
+  return b.config().features.width == 0 ? embedded_ids(b, source) : feature_rows(b, source);
 }
 
 }  // namespace lapilli::model

@@ -1,5 +1,5 @@
-// What enters the encoder's first layer. The only place that knows what a source is made of: ids, which are embedded.
-// Features of sound and patches of pictures come in here too.
+// What enters the encoder's first layer. The only place that knows what a source is made of: ids, which are embedded,
+// or features (frames of sound, samples, patches of pictures), which go through layers of their own.
 #pragma once
 
 #include "model/blocks/block.hpp"
@@ -12,6 +12,7 @@ struct SourceRows {
   // b has the rows from b * length on.
   uint32_t packed_rows = 0;
   graph::TensorId spans = graph::kNone;
+  uint32_t features = 0;  // not packed: the most rows of features of one source
 };
 // [rows, encoder.d_model]
 graph::TensorId encoder_input(Builder& b, const SourceRows& source);

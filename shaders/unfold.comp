@@ -1,0 +1,43 @@
+#version 450
+// y[r, c * kernel + k] = scale * x[p * stride - before + k, c] + table[p + offset]: windows of a sentence's rows, for row
+// p of it; one workgroup a row.
+#extension GL_GOOGLE_include_directive : enable
+#define USE_SPANS
+#include "common.glsl"
+#include "state.glsl"
+layout(local_size_x_id = 0) in;
+layout(std430, set = 0, binding = 0) readonly buffer X { float x[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Table { float table[]; };
+layout(std430, set = 0, binding = 2) writeonly buffer Y { float y[]; };
+// Where the sentences lie in x; USE_SPANS says where in y.
+layout(std140, set = 0, binding = 5) uniform from_block {
+  uvec4 from_spans[MAX_ROWS];
+};
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(push_constant) uniform P {
+  uint groups;
+  uint columns, x_ld, y_ld, y_begin, first_row;
+  uint kernel, stride, before;
+  uint position_offset, table_ld, table_rows;  // that there are; 0: none
+  float scale;
+} p;
+
+void main() {
+  uint row = group_index();
+  if (row >= p.groups) return;
+  uint sentence;
+  uvec4 to = span_of(p.first_row + row, SPAN_ROW, sentence);
+  uvec4 from = from_spans[sentence];
+  uint position = p.first_row + row - to[SPAN_ROW], place = position + p.position_offset;
+  bool there = position < to[SPAN_IDS];
+  for (uint i = gl_LocalInvocationIndex; i < p.y_ld; i += LOCAL) {
+    float v = 0.0;
+    if (there && i < p.columns) {
+      uint at = position * p.stride + i % p.kernel;  // `before` rows further
+      if (at >= p.before && at - p.before < from[SPAN_IDS])
+        v = p.scale * x[(from[SPAN_ROW] + at - p.before) * p.x_ld + i / p.kernel];
+      if (place < p.table_rows) v += table[place * p.table_ld + i];
+    }
+    y[p.y_begin + row * p.y_ld + i] = v;
+  }
+}

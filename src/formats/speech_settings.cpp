@@ -1,0 +1,81 @@
+#include "formats/speech_settings.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "formats/hf_config.hpp"
+
+namespace lapilli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+const Json* object_of(const JsonView& v, const char* key) {
+  const auto it = v.json.find(key);
+  return it != v.json.end() && it->is_object() ? &*it : nullptr;
+}
+
+Result<std::map<std::string, int32_t>> named_ids(const JsonView& v, const char* key) {
+  std::map<std::string, int32_t> ids;
+  const Json* table = object_of(v, key);
+  if (!table) return ids;
+  for (const auto& item : table->items()) {
+    LAPILLI_TRY(ids[item.key()], get_id({*table, v.where + ", " + key}, item.key().c_str()));
+  }
+  return ids;
+}
+
+Result<std::optional<int32_t>> optional_id(const JsonView& v, const char* key) {
+  if (!has(v, key)) return std::optional<int32_t>();
+  LAPILLI_TRY(const auto id, get_id(v, key));
+  return std::optional(id);
+}
+
+// Pairs of layer and head.
+Result<std::vector<std::pair<uint32_t, uint32_t>>> heads(const JsonView& v) {
+  std::vector<std::pair<uint32_t, uint32_t>> all;
+  const auto it = v.json.find("alignment_heads");
+  if (it == v.json.end() || it->is_null()) return all;
+  for (const Json& pair : *it) {
+    const bool fits =
+        pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned();
+    if (!fits || pair[0].get<uint64_t>() > 0xffff || pair[1].get<uint64_t>() > 0xffff)
+      return fail(ErrorCode::invalid_data, "%s: alignment_heads are not pairs of layer and head", v.where.c_str());
+    all.emplace_back(pair[0].get<uint32_t>(), pair[1].get<uint32_t>());
+  }
+  return all;
+}
+
+Status read_file(const JsonView& v, SpeechSettings& s) {
+  LAPILLI_TRY(s.languages, named_ids(v, "lang_to_id"));
+  LAPILLI_TRY(s.tasks, named_ids(v, "task_to_id"));
+  LAPILLI_TRY(s.language, get_string(v, "language", ""));
+  LAPILLI_TRY(s.task, get_string(v, "task", ""));
+  LAPILLI_TRY(s.previous_start, optional_id(v, "prev_sot_token_id"));
+  LAPILLI_TRY(s.no_timestamps, optional_id(v, "no_timestamps_token_id"));
+  LAPILLI_TRY(s.alignment_heads, heads(v));
+  LAPILLI_TRY(s.return_timestamps, get_bool(v, "return_timestamps", false));
+  return {};
+}
+
+constexpr uint32_t kMostFilter = 1001;
+
+}  // namespace
+
+Result<SpeechSettings> read_speech_settings(const Files& files) {
+  SpeechSettings s;
+  const FileName model = files / "config.json", own = files / "generation_config.json";
+  LAPILLI_TRY(const auto config, read_json_file(model));
+  LAPILLI_TRY(s.median_filter, get_u32({config, model.path()}, "median_filter_width", 7));
+  if (s.median_filter % 2 == 0 || s.median_filter > kMostFilter)
+    return fail(ErrorCode::invalid_data, "%s: \"median_filter_width\" is %u, but must be an odd number up to %u",
+                model.path().c_str(), s.median_filter, kMostFilter);
+  if (!own.there()) return s;
+  LAPILLI_TRY(const auto json, read_json_file(own));
+  LAPILLI_CHECK(read_file({json, own.path()}, s));
+  LAPILLI_TRY(const auto generation, parse_generation_config(json, own.path()));
+  if (generation.forced_decoder_ids) s.forced = *generation.forced_decoder_ids;
+  return s;
+}
+
+}  // namespace lapilli

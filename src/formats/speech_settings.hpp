@@ -1,0 +1,33 @@
+// What a directory says about transcribing with it (Whisper): ids of languages and tasks, and which heads of the cross
+// attention tell where a word is heard.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "formats/generation_config.hpp"
+
+namespace lapilli {
+
+struct SpeechSettings {
+  std::map<std::string, int32_t> languages, tasks;  // by token: "<|en|>"; by name: "transcribe"
+  std::string language, task;                       // that the directory asks for; empty: it leaves that open
+  std::vector<ForcedDecoderId> forced;              // of older directories: ids by position
+  std::optional<int32_t> previous_start;            // before what stood in earlier windows
+  std::optional<int32_t> no_timestamps;             // the id in front of the first timestamp's
+  std::vector<std::pair<uint32_t, uint32_t>> alignment_heads;  // layer, head
+  uint32_t median_filter = 7;
+  bool return_timestamps = false;
+};
+
+// generation_config.json, and of config.json the width of the median filter. Damaged values are an error that names the
+// file; a directory without a generation_config.json has no settings.
+Result<SpeechSettings> read_speech_settings(const Files& files);
+
+}  // namespace lapilli

@@ -1,0 +1,103 @@
+// Recordings to text, with a model of the Whisper family: windows one after the other, as the reference's sequential
+// rules have it (Radford et al. 2022, section 3.8; ../docs/speech.md). Each recording is treated as if it were alone,
+// whatever others run beside it: their windows share the device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "generate/generate.hpp"
+
+namespace lapilli::speech {
+
+// The frames of a recording (log-mel features, a hundredth of a second each), which are asked for window by window, in
+// order, with overlaps: whoever has them need not have all of them at a time.
+struct Recording {
+  uint64_t frames = 0;
+  // Fills whole rows of ModelInfo::feature_width numbers with the frames from `first` on; they are all within `frames`.
+  std::function<Status(uint64_t first, std::span<float> rows)> read;
+};
+// All frames of `features`, which are kept.
+Recording recording_of(std::shared_ptr<const model::Features> features);
+
+struct Segment {
+  size_t recording = 0;             // by number in the request
+  double begin = 0, end = 0;        // seconds from the recording's start; they may lie beyond its end
+  std::vector<int32_t> ids;         // timestamps included
+  std::string text;                 // empty without a tokenizer
+  std::vector<double> times;        // of each id, in seconds, if asked for
+  std::vector<float> token_scores;  // of each id: logarithm of its probability
+};
+
+// One try at a window. What no threshold looks at is not measured.
+struct Attempt {
+  std::optional<double> temperature;
+  std::vector<int32_t> ids;  // new ones, the end token included if there is one
+  std::optional<double> compression_ratio, average_log_probability, no_speech_probability;
+  bool fallback = false, skip = false;
+};
+
+enum class WindowEnding : uint8_t { single, pair, cut_off, no_pair };
+const char* name(WindowEnding ending);
+
+// What was done with a window: for protocols and tests.
+struct Window {
+  size_t recording = 0;
+  uint64_t seek = 0;                 // frame where it begins
+  std::vector<int32_t> decoder_ids;  // before the search
+  std::vector<Attempt> attempts;
+  bool skipped = false;
+  uint32_t frames = 0, segments = 0, advance = 0;  // of a window that was kept
+  WindowEnding ending = WindowEnding::no_pair;
+};
+
+struct TranscribeRequest {
+  std::vector<Recording> recordings;
+  // Codes, names or tokens ("en", "English", "<|en|>"): one for all, or one a recording. Empty: each recording's is
+  // detected in its first window, if the model knows several.
+  std::vector<std::string> languages;
+  std::string task;          // "transcribe", "translate"; empty: what the model's files say
+  bool timestamps = true;    // of segments. Recordings longer than a window need them
+  bool word_times = false;   // Segment::times
+  GenerationConfig options;  // beams, max_new_tokens, penalties, suppressed ids...
+  // Attempts at a window, each at its temperature: 0 searches, above that ids are drawn. Empty: one, as `options` say.
+  std::vector<double> temperatures;
+  std::optional<double> compression_ratio_threshold, logprob_threshold, no_speech_threshold;
+  bool condition_on_previous = false;  // a window reads what was written before
+  std::vector<int32_t> prompt_ids;     // before everything; the id that marks earlier text in front
+  bool prompt_in_all_windows = false;  // with condition_on_previous: the prompt is not pushed out in time
+  // Word times as the reference has them in a batch: the ids of a sentence are filled up to the longest of its batch,
+  // and the filling counts. For records of batches; otherwise each recording is alone.
+  bool fill_batches = false;
+  // The frames of each recording count; otherwise word times look at whole windows, silence behind the end included.
+  bool frames_are_known = true;
+  // Each segment when its window is done, in the calling thread. An error ends the run.
+  std::function<Status(const Segment& segment)> on_segment;
+  // Frames that are done, of all recordings, and how many there are; false cancels.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+struct Transcript {
+  std::vector<Segment> segments;
+  std::string language;  // token of it ("<|en|>"); empty: the model knows none
+};
+struct TranscribeOutput {
+  std::vector<Transcript> transcripts;  // by recording
+  std::vector<Window> windows;          // in the order of the work
+};
+
+// Blocks. Refuses what the model cannot do: features of another width, languages and tasks that it does not know, a
+// recording of several windows without timestamps, thresholds that this build cannot measure.
+Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request);
+
+// The id of each recording's language, by its first window.
+Result<std::vector<int32_t>> detect_languages(const std::shared_ptr<Model>& model,
+                                              std::span<const Recording> recordings);
+
+}  // namespace lapilli::speech

@@ -1,0 +1,26 @@
+// What a window's ids come to: segments between timestamps, and how far the next window lies.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "speech/transcribe.hpp"
+
+namespace lapilli::speech {
+
+// Ids [first, last) of a window, from and to a time in units of two frames from its beginning.
+struct WindowPart {
+  size_t first = 0, last = 0;
+  uint32_t begin = 0, end = 0;
+};
+struct SplitWindow {
+  std::vector<WindowPart> parts;
+  uint32_t advance = 0;  // frames
+  WindowEnding ending = WindowEnding::no_pair;
+};
+
+// `ids` without the end token; ids from `timestamp_begin` on are timestamps. The window has so many frames of sound.
+SplitWindow split_window(std::span<const int32_t> ids, int32_t timestamp_begin, uint32_t frames);
+
+}  // namespace lapilli::speech

@@ -1,0 +1,22 @@
+// When each id was heard, by what the decoder looked at while it read it (cross attention of the alignment heads).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace lapilli::speech {
+
+// Rows of attention to the encoder's positions, a row for each id.
+struct AttentionRows {
+  uint32_t ids = 0, positions = 0;
+  std::vector<float> weights;  // [ids][positions]
+};
+
+// The first position of each id on the cheapest way through what the heads say: each position's weights are centred and
+// scaled over the ids, smoothed over positions by a median of `filter` (odd), averaged over heads; then dynamic time
+// warping (Sakoe and Chiba 1978). Heads have one size, at least one id and one position.
+std::vector<uint32_t> first_positions(std::vector<AttentionRows> heads, uint32_t filter);
+
+}  // namespace lapilli::speech
