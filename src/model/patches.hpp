@@ -8,8 +8,8 @@
 
 namespace lapilli::model {
 
-// `pixels` are PatchInput::channels planes of height * width. What is left over at the right and at the bottom belongs to no
-// patch. Error: another number of them.
+// `pixels` are PatchInput::channels planes of height * width. What is left over at the right and at the bottom belongs
+// to no patch. Error: another number of them.
 Result<Features> patches_of(const PatchInput& input, std::span<const float> pixels);
 
 }  // namespace lapilli::model

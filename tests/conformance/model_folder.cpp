@@ -79,8 +79,9 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
 
 // What cases may bring.
 bool is_known_input(const std::string& key) {
-  constexpr const char* kKnown[] = {"input_ids",         "attention_mask",         "input_features", "pixel_values",
-                                    "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+  constexpr const char* kKnown[] = {
+      "input_ids",         "attention_mask",         "input_features",       "pixel_values",
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
