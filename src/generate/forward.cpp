@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "generate/checked_request.hpp"
 #include "runtime/self_test.hpp"
@@ -58,6 +59,7 @@ Status write_features(const Session& s, const model::FeatureInput& input, const 
 std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
                                    uint64_t cols) {
   const uint64_t batch = s.batch, source = s.source_length, target = s.target_length;
+  if (c.decoder.layers == 0 && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
@@ -84,6 +86,13 @@ void join_streams(std::vector<ForwardTensor>& outputs) {
     }
   std::erase_if(outputs, is_part);
   outputs.push_back(std::move(all));
+}
+
+// The reference's names for what an encoder alone gives: "hidden_states.0".
+void name_as_alone(std::vector<ForwardTensor>& outputs) {
+  constexpr std::string_view kSide = "encoder_";
+  for (ForwardTensor& f : outputs)
+    if (f.name.starts_with(kSide)) f.name.erase(0, kSide.size());
 }
 
 // A session for one plan, counted against the model's memory limit.
@@ -114,17 +123,14 @@ Result<Room> find_room(const Model& model, const Plan& plan) {
   return make_room(model, plan);
 }
 
-}  // namespace
-
-namespace {
-
 // What a source is made of, and how long the longest one is.
 Status check_forward(const model::Config& c, const ForwardRequest& r, model::ForwardShape& shape) {
   const bool ids = c.features.width == 0;
   const size_t sources = ids ? r.sources.size() : r.features.size();
-  if (sources == 0 || sources != r.targets.size() || sources > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources of %s and %zu targets; 1 to %u of each are needed", sources,
-                ids ? "ids" : "features", r.targets.size(), kMaxRows);
+  const size_t targets = c.decoder.layers == 0 ? 0 : sources;
+  if (sources == 0 || targets != r.targets.size() || sources > kMaxRows)
+    return fail(ErrorCode::invalid_argument, "%zu sources of %s and %zu targets; 1 to %u%s are needed", sources,
+                ids ? "ids" : "features", r.targets.size(), kMaxRows, targets ? " of each" : " sources");
   LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(sources);
   shape.target_length = longest(r.targets);
@@ -141,49 +147,97 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
 
 }  // namespace
 
-Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
+struct ForwardPass::Impl {
+  std::shared_ptr<Model> model;
+  model::ForwardShape shape;
+  std::vector<model::NamedOutput> outputs;
+  std::shared_ptr<const Plan> plan;
+  Room room;
+  std::optional<BoundPlan> bound;
+
+  Status write(const ForwardRequest& request) const;
+  Result<ForwardTensor> read(const model::NamedOutput& output) const;
+};
+
+ForwardPass::ForwardPass() : impl_(std::make_unique<Impl>()) {}
+ForwardPass::ForwardPass(ForwardPass&&) noexcept = default;
+ForwardPass& ForwardPass::operator=(ForwardPass&&) noexcept = default;
+ForwardPass::~ForwardPass() = default;
+
+Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
   const NetworkOnDevice& on_device = model->on_device();
-  const model::Config& c = on_device.config();
+  ForwardPass pass;
+  Impl& m = *pass.impl_;
+  m.model = model;
+  LAPILLI_CHECK(check_forward(on_device.config(), request, m.shape));
+  m.shape.hidden_states = request.want_hidden_states;
+  m.shape.attentions = request.want_attentions;
+  m.shape.logits = request.want_logits;
+  m.shape.cross_layers = request.cross_layers;
+  graph::Graph g;
+  model::Builder b(on_device.network, g);
+  model::build_forward(b, m.shape);
+  m.outputs = b.outputs();
+  LAPILLI_TRY(m.plan, compile_tested(on_device.device, g));
+  LAPILLI_TRY(m.room, find_room(*model, *m.plan));
+  LAPILLI_TRY(auto bound, BoundPlan::bind(on_device.device, m.plan, m.room.session->memory(on_device.weight_map())));
+  m.bound.emplace(std::move(bound));
+  return pass;
+}
+
+Status ForwardPass::Impl::write(const ForwardRequest& request) const {
+  const Session& session = *room.session;
+  const model::Config& c = model->on_device().config();
+  LAPILLI_CHECK(c.features.width != 0 ? write_features(session, c.features, request, shape.features)
+                                      : write_rows(session, StateKind::source_ids, StateKind::lengths, request.sources,
+                                                   shape.source_length));
+  if (c.decoder.layers == 0) return {};
+  LAPILLI_CHECK(
+      write_rows(session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
+  return write_globals(session, c, request.global_positions, shape.batch, shape.source_length);
+}
+
+Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) const {
+  const auto& t = plan->graph.tensor(output.tensor);
+  std::vector<float> padded(t.elements());
+  LAPILLI_CHECK(room.session->read(room.session->arena(), plan->placement.offset[plan->graph.root(output.tensor)],
+                                   std::as_writable_bytes(std::span(padded))));
+  ForwardTensor f;
+  f.name = output.name;
+  f.shape = output_shape(output.name, shape, model->on_device().config(), t.cols);
+  f.values.resize(t.rows * t.cols);
+  for (uint64_t r = 0; r < t.rows; ++r)
+    std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), t.cols,
+                f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
+  return f;
+}
+
+Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& request) {
+  const model::Config& c = impl_->model->on_device().config();
   model::ForwardShape shape;
   LAPILLI_CHECK(check_forward(c, request, shape));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
-  shape.hidden_states = request.want_hidden_states;
-  shape.attentions = request.want_attentions;
-  shape.logits = request.want_logits;
-  shape.cross_layers = request.cross_layers;
-  graph::Graph g;
-  model::Builder b(on_device.network, g);
-  model::build_forward(b, shape);
-  LAPILLI_TRY(const auto plan, compile_tested(on_device.device, g));
-  LAPILLI_TRY(const auto room, find_room(*model, *plan));
-  const auto& session = room.session;
-  LAPILLI_CHECK(c.features.width != 0 ? write_features(*session, c.features, request, shape.features)
-                                      : write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources,
-                                                   shape.source_length));
-  LAPILLI_CHECK(
-      write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
-  LAPILLI_CHECK(write_globals(*session, c, request.global_positions, shape.batch, shape.source_length));
-  {
-    LAPILLI_TRY(const auto bound, BoundPlan::bind(on_device.device, plan, session->memory(on_device.weight_map())));
-    LAPILLI_CHECK(bound.run());
-  }
+  const model::ForwardShape& made = impl_->shape;
+  if (shape.batch != made.batch || shape.source_length > made.source_length || shape.features > made.features ||
+      shape.target_length > made.target_length)
+    return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
+                made.batch, shape.batch);
+  LAPILLI_CHECK(impl_->write(request));
+  LAPILLI_CHECK(impl_->bound->run());
   std::vector<ForwardTensor> outputs;
-  for (const auto& o : b.outputs()) {
-    const auto& t = plan->graph.tensor(o.tensor);
-    std::vector<float> padded(t.elements());
-    LAPILLI_CHECK(session->read(session->arena(), plan->placement.offset[plan->graph.root(o.tensor)],
-                                std::as_writable_bytes(std::span(padded))));
-    ForwardTensor f;
-    f.name = o.name;
-    f.shape = output_shape(o.name, shape, c, t.cols);
-    f.values.resize(t.rows * t.cols);
-    for (uint64_t r = 0; r < t.rows; ++r)
-      std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), t.cols,
-                  f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
+  for (const auto& o : impl_->outputs) {
+    LAPILLI_TRY(auto f, impl_->read(o));
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
+  if (c.decoder.layers == 0) name_as_alone(outputs);
   return outputs;
+}
+
+Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
+  LAPILLI_CHECK(check_globals(model->on_device().config(), request.sources, request.global_positions));
+  LAPILLI_TRY(auto pass, ForwardPass::make(model, request));
+  return pass.run(request);
 }
 
 }  // namespace lapilli

@@ -224,7 +224,7 @@ Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const Gener
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                      const std::function<bool(uint64_t done, uint64_t total)>& progress, GenerateOutput& out);
 
-// One pass of the network without a search: teacher forcing.
+// One pass of the network without a search: teacher forcing, or an encoder alone, which has no targets.
 struct ForwardRequest {
   std::vector<std::vector<int32_t>> sources;  // as above
   std::vector<std::shared_ptr<const model::Features>> features;
@@ -239,5 +239,21 @@ struct ForwardTensor {
   std::vector<float> values;
 };
 Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, const ForwardRequest& request);
+
+// The same, made once and run any number of times. Of one thread.
+class ForwardPass {
+ public:
+  // For requests of so many sources, none longer, and of the same outputs.
+  static Result<ForwardPass> make(const std::shared_ptr<Model>& model, const ForwardRequest& request);
+  Result<std::vector<ForwardTensor>> run(const ForwardRequest& request);
+  ForwardPass(ForwardPass&&) noexcept;
+  ForwardPass& operator=(ForwardPass&&) noexcept;
+  ~ForwardPass();
+
+ private:
+  ForwardPass();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace lapilli

@@ -123,6 +123,16 @@ WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
   return p;
 }
 
+// A further part of a table: one of its rows to all rows, or its first one to one row.
+Status add_rows(const model::WeightSpec& spec, const model::WeightPart& part, std::vector<float>& values) {
+  LAPILLI_TRY(const auto added, table_values(*part.tensor));
+  const uint64_t ld = round_up<uint64_t>(spec.k, 4), from = part.one_row ? 0 : part.destination * spec.k;
+  const uint64_t first = part.one_row ? part.destination : 0, last = part.one_row ? first + 1 : spec.n;
+  for (uint64_t r = first; r < last; ++r)
+    for (uint64_t i = 0; i < spec.k; ++i) values[r * ld + i] += added[from + i];
+  return {};
+}
+
 Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr<Scratch>& scratch) {
   WeightSource s;
   s.name = spec.name;
@@ -139,11 +149,7 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
     for (uint64_t r = 0; r < spec.n; ++r)
       std::copy_n(values.begin() + static_cast<ptrdiff_t>(r * spec.k), spec.k,
                   s.values.begin() + static_cast<ptrdiff_t>(r * ld));
-    if (spec.parts.size() > 1) {
-      LAPILLI_TRY(const auto added, table_values(*spec.parts[1].tensor));
-      for (uint64_t r = 0; r < spec.n; ++r)
-        for (uint64_t i = 0; i < spec.k; ++i) s.values[r * ld + i] += added[spec.parts[1].destination * spec.k + i];
-    }
+    for (size_t i = 1; i < spec.parts.size(); ++i) LAPILLI_CHECK(add_rows(spec, spec.parts[i], s.values));
     return s;
   }
   for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part, scratch));

@@ -33,11 +33,15 @@ struct StackConfig {
   uint32_t head_dim = 0;  // of queries, keys and values; heads * head_dim need not be d_model
   Activation activation = Activation::relu;
   std::string activation_name;
-  bool gated = false;       // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
-  bool linear_bias = true;  // every linear layer has a stored bias; otherwise none has
-  bool key_bias = true;     // with linear_bias: keys have one as well
-  bool pre_norm = false;    // normalization before each sublayer, not after it
-  bool final_norm = false;  // one more at the end of the stack
+  bool gated = false;              // feed-forward act(fc1(x)) * gate(x), not act(fc1(x))
+  bool linear_bias = true;         // every linear layer has a stored bias; otherwise none has
+  bool key_bias = true;            // with linear_bias: keys have one as well
+  bool qkv_bias = true;            // so have queries, keys and values, if others have
+  bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
+  bool pre_norm = false;           // normalization before each sublayer, not after it
+  bool final_norm = false;         // one more at the end of the stack
+  bool states_before_final_norm =
+      false;  // the reference's last hidden state is what enters that one, not what leaves it
   bool embedding_norm = false;
   bool embedding_norm_first = false;  // the embeddings are normalized before positions are added, not after it
   Norm norm = Norm::layer;
@@ -86,11 +90,30 @@ struct FeatureInput {
   uint32_t front = 0;  // rows that come before the source's own (class tokens); their values stand in the positions
 };
 
+// Sources that are pictures: `channels` planes of height * width numbers, cut into patches, row by row. A patch is a
+// row of FeatureInput: its numbers channel by channel, row by row.
+struct PatchInput {
+  uint32_t channels = 0;  // 0: sources are no pictures
+  uint32_t height = 0, width = 0;
+  uint32_t patch_height = 0, patch_width = 0;
+  [[nodiscard]] uint32_t count() const { return height / patch_height * (width / patch_width); }
+  [[nodiscard]] uint32_t numbers() const { return channels * patch_height * patch_width; }  // of one patch
+};
+
+// What stands behind an encoder alone (its decoder has no layers), on the first row of each source.
+struct HeadConfig {
+  uint32_t pooled = 0;  // columns of a linear layer with an activation, where it is stored; 0: there is none
+  Activation activation = Activation::tanh;
+  uint32_t classes = 0;  // columns of a linear layer behind it: a score for each class; 0: there is none
+};
+
 struct Config {
-  std::string family;     // config.json's model_type
-  std::string tokenizer;  // kind, for load_tokenizer
-  StackConfig encoder, decoder;
+  std::string family;            // config.json's model_type
+  std::string tokenizer;         // kind, for load_tokenizer
+  StackConfig encoder, decoder;  // a decoder of no layers: there is none
   FeatureInput features;
+  PatchInput patches;
+  HeadConfig head;
   uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 where sources are features
   bool tied_output = true;         // the output projection is the target embedding unless the file has its own
   bool shared_embeddings = true;   // source and target embedding are one unless the file has two
@@ -104,6 +127,7 @@ struct Config {
 
 // Where a family keeps its tensors. "{}" is the layer's number. Names without ".weight" at the end are prefixes: a
 // linear layer's name gets ".weight" and ".bias" behind it, a normalization's too (or ".gamma" and ".beta").
+// Queries, keys and values of one name lie side by side in one tensor.
 struct AttentionNames {
   std::string q, k, v, out, norm;
   std::string relative_bias;                 // full name; of a linear layer with streams
@@ -118,12 +142,14 @@ struct StackNames {
   std::vector<std::string> embedding, positions, token_types, streams;
   std::string embedding_norm, final_norm;
   std::vector<std::string> input;  // FeatureInput::layers
+  std::vector<std::string> front;  // full names, of FeatureInput::front rows
   LayerNames layer;
 };
 struct Names {
   StackNames encoder, decoder;
   std::vector<std::string> output, logits_bias;
   std::string memory_projection, output_transform, output_norm;
+  std::string pooler, classifier;
   // Checkpoints of a bare model lack this beginning of every name; both forms are found. Empty: there is none.
   std::string base_prefix;
   // Beginnings of names that others may stand for: {"encoder.", "encoder.bert."}.

@@ -38,8 +38,10 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
     h = before_sublayer(b, label + ".norm", {s, layer.norm}, x);
     x = feed_forward(b, label, s, layer, {h, x});
     x = after_sublayer(b, label + ".norm", {s, layer.norm}, x);
-    if (i + 1 == s.layers && s.final_norm) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
+    const bool norm = i + 1 == s.layers && s.final_norm, after = norm && s.states_before_final_norm;
+    if (norm && !after) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
     if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);
+    if (after) x = normalize(b, "encoder.norm", {s, w.final_norm}, x);
   }
   return x;
 }

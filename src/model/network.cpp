@@ -20,6 +20,24 @@ std::string with_layer(const std::string& pattern, uint32_t layer) {
   return name;
 }
 
+// All of a tensor.
+WeightPart whole(const StoredTensor* t, bool bias = false, uint64_t destination = 0) {
+  WeightPart part;
+  part.tensor = t;
+  part.bias = bias;
+  part.destination = destination;
+  return part;
+}
+
+// Where columns go.
+WeightPart columns(uint32_t first, uint32_t group = 1, uint32_t stride = 1) {
+  WeightPart part;
+  part.first_column = first;
+  part.group = group;
+  part.group_stride = stride;
+  return part;
+}
+
 bool floating(StoredType t) { return t == StoredType::f32 || t == StoredType::f16 || t == StoredType::bf16; }
 
 class WeightBinder {
@@ -29,6 +47,7 @@ class WeightBinder {
       : c_(config), names_(names), checkpoint_(checkpoint), packed_(in_words(packed)), net_(network) {}
 
   Status run() {
+    if (c_.decoder.layers == 0) return encoder_alone();
     LAPILLI_CHECK(embeddings());
     LAPILLI_CHECK(input_layers());
     LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
@@ -43,6 +62,20 @@ class WeightBinder {
     // After the layers: tables that are computed take memory, and until here d_model is only what config.json says.
     LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
     return positions(c_.decoder, names_.decoder, "target_positions", net_.decoder);
+  }
+
+  // Its input, layers and heads.
+  Status encoder_alone() {
+    LAPILLI_CHECK(input_layers());
+    LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
+    LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
+    uint32_t width = c_.encoder.d_model;
+    // Files of a model that was made without one have none, and config.json does not say so.
+    if (c_.head.pooled && stored(names_.pooler + ".weight")) {
+      LAPILLI_CHECK(linear({names_.pooler}, c_.head.pooled, width, net_.pooler));
+      width = c_.head.pooled;
+    }
+    return c_.head.classes ? linear({names_.classifier}, c_.head.classes, width, net_.classifier) : Status();
   }
 
  private:
@@ -161,10 +194,10 @@ class WeightBinder {
 
   WeightIndex table(WeightSpec spec, const StoredTensor* t, const StoredTensor* bias) {
     (void)take_format(spec, *t);  // of one part
-    spec.parts.push_back({t, 0, 1, 1, false, 0});
+    spec.parts.push_back(whole(t));
     net_.parameters += uint64_t{spec.n} * spec.k;
     if (bias) {
-      spec.parts.push_back({bias, 0, 1, 1, true, 0});
+      spec.parts.push_back(whole(bias, true));
       count(bias);
     }
     return add(std::move(spec));
@@ -190,10 +223,11 @@ class WeightBinder {
     bool is_stored = s.positions == Positions::learned;
     for (const auto& n : names.positions) is_stored = is_stored || stored(n);
     if (is_stored) {
-      LAPILLI_TRY(const auto* t, find(names.positions, {spec.n, spec.k}));
+      LAPILLI_TRY(const auto* t, find_positions(names, spec));
       spec.kind = WeightSpec::Kind::table;
-      spec.parts.push_back({t, 0, 1, 1, false, 0});
+      spec.parts.push_back(whole(t));
       count(t);
+      LAPILLI_CHECK(front_rows(spec, names));
       if (s.token_types) LAPILLI_CHECK(token_types(spec, names));
     } else {
       spec.kind = WeightSpec::Kind::values;
@@ -210,13 +244,31 @@ class WeightBinder {
     return {};
   }
 
+  // Those of pictures are stored as a batch of one.
+  Result<const StoredTensor*> find_positions(const StackNames& names, const WeightSpec& spec) {
+    for (const auto& name : names.positions)
+      if (const StoredTensor* t = stored(name); t && t->shape.size() == 3) return find({name}, {1, spec.n, spec.k});
+    return find(names.positions, {spec.n, spec.k});
+  }
+
+  // Class tokens: rows in front of a source's own, which are nothing but their place and these.
+  Status front_rows(WeightSpec& spec, const StackNames& names) {
+    for (size_t i = 0; i < names.front.size(); ++i) {
+      LAPILLI_TRY(const auto* t, find({names.front[i]}, {1, 1, spec.k}));
+      count(t);
+      spec.parts.push_back(whole(t, false, i));
+      spec.parts.back().one_row = true;
+    }
+    return {};
+  }
+
   // Stream i has the row before its own, the first one the last.
   Status streams(const WeightSpec& positions, const StackConfig& s, const StackNames& names, StackWeights& w) {
     LAPILLI_TRY(const auto* t, find(names.streams, {s.streams, s.d_model}));
     for (uint32_t i = 0; i < s.streams; ++i) {
       WeightSpec spec = positions;
       spec.name += format(", stream %u", i);
-      spec.parts.push_back({t, 0, 1, 1, false, (i + s.streams - 1) % s.streams});
+      spec.parts.push_back(whole(t, false, (i + s.streams - 1) % s.streams));
       w.streams.push_back(add(std::move(spec)));
     }
     count(t);
@@ -232,7 +284,7 @@ class WeightBinder {
     if (t->shape.size() != 2 || t->shape[0] == 0 || t->shape[1] != spec.k || !floating(t->type))
       return fail(ErrorCode::invalid_data, "tensor %s is not a table of token types %u wide", t->describe().c_str(),
                   spec.k);
-    spec.parts.push_back({t, 0, 1, 1, false, 0});
+    spec.parts.push_back(whole(t));
     count(t);
     return {};
   }
@@ -244,31 +296,61 @@ class WeightBinder {
     const uint64_t ld = round_up<uint64_t>(s.d_model, 4);
     spec.words = s.norm == Norm::rms ? ld : 2 * ld;
     LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {s.d_model}));
-    spec.parts.push_back({weight, 0, 1, 1, false, 0});
+    spec.parts.push_back(whole(weight));
     count(weight);
     if (s.norm == Norm::layer) {
       LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {s.d_model}));
-      spec.parts.push_back({bias, 0, 1, 1, false, ld});
+      spec.parts.push_back(whole(bias, false, ld));
       count(bias);
     }
     index = add(std::move(spec));
     return {};
   }
 
-  // A linear layer: its name and whether its bias is stored.
+  // A linear layer: its name and whether its bias is stored, and how its weight is.
   struct Linear {
     std::string name;
     bool bias = true;
+    bool transposed = false;     // [depth, columns]
+    uint32_t share = 0, of = 1;  // so many layers lie side by side in one tensor, of which this is one
   };
+
+  // The columns of a layer in a tensor, whose rows they become.
+  static void take_share(const StoredTensor* all, const Linear& layer, WeightPart& place) {
+    const bool turned = layer.transposed && all->shape.size() == 2;
+    place.tensor = all;
+    if (!turned && layer.of == 1) return;
+    auto view = std::make_shared<StoredTensor>(*all);
+    if (turned) {
+      std::swap(view->shape[0], view->shape[1]);
+      std::swap(view->strides[0], view->strides[1]);
+    }
+    view->shape[0] /= layer.of;
+    const uint64_t size = stored_bytes(view->type), begin = layer.share * view->shape[0] * view->strides[0] * size;
+    uint64_t reach = 1;
+    for (size_t d = 0; d < view->shape.size(); ++d) reach += (view->shape[d] - 1) * view->strides[d];
+    if (!view->bytes.empty()) view->bytes = view->bytes.subspan(begin, reach * size);
+    view->stored.offset += begin;
+    view->stored.bytes = reach * size;
+    place.tensor = view.get();
+    place.view = std::move(view);
+  }
 
   // Adds one linear layer's weight and bias to a packed matrix.
   Status linear_part(WeightSpec& spec, const Linear& layer, uint32_t n, WeightPart place) {
-    LAPILLI_TRY(place.tensor, find_matrix({layer.name + ".weight"}, n, spec.k));
-    LAPILLI_CHECK(take_format(spec, *place.tensor));
+    const std::vector<std::string> names{layer.name + ".weight"};
+    std::vector<uint64_t> shape{uint64_t{n} * layer.of, spec.k};
+    if (layer.transposed) std::swap(shape[0], shape[1]);
+    const bool alone = layer.of == 1 && !layer.transposed;
+    LAPILLI_TRY(const auto* weight, alone ? find_matrix(names, n, spec.k) : find(names, shape));
+    LAPILLI_CHECK(take_format(spec, *weight));
+    take_share(weight, layer, place);
     net_.parameters += uint64_t{n} * spec.k;
     spec.parts.push_back(place);
     if (layer.bias) {
-      LAPILLI_TRY(place.tensor, find({layer.name + ".bias"}, {n}));
+      LAPILLI_TRY(const auto* bias, find({layer.name + ".bias"}, {uint64_t{n} * layer.of}));
+      place.view = nullptr;
+      take_share(bias, layer, place);
       place.bias = true;
       count(place.tensor);
       spec.parts.push_back(place);
@@ -278,7 +360,7 @@ class WeightBinder {
 
   Status linear(const Linear& layer, uint32_t n, uint32_t k, WeightIndex& index) {
     WeightSpec spec = matrix(layer.name, n, k);
-    LAPILLI_CHECK(linear_part(spec, layer, n, {nullptr, 0, 1, 1, false, 0}));
+    LAPILLI_CHECK(linear_part(spec, layer, n, {}));
     index = add(std::move(spec));
     return {};
   }
@@ -297,11 +379,11 @@ class WeightBinder {
                   name.c_str(), shape_text(t->shape).c_str(), layer.columns, width, layer.kernel);
     WeightSpec spec = matrix(name, layer.columns, static_cast<uint32_t>(depth));
     LAPILLI_TRY(const auto* weight, find({name + ".weight"}, t->shape));
-    spec.parts.push_back({weight, 0, 1, 1, false, 0});
+    spec.parts.push_back(whole(weight));
     count(weight);
     if (layer.bias) {
       LAPILLI_TRY(const auto* bias, find({name + ".bias"}, {layer.columns}));
-      spec.parts.push_back({bias, 0, 1, 1, true, 0});
+      spec.parts.push_back(whole(bias, true));
       count(bias);
     }
     index = add(std::move(spec));
@@ -323,23 +405,36 @@ class WeightBinder {
     const StackConfig& s;
     uint32_t layer;
     [[nodiscard]] Linear linear(const std::string& pattern) const {
-      return {with_layer(pattern, layer), s.linear_bias};
+      return {with_layer(pattern, layer), s.linear_bias, s.transposed_linear};
     }
   };
+
+  // Queries, keys or values. Those of one name lie in one tensor, in this order.
+  enum Projected : size_t { kQueries, kKeys, kValues };
+  static Linear projection(const AttentionNames& n, const Place& at, Projected which) {
+    const std::string* names[] = {&n.q, &n.k, &n.v};
+    Linear layer = at.linear(*names[which]);
+    layer.bias = layer.bias && at.s.qkv_bias && (which != kKeys || at.s.key_bias);
+    layer.of = 0;
+    for (size_t i = 0; i < std::size(names); ++i) {
+      if (*names[i] != *names[which]) continue;
+      ++layer.of;
+      if (i < which) ++layer.share;
+    }
+    return layer;
+  }
 
   // Keys and values interleaved by head behind `q_columns` columns.
   Status keys_values(WeightSpec& spec, const AttentionNames& n, const Place& at, uint32_t q_columns) {
     const uint32_t inner = at.s.inner(), head = at.s.head_dim;
-    Linear keys = at.linear(n.k);
-    keys.bias = keys.bias && at.s.key_bias;
-    LAPILLI_CHECK(linear_part(spec, keys, inner, {nullptr, q_columns, head, 2 * head, false, 0}));
-    return linear_part(spec, at.linear(n.v), inner, {nullptr, q_columns + head, head, 2 * head, false, 0});
+    LAPILLI_CHECK(linear_part(spec, projection(n, at, kKeys), inner, columns(q_columns, head, 2 * head)));
+    return linear_part(spec, projection(n, at, kValues), inner, columns(q_columns + head, head, 2 * head));
   }
 
   Status attention(const AttentionNames& n, const Place& at, bool cross, AttentionWeights& w) {
     const uint32_t d = at.s.d_model, inner = at.s.inner();
     if (cross) {
-      LAPILLI_CHECK(linear(at.linear(n.q), inner, d, w.qkv));
+      LAPILLI_CHECK(linear(projection(n, at, kQueries), inner, d, w.qkv));
       WeightSpec kv =
           matrix(with_layer(n.k, at.layer) + "+v", 2 * inner, c_.memory_projection ? d : c_.encoder.d_model);
       LAPILLI_CHECK(keys_values(kv, n, at, 0));
@@ -347,8 +442,8 @@ class WeightBinder {
     } else {
       const uint32_t bias = at.s.streams ? at.s.relative_buckets * at.s.heads : 0;
       WeightSpec qkv = matrix(with_layer(n.q, at.layer) + "+k+v", 3 * inner + bias, d);
-      LAPILLI_CHECK(linear_part(qkv, at.linear(n.q), inner, {nullptr, 0, 1, 1, false, 0}));
-      if (bias) LAPILLI_CHECK(linear_part(qkv, at.linear(n.relative_bias), bias, {nullptr, inner, 1, 1, false, 0}));
+      LAPILLI_CHECK(linear_part(qkv, projection(n, at, kQueries), inner, {}));
+      if (bias) LAPILLI_CHECK(linear_part(qkv, at.linear(n.relative_bias), bias, columns(inner)));
       LAPILLI_CHECK(keys_values(qkv, n, at, inner + bias));
       w.qkv = add(std::move(qkv));
     }
@@ -380,7 +475,7 @@ class WeightBinder {
     global.k = n.global_k;
     global.v = n.global_v;
     WeightSpec qkv = matrix(with_layer(n.global_q, at.layer) + "+k+v", 3 * inner, at.s.d_model);
-    LAPILLI_CHECK(linear_part(qkv, at.linear(n.global_q), inner, {nullptr, 0, 1, 1, false, 0}));
+    LAPILLI_CHECK(linear_part(qkv, at.linear(n.global_q), inner, {}));
     LAPILLI_CHECK(keys_values(qkv, global, at, inner));
     w.global_qkv = add(std::move(qkv));
     return {};
@@ -409,7 +504,7 @@ class WeightBinder {
                   spec.name.c_str(), static_cast<unsigned long long>(buckets), static_cast<unsigned long long>(heads),
                   kBiasWords);
     LAPILLI_TRY(const auto* t, find({spec.name}, {buckets, heads}));
-    spec.parts.push_back({t, 0, 1, 1, false, 0});
+    spec.parts.push_back(whole(t));
     count(t);
     self.relative_bias = add(std::move(spec));
     return {};
@@ -420,8 +515,8 @@ class WeightBinder {
     if (!s.gated) return linear(at.linear(n.fc1), s.ffn, s.d_model, index);
     const auto gate = static_cast<uint32_t>(gate_value_column(s.ffn));
     WeightSpec both = matrix(with_layer(n.fc1, at.layer) + "+gate", gate + s.ffn, s.d_model);
-    LAPILLI_CHECK(linear_part(both, at.linear(n.fc1), s.ffn, {nullptr, 0, 1, 1, false, 0}));
-    LAPILLI_CHECK(linear_part(both, at.linear(n.gate), s.ffn, {nullptr, gate, 1, 1, false, 0}));
+    LAPILLI_CHECK(linear_part(both, at.linear(n.fc1), s.ffn, {}));
+    LAPILLI_CHECK(linear_part(both, at.linear(n.gate), s.ffn, columns(gate)));
     index = add(std::move(both));
     return {};
   }

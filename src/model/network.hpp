@@ -18,11 +18,13 @@ namespace lapilli::model {
 // One stored tensor's part in a weight.
 struct WeightPart {
   const StoredTensor* tensor = nullptr;
+  std::shared_ptr<const StoredTensor> view;  // owns it where it is a share of a stored tensor, or one transposed
   // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r %
   // group
   uint32_t first_column = 0, group = 1, group_stride = 1;
   bool bias = false;
-  uint64_t destination = 0;  // vectors and tables: first element
+  uint64_t destination = 0;  // vectors: first element
+  bool one_row = false;      // tables: its first row is added to row `destination` alone
 };
 
 // A weight tensor of the graphs, by index: what it is made of and how large it is.
@@ -30,7 +32,7 @@ struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/matmul.hpp): n columns, k deep
     vector,  // parts one after the other (normalization: weight, bias)
-    table,   // [rows, d] as stored; row `destination` of a second part is added to every row
+    table,   // [rows, d] as stored; of a further part row `destination` is added to every row, or see one_row
     values,  // computed on the host
   } kind = Kind::matrix;
   std::string name;
@@ -78,6 +80,7 @@ struct Network {
   StackWeights encoder, decoder;
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
+  WeightIndex pooler = kNoWeight, classifier = kNoWeight;  // of an encoder alone
   uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;

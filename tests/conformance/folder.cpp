@@ -1,8 +1,10 @@
 #include "conformance/folder.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/path.hpp"
+#include "model/patches.hpp"
 
 namespace lapilli::conformance {
 
@@ -54,6 +56,10 @@ Result<std::vector<std::vector<int32_t>>> masked_rows(const Record& record, cons
   return rows;
 }
 
+Outcome from_error(const Error& e) {
+  return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
+}
+
 namespace {
 
 // [batch, width, frames], as the reference has frames of filter banks: frames become rows.
@@ -74,9 +80,27 @@ Result<CaseSources> read_frames(const Record& record, const std::string& name) {
   return sources;
 }
 
+// [batch, channels, height, width]
+Result<CaseSources> read_pictures(const Record& record, const std::string& name, const model::PatchInput& pictures) {
+  LAPILLI_TRY(const auto m, read_matrix(record, name));
+  const std::vector<uint64_t> shape{pictures.channels, pictures.height, pictures.width};
+  if (m.shape.size() != 4 || !std::equal(shape.begin(), shape.end(), m.shape.begin() + 1))
+    return fail(ErrorCode::invalid_data, "tensor %s does not have the shape of the model's pictures", name.c_str());
+  const size_t numbers = m.values.size() / std::max<size_t>(m.shape[0], 1);
+  CaseSources sources;
+  for (size_t i = 0; i < m.shape[0]; ++i) {
+    LAPILLI_TRY(auto f, model::patches_of(pictures, std::span(m.values).subspan(i * numbers, numbers)));
+    sources.features.push_back(std::make_shared<model::Features>(std::move(f)));
+  }
+  return sources;
+}
+
 }  // namespace
 
-Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs) {
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
+                                 const model::PatchInput& pictures) {
+  if (inputs.contains("pixel_values"))
+    return read_pictures(record, inputs["pixel_values"].get<std::string>(), pictures);
   if (inputs.contains("input_features")) return read_frames(record, inputs["input_features"].get<std::string>());
   CaseSources sources;
   LAPILLI_TRY(sources.ids, masked_rows(record, inputs, "input_ids", "attention_mask"));
@@ -102,6 +126,7 @@ void run_folder(const std::string& directory, const RunOptions& options, Report&
   const std::string task = record->value("task", record->value("kind", std::string("unknown")));
   if (task == "search" || task == "logits-processors") return run_search_folder(directory, options, report);
   if (task == "audio-features") return run_features_folder(directory, options, report);
+  if (task == "image-features") return run_image_folder(directory, options, report);
   // What is not known, every case by name.
   if (!record->contains("cases")) return report.add(directory, "expected.json", Outcome::failed("no cases"));
   for (const auto& c : (*record)["cases"])

@@ -41,7 +41,8 @@ struct CaseSources {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::shared_ptr<const model::Features>> features;
 };
-Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs);
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
+                                 const model::PatchInput& pictures = {});
 
 struct RunOptions {
   vulkan::DeviceOptions device;
@@ -60,12 +61,15 @@ Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& re
 // Kinds "features" and "audio_features"; `model` is the directory with the latter's settings.
 Outcome run_sound_case(const std::string& directory, const std::string& model, const RunOptions& options,
                        const Record& record, const nlohmann::json& c);
+// What is not supported is unsupported, all else has failed.
+Outcome from_error(const Error& e);
 
 // Runs every case of every directory of the folder.
 void run_model_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_tokenizer_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_search_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_features_folder(const std::string& directory, const RunOptions& options, Report& report);
+void run_image_folder(const std::string& directory, const RunOptions& options, Report& report);
 void run_folder(const std::string& directory, const RunOptions& options, Report& report);
 
 // The device, made on first use.

@@ -6,6 +6,7 @@
 #include "conformance/folder.hpp"
 #include "conformance/table.hpp"
 #include "generate/generate.hpp"
+#include "search/network_on_device.hpp"
 
 namespace lapilli::conformance {
 
@@ -13,10 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Ids = std::vector<std::vector<int32_t>>;
-
-Outcome from_error(const Error& e) {
-  return e.code == ErrorCode::unsupported ? Outcome::unsupported(e.message) : Outcome::failed(e.message);
-}
 
 // -infinity must meet -infinity.
 double difference(double ours, double expected) {
@@ -82,8 +79,9 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
 
 // What cases may bring.
 bool is_known_input(const std::string& key) {
-  constexpr const char* kKnown[] = {"input_ids",         "attention_mask",         "input_features",
-                                    "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+  constexpr const char* kKnown[] = {
+      "input_ids",         "attention_mask",         "input_features",       "pixel_values",
+      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -91,11 +89,13 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   ForwardRequest request;
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"]));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config().patches));
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
-  LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+  if (model->info().decoder_layers > 0) {
+    LAPILLI_TRY(request.targets, masked_rows(record, c["inputs"], "decoder_input_ids", "decoder_attention_mask"));
+  }
   request.want_hidden_states = request.want_attentions = true;
   LAPILLI_TRY(const auto ours, forward(model, request));
   Outcome outcome;
@@ -117,13 +117,13 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& r
   return outcome;
 }
 
-Result<GenerateRequest> generate_request(const Record& record, const Json& c) {
+Result<GenerateRequest> generate_request(const Model& model, const Record& record, const Json& c) {
   GenerateRequest request;
   request.deterministic = true;
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key) || key == "decoder_attention_mask")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"]));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config().patches));
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
@@ -208,7 +208,7 @@ void compare_sequences(const Record& record, const Json& c, const GenerateOutput
 }
 
 Result<Outcome> run_generate(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto request, generate_request(record, c));
+  LAPILLI_TRY(const auto request, generate_request(*model, record, c));
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;
   compare_sequences(record, c, ours, outcome);
@@ -256,7 +256,7 @@ Result<std::vector<float>> last_cross_attention(const std::shared_ptr<Model>& mo
 }
 
 Result<Outcome> run_trace(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
-  LAPILLI_TRY(auto request, generate_request(record, c));
+  LAPILLI_TRY(auto request, generate_request(*model, record, c));
   request.capture_scores = true;
   LAPILLI_TRY(const auto ours, generate(model, request));
   Outcome outcome;

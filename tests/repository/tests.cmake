@@ -18,7 +18,8 @@ set_tests_properties(layers layers.selftest paths paths.selftest links links.sel
   summarize.selftest
   PROPERTIES LABELS fast)
 
-add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp)
+add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp
+  ${PROJECT_SOURCE_DIR}/src/image/picture_none.cpp)
 target_link_libraries(without_images PRIVATE lapilli_internal)
 add_test(NAME without_images COMMAND without_images)
 set_tests_properties(without_images PROPERTIES LABELS fast)

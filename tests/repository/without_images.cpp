@@ -1,7 +1,9 @@
-// What stands in for stb.cpp in builds without it (LAPILLI_IMAGES=OFF): every answer says so, or is empty.
+// What stands in for stb.cpp and picture_stb.cpp in builds without it (LAPILLI_IMAGES=OFF): every answer says so, or is
+// empty.
 #include <cstdio>
 #include <cstdlib>
 
+#include "image/picture.hpp"
 #include "image/stb.hpp"
 
 namespace {
@@ -21,5 +23,7 @@ int main() {
   const auto font = lapilli::image::Font::open("any.ttf");
   check(!font.ok() && says(font.error(), "LAPILLI_IMAGES"), "a font is refused");
   check(lapilli::image::draw_plain('a', 1).coverage.empty(), "no character is drawn");
+  const auto picture = lapilli::image::decode_picture(std::as_bytes(std::span(pixel)), "a.png");
+  check(!picture.ok() && says(picture.error(), "LAPILLI_IMAGES"), "a picture is refused");
   return 0;
 }

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "image/picture.hpp"
+
+namespace {
+
+// What one decoding may have at a time: files unpack to as much as they like, whatever their header says. The size of
+// each block stands in front of it.
+thread_local uint64_t budget = 0;
+constexpr size_t kFront = alignof(std::max_align_t);
+
+void* take(size_t size) {
+  if (size > budget) return nullptr;
+  auto* p = static_cast<unsigned char*>(std::malloc(kFront + size));
+  if (!p) return nullptr;
+  budget -= size;
+  *reinterpret_cast<size_t*>(p) = size;
+  return p + kFront;
+}
+
+size_t size_of(void* p) { return *reinterpret_cast<size_t*>(static_cast<unsigned char*>(p) - kFront); }
+
+void give_back(void* p) {
+  if (!p) return;
+  budget += size_of(p);
+  std::free(static_cast<unsigned char*>(p) - kFront);
+}
+
+void* take_again(void* p, size_t size) {
+  void* larger = take(size);
+  if (!larger || !p) return larger;
+  std::copy_n(static_cast<unsigned char*>(p), std::min(size, size_of(p)), static_cast<unsigned char*>(larger));
+  give_back(p);
+  return larger;
+}
+
+}  // namespace
+
+// stb's functions are static here, so that they never meet those of a program that uses stb itself. Its assertions
+// would end programs. Of its formats only those that people's pictures have: each is a parser of what strangers wrote.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#endif
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ASSERT(x) ((void)0)
+#define STBI_MALLOC(size) take(size)
+#define STBI_REALLOC(p, size) take_again(p, size)
+#define STBI_FREE(p) give_back(p)
+#include <stb_image.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+namespace lapilli::image {
+
+namespace {
+
+// Tables of codes: of each length 1 to 16 how many, then as many bytes. stb's have room for 256 codes and older
+// versions of it (before 2.28) do not look.
+bool tables_fit(std::span<const stbi_uc> segment) {
+  constexpr size_t kFront = 17, kMostCodes = 256;
+  while (segment.size() >= kFront) {
+    size_t codes = 0;
+    for (const stbi_uc n : segment.subspan(1, 16)) codes += n;
+    if (codes > kMostCodes || segment.size() < kFront + codes) return false;
+    segment = segment.subspan(kFront + codes);
+  }
+  return segment.empty();
+}
+
+// Looks at the tables of a JPEG file as stb comes by them: segments follow each other by their lengths, with anything
+// between them; behind a scan's header the next marker is looked for in the scan's data.
+bool jpeg_tables_fit(std::span<const stbi_uc> file) {
+  constexpr stbi_uc kMark = 0xFF, kTables = 0xC4, kBegin = 0xD8, kEnd = 0xD9, kFirstRestart = 0xD0;
+  if (file.size() < 2 || file[0] != kMark || file[1] != kBegin) return true;
+  for (size_t at = 2; at + 3 < file.size();) {
+    const stbi_uc marker = file[at + 1];
+    const bool alone =
+        file[at] != kMark || marker == 0 || marker == kMark || (marker >= kFirstRestart && marker < kBegin);
+    if (alone) {
+      ++at;
+      continue;
+    }
+    if (marker == kEnd) return true;
+    const size_t length = size_t{file[at + 2]} << 8 | file[at + 3], begin = at + 4;
+    if (length < 2) return true;  // refused by stb
+    const size_t size = std::min(length - 2, file.size() - begin);
+    if (marker == kTables && !tables_fit(file.subspan(begin, size))) return false;
+    at = begin + size;
+  }
+  return true;
+}
+
+struct Header {
+  int width = 0, height = 0, channels = 0;
+};
+
+Result<Header> read_header(const stbi_uc* data, int size, const std::string& name) {
+  Header h;
+  if (!stbi_info_from_memory(data, size, &h.width, &h.height, &h.channels))
+    return fail(ErrorCode::invalid_data, "%s is no picture that can be read; PNG and JPEG are (%s)", name.c_str(),
+                stbi_failure_reason());
+  const auto longest = static_cast<int>(kLongestSide);
+  if (h.width <= 0 || h.height <= 0 || h.width > longest || h.height > longest ||
+      uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height) > kMostPixels)
+    return fail(ErrorCode::unsupported,
+                "%s is a picture of %d by %d pixels; at most %llu million pixels, %u a side, are read: make it smaller",
+                name.c_str(), h.width, h.height, static_cast<unsigned long long>(kMostPixels / 1'000'000),
+                kLongestSide);
+  return h;
+}
+
+}  // namespace
+
+Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name) {
+  if (file.empty()) return fail(ErrorCode::invalid_data, "%s is empty", name.c_str());
+  if (file.size() > kLargestFile)
+    return fail(ErrorCode::unsupported, "%s: a picture of %zu bytes is too large; save it smaller", name.c_str(),
+                file.size());
+  constexpr uint64_t kBytesForPixel = 24;  // PNG with 16 bits a channel has 8, twice; JPEG in passes 3 and 6, and 3
+  constexpr uint64_t kBesides = uint64_t{4} << 20;
+  const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
+  const int size = static_cast<int>(file.size());
+  if (!jpeg_tables_fit({data, file.size()}))
+    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
+  budget = kBesides;
+  LAPILLI_TRY(Header h, read_header(data, size, name));
+  const uint64_t pixels = uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height);
+  budget = kBesides + kBytesForPixel * pixels + 3 * file.size();
+  struct Free {
+    void operator()(stbi_uc* p) const { stbi_image_free(p); }
+  };
+  const std::unique_ptr<stbi_uc, Free> rgb(
+      stbi_load_from_memory(data, size, &h.width, &h.height, &h.channels, STBI_rgb));
+  if (!rgb)
+    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
+                stbi_failure_reason());
+  Picture picture{static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), {}};
+  if (uint64_t{picture.width} * picture.height != pixels)
+    return fail(ErrorCode::invalid_data, "%s: its parts contradict each other in its size", name.c_str());
+  try {
+    picture.rgb.assign(rgb.get(), rgb.get() + static_cast<ptrdiff_t>(3 * pixels));
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::out_of_memory, "%s: no memory for a picture of %d by %d pixels", name.c_str(), h.width,
+                h.height);
+  }
+  return picture;
+}
+
+}  // namespace lapilli::image

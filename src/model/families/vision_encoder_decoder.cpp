@@ -1,0 +1,175 @@
+// Pairs of a picture encoder (ViT, DeiT) and a text decoder with cross attention, each with a config of its own.
+// Decoders: TrOCR's (Li et al. 2021), BART's with its output under another name; GPT-2 (Radford et al. 2019) with cross
+// attention, whose linear weights are stored transposed and side by side.
+#include <nlohmann/json.hpp>
+
+#include "model/families/vit_group.hpp"
+
+namespace lapilli::model {
+
+extern const Family family_vision_encoder_decoder;
+
+namespace {
+
+Result<JsonView> nested(const JsonView& v, const char* key) {
+  const auto it = v.json.find(key);
+  if (it == v.json.end() || !it->is_object())
+    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where.c_str(), key);
+  return JsonView{*it, v.where + ": " + key};
+}
+
+// ---- TrOCR
+// -----------------------------------------------------------------------------------------------------------
+
+Status trocr_positions(const JsonView& v, StackConfig& s) {
+  LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
+  LAPILLI_TRY(const bool learned, get_bool(v, "use_learned_position_embeddings", true));
+  s.positions = learned ? Positions::learned : Positions::sinusoid_fairseq;
+  s.position_offset = 2;
+  if (learned) return {};
+  LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 1));
+  if (static_cast<uint64_t>(pad) + 1 + s.max_positions > kMaxPositionRows)
+    return fail(ErrorCode::unsupported, "%s: positions start behind pad_token_id %d; at most %u rows are supported",
+                v.where.c_str(), pad, kMaxPositionRows);
+  s.uncounted_id = static_cast<uint32_t>(pad);
+  s.position_offset = s.uncounted_id + 1;
+  return {};
+}
+
+Status read_trocr(const JsonView& v, Config& c) {
+  StackConfig& s = c.decoder;
+  LAPILLI_TRY(s.d_model, get_size(v, "d_model", kMaxModelWidth, 1024));
+  LAPILLI_TRY(s.layers, get_u32(v, "decoder_layers", 12));
+  LAPILLI_TRY(s.heads, get_u32(v, "decoder_attention_heads", 16));
+  LAPILLI_TRY(s.ffn, get_u32(v, "decoder_ffn_dim", 4096));
+  LAPILLI_CHECK(read_activation(v, "activation_function", "gelu", s));
+  LAPILLI_TRY(c.target_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 50265));
+  LAPILLI_TRY(s.embedding_scale, get_embedding_scale(v, "scale_embedding", false, s.d_model));
+  LAPILLI_TRY(s.embedding_norm, get_bool(v, "layernorm_embedding", true));
+  LAPILLI_CHECK(trocr_positions(v, s));
+  c.tokenizer = "roberta";
+  return check_stack(v, "decoder", s);
+}
+
+AttentionNames trocr_attention(const std::string& layer, const std::string& name) {
+  return {layer + name + ".q_proj",   layer + name + ".k_proj",     layer + name + ".v_proj",
+          layer + name + ".out_proj", layer + name + "_layer_norm", ""};
+}
+
+void trocr_names(Names& n) {
+  const std::string base = "decoder.model.decoder.", layer = base + "layers.{}.";
+  n.decoder.embedding = {base + "embed_tokens.weight"};
+  n.decoder.positions = {base + "embed_positions.weight"};
+  n.decoder.embedding_norm = base + "layernorm_embedding";
+  n.decoder.layer.self = trocr_attention(layer, "self_attn");
+  n.decoder.layer.cross = trocr_attention(layer, "encoder_attn");
+  n.decoder.layer.fc1 = layer + "fc1";
+  n.decoder.layer.fc2 = layer + "fc2";
+  n.decoder.layer.norm = layer + "final_layer_norm";
+  n.output = {"decoder.output_projection.weight"};
+}
+
+// ---- GPT-2
+// -----------------------------------------------------------------------------------------------------------
+
+Status read_gpt2(const JsonView& v, Config& c) {
+  StackConfig& s = c.decoder;
+  LAPILLI_TRY(s.d_model, get_size(v, "n_embd", kMaxModelWidth, 768));
+  LAPILLI_TRY(s.layers, get_u32(v, "n_layer", 12));
+  LAPILLI_TRY(s.heads, get_u32(v, "n_head", 12));
+  LAPILLI_TRY(s.ffn, get_u32(v, "n_inner", 4 * s.d_model));
+  LAPILLI_CHECK(read_activation(v, "activation_function", "gelu_new", s));
+  LAPILLI_TRY(c.target_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 50257));
+  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_epsilon", 1e-5f));
+  LAPILLI_TRY(s.max_positions, get_size(v, "n_positions", kMaxPositionRows, 1024));
+  LAPILLI_TRY(s.scaled_attention, get_bool(v, "scale_attn_weights", true));
+  LAPILLI_CHECK(check_flag(v, "scale_attn_by_inverse_layer_idx", false));
+  s.positions = Positions::learned;
+  s.pre_norm = s.final_norm = s.transposed_linear = true;
+  c.tokenizer = "gpt2";
+  return check_stack(v, "decoder", s);
+}
+
+void gpt2_names(Names& n) {
+  const std::string base = "decoder.transformer.", layer = base + "h.{}.";
+  const std::string self = layer + "attn.", cross = layer + "crossattention.";
+  n.decoder.embedding = {base + "wte.weight"};
+  n.decoder.positions = {base + "wpe.weight"};
+  n.decoder.layer.self = {self + "c_attn", self + "c_attn", self + "c_attn", self + "c_proj", layer + "ln_1", ""};
+  n.decoder.layer.cross = {cross + "q_attn", cross + "c_attn",        cross + "c_attn",
+                           cross + "c_proj", layer + "ln_cross_attn", ""};
+  n.decoder.layer.fc1 = layer + "mlp.c_fc";
+  n.decoder.layer.fc2 = layer + "mlp.c_proj";
+  n.decoder.layer.norm = layer + "ln_2";
+  n.decoder.final_norm = base + "ln_f";
+  n.output = {"decoder.lm_head.weight"};
+}
+
+// ---- pairs
+// -----------------------------------------------------------------------------------------------------------
+
+struct Decoder {
+  const char* model_type;
+  Status (*read)(const JsonView& view, Config& config);
+  void (*name)(Names& names);
+};
+constexpr Decoder kDecoders[] = {{"trocr", read_trocr, trocr_names}, {"gpt2", read_gpt2, gpt2_names}};
+
+const Decoder* find_decoder(const std::string& type) {
+  for (const Decoder& decoder : kDecoders)
+    if (type == decoder.model_type) return &decoder;
+  return nullptr;
+}
+
+Status read_decoder(const JsonView& v, Config& c) {
+  LAPILLI_TRY(c.decoder.type, get_string(v, "model_type"));
+  const Decoder* decoder = find_decoder(c.decoder.type);
+  if (!decoder)
+    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as decoder is not supported; trocr and gpt2 are",
+                v.where.c_str(), c.decoder.type.c_str());
+  LAPILLI_CHECK(check_flag(v, "add_cross_attention", true));
+  LAPILLI_CHECK(decoder->read(v, c));
+  LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
+  c.memory_projection = c.encoder.d_model != c.decoder.d_model && !has(v, "cross_attention_hidden_size");
+  if (has(v, "cross_attention_hidden_size")) {
+    LAPILLI_TRY(const auto width, get_u32(v, "cross_attention_hidden_size"));
+    if (width != c.encoder.d_model)
+      return fail(ErrorCode::invalid_data, "%s: cross_attention_hidden_size %u, but the encoder is %u wide",
+                  v.where.c_str(), width, c.encoder.d_model);
+  }
+  return {};
+}
+
+Result<Config> config(const nlohmann::json& json, const std::string& where) {
+  const JsonView v{json, where};
+  LAPILLI_TRY(const auto encoder, nested(v, "encoder"));
+  LAPILLI_TRY(const auto decoder, nested(v, "decoder"));
+  LAPILLI_TRY(const auto type, get_string(encoder, "model_type"));
+  if (!is_picture_encoder(type))
+    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as encoder is not supported; vit and deit are",
+                encoder.where.c_str(), type.c_str());
+  Config c;
+  c.family = "vision-encoder-decoder";
+  LAPILLI_CHECK(read_picture_encoder(encoder, c));
+  LAPILLI_CHECK(read_decoder(decoder, c));
+  return c;
+}
+
+Names names(const Config& c) {
+  Names n;
+  n.encoder = picture_encoder_names(c, "encoder.");
+  find_decoder(c.decoder.type)->name(n);
+  if (c.tied_output) {
+    n.decoder.embedding.push_back(n.output[0]);
+    n.output.push_back(n.decoder.embedding[0]);
+  }
+  n.memory_projection = "enc_to_dec_proj";
+  return n;
+}
+
+}  // namespace
+
+const Family family_vision_encoder_decoder = {
+    "vision-encoder-decoder", "pictures to text: ViT or DeiT with TrOCR's decoder or GPT-2", config, names};
+
+}  // namespace lapilli::model

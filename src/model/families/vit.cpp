@@ -1,0 +1,73 @@
+// ViT and DeiT by themselves: an encoder of pictures, with a pooler or a head that classifies.
+#include <nlohmann/json.hpp>
+
+#include "formats/quote.hpp"
+#include "model/families/vit_group.hpp"
+
+namespace lapilli::model {
+
+extern const Family family_vit, family_deit;
+
+namespace {
+
+constexpr uint32_t kMostClasses = 1u << 20;
+
+// The class of the reference that the file was made for; with several the first counts, as there.
+Result<std::string> architecture(const JsonView& v) {
+  const auto it = v.json.find("architectures");
+  if (it == v.json.end() || !it->is_array() || it->empty() || !it->front().is_string()) return std::string();
+  return it->front().get<std::string>();
+}
+
+// As many as have names; the reference's default is two.
+Result<uint32_t> count_classes(const JsonView& v) {
+  const auto it = v.json.find("id2label");
+  if (it == v.json.end() || it->is_null()) return get_size(v, "num_labels", kMostClasses, 2);
+  if (!it->is_object() || it->empty() || it->size() > kMostClasses)
+    return fail(ErrorCode::invalid_data, "%s: id2label is no list of 1 to %u classes", v.where.c_str(), kMostClasses);
+  return static_cast<uint32_t>(it->size());
+}
+
+Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
+  LAPILLI_TRY(const std::string name, architecture(v));
+  const std::string model = type == "deit" ? "DeiT" : "ViT";
+  if (name == model + "ForImageClassification") {
+    LAPILLI_TRY(head.classes, count_classes(v));
+    return {};
+  }
+  if (!name.empty() && name != model + "Model")
+    return fail(ErrorCode::unsupported, "%s: %s is not supported; %sModel and %sForImageClassification are",
+                v.where.c_str(), quote_name(name, 60).c_str(), model.c_str(), model.c_str());
+  LAPILLI_TRY(head.pooled, get_size(v, "pooler_output_size", kMaxModelWidth, 0));
+  StackConfig pooler;
+  LAPILLI_CHECK(read_activation(v, "pooler_act", "tanh", pooler));
+  head.activation = pooler.activation;
+  return {};
+}
+
+Result<Config> config(const nlohmann::json& json, const std::string& where) {
+  const JsonView v{json, where};
+  Config c;
+  LAPILLI_CHECK(read_picture_encoder(v, c));
+  c.family = c.encoder.type;
+  c.tokenizer = "none";
+  LAPILLI_CHECK(read_head(v, c.family, c.head));
+  if (c.head.classes == 0 && c.head.pooled == 0) c.head.pooled = c.encoder.d_model;
+  return c;
+}
+
+Names names(const Config& c) {
+  Names n;
+  n.base_prefix = c.family + ".";
+  n.encoder = picture_encoder_names(c, n.base_prefix);
+  n.pooler = n.base_prefix + "pooler.dense";
+  n.classifier = "classifier";
+  return n;
+}
+
+}  // namespace
+
+const Family family_vit = {"vit", "ViT, classification of pictures", config, names};
+const Family family_deit = {"deit", "DeiT, classification of pictures", config, names};
+
+}  // namespace lapilli::model

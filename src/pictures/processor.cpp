@@ -1,0 +1,105 @@
+#include "pictures/processor.hpp"
+
+#include <algorithm>
+
+namespace lapilli::pictures {
+
+namespace {
+
+using image::Picture;
+
+// The reference's quotients: rounded towards zero from double precision.
+uint32_t share(uint32_t n, uint32_t of, uint32_t by) {
+  const double value = static_cast<double>(uint64_t{n} * of) / by;
+  return value < 4e9 ? static_cast<uint32_t>(value) : ~0u;
+}
+
+Size with_shortest_edge(const Picture& p, uint32_t edge) {
+  return p.width <= p.height ? Size{share(edge, p.height, p.width), edge} : Size{edge, share(edge, p.width, p.height)};
+}
+
+Picture turned_right(const Picture& p) {
+  Picture out{p.height, p.width, std::vector<uint8_t>(p.rgb.size())};
+  for (size_t y = 0; y < out.height; ++y)
+    for (size_t x = 0; x < out.width; ++x) {
+      const auto from = p.rgb.begin() + static_cast<ptrdiff_t>(3 * ((p.height - 1 - x) * p.width + y));
+      std::copy_n(from, 3, out.rgb.begin() + static_cast<ptrdiff_t>(3 * (y * out.width + x)));
+    }
+  return out;
+}
+
+Size shrunk_into(const Picture& p, Size room) {
+  Size s{std::min(p.height, room.height), std::min(p.width, room.width)};
+  if (s.height == p.height && s.width == p.width) return s;
+  if (p.height > p.width)
+    s.width = share(p.width, s.height, p.height);
+  else if (p.width > p.height)
+    s.height = share(p.height, s.width, p.width);
+  return s;
+}
+
+// A window of `size` over the picture, whose corner lies at (top, left) of the window; black beside it.
+Picture window(const Picture& p, Size size, int64_t top, int64_t left) {
+  Picture out{size.width, size.height, std::vector<uint8_t>(size_t{3} * size.width * size.height)};
+  const int64_t begin = std::max<int64_t>(left, 0), end = std::min<int64_t>(left + p.width, size.width);
+  for (int64_t y = std::max<int64_t>(top, 0); y < std::min<int64_t>(top + p.height, size.height); ++y) {
+    if (begin >= end) break;
+    const auto from = p.rgb.begin() + 3 * ((y - top) * p.width + begin - left);
+    std::copy_n(from, 3 * (end - begin), out.rgb.begin() + 3 * (y * size.width + begin));
+  }
+  return out;
+}
+
+int64_t half_rounded_down(int64_t n) { return n >= 0 ? n / 2 : -((1 - n) / 2); }
+
+// Black goes to both sides, one more pixel of it to the right and bottom; so does what is cut off.
+Picture padded(const Picture& p, Size size) {
+  return window(p, size, half_rounded_down(int64_t{size.height} - p.height),
+                half_rounded_down(int64_t{size.width} - p.width));
+}
+
+// A side that is too long is cut with less at its beginning, one that is too short filled with less at its beginning.
+Picture center_cropped(const Picture& p, Size size) {
+  return window(p, size, (int64_t{size.height} - p.height) / 2, (int64_t{size.width} - p.width) / 2);
+}
+
+// In the reference's arithmetic: with both steps, mean and deviation are divided by the factor first.
+void to_numbers(const Processor& p, const Picture& picture, std::vector<float>& values) {
+  const size_t area = size_t{picture.width} * picture.height;
+  values.resize(3 * area);
+  for (size_t c = 0; c < 3; ++c) {
+    const float back = p.rescale ? static_cast<float>(1 / p.rescale_factor) : 1.0f;
+    const float mean = p.mean[c] * back, deviation = p.deviation[c] * back;
+    const auto factor = static_cast<float>(p.rescale_factor);
+    for (size_t i = 0; i < area; ++i) {
+      const float x = picture.rgb[3 * i + c];
+      values[c * area + i] = p.normalize ? (x - mean) / deviation : p.rescale ? x * factor : x;
+    }
+  }
+}
+
+bool lies_across(const Picture& p, Size size) {
+  return (size.width < size.height && p.width > p.height) || (size.width > size.height && p.width < p.height);
+}
+
+}  // namespace
+
+Result<Pixels> process(const Processor& p, const Picture& picture) {
+  if (picture.width == 0 || picture.height == 0) return fail(ErrorCode::invalid_argument, "a picture without pixels");
+  Picture now = p.turn && lies_across(picture, p.size) ? turned_right(picture) : picture;
+  if (p.resize) {
+    const Size size = p.shortest_edge ? with_shortest_edge(now, p.shortest_edge) : p.size;
+    LAPILLI_TRY(now, pictures::resize(now, size, p.filter));
+  }
+  if (p.shrink) {
+    LAPILLI_TRY(now, pictures::resize(now, shrunk_into(now, p.size), p.filter));
+  }
+  if (p.pad) now = padded(now, p.size);
+  if (p.center_crop) now = center_cropped(now, p.crop);
+  Pixels out;
+  out.size = {now.height, now.width};
+  to_numbers(p, now, out.values);
+  return out;
+}
+
+}  // namespace lapilli::pictures

@@ -1,0 +1,151 @@
+// Files of pictures: what is read, what is refused before memory is asked for, and damaged ones.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+
+#include "image/picture.hpp"
+#include "image/stb.hpp"
+#include "pictures/png_bytes.hpp"
+#include "support/temp_directory.hpp"
+
+namespace lapilli::image {
+namespace {
+
+std::vector<uint8_t> gradient(uint32_t width, uint32_t height, uint32_t channels) {
+  std::vector<uint8_t> pixels(size_t{width} * height * channels);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 7);
+  return pixels;
+}
+
+Result<Picture> decode(const std::string& file) { return decode_picture(std::as_bytes(std::span(file)), "a.png"); }
+
+std::string png(uint32_t width, uint32_t height, uint32_t channels) {
+  const auto file = encode_png(width, height, channels, gradient(width, height, channels));
+  return {file->begin(), file->end()};
+}
+
+TEST(PictureFile, ReadsWhatIsThere) {
+  const auto picture = decode(png(5, 3, 3));
+  ASSERT_TRUE(picture.ok()) << picture.error().message;
+  EXPECT_EQ(picture->width, 5u);
+  EXPECT_EQ(picture->height, 3u);
+  EXPECT_EQ(picture->rgb, gradient(5, 3, 3));
+}
+
+TEST(PictureFile, GreyHasThreeChannelsAndTransparencyIsDropped) {
+  const auto grey = decode(png(2, 2, 1)), clear = decode(png(1, 1, 4));
+  ASSERT_TRUE(grey.ok() && clear.ok());
+  EXPECT_EQ(grey->rgb, (std::vector<uint8_t>{0, 0, 0, 7, 7, 7, 14, 14, 14, 21, 21, 21}));
+  EXPECT_EQ(clear->rgb, (std::vector<uint8_t>{0, 7, 14}));
+}
+
+// The header alone says it: nothing follows that would unpack to so much.
+TEST(PictureFile, RefusesLargeOnesByTheirHeader) {
+  for (const auto& [width, height] : {std::pair{20'000u, 20'000u}, {70'000u, 1u}, {1u, 16'000'000u}}) {
+    const auto picture = decode(png_of(width, height, ""));
+    ASSERT_FALSE(picture.ok());
+    EXPECT_EQ(picture.error().code, ErrorCode::unsupported) << picture.error().message;
+    EXPECT_NE(picture.error().message.find("make it smaller"), std::string::npos) << picture.error().message;
+  }
+}
+
+// 256 MiB of zeros behind a header of 4 by 4 pixels.
+TEST(PictureFile, StopsUnpackingABomb) {
+  const auto picture = decode(png_of(4, 4, zlib_zeros(uint64_t{1} << 28)));
+  ASSERT_FALSE(picture.ok());
+  EXPECT_NE(picture.error().message.find("a.png cannot be read: outofmem"), std::string::npos)
+      << picture.error().message;
+}
+
+TEST(PictureFile, SaysWhatIsNoPicture) {
+  for (const std::string& file :
+       {std::string(), std::string("no picture"), std::string("\x89PNG\r\n\x1a\n"), std::string("GIF89a")}) {
+    const auto picture = decode(file);
+    ASSERT_FALSE(picture.ok());
+    EXPECT_EQ(picture.error().code, ErrorCode::invalid_data);
+    EXPECT_NE(picture.error().message.find("a.png"), std::string::npos);
+  }
+  const std::string good = png(40, 40, 3);
+  EXPECT_FALSE(decode(good.substr(0, good.size() / 2)).ok());
+}
+
+TEST(PictureFile, ReadsFilesAndNamesThem) {
+  const TempDirectory dir;
+  const auto picture = read_picture(dir.write("one.png", png(1, 1, 3)));
+  ASSERT_TRUE(picture.ok()) << picture.error().message;
+  EXPECT_EQ(picture->rgb.size(), 3u);
+  const auto missing = read_picture(dir.path() + "/none.png");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().message.find("none.png"), std::string::npos);
+}
+
+std::string mutated(std::string s, std::mt19937& random) {
+  const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  for (size_t i = 0, changes = 1 + pick(4); i < changes && !s.empty(); ++i) {
+    const size_t at = pick(s.size());
+    switch (pick(4)) {
+      case 0: s[at] = static_cast<char>(pick(256)); break;
+      case 1: s[at] = static_cast<char>(s[at] ^ (1 << pick(8))); break;
+      case 2: s.erase(at, 1 + pick(8)); break;
+      default: s.insert(at, s.substr(pick(s.size()), 1 + pick(16)));
+    }
+  }
+  if (pick(20) == 0) s.resize(pick(s.size() + 1));
+  return s;
+}
+
+// Each opens or is refused with words; what opens has as many bytes as its size says.
+int try_mutants(const std::string& good, int count) {
+  std::mt19937 random(1);
+  int opened = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto picture = decode(mutated(good, random));
+    if (!picture) {
+      EXPECT_FALSE(picture.error().message.empty());
+      continue;
+    }
+    ++opened;
+    EXPECT_EQ(picture->rgb.size(), size_t{3} * picture->width * picture->height);
+  }
+  return opened;
+}
+
+TEST(PictureMutation, Png) {
+  for (const uint32_t channels : {1u, 3u, 4u}) EXPECT_GT(try_mutants(png(13, 11, channels), 3500), 35);
+}
+
+TEST(PictureMutation, Jpeg) {
+  for (const char* name : {"plain.jpg", "passes.jpg", "cmyk.jpg"}) {
+    const auto good = read_text_file(std::string(LAPILLI_TEST_DATA "/pictures/") + name);
+    ASSERT_TRUE(good.ok()) << good.error().message;
+    EXPECT_GT(try_mutants(*good, 3500), 35) << name;
+  }
+}
+
+// 16 lengths of 255 codes each: four thousand where 256 have room.
+TEST(PictureFile, RefusesTablesThatAreTooLong) {
+  auto file = *read_text_file(std::string(LAPILLI_TEST_DATA "/pictures/plain.jpg"));
+  const size_t at = file.find("\xff\xc4");
+  ASSERT_NE(at, std::string::npos);
+  for (size_t i = 0; i < 16; ++i) file[at + 5 + i] = '\xff';
+  const auto picture = decode(file);
+  ASSERT_FALSE(picture.ok());
+  EXPECT_NE(picture.error().message.find("tables of codes"), std::string::npos) << picture.error().message;
+}
+
+// Against what the reference's decoder says, which rounds elsewhere.
+TEST(PictureFile, ReadsJpegWithinFewLevels) {
+  for (const char* name : {"plain", "passes", "cmyk", "grey"}) {
+    const std::string stem = std::string(LAPILLI_TEST_DATA "/pictures/") + name;
+    const auto ours = read_picture(stem + ".jpg"), expected = read_picture(stem + ".png");
+    ASSERT_TRUE(ours.ok() && expected.ok()) << name;
+    ASSERT_EQ(ours->rgb.size(), expected->rgb.size()) << name;
+    int worst = 0;
+    for (size_t i = 0; i < ours->rgb.size(); ++i) worst = std::max(worst, std::abs(ours->rgb[i] - expected->rgb[i]));
+    EXPECT_LE(worst, 4) << name;
+  }
+}
+
+}  // namespace
+}  // namespace lapilli::image
