@@ -240,7 +240,19 @@ Status make_output(const std::string& output) {
   return fail(ErrorCode::not_found, "%s cannot be made: %s", output.c_str(), std::strerror(errno));
 }
 
+// A matrix that is a part of a stored tensor, or lies the other way, has no rows that could stand in its place.
+bool has_views(const model::Network& network) {
+  return std::any_of(network.weights.begin(), network.weights.end(), [](const model::WeightSpec& spec) {
+    return std::any_of(spec.parts.begin(), spec.parts.end(), [](const auto& part) { return part.view != nullptr; });
+  });
+}
+
 Status check_input(const Published& published, const std::string& directory, WeightFormat format) {
+  if (has_views(published.network))
+    return fail(ErrorCode::unsupported,
+                "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
+                "for; give --dtype %s when it is loaded",
+                directory.c_str(), name(format));
   if (published.packed)
     return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
                 directory.c_str(), name(*published.packed));

@@ -37,13 +37,16 @@ Status count(const StoredTensor& tensor, KeptMatrix& counts) {
   return {};
 }
 
+// Convolutions in front of an encoder: little beside the rest, and the first to see what comes.
+bool is_convolution(const WeightSpec& spec) { return spec.parts.front().tensor->shape.size() > 2; }
+
 }  // namespace
 
 Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format, const MatrixChoice& takes) {
   std::vector<KeptMatrix> kept;
   for (WeightSpec& spec : network.weights) {
     if (spec.kind != WeightSpec::Kind::matrix || is_packed(*spec.parts.front().tensor)) continue;
-    if (takes && !takes(spec.name)) continue;
+    if ((takes && !takes(spec.name)) || is_convolution(spec)) continue;
     KeptMatrix counts{spec.name};
     if (format == WeightFormat::fp16)
       for (const WeightPart& part : spec.parts)
