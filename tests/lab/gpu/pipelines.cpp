@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "generate/published.hpp"
-#include "model/weight_formats.hpp"
 #include "ops/op.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/plan.hpp"
@@ -49,8 +48,7 @@ class Pipelines {
 
   Status add_model(const std::string& model) {
     for (uint32_t f = 0; f <= static_cast<uint32_t>(kLastWeightFormat); ++f) {
-      LAPILLI_TRY(auto network, read_network(model));
-      LAPILLI_CHECK(model::set_format(network, static_cast<WeightFormat>(f)));
+      LAPILLI_TRY(const auto network, read_network(model, static_cast<WeightFormat>(f)));
       for (const uint32_t sentences : {1u, 8u, 64u})
         for (const uint32_t beams : {1u, 4u}) LAPILLI_CHECK(add_job(network, sentences, beams));
     }

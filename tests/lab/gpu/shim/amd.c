@@ -14,9 +14,61 @@ static uint32_t addresses(const struct gpu *g) { /* GB_ADDR_CONFIG: how memory i
                                     : 0x00000545;
 }
 
+static int device_info(const struct gpu *g, const struct drm_amdgpu_info *q) {
+  const unsigned engines = (g->c >> 16) & 0xff, arrays = (g->c >> 8) & 0xff, units = g->c & 0xff;
+  const unsigned major = (unsigned)(g->b >> 16);
+  struct drm_amdgpu_info_device d = {.device_id = g->device,
+                                     .chip_rev = 1,
+                                     .external_rev = (uint32_t)g->a,
+                                     .pci_rev = g->revision,
+                                     .family = (uint32_t)g->id,
+                                     .num_shader_engines = engines,
+                                     .num_shader_arrays_per_engine = arrays,
+                                     .gpu_counter_freq = 100000,
+                                     .max_engine_clock = 2000000,
+                                     .max_memory_clock = 1000000,
+                                     .cu_active_number = engines * arrays * units,
+                                     .enabled_rb_pipes_mask = (1u << (engines * 4 > 31 ? 31 : engines * 4)) - 1,
+                                     .num_rb_pipes = engines * 4,
+                                     .num_hw_gfx_contexts = 8,
+                                     .pcie_gen = 4,
+                                     .ids_flags = integrated(g) ? AMDGPU_IDS_FLAGS_FUSION : 0,
+                                     .virtual_address_offset = 0x200000,
+                                     .virtual_address_max = 0x800000000000,
+                                     .virtual_address_alignment = 4096,
+                                     .pte_fragment_size = 2 << 20,
+                                     .gart_page_size = 4096,
+                                     .ce_ram_size = major < 10 ? 32768 : 0,
+                                     .vram_type = integrated(g) ? AMDGPU_VRAM_TYPE_LPDDR5 : AMDGPU_VRAM_TYPE_GDDR6,
+                                     .vram_bit_width = integrated(g) ? 128 : 256,
+                                     .gc_double_offchip_lds_buf = 1,
+                                     .wave_front_size = major >= 10 ? 32 : 64,
+                                     .num_shader_visible_vgprs = major < 10   ? 256
+                                                                 : major < 11 ? 1024
+                                                                              : 0,
+                                     .num_cu_per_sh = units,
+                                     .num_tcc_blocks = 16,
+                                     .gs_vgt_table_depth = 32,
+                                     .gs_prim_buffer_depth = 1792,
+                                     .max_gs_waves_per_vgt = 32,
+                                     .pcie_num_lanes = 16,
+                                     .high_va_offset = 0xffff800000000000,
+                                     .high_va_max = 0xffffffffffe00000,
+                                     .tcp_cache_size = 32,
+                                     .num_sqc_per_wgp = 1,
+                                     .sqc_data_cache_size = 16,
+                                     .sqc_inst_cache_size = 32,
+                                     .gl1c_cache_size = 256,
+                                     .gl2c_cache_size = 4096};
+  /* 1536 registers on the larger chips of generation 11 and on generation 12 */
+  if (major >= 11) d.num_shader_visible_vgprs = integrated(g) || g->b == 0x0b0002 ? 1024 : 1536;
+  for (unsigned e = 0; e < engines && e < 4; ++e)
+    for (unsigned a = 0; a < arrays; ++a) d.cu_bitmap[e][a] = d.cu_ao_bitmap[e][a] = (1u << units) - 1;
+  return min_copy((void *)(uintptr_t)q->return_pointer, q->return_size, &d, sizeof d);
+}
+
 static int info(const struct gpu *g, const struct drm_amdgpu_info *q) {
-  const unsigned engines = (g->c >> 16) & 0xff, arrays = (g->c >> 8) & 0xff, units = g->c & 0xff,
-                 major = (unsigned)(g->b >> 16);
+  const unsigned major = (unsigned)(g->b >> 16);
   void *out = (void *)(uintptr_t)q->return_pointer;
   switch (q->query) {
     case AMDGPU_INFO_ACCEL_WORKING:
@@ -59,56 +111,7 @@ static int info(const struct gpu *g, const struct drm_amdgpu_info *q) {
       const uint64_t m[3] = {8ull << 30, 8ull << 30, 16ull << 30};
       return min_copy(out, q->return_size, m, sizeof m);
     }
-    case AMDGPU_INFO_DEV_INFO: {
-      struct drm_amdgpu_info_device d = {.device_id = g->device,
-                                         .chip_rev = 1,
-                                         .external_rev = (uint32_t)g->a,
-                                         .pci_rev = g->revision,
-                                         .family = (uint32_t)g->id,
-                                         .num_shader_engines = engines,
-                                         .num_shader_arrays_per_engine = arrays,
-                                         .gpu_counter_freq = 100000,
-                                         .max_engine_clock = 2000000,
-                                         .max_memory_clock = 1000000,
-                                         .cu_active_number = engines * arrays * units,
-                                         .enabled_rb_pipes_mask = (1u << (engines * 4 > 31 ? 31 : engines * 4)) - 1,
-                                         .num_rb_pipes = engines * 4,
-                                         .num_hw_gfx_contexts = 8,
-                                         .pcie_gen = 4,
-                                         .ids_flags = integrated(g) ? AMDGPU_IDS_FLAGS_FUSION : 0,
-                                         .virtual_address_offset = 0x200000,
-                                         .virtual_address_max = 0x800000000000,
-                                         .virtual_address_alignment = 4096,
-                                         .pte_fragment_size = 2 << 20,
-                                         .gart_page_size = 4096,
-                                         .ce_ram_size = major < 10 ? 32768 : 0,
-                                         .vram_type = integrated(g) ? AMDGPU_VRAM_TYPE_LPDDR5 : AMDGPU_VRAM_TYPE_GDDR6,
-                                         .vram_bit_width = integrated(g) ? 128 : 256,
-                                         .gc_double_offchip_lds_buf = 1,
-                                         .wave_front_size = major >= 10 ? 32 : 64,
-                                         .num_shader_visible_vgprs = major < 10   ? 256
-                                                                     : major < 11 ? 1024
-                                                                                  : 0,
-                                         .num_cu_per_sh = units,
-                                         .num_tcc_blocks = 16,
-                                         .gs_vgt_table_depth = 32,
-                                         .gs_prim_buffer_depth = 1792,
-                                         .max_gs_waves_per_vgt = 32,
-                                         .pcie_num_lanes = 16,
-                                         .high_va_offset = 0xffff800000000000,
-                                         .high_va_max = 0xffffffffffe00000,
-                                         .tcp_cache_size = 32,
-                                         .num_sqc_per_wgp = 1,
-                                         .sqc_data_cache_size = 16,
-                                         .sqc_inst_cache_size = 32,
-                                         .gl1c_cache_size = 256,
-                                         .gl2c_cache_size = 4096};
-      /* 1536 registers on the larger chips of generation 11 and on generation 12 */
-      if (major >= 11) d.num_shader_visible_vgprs = integrated(g) || g->b == 0x0b0002 ? 1024 : 1536;
-      for (unsigned e = 0; e < engines && e < 4; ++e)
-        for (unsigned a = 0; a < arrays; ++a) d.cu_bitmap[e][a] = d.cu_ao_bitmap[e][a] = (1u << units) - 1;
-      return min_copy(out, q->return_size, &d, sizeof d);
-    }
+    case AMDGPU_INFO_DEV_INFO: return device_info(g, q);
     case AMDGPU_INFO_MAX_IBS: {
       const uint32_t n[AMDGPU_HW_IP_NUM] = {4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
       return min_copy(out, q->return_size, n, sizeof n);

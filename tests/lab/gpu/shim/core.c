@@ -123,6 +123,43 @@ static int reach_all(uint64_t handles, uint64_t values, uint32_t count) {
   return 0;
 }
 
+static int sync_ioctl(unsigned nr, void *arg) {
+  switch (nr) {
+    case 0xbf: ((struct drm_syncobj_create *)arg)->handle = next_id(); return 0;
+    case 0xc1: { /* SYNCOBJ_HANDLE_TO_FD */
+      struct drm_syncobj_handle *h = arg;
+      h->fd = memfd_create("nullgpu-sync", MFD_CLOEXEC);
+      return h->fd < 0 ? EMFILE : 0;
+    }
+    case 0xc2: ((struct drm_syncobj_handle *)arg)->handle = next_id(); return 0;
+    case 0xc3: ((struct drm_syncobj_wait *)arg)->first_signaled = 0; return 0;
+    case 0xca: { /* SYNCOBJ_TIMELINE_WAIT */
+      struct drm_syncobj_timeline_wait *w = arg;
+      w->first_signaled = 0;
+      return reach_all(w->handles, w->points, w->count_handles);
+    }
+    case 0xcb: { /* SYNCOBJ_QUERY */
+      struct drm_syncobj_timeline_array *q = arg;
+      for (uint32_t i = 0; i < q->count_handles; ++i)
+        ((uint64_t *)(uintptr_t)q->points)[i] = reach(((uint32_t *)(uintptr_t)q->handles)[i], 0);
+      return 0;
+    }
+    case 0xcd: { /* SYNCOBJ_TIMELINE_SIGNAL */
+      struct drm_syncobj_timeline_array *t = arg;
+      return reach_all(t->handles, t->points, t->count_handles);
+    }
+    case 0xcc: { /* SYNCOBJ_TRANSFER */
+      struct drm_syncobj_transfer *t = arg;
+      return reach(t->dst_handle, t->dst_point), 0;
+    }
+    case 0xc0:
+    case 0xc4:
+    case 0xc5:
+    case 0xcf: return 0; /* destroy, reset, signal, eventfd */
+    default: return NOT_KNOWN;
+  }
+}
+
 /* What every driver of the kernel answers. */
 static int core_ioctl(unsigned nr, void *arg) {
   switch (nr) {
@@ -168,39 +205,8 @@ static int core_ioctl(unsigned nr, void *arg) {
       p->handle = bo_new((uint64_t)s.st_size);
       return p->handle ? 0 : ENOMEM;
     }
-    case 0xbf: ((struct drm_syncobj_create *)arg)->handle = next_id(); return 0;
-    case 0xc1: { /* SYNCOBJ_HANDLE_TO_FD */
-      struct drm_syncobj_handle *h = arg;
-      h->fd = memfd_create("nullgpu-sync", MFD_CLOEXEC);
-      return h->fd < 0 ? EMFILE : 0;
-    }
-    case 0xc2: ((struct drm_syncobj_handle *)arg)->handle = next_id(); return 0;
-    case 0xc3: ((struct drm_syncobj_wait *)arg)->first_signaled = 0; return 0;
-    case 0xca: { /* SYNCOBJ_TIMELINE_WAIT */
-      struct drm_syncobj_timeline_wait *w = arg;
-      w->first_signaled = 0;
-      return reach_all(w->handles, w->points, w->count_handles);
-    }
-    case 0xcb: { /* SYNCOBJ_QUERY */
-      struct drm_syncobj_timeline_array *q = arg;
-      for (uint32_t i = 0; i < q->count_handles; ++i)
-        ((uint64_t *)(uintptr_t)q->points)[i] = reach(((uint32_t *)(uintptr_t)q->handles)[i], 0);
-      return 0;
-    }
-    case 0xcd: { /* SYNCOBJ_TIMELINE_SIGNAL */
-      struct drm_syncobj_timeline_array *t = arg;
-      return reach_all(t->handles, t->points, t->count_handles);
-    }
-    case 0xcc: { /* SYNCOBJ_TRANSFER */
-      struct drm_syncobj_transfer *t = arg;
-      return reach(t->dst_handle, t->dst_point), 0;
-    }
-    case 0xc0:
-    case 0xc4:
-    case 0xc5:
-    case 0xcf: return 0; /* destroy, reset, signal, eventfd */
     case 0xd1: return 0; /* SET_CLIENT_NAME */
-    default: return NOT_KNOWN;
+    default: return sync_ioctl(nr, arg);
   }
 }
 

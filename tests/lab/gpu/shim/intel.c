@@ -160,7 +160,26 @@ static int i915(const struct gpu *g, unsigned nr, void *arg, unsigned size) {
   }
 }
 
-/* xe: sizes first, then data. */
+static unsigned xe_topology(const struct gpu *g, uint8_t *data) {
+  unsigned size = 0;
+  const uint64_t subslices = g->a * g->b >= 64 ? ~0ull : (1ull << (g->a * g->b)) - 1, units = (1ull << g->c) - 1,
+                 banks = 0xffff;
+  const struct {
+    uint16_t type;
+    const uint64_t *mask;
+  } parts[] = {{DRM_XE_TOPO_DSS_GEOMETRY, &subslices},
+               {DRM_XE_TOPO_DSS_COMPUTE, &subslices},
+               {DRM_XE_TOPO_L3_BANK, &banks},
+               {DRM_XE_TOPO_SIMD16_EU_PER_DSS, &units}};
+  for (unsigned i = 0; i < 4; ++i, size += sizeof(struct drm_xe_query_topology_mask) + 8) {
+    struct drm_xe_query_topology_mask *m = (void *)(data + size);
+    m->type = parts[i].type, m->num_bytes = 8;
+    memcpy(m->mask, parts[i].mask, 8);
+  }
+  return size;
+}
+
+/* Sizes first, then data. */
 static int xe_query(const struct gpu *g, struct drm_xe_device_query *q) {
   uint8_t data[1024];
   unsigned size = 0;
@@ -211,23 +230,7 @@ static int xe_query(const struct gpu *g, struct drm_xe_device_query *q) {
       break;
     }
     case DRM_XE_DEVICE_QUERY_HWCONFIG: break; /* an empty table: the driver's own numbers stand */
-    case DRM_XE_DEVICE_QUERY_GT_TOPOLOGY: {
-      const uint64_t subslices = g->a * g->b >= 64 ? ~0ull : (1ull << (g->a * g->b)) - 1, units = (1ull << g->c) - 1,
-                     banks = 0xffff;
-      const struct {
-        uint16_t type;
-        const uint64_t *mask;
-      } parts[] = {{DRM_XE_TOPO_DSS_GEOMETRY, &subslices},
-                   {DRM_XE_TOPO_DSS_COMPUTE, &subslices},
-                   {DRM_XE_TOPO_L3_BANK, &banks},
-                   {DRM_XE_TOPO_SIMD16_EU_PER_DSS, &units}};
-      for (unsigned i = 0; i < 4; ++i, size += sizeof(struct drm_xe_query_topology_mask) + 8) {
-        struct drm_xe_query_topology_mask *m = (void *)(data + size);
-        m->type = parts[i].type, m->num_bytes = 8;
-        memcpy(m->mask, parts[i].mask, 8);
-      }
-      break;
-    }
+    case DRM_XE_DEVICE_QUERY_GT_TOPOLOGY: size = xe_topology(g, data); break;
     case DRM_XE_DEVICE_QUERY_ENGINE_CYCLES: size = sizeof(struct drm_xe_query_engine_cycles); break;
     case DRM_XE_DEVICE_QUERY_UC_FW_VERSION: size = sizeof(struct drm_xe_query_uc_fw_version); break;
     default: return trace ? fprintf(stderr, "nullgpu: xe query %u not known\n", q->query) : 0, NOT_KNOWN;
