@@ -53,6 +53,7 @@ struct PlanRequest {
   std::string graph = "step";  // encode, init or step
   std::string select, caps;
   unsigned batch = 1, beams = 4, source = 32, target = 64;
+  std::string dtype = "fp32";
   bool json = false;
 };
 Outcome plan(const PlanRequest& request);

@@ -5,6 +5,7 @@
 #include "generate/published.hpp"
 #include "graph/print.hpp"
 #include "ops/shader_table.hpp"
+#include "ops/tuning.hpp"
 #include "runtime/plan.hpp"
 #include "search/search_graph.hpp"
 #include "vulkan/device.hpp"
@@ -32,8 +33,9 @@ Result<std::string> plan_text(const PlanRequest& request) {
   if (model.empty()) {
     LAPILLI_TRY(model, default_model_directory());
   }
-  LAPILLI_TRY(const auto network, read_network(model));
   LAPILLI_TRY(const auto caps, device_capabilities(request));
+  LAPILLI_TRY(const auto dtype, parse_format(request.dtype));
+  LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps))));
   // Each alone first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
       request.batch * request.beams > kMaxRows)
@@ -68,7 +70,12 @@ Result<std::string> plan_text(const PlanRequest& request) {
       format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch,
              request.beams, request.source, request.target, caps.device_name.c_str()),
       [&](graph::NodeId id) { return std::string(p->graph.node(id).op->name) + " (" + p->variants[id].name + ")"; },
-      [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); }};
+      [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); },
+      [&](uint32_t i) {
+        const auto& d = p->dispatches[i];
+        return graph::CommandShape{uint64_t{d.groups[0]} * d.groups[1] * d.groups[2],
+                                   p->pipelines[d.pipeline].constants};
+      }};
   return request.json ? graph::to_json(picture) : graph::to_dot(picture);
 }
 

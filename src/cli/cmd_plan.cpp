@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "api/tools.hpp"
+#include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -60,6 +61,7 @@ void add_plan(CLI::App& app, Context& context) {
   command->add_option("--target", r.target, "Target positions")
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
+  add_dtype(*command, r.dtype);
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->footer(kPlanFooter);

@@ -54,12 +54,13 @@ Result<Published> read_published(const Files& files) {
   return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed};
 }
 
-Result<model::Network> read_network(const std::string& directory_or_shape) {
+Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format) {
   if (directory_or_shape.starts_with("shape:")) {
     LAPILLI_TRY(const auto config, model::parse_shape(directory_or_shape.substr(6)));
-    return model::random_network(config, 1);
+    return model::random_network(config, 1, format);
   }
   LAPILLI_TRY(auto published, read_published(directory_or_shape));
+  LAPILLI_CHECK(model::set_format(published.network, format));
   for (auto& spec : published.network.weights) spec.parts.clear();
   return std::move(published.network);
 }

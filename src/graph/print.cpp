@@ -120,6 +120,10 @@ Json commands_json(const PlanPicture& p, const Layout& layout) {
                     {"level", layout.level[c]},
                     {"cost", p.commands[c].cost},
                     {"ranges", std::move(ranges)}});
+    if (!p.command_shape) continue;
+    const CommandShape shape = p.command_shape(c);
+    list.back()["groups"] = shape.groups;
+    list.back()["constants"] = shape.constants;
   }
   return list;
 }

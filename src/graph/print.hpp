@@ -5,11 +5,18 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/plan_memory.hpp"
 #include "graph/schedule.hpp"
 
 namespace lapilli::graph {
+
+// How a command is run: its workgroups, and what its kernel is specialized with.
+struct CommandShape {
+  uint64_t groups = 0;
+  std::vector<uint32_t> constants;
+};
 
 // What is printed. Everything is borrowed and must fit together (commands name nodes of the graph, the schedule those
 // commands).
@@ -23,6 +30,7 @@ struct PlanPicture {
   // stands alone, and commands have no name.
   std::function<std::string(NodeId)> op_name;
   std::function<std::string(uint32_t)> command_name;
+  std::function<CommandShape(uint32_t)> command_shape = {};  // may be empty: nothing is said of it
 };
 
 // A cluster for each segment, a rank for each level (with its cost), edges where a tensor's value flows from the nodes

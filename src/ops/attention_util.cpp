@@ -13,6 +13,8 @@ uint32_t columns_of(const KvShape& kv, bool vec4) { return vec4 ? kv.head_dim / 
 
 Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4) {
   Numbers numbers = default_numbers(caps, Tuned::attention);
+  // Fewer would leave lanes of a subgroup idle.
+  numbers.local = std::max(numbers.local, std::min(64u, caps.min_subgroup_size));
   while (2 * numbers.local < columns_of(kv, vec4)) numbers.local *= 2;
   return numbers;
 }

@@ -27,13 +27,12 @@ namespace {
         ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, ShaderId::matmul_kv_spans_lanes##rm, rm, 0, \
         Tuned::matmul_rows, {}, true                                                                                   \
   }
-// For few rows: the depth is split among the invocations, eight to a part; each row is added up by eight of them.
-#define SPLIT_KERNEL(rm)                                                                              \
-  {                                                                                                   \
-    "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent, \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 8, Tuned::matmul_split, {                    \
-      8 * rm, 64, 8                                                                                   \
-    }                                                                                                 \
+// For few rows: the depth is split among the invocations, `each` to a part; each row is added up by as many of them.
+#define SPLIT_KERNEL(rm, most)                                                                                 \
+  {                                                                                                            \
+    "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,          \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
+        Each::of_workgroup                                                                                     \
   }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
@@ -44,8 +43,21 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      LANES_KERNEL(4),
                                      LANES_KERNEL(8),
                                      LANES_KERNEL(16),
-                                     SPLIT_KERNEL(1),
-                                     SPLIT_KERNEL(4),
+                                     SPLIT_KERNEL(1, 128),
+                                     SPLIT_KERNEL(4, 64),
+                                     {"panels 1",
+                                      ShaderId::matmul_panels1,
+                                      kAbsent,
+                                      ShaderId::matmul_q_kv_step_panels1,
+                                      kAbsent,
+                                      ShaderId::matmul_kv_step_panels1,
+                                      kAbsent,
+                                      1,
+                                      0,
+                                      Tuned::matmul_panels,
+                                      {},
+                                      false,
+                                      Each::of_invocation},
                                      {"tiled",
                                       ShaderId::matmul_tiled,
                                       ShaderId::matmul_q_kv_tiled,
@@ -71,6 +83,7 @@ enum KernelId : uint32_t {
   kLanes16,
   kSplit1,
   kSplit4,
+  kPanels1,
   kTiled
 };
 
@@ -128,8 +141,16 @@ bool has_lanes(const Capabilities& caps) {
          caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
 }
 
-Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel) {
-  return kernel.subgroup ? Numbers{caps.subgroup_size} : default_numbers(caps, kernel.tuned);
+// Panels an invocation from which on the streams of reads that they are win more than passing x from lane to lane does.
+constexpr uint32_t kPanelsThatPay = 4;
+
+// The fewer columns a workgroup takes, the more workgroups there are.
+Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint32_t columns) {
+  if (kernel.subgroup) return {caps.subgroup_size};
+  Numbers numbers = default_numbers(caps, kernel.tuned);
+  const auto groups = [&] { return div_up(columns, 4 * column_groups(kernel, numbers)); };
+  while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
+  return numbers;
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
@@ -141,8 +162,12 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   // The split ones sum parts of the depth; all others go through it from its first to its last four.
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
-    list.push_back({id, kernel.name, id != kSplit1 && id != kSplit4, numbers_of(caps, kernel)});
+    list.push_back({id, kernel.name, id != kSplit1 && id != kSplit4, numbers_of(caps, kernel, a.n)});
   };
+  // One row by panels: where each invocation has several of them it comes first, else last.
+  const bool has_panels = rows == 1 && !batch;
+  const bool panels_first = has_panels && numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
+  if (panels_first) add(kPanels1);
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
   const bool small = device_class(caps) == DeviceClass::small;
@@ -164,6 +189,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (has_lanes(caps)) add(kLanes16);
     add(kRows16);
   }
+  if (has_panels && !panels_first) add(kPanels1);
   add(kRows1);
   return list;
 }

@@ -57,7 +57,8 @@ class Lowering {
   }
 
   Status run() {
-    LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes()));
+    LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes(), kernel_.each != Each::none));
+    LAPILLI_CHECK(check_each());
     if (depth_slice_ == 0) return node_error(node_, "a few rows of a panel exceed this device's binding limit");
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
@@ -226,9 +227,19 @@ class Lowering {
   // Where an invocation has columns of its own, no more of them than there are columns.
   [[nodiscard]] uint32_t local_size(uint64_t groups_of_columns) const {
     uint32_t local = numbers_.local;
-    if (kernel_.subgroup || kernel_.column_groups != 0) return local;
+    if (kernel_.subgroup || kernel_.column_groups != 0 || kernel_.each != Each::none) return local;
     while (local > 8 && local / 2 >= groups_of_columns) local /= 2;
     return local;
+  }
+
+  [[nodiscard]] Status check_each() const {
+    constexpr uint32_t kMost = 8;  // of the kernels' arrays
+    if (numbers_.each > kMost)
+      return node_error(node_, "%u groups of columns; 1 to %u are possible", numbers_.each, kMost);
+    if (kernel_.each == Each::of_workgroup && numbers_.local % numbers_.each != 0)
+      return node_error(node_, "%u invocations do not share the depth of %u groups of columns evenly", numbers_.local,
+                        numbers_.each);
+    return {};
   }
 
   void set_constants(Dispatch& d, bool first, bool last) const {
@@ -237,6 +248,7 @@ class Lowering {
     if (deep && !residual_ && !first) add = 1;
     const auto activation = last ? a_.activation : Activation::none;
     d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
+    if (numbers_.each != 0) d.constants.push_back(numbers_.each);
   }
 
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
@@ -302,7 +314,7 @@ class Lowering {
     const uint64_t c_begin = s.columns.begin / 4, c_end = s.columns.end / 4;
     const uint32_t local = local_size(c_end - c_begin);
     const uint64_t tiles = div_up<uint64_t>(s.rows.size(), kernel_.rows);
-    const uint64_t blocks = div_up<uint64_t>(c_end - c_begin, kernel_.column_groups ? kernel_.column_groups : local);
+    const uint64_t blocks = div_up<uint64_t>(c_end - c_begin, column_groups(kernel_, {local, numbers_.each}));
     d.groups = tiles * blocks;
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
@@ -358,6 +370,12 @@ class Lowering {
 };
 
 }  // namespace
+
+uint32_t column_groups(const MatmulKernel& kernel, const Numbers& numbers) {
+  if (kernel.column_groups != 0) return kernel.column_groups;
+  if (kernel.each == Each::of_workgroup) return numbers.each;
+  return numbers.local * std::max(1u, numbers.each);
+}
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
                     const Numbers& numbers, std::vector<Dispatch>& out) {

@@ -10,6 +10,10 @@
 
 namespace lapilli {
 
+// What Numbers::each of a product's kernel counts: groups of four columns, each of another panel, that an invocation
+// takes; or those that a workgroup takes, whose invocations share the depth.
+enum class Each { none, of_invocation, of_workgroup };
+
 // The kernels of one variant, and the shape of their workgroups.
 struct MatmulKernel {
   static constexpr ShaderId kAbsent = ShaderId::count;  // a form that the kernel does not have
@@ -21,7 +25,13 @@ struct MatmulKernel {
   Tuned tuned = Tuned::matmul_rows;
   LocalSizes sizes;
   bool subgroup = false;  // a workgroup is a subgroup, whatever `tuned` and `sizes` say
+  Each each = Each::none;
 };
+
+// Groups of four columns that a workgroup takes.
+uint32_t column_groups(const MatmulKernel& kernel, const Numbers& numbers);
+// The least that Numbers::each begins with. Of fewer columns side by side cache lines are torn apart.
+constexpr uint32_t least_each(const MatmulKernel& kernel) { return kernel.each == Each::of_workgroup ? 4 : 1; }
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
                     const Numbers& numbers, std::vector<Dispatch>& out);

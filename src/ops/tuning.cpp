@@ -14,12 +14,24 @@ struct Line {
   Numbers cpu, gpu;
 };
 constexpr Line kTable[] = {
-    {Tuned::argmax, {8}, {128}},         {Tuned::attention, {8}, {32}},  // and more for wide heads
-    {Tuned::convert, {32, 64}, {64, 8}}, {Tuned::copy, {64, 16}, {64, 4}},  {Tuned::elementwise, {64, 8}, {64, 2}},
-    {Tuned::embed, {8}, {64}},           {Tuned::log_softmax, {8}, {128}},  {Tuned::matmul_rows, {8}, {64}},
-    {Tuned::matmul_split, {64}, {64}},   {Tuned::matmul_tiled, {64}, {64}}, {Tuned::pack, {32, 64}, {64, 8}},
-    {Tuned::processors, {16}, {64}},     {Tuned::row_sums, {8}, {64}},      {Tuned::top_k, {64}, {128}},
-    {Tuned::transpose, {32}, {128}},     {Tuned::unfold, {8}, {64}},
+    {Tuned::argmax, {8}, {128}},
+    {Tuned::attention, {8}, {32}},  // and more for wide heads
+    {Tuned::convert, {32, 64}, {64, 8}},
+    {Tuned::copy, {64, 16}, {64, 4}},
+    {Tuned::elementwise, {64, 8}, {64, 2}},
+    {Tuned::embed, {8}, {64}},
+    {Tuned::log_softmax, {8}, {128}},
+    {Tuned::matmul_panels, {8, 8}, {64, 1}},
+    {Tuned::matmul_rows, {8}, {64}},
+    {Tuned::matmul_split1, {64, 8}, {128, 8}},
+    {Tuned::matmul_split4, {64, 8}, {64, 8}},
+    {Tuned::matmul_tiled, {64}, {64}},
+    {Tuned::pack, {32, 64}, {64, 8}},
+    {Tuned::processors, {16}, {64}},
+    {Tuned::row_sums, {8}, {64}},
+    {Tuned::top_k, {64}, {128}},
+    {Tuned::transpose, {32}, {128}},
+    {Tuned::unfold, {8}, {64}},
 };
 static_assert(std::size(kTable) == static_cast<size_t>(Tuned::unfold) + 1);
 
@@ -65,6 +77,16 @@ Numbers default_numbers(const Capabilities& caps, Tuned kernel) {
   const auto is = [&](const Line& l) { return l.kernel == kernel; };
   const Line& line = *std::find_if(std::begin(kTable), std::end(kTable), is);
   return device_class(caps) == DeviceClass::cpu ? line.cpu : line.gpu;
+}
+
+// Four for each of two cores, of eight, of 64.
+uint32_t least_groups(const Capabilities& caps) {
+  switch (device_class(caps)) {
+    case DeviceClass::cpu: return 8;
+    case DeviceClass::small: return 32;
+    case DeviceClass::large: return 256;
+  }
+  return 1;
 }
 
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

@@ -33,8 +33,10 @@ enum class Tuned : uint8_t {
   elementwise,
   embed,
   log_softmax,
+  matmul_panels,
   matmul_rows,
-  matmul_split,
+  matmul_split1,  // by its rows
+  matmul_split4,
   matmul_tiled,
   pack,
   processors,
@@ -44,6 +46,9 @@ enum class Tuned : uint8_t {
   unfold,
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);
+
+// Workgroups from which on a dispatch fills a device of this class; how many cores it has Vulkan does not say.
+uint32_t least_groups(const Capabilities& caps);
 
 // What a shader asks of the size of its workgroup.
 struct LocalSizes {

@@ -1,0 +1,150 @@
+// lab_pipelines [-c CAPS.json] -o DIR MODEL... - the compute pipelines that Lapilli makes for models on a device, in
+// every format of weights: the list that `pipestats` works off. MODEL: a directory, or shape:NAME
+// (shape:transformer-base). Prints lines of DIR/SHADER.spv, entry, constants, label, each pipeline once, and writes the
+// modules.
+//   -c   a device's capabilities as `lab_caps` prints them (caps.cpp); without it, those of the device that Lapilli
+//   would choose
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generate/published.hpp"
+#include "ops/op.hpp"
+#include "ops/shader_table.hpp"
+#include "runtime/plan.hpp"
+#include "search/search_graph.hpp"
+#include "vulkan/capabilities_json.hpp"
+#include "vulkan/device.hpp"
+
+namespace {
+
+using namespace lapilli;
+
+struct Arguments {
+  std::string caps, folder;
+  std::vector<std::string> models;
+};
+
+class Pipelines {
+ public:
+  explicit Pipelines(Capabilities caps) : caps_(std::move(caps)) {}
+
+  // What brings weights into a format.
+  Status add_loading() {
+    for (const OpDef* op : all_ops()) {
+      const std::string name = op->name;
+      if (name != "convert" && name != "pack" && name != "pack_bias") continue;
+      for (OpCase& c : op->cases()) LAPILLI_CHECK(add(std::move(c.graph)));
+    }
+    return {};
+  }
+
+  Status add_model(const std::string& model) {
+    for (uint32_t f = 0; f <= static_cast<uint32_t>(kLastWeightFormat); ++f) {
+      LAPILLI_TRY(const auto network, read_network(model, static_cast<WeightFormat>(f)));
+      for (const uint32_t sentences : {1u, 8u, 64u})
+        for (const uint32_t beams : {1u, 4u}) LAPILLI_CHECK(add_job(network, sentences, beams));
+    }
+    return {};
+  }
+
+  Status write(const std::string& folder) const {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    for (const ShaderId id : shaders()) {
+      const ShaderCode& code = shader_code(id);
+      std::ofstream file(folder + "/" + code.name + ".spv", std::ios::binary);
+      file.write(reinterpret_cast<const char*>(code.words), static_cast<std::streamsize>(code.word_count * 4));
+      if (!file.flush()) return fail(ErrorCode::not_found, "%s/%s.spv cannot be written", folder.c_str(), code.name);
+    }
+    return {};
+  }
+
+  void print(const std::string& folder) const {
+    for (const auto& [shader, constants] : pipelines_) {
+      std::string text;
+      for (const uint32_t c : constants) text += (text.empty() ? "" : ",") + std::to_string(c);
+      if (text.empty()) text = "-";
+      const char* name = shader_code(shader).name;
+      std::printf("%s/%s.spv\tmain\t%s\t%s %s\n", folder.c_str(), name, text.c_str(), name, text.c_str());
+    }
+  }
+
+ private:
+  Status add_job(const model::Network& network, uint32_t sentences, uint32_t beams) {
+    WorkspaceKey key = plain_key(sentences, beams, 32, 64);
+    key.given_rows = sentences;
+    key.given_passes = 1;
+    LAPILLI_CHECK(add(admit_graph(network, key.shape)));
+    LAPILLI_CHECK(add(start_graph(network, key.shape)));
+    for (const uint32_t rows : encode_rows(key)) LAPILLI_CHECK(add(encode_graph(network, key, rows)));
+    LAPILLI_CHECK(add(given_graph(network, key)));
+    LAPILLI_CHECK(add(step_graph(network, key).graph));
+    key.sample = true;
+    return add(step_graph(network, key).graph);
+  }
+
+  Status add(graph::Graph graph) {
+    LAPILLI_TRY(const auto plan, compile(std::move(graph), caps_));
+    for (const PlannedPipeline& p : plan->pipelines) pipelines_.emplace(p.shader, p.constants);
+    return {};
+  }
+
+  [[nodiscard]] std::set<ShaderId> shaders() const {
+    std::set<ShaderId> ids;
+    for (const auto& p : pipelines_) ids.insert(p.first);
+    return ids;
+  }
+
+  Capabilities caps_;
+  std::set<std::pair<ShaderId, std::vector<uint32_t>>> pipelines_;
+};
+
+Result<Capabilities> read_capabilities(const std::string& path) {
+  std::ifstream file(path);
+  return capabilities_from_json({std::istreambuf_iterator<char>(file), {}});
+}
+
+// Whether Lapilli would use it or not.
+Result<Capabilities> first_device() {
+  LAPILLI_TRY(const auto devices, vulkan::list_devices({}));
+  for (const auto& d : devices)
+    if (d.chosen) return d.caps;
+  if (devices.empty()) return fail(ErrorCode::no_device, "no device");
+  return devices.front().caps;
+}
+
+Status run(const Arguments& a) {
+  LAPILLI_TRY(auto caps, a.caps.empty() ? first_device() : read_capabilities(a.caps));
+  Pipelines pipelines(std::move(caps));
+  LAPILLI_CHECK(pipelines.add_loading());
+  for (const std::string& model : a.models) LAPILLI_CHECK(pipelines.add_model(model));
+  LAPILLI_CHECK(pipelines.write(a.folder));
+  pipelines.print(a.folder);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments a;
+  for (int i = 1; i < argc; ++i)
+    if (!std::strcmp(argv[i], "-c") && i + 1 < argc)
+      a.caps = argv[++i];
+    else if (!std::strcmp(argv[i], "-o") && i + 1 < argc)
+      a.folder = argv[++i];
+    else
+      a.models.emplace_back(argv[i]);
+  if (a.folder.empty() || a.models.empty())
+    return std::fprintf(stderr, "usage: lab_pipelines [-c CAPS.json] -o DIR MODEL...\n"), 2;
+  if (const Status status = run(a); !status)
+    return std::fprintf(stderr, "lab_pipelines: %s\n", status.error().message.c_str()), 1;
+  return 0;
+}
