@@ -16,7 +16,8 @@ layout(std140, set = 0, binding = 5) uniform from_block {
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(push_constant) uniform P {
   uint groups;
-  uint columns, x_ld, y_ld, y_begin, first_row;
+  uint columns, x_ld, x_begin, y_ld, y_begin, first_row;
+  uint x_first, x_end;  // rows of x that are bound; what lies in others is left to other dispatches
   uint kernel, stride, before;
   uint position_offset, table_ld, table_rows;  // that there are; 0: none
   float scale;
@@ -31,13 +32,14 @@ void main() {
   uint position = p.first_row + row - to[SPAN_ROW], place = position + p.position_offset;
   bool there = position < to[SPAN_IDS];
   for (uint i = gl_LocalInvocationIndex; i < p.y_ld; i += LOCAL) {
-    float v = 0.0;
-    if (there && i < p.columns) {
-      uint at = position * p.stride + i % p.kernel;  // `before` rows further
-      if (at >= p.before && at - p.before < from[SPAN_IDS])
-        v = p.scale * x[(from[SPAN_ROW] + at - p.before) * p.x_ld + i / p.kernel];
-      if (place < p.table_rows) v += table[place * p.table_ld + i];
-    }
+    uint at = position * p.stride + i % p.kernel;  // `before` rows further
+    bool column = there && i < p.columns;
+    bool read = column && at >= p.before && at - p.before < from[SPAN_IDS];
+    uint x_row = from[SPAN_ROW] + at - p.before;
+    // The first slice also takes what no row of x is in.
+    if (read ? x_row < p.x_first || x_row >= p.x_end : p.x_first != 0u) continue;
+    float v = read ? p.scale * x[p.x_begin + (x_row - p.x_first) * p.x_ld + i / p.kernel] : 0.0;
+    if (column && place < p.table_rows) v += table[place * p.table_ld + i];
     y[p.y_begin + row * p.y_ld + i] = v;
   }
 }

@@ -89,7 +89,19 @@ std::string command_line(const Json& json) {
   return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");
 }
 
+// What the encoder reads, and the words that the decoder writes.
+std::string vocabulary_text(const Json& json) {
+  const std::string target = number(json["target_vocabulary"].get<uint64_t>()) + " target";
+  if (!json.contains("features")) return number(json["source_vocabulary"].get<uint64_t>()) + " source, " + target;
+  const uint64_t rows = json["features"]["rows"].get<uint64_t>();
+  return "features of " + number(json["features"]["width"].get<uint64_t>()) + " numbers" +
+         (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
+}
+
 std::string summary(const Json& json) {
+  if (json.contains("features"))
+    return "\nThis model runs here: " + mebibytes(json["device_weight_bytes"]) +
+           " of device memory for weights. It reads features of sound or pictures, not text.\n";
   std::string tasks;
   for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
   const bool text = json["tokenizer"] == "ok";
@@ -114,9 +126,8 @@ std::string inspect_table(const Json& json) {
   line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");
   line("encoder", stack_text(json["encoder"]));
   line("decoder", stack_text(json["decoder"]));
-  line("vocabulary", number(json["source_vocabulary"].get<uint64_t>()) + " source, " +
-                         number(json["target_vocabulary"].get<uint64_t>()) + " target");
-  line("embeddings", tied_text(json["tied"]));
+  line("vocabulary", vocabulary_text(json));
+  if (!json.contains("features")) line("embeddings", tied_text(json["tied"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +

@@ -130,6 +130,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["source_vocabulary"] = config.source_vocabulary;
   json["target_vocabulary"] = config.target_vocabulary;
   json["max_positions"] = config.encoder.max_positions;
+  if (config.features.width != 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
   json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
                   {"target_output", network.decoder.embedding == network.output}};
   json["parameters"] = network.parameters;

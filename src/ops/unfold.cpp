@@ -12,8 +12,8 @@ namespace lapilli {
 namespace {
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, columns, x_ld, y_ld, y_begin, first_row, kernel, stride, before, position_offset,
-               table_ld, table_rows;
+  LAPILLI_PUSH(uint32_t groups, columns, x_ld, x_begin, y_ld, y_begin, first_row, x_first, x_end, kernel, stride,
+               before, position_offset, table_ld, table_rows;
                float scale;)
 };
 
@@ -43,11 +43,19 @@ Operand level(uint32_t binding, graph::TensorId spans, uint32_t number) {
   return {binding, spans, number * kLevelBytes, (number + 1) * kLevelBytes, graph::Access::read};
 }
 
+// What one dispatch takes: those of its rows of y, or elements of them, that are in these rows of x.
+struct Part {
+  RowSlice x, y;
+};
+
 // A binding that is declared must be there; without positions x stands in and is not read.
-Status bind_inputs(const LowerContext& context, const graph::Node& node, Dispatch& d) {
+Status bind_inputs(const LowerContext& context, const graph::Node& node, const RowSlice& rows, Dispatch& d,
+                   uint32_t& begin) {
   const auto a = node.attributes.as<UnfoldAttributes>();
+  const uint64_t row_bytes = context.graph.tensor(node.inputs[kX]).ld * 4;
   const auto positions = operand(node.inputs, kPositions);
-  LAPILLI_TRY(const auto x, bind_whole(context, 0, node.inputs[kX], graph::Access::read));
+  const Operand x = bind_range(
+      context, 0, {node.inputs[kX], rows.begin * row_bytes, rows.end * row_bytes, graph::Access::read}, begin);
   d.operands.push_back(x);
   if (positions == graph::kNone) {
     Operand unused = x;
@@ -63,23 +71,25 @@ Status bind_inputs(const LowerContext& context, const graph::Node& node, Dispatc
   return {};
 }
 
-Status lower_rows(const LowerContext& context, const graph::Node& node, Variant v, const RowSlice& rows,
+Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const Part& part,
                   std::vector<Dispatch>& out) {
   const auto a = node.attributes.as<UnfoldAttributes>();
   const auto &x = context.graph.tensor(node.inputs[kX]), &y = context.graph.tensor(node.outputs[0]);
   const auto positions = operand(node.inputs, kPositions);
   const graph::Tensor* table = positions == graph::kNone ? nullptr : &context.graph.tensor(positions);
+  const RowSlice& rows = part.y;
   Dispatch d;
   d.shader = ShaderId::unfold;
   d.constants = {v.numbers.local};
   d.groups = rows.end - rows.begin;
   if (y.live_rows && d.groups == y.rows) follow_live_rows(d, 1, 1);
-  LAPILLI_CHECK(bind_inputs(context, node, d));
-  uint32_t dy = 0;
+  uint32_t dx = 0, dy = 0;
+  LAPILLI_CHECK(bind_inputs(context, node, part.x, d, dx));
   d.operands.push_back(
       bind_range(context, 2, {node.outputs[0], rows.begin * y.ld * 4, rows.end * y.ld * 4, graph::Access::write}, dy));
-  d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(y.cols), static_cast<uint32_t>(x.ld),
-                  static_cast<uint32_t>(y.ld), dy, static_cast<uint32_t>(rows.begin), a.kernel, a.stride, a.before,
+  d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(y.cols), static_cast<uint32_t>(x.ld), dx,
+                  static_cast<uint32_t>(y.ld), dy, static_cast<uint32_t>(rows.begin),
+                  static_cast<uint32_t>(part.x.begin), static_cast<uint32_t>(part.x.end), a.kernel, a.stride, a.before,
                   a.position_offset, table ? static_cast<uint32_t>(table->ld) : 0u,
                   table ? static_cast<uint32_t>(table->rows) : 0u, a.scale});
   d.cost = 4.0 * static_cast<double>(d.groups * y.ld);
@@ -89,9 +99,11 @@ Status lower_rows(const LowerContext& context, const graph::Node& node, Variant 
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}));
-  const auto& y = context.graph.tensor(node.outputs[0]);
-  LAPILLI_TRY(const auto rows, row_slices(context, node, y.rows, {y.ld * 4, 1}));
-  for (const auto& r : rows) LAPILLI_CHECK(lower_rows(context, node, v, r, out));
+  const auto &x = context.graph.tensor(node.inputs[kX]), &y = context.graph.tensor(node.outputs[0]);
+  LAPILLI_TRY(const auto of_x, row_slices(context, node, x.rows, {x.ld * 4, 0}));
+  LAPILLI_TRY(const auto of_y, row_slices(context, node, y.rows, {y.ld * 4, 1}));
+  for (const auto& from : of_x)
+    for (const auto& to : of_y) LAPILLI_CHECK(lower_part(context, node, v, {from, to}, out));
   return {};
 }
 
@@ -184,7 +196,10 @@ std::vector<OpCase> cases() {
   positions.before = 1;
   all.push_back(make_case("a row in front, positions", {7, positions, 0, {4, 16, 1}, 20, true}));
   all.push_back(make_case("as many sentences as there can be", {4, {1, 1, 0}, 0, std::vector<uint32_t>(kMaxRows, 1)}));
+  // x and y in slices where bindings are small.
   all.push_back(make_case("more rows than groups of small grids", {24, {3, 1, 1}, 1, {700, 300, 41}}));
+  positions.before = 0;
+  all.push_back(make_case("positions, 1,200 rows", {24, positions, 0, {600, 600}, 400, true}));
   return all;
 }
 
