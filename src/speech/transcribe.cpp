@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "search/encoded_source.hpp"
 #include "speech/measures.hpp"
@@ -174,10 +175,9 @@ std::vector<int32_t> Transcriber::written_before(const Progress& p) const {
 }
 
 std::vector<int32_t> Transcriber::before_prefix(const Progress& p) const {
-  if (!r_.condition_on_previous || p.written.empty()) return r_.prompt_ids;
+  if (!r_.condition_on_previous || !p.trusted || p.written.empty()) return r_.prompt_ids;
   const bool prompt = r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   std::vector<int32_t> ids = prompt ? r_.prompt_ids : std::vector<int32_t>{settings_.previous_start.value_or(0)};
-  if (!p.trusted) return ids;
   const auto written = written_before(p);
   ids.insert(ids.end(), written.begin(), written.end());
   return ids;
@@ -191,6 +191,9 @@ Status Transcriber::open_window(size_t i) {
   p.source = {};
   LAPILLI_TRY(p.source.features, read_window(info(), *p.recording, p.seek));
   p.source.frames = static_cast<uint32_t>(std::min<uint64_t>(info().feature_rows, p.recording->frames - p.seek));
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const uint64_t heard = std::min(p.recording->heard.value_or(p.recording->frames), kMost);
+  p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
   p.source.decoder_ids = before_prefix(p);
   p.source.start_at = static_cast<uint32_t>(p.source.decoder_ids.size());
   p.source.decoder_ids.insert(p.source.decoder_ids.end(), p.prefix.begin(), p.prefix.end());

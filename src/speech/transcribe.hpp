@@ -22,6 +22,9 @@ struct Recording {
   uint64_t frames = 0;
   // Fills whole rows of ModelInfo::feature_width numbers with the frames from `first` on; they are all within `frames`.
   std::function<Status(uint64_t first, std::span<float> rows)> read;
+  // Times of ids lie in so many frames from the beginning; none: in all of them. More than there are: the filling of
+  // the last window counts as well.
+  std::optional<uint64_t> heard;
 };
 // All frames of `features`, which are kept.
 Recording recording_of(std::shared_ptr<const model::Features> features);
@@ -75,8 +78,6 @@ struct TranscribeRequest {
   // Word times as the reference has them in a batch: the ids of a sentence are filled up to the longest of its batch,
   // and the filling counts. For records of batches; otherwise each recording is alone.
   bool fill_batches = false;
-  // The frames of each recording count; otherwise word times look at whole windows, silence behind the end included.
-  bool frames_are_known = true;
   // Each segment when its window is done, in the calling thread. An error ends the run.
   std::function<Status(const Segment& segment)> on_segment;
   // Frames that are done, of all recordings, and how many there are; false cancels.

@@ -96,7 +96,8 @@ Status WindowSearch::search(std::span<WindowSource*> sources, const Wanted& want
       r.no_speech = probability(out.logits[i].front(), silence);
     }
     if (steps) {
-      LAPILLI_TRY(r.average, average_of_steps(out, given, std::max(wanted.temperature.value_or(1), 1e-3)));
+      const double temperature = wanted.temperature.value_or(0);
+      LAPILLI_TRY(r.average, average_of_steps(out, given, temperature > 0 ? temperature : 1));
     } else if (wanted.average) {
       r.average = mean(r.scores);
     }
@@ -153,13 +154,24 @@ Result<AttentionRows> rows_of(std::span<const ForwardTensor> outputs, std::pair<
 
 }  // namespace
 
+namespace {
+
+// The positions that times of ids lie in. Behind the end of what was heard the reference counts from the window's end.
+uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
+  const int64_t all = source.features->rows;
+  int64_t frames = std::min(source.heard, all);
+  if (frames < 0) frames = as_in_batches ? std::max<int64_t>(all + frames, 0) : 0;
+  return static_cast<uint32_t>(frames) / kFramesPerPosition;
+}
+
+}  // namespace
+
 // The search is run again over the ids it found, all at once, for what the decoder looks at then is what it looked at
 // step by step. The last id is not read by anybody any more: it has the time of the one before.
 Result<std::vector<double>> WindowSearch::times_of(const WindowSource& source, const std::vector<int32_t>& ids) const {
   const SpeechSettings& settings = model_->speech();
   std::vector<double> times(ids.size(), 0.0);
-  uint32_t positions = ~0u;
-  if (request_.frames_are_known) positions = source.frames / kFramesPerPosition;
+  const uint32_t positions = positions_of(source, request_.fill_batches);
   if (ids.size() < 2 || positions == 0) return times;
   ForwardRequest request;
   request.features = {source.features};

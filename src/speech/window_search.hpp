@@ -17,7 +17,8 @@ struct WindowSource {
   std::vector<int32_t> decoder_ids;
   uint32_t start_at = 0;  // where the decoder's start stands among them
   uint32_t sequence = 0;  // the number that its draws go by
-  uint32_t frames = 0;    // of sound
+  uint32_t frames = 0;    // of the recording
+  int64_t heard = 0;      // that times of ids lie in; below 0: the window begins so far behind their end
 };
 
 struct WindowResult {

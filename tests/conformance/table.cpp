@@ -41,6 +41,7 @@ constexpr TokenizerFolder kTokenizers[] = {
     {"roberta-prefix-space", " encoder-decoder "},
     {"t5", " t5 mt5 umt5 "},
     {"t5-published-layout", " t5 "},
+    {"whisper", " whisper "},
 };
 constexpr std::string_view kProcessors =
     " bad_words_ids begin_suppress_tokens encoder_no_repeat_ngram_size encoder_repetition_penalty "
@@ -153,6 +154,7 @@ std::vector<std::string> structure(const std::string& table) {
 
 std::string case_group(const Json& c) {
   const std::string kind = c.value("kind", std::string("?"));
+  if (kind.starts_with("asr") || kind == "detect_language") return "speech";
   if (kind != "generate") return kind;
   const Json args = c.value("args", Json::object());
   for (const auto& [key, value] : args.items())
@@ -180,7 +182,7 @@ std::string models_table(const Json& cases) {
   }
   const std::pair<const char*, const char*> columns[] = {
       {"states", "states"}, {"attention", "attention"},   {"logits", "logits"}, {"greedy", "greedy"},
-      {"beam", "beam"},     {"processors", "processors"}, {"trace", "traces"}};
+      {"beam", "beam"},     {"processors", "processors"}, {"trace", "traces"},  {"speech", "speech"}};
   std::string text = "| family |", line = "|---|";
   for (const auto& [key, title] : columns) {
     text += std::string(" ") + title + " |";
