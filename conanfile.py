@@ -24,6 +24,7 @@ class Lapilli(ConanFile):
         "build_cli": [True, False],
         "fetch": [True, False],
         "markdown": [True, False],
+        "audio": [True, False],
     }
     default_options = {
         "shared": False,
@@ -34,6 +35,7 @@ class Lapilli(ConanFile):
         "build_cli": False,
         "fetch": False,
         "markdown": False,
+        "audio": False,
     }
     implements = ["auto_shared_fpic"]
     exports = "CMakeLists.txt"
@@ -71,6 +73,9 @@ class Lapilli(ConanFile):
             self.requires("cli11/[>=2.1 <3]")
             if self.options.markdown:
                 self.requires("md4c/[>=0.4.8 <1]")
+            if self.options.audio:
+                self.requires("libsndfile/[>=1.1 <2]")
+                self.requires("libsamplerate/[>=0.2 <1]")
             if self.options.fetch:
                 self.requires("libcurl/[>=7.78 <9]")
 
@@ -81,12 +86,12 @@ class Lapilli(ConanFile):
     def generate(self):
         deps = CMakeDeps(self)
         # CMakeLists.txt looks for headers and libraries itself, in the folders that the toolchain names.
-        for found in ("vulkan-headers", "nlohmann_json", "stb", "cli11", "utf8proc", "pcre2", "md4c"):
+        for found in ("vulkan-headers", "nlohmann_json", "stb", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate"):
             deps.set_property(found, "cmake_find_mode", "none")
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "images", "build_cli", "fetch", "markdown"):
+        for option in ("unicode", "regex", "images", "build_cli", "fetch", "markdown", "audio"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False

@@ -57,6 +57,8 @@ missing_packages() {
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
   have_header md4c.h || echo libmd4c-dev
+  have_header sndfile.h || echo libsndfile1-dev
+  have_header samplerate.h || echo libsamplerate0-dev
   have_header CLI/CLI.hpp || echo libcli11-dev
   have_header curl/curl.h || have_any '/usr/include/*/curl/curl.h' || echo libcurl4-openssl-dev
   [ "$1" != run ] || return 0

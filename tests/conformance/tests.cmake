@@ -13,6 +13,10 @@ lapilli_gpu_test(conformance.marian COMMAND conformance --strict ${PROJECT_SOURC
 file(GLOB searches CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/tests/data/search/*)
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe swiftshader MASKS full floor gpu
   LABELS fast)
+# Features of sound.
+file(GLOB features CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/features/*)
+lapilli_gpu_test(conformance.features COMMAND conformance --strict ${features} DRIVERS lavapipe swiftshader MASKS full floor gpu
+  LABELS fast)
 # Within the limits of MoltenVK on the three kinds of Macs.
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe
   MASKS gpu,moltenvk-m1 gpu,moltenvk-intel gpu,moltenvk-amd LABELS long)

@@ -1,0 +1,171 @@
+// What is read of recordings, by the reader that is always there and by that of the library where it is.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "recordings/recording.hpp"
+#include "recordings/sounds.hpp"
+#include "recordings/spool.hpp"
+#include "support/temp_directory.hpp"
+
+namespace lapilli {
+namespace {
+
+using namespace recordings;
+using test::glide;
+using test::wav_file;
+using test::wav_of;
+using test::wav_samples;
+
+using OpenFile = Result<std::unique_ptr<Reader>> (*)(const std::string&);
+constexpr OpenFile kReaders[] = {open_wav, open_sound_file};
+
+struct Read {
+  std::vector<float> samples;
+  std::string error, shortage;
+};
+
+Read read_all(const std::string& path, uint32_t rate, OpenFile open = open_sound_file, size_t block = 4096) {
+  Read r;
+  auto recording = Recording::open([&] { return open(path); }, path, rate);
+  if (!recording) return {{}, recording.error().message, ""};
+  std::vector<float> part(block);
+  for (uint64_t got = block; got == block;) {
+    const auto n = (*recording)->read(r.samples.size(), part);
+    if (!n) return {{}, n.error().message, ""};
+    got = *n;
+    r.samples.insert(r.samples.end(), part.begin(), part.begin() + static_cast<ptrdiff_t>(got));
+  }
+  r.shortage = (*recording)->shortage();
+  return r;
+}
+
+double worst(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(static_cast<double>(a[i]) - b[i]));
+  return most;
+}
+
+TEST(Recordings, WavOfEachKind) {
+  TempDirectory dir;
+  const auto samples = glide(16000, 0.3);
+  for (const OpenFile open : kReaders)
+    for (const auto& [kind, bits] : {std::pair{1u, 8u}, {1u, 16u}, {1u, 24u}, {1u, 32u}, {3u, 32u}}) {
+      const auto path = dir.write("a.wav", wav_of(samples, {16000, 1, kind, bits}));
+      const auto r = read_all(path, 16000, open);
+      EXPECT_EQ(r.error, "") << bits;
+      EXPECT_LE(worst(r.samples, samples), bits == 8 ? 0.02 : bits == 16 ? 1e-4 : 1e-6) << kind << " " << bits;
+      EXPECT_EQ(r.shortage, "");
+    }
+}
+
+TEST(Recordings, ChannelsAreMixedEvenly) {
+  TempDirectory dir;
+  const auto both = glide(16000, 0.2, 2);
+  std::vector<float> mixed;
+  for (size_t i = 0; i < both.size(); i += 2) mixed.push_back((both[i] + both[i + 1]) / 2);
+  const auto path = dir.write("a.wav", wav_of(both, {16000, 2, 3, 32}));
+  for (const OpenFile open : kReaders) EXPECT_LE(worst(read_all(path, 16000, open).samples, mixed), 1e-6);
+}
+
+TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
+  TempDirectory dir;
+  const auto path = dir.write("a.wav", wav_of(glide(44100, 2.2, 2), {44100, 2, 1, 16}));
+  if (!can_resample()) GTEST_SKIP() << "there is no libsamplerate";
+  const auto whole = read_all(path, 16000, open_sound_file, 100000).samples;
+  EXPECT_NEAR(static_cast<double>(whole.size()), 2.2 * 16000, 2);
+  EXPECT_EQ(read_all(path, 16000, open_sound_file, 77).samples, whole);
+  auto recording = Recording::open([&] { return open_sound_file(path); }, path, 16000);
+  ASSERT_TRUE(recording.ok());
+  EXPECT_EQ((*recording)->count().value(), whole.size());
+  std::vector<float> part(5000);
+  for (const uint64_t first : {0u, 3000u, 2990u, 20000u, 12001u, 0u}) {
+    ASSERT_EQ((*recording)->read(first, part).value(), part.size()) << first;
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<ptrdiff_t>(first))) << first;
+  }
+}
+
+TEST(Recordings, ResamplingKeepsATone) {
+  if (!can_resample()) GTEST_SKIP() << "there is no libsamplerate";
+  TempDirectory dir;
+  for (const uint32_t rate : {8000u, 11025u, 22050u, 44100u, 48000u}) {
+    std::vector<float> tone;
+    for (uint32_t i = 0; i < rate; ++i) tone.push_back(static_cast<float>(0.5 * std::sin(2 * M_PI * 440 * i / rate)));
+    const auto r = read_all(dir.write("a.wav", wav_of(tone, {rate, 1, 3, 32})), 16000);
+    ASSERT_NEAR(static_cast<double>(r.samples.size()), 16000, 2) << rate;
+    double most = 0;
+    for (size_t i = 500; i < 15500; ++i)
+      most = std::max(most, std::abs(static_cast<double>(r.samples[i]) -
+                                     0.5 * std::sin(2 * M_PI * 440 * static_cast<double>(i) / 16000)));
+    EXPECT_LT(most, 2e-3) << rate;
+  }
+}
+
+TEST(Recordings, SayWhatIsWrong) {
+  TempDirectory dir;
+  const std::string nan = wav_samples({0, 0.5f, std::numeric_limits<float>::quiet_NaN()}, {16000, 1, 3, 32});
+  const struct {
+    std::string content, expected;
+  } kCases[] = {{"", "read"},
+                {"RIFF", "read"},
+                {"a text that is long enough to be mistaken for a header of something", "read"},
+                {wav_file(nan, {16000, 1, 3, 32}, nan.size()), "is no number"},
+                {wav_of({0, 0}, {16000, 0, 1, 16}), ""},
+                {wav_of({0, 0}, {5, 1, 1, 16}), "samples a second"}};
+  for (const auto& c : kCases) {
+    const auto r = read_all(dir.write("a.wav", c.content), 16000);
+    EXPECT_NE(r.error, "") << c.content.substr(0, 8);
+    EXPECT_NE(r.error.find(c.expected), std::string::npos) << r.error;
+  }
+  EXPECT_NE(read_all(dir.path() + "/none.wav", 16000).error.find("cannot be opened"), std::string::npos);
+  EXPECT_NE(read_all(dir.path(), 16000).error, "");
+}
+
+TEST(Recordings, HaveWhatIsThereWhateverTheyClaim) {
+  TempDirectory dir;
+  const std::string data = wav_samples(glide(16000, 0.1), {});
+  for (const OpenFile open : kReaders) {
+    const auto more = read_all(dir.write("a.wav", wav_file(data, {}, 0xfffffff0)), 16000, open);
+    EXPECT_EQ(more.samples.size(), 1600u) << more.error;
+    const auto unknown = read_all(dir.write("a.wav", wav_file(data, {}, 0xffffffff)), 16000, open);
+    EXPECT_EQ(unknown.samples.size(), 1600u) << unknown.error;
+    EXPECT_EQ(read_all(dir.write("a.wav", wav_of({0.5f})), 16000, open).samples.size(), 1u);
+    EXPECT_EQ(read_all(dir.write("a.wav", wav_file(data.substr(0, 999), {}, 999)), 16000, open).samples.size(), 499u);
+  }
+  const auto cut = read_all(dir.write("a.wav", wav_file(data, {}, 0xfffffff0)), 16000, open_wav);
+  EXPECT_NE(cut.shortage.find("ends after 0.10 s"), std::string::npos) << cut.shortage;
+}
+
+TEST(Recordings, RawFormats) {
+  for (const char* good : {"f32le:16000", "s16le:48000:2", "s32le:8000:1"}) EXPECT_TRUE(parse_raw_format(good).ok());
+  for (const char* bad : {"", "f32le", "f32le:", "f32le:0", "f32le:16000:0", "f32le:16000:2:1", "f32be:16000", "f32le:x",
+                          "f32le:-1", "f32le:99999999999", "s16le:16000:9999", "f32le:16000:", "f32le: 16000"})
+    EXPECT_FALSE(parse_raw_format(bad).ok()) << bad;
+  TempDirectory dir;
+  const auto samples = glide(16000, 0.1);
+  const auto path = dir.write("a", wav_samples(samples, {16000, 1, 3, 32}) + "abc");
+  const auto raw = parse_raw_format("f32le:16000").value();
+  auto recording = Recording::open([&] { return open_raw(path, raw); }, path, 16000);
+  ASSERT_TRUE(recording.ok());
+  std::vector<float> got(samples.size() + 10);
+  ASSERT_EQ((*recording)->read(0, got).value(), samples.size());
+  got.resize(samples.size());
+  EXPECT_EQ(got, samples);
+}
+
+TEST(Recordings, OfAPipeAreKept) {
+  auto spool = Spool::create();
+  ASSERT_TRUE(spool.ok()) << spool.error().message;
+  const auto samples = glide(16000, 1);
+  for (size_t i = 0; i < samples.size(); i += 1000)
+    ASSERT_TRUE((*spool)->append(std::span(samples).subspan(i, 1000)).ok());
+  std::vector<float> part(2000);
+  ASSERT_EQ((*spool)->read(3, part).value(), part.size());
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), samples.begin() + 3));
+  EXPECT_EQ((*spool)->read(15500, part).value(), 500u);
+  EXPECT_EQ((*spool)->read(16000, part).value(), 0u);
+}
+
+}  // namespace
+}  // namespace lapilli

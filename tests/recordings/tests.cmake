@@ -1,0 +1,9 @@
+# Tests named RecordingsDevice* need a device. Without libsndfile they know WAV files alone.
+target_link_libraries(test_recordings PRIVATE lapilli_recordings)
+if(TARGET SndFile::sndfile)
+  target_link_libraries(test_recordings PRIVATE SndFile::sndfile)
+  target_compile_definitions(test_recordings PRIVATE LAPILLI_HAVE_SNDFILE=1)
+endif()
+gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
+  DISCOVERY_TIMEOUT 120)
+lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS full floor LABELS fast)
