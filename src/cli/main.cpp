@@ -66,6 +66,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.require_subcommand(0, 1);
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
+  add_picture_commands(app, context);
   add_devices(app, context);
   add_doctor(app, context);
   add_models(app, context);

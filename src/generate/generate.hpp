@@ -36,12 +36,18 @@ class ResolvedOptions;
 class WorkspaceFactory;
 struct NetworkOnDevice;
 
+// Of pictures that a model is to read; 0: as its config.json says.
+struct PictureSize {
+  uint32_t height = 0, width = 0;
+};
+
 struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
   // it is refused, a batch that does is split by generate().
   uint64_t memory_limit = 0;
   // Of the matrices on the device; none: default_format() of the device.
   std::optional<WeightFormat> format = WeightFormat::fp32;
+  PictureSize pictures;  // another size than the model's: its positions are brought to it
 };
 
 struct ModelInfo {

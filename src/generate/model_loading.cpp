@@ -78,7 +78,7 @@ Status ModelLoading::step() {
 }
 
 Status ModelLoading::read() {
-  LAPILLI_TRY(published_, read_published(files_));
+  LAPILLI_TRY(published_, read_published(files_, options_.pictures));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
   const WeightFormat format = options_.format.value_or(default_format(device().caps()));

@@ -4,11 +4,12 @@
 
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
+#include "model/patches.hpp"
 #include "model/shape.hpp"
 
 namespace lapilli {
 
-Result<Published> read_published(const Files& files) {
+Result<Published> read_published(const Files& files, const PictureSize& pictures) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory of a published model (with config.json)", files.c_str());
@@ -19,7 +20,8 @@ Result<Published> read_published(const Files& files) {
   if (!family)
     return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
                 type.c_str(), model::family_list().c_str());
-  LAPILLI_TRY(const auto config, family->config(json, path.path()));
+  LAPILLI_TRY(auto config, family->config(json, path.path()));
+  if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
   LAPILLI_TRY(auto checkpoint, Checkpoint::open(files));
   auto network = model::bind_weights(config, family->names(config), checkpoint);
   if (!network) return std::move(network).error().in(files.c_str());

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
+#include "generate/generate.hpp"
 #include "model/network.hpp"
 
 namespace lapilli {
@@ -16,7 +17,7 @@ struct Published {
   Checkpoint checkpoint;
 };
 // Errors name the file, and the families that are known.
-Result<Published> read_published(const Files& files);
+Result<Published> read_published(const Files& files, const PictureSize& pictures = {});
 
 // The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight.
 Result<model::Network> read_network(const std::string& directory_or_shape);

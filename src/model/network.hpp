@@ -26,6 +26,7 @@ struct WeightPart {
 };
 
 // A weight tensor of the graphs, by index: what it is made of and how large it is.
+struct PatchGrid;
 struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/matmul.hpp): n columns, k deep
@@ -37,6 +38,7 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
+  std::shared_ptr<const PatchGrid> grid;     // tables: how they are resized first; null: not at all
   std::vector<float> values;                 // as WeightSource::values
   WeightFormat format = WeightFormat::fp32;  // of packed matrices, stored ones and computed ones
 };
