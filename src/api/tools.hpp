@@ -131,6 +131,43 @@ class Transcriber {
   std::unique_ptr<Impl> impl_;
 };
 
+// Pictures through a model: in words (caption, read), or in classes (classify).
+struct PictureRequest {
+  std::string model;  // directory
+  std::string select, caps, dtype = "fp32";
+  std::string cache;                   // the folder of what is kept between runs; "": nothing is
+  unsigned long memory_mib = 0;        // of the device at most; 0: what there is
+  bool classes = false;                // the model must classify; otherwise it must write
+  unsigned beams = 0, max_length = 0;  // 0: as the model says
+  unsigned top = 5, batch = 8;
+};
+struct PictureAnswer {
+  int status = 0;  // a lapilli_status: of this picture alone
+  std::string error, text;
+  struct Class {
+    unsigned index = 0;
+    std::string label;
+    double probability = 0;
+  };
+  std::vector<Class> classes;
+};
+struct PictureFigures {
+  std::string model, device;
+  double load_ms = 0, read_ms = 0, run_ms = 0;  // read: files, and what is made of them on the host
+  unsigned long long pictures = 0, weight_bytes = 0, device_bytes_peak = 0;
+};
+class PictureTool {
+ public:
+  virtual ~PictureTool() = default;
+  // An answer for each file; those are the ones that were reached if it was ended. `go_on` is asked often, and false
+  // ends it.
+  virtual Outcome run(const std::vector<std::string>& files, const std::function<bool()>& go_on,
+                      std::vector<PictureAnswer>& answers) = 0;
+  [[nodiscard]] virtual PictureFigures figures() const = 0;
+};
+// Null with the reason in `outcome`: a model of another kind is told what serves it.
+std::unique_ptr<PictureTool> open_pictures(const PictureRequest& request, Outcome& outcome);
+
 // The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
 std::string known_models_file();
 // Whether two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".

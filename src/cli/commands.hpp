@@ -43,7 +43,8 @@ inline constexpr const char* kTraceHelp =
 inline constexpr const char* kModelHelp =
     "Model directory, or OWNER/NAME of a fetched model; without it, the one that translate would use";
 
-void add_text_commands(CLI::App& app, Context& context);  // translate, summarize, generate
+void add_text_commands(CLI::App& app, Context& context);     // translate, summarize, generate
+void add_picture_commands(CLI::App& app, Context& context);  // caption, read, classify
 void add_transcribe(CLI::App& app, Context& context);
 void add_devices(CLI::App& app, Context& context);
 void add_models(CLI::App& app, Context& context);

@@ -68,6 +68,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.footer(kHelp + std::string(kConfigRule) + "\n" + kExitCodeHelp);
   add_text_commands(app, context);
   add_transcribe(app, context);
+  add_picture_commands(app, context);
   add_devices(app, context);
   add_doctor(app, context);
   add_models(app, context);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "generate/verbs.hpp"
 #include "ops/state.hpp"
 #include "search/globals.hpp"
 #include "search/network_on_device.hpp"
@@ -141,6 +142,7 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
 
 Status CheckedRequest::check_sources(const Model& model) {
   const model::Config& c = model.on_device().config();
+  LAPILLI_CHECK(check_writes_text(c));
   LAPILLI_CHECK(complete_lists(request_));
   LAPILLI_CHECK(take_encoded(model, request_));
   for (size_t i = 0; i < request_.sources.size(); ++i) {

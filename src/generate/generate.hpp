@@ -36,6 +36,11 @@ class ResolvedOptions;
 class WorkspaceFactory;
 struct NetworkOnDevice;
 
+// Of pictures that a model is to read; 0: as its config.json says.
+struct PictureSize {
+  uint32_t height = 0, width = 0;
+};
+
 struct LoadOptions {
   // Bytes of device memory for weights and sessions together; 0: what the device's budget allows. A model that exceeds
   // it is refused, a batch that does is split by generate().
@@ -45,6 +50,7 @@ struct LoadOptions {
   std::optional<WeightFormat> format = WeightFormat::fp32;
   // Matrices that take it, by the names in model::Network; the others stay in fp32. None: all.
   std::function<bool(const std::string& matrix)> takes_format;
+  PictureSize pictures;  // another size than the model's: its positions are brought to it
 };
 
 struct ModelInfo {

@@ -90,7 +90,7 @@ Result<WeightFormat> ModelLoading::chosen_format() const {
 
 Status ModelLoading::read() {
   const TimelineScope scope(device().timeline(), "read the checkpoint's header");
-  LAPILLI_TRY(published_, read_published(files_));
+  LAPILLI_TRY(published_, read_published(files_, options_.pictures));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
   LAPILLI_TRY(const WeightFormat format, chosen_format());

@@ -6,6 +6,7 @@
 #include "formats/quantization.hpp"
 #include "formats/quote.hpp"
 #include "model/families/family.hpp"
+#include "model/patches.hpp"
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
 
@@ -36,7 +37,7 @@ Result<model::Network> bind_network(const model::Config& config, const model::Na
   return network;
 }
 
-Result<Published> read_published(const Files& files) {
+Result<Published> read_published(const Files& files, const PictureSize& pictures) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory of a published model (with config.json)", files.c_str());
@@ -47,7 +48,8 @@ Result<Published> read_published(const Files& files) {
   if (!family)
     return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
                 type.c_str(), model::family_list().c_str());
-  LAPILLI_TRY(const auto config, family->config(json, path.path()));
+  LAPILLI_TRY(auto config, family->config(json, path.path()));
+  if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
   LAPILLI_TRY(auto weights, open_weights(files, {json, path.path()}));
   auto network = bind_network(config, family->names(config), weights);
   if (!network) return std::move(network).error().in(files.c_str());

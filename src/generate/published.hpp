@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "generate/generate.hpp"
 #include "model/network.hpp"
 
 namespace lapilli {
@@ -31,7 +32,7 @@ struct Published {
   std::optional<WeightFormat> packed;
 };
 // Errors name the file, and the families that are known.
-Result<Published> read_published(const Files& files);
+Result<Published> read_published(const Files& files, const PictureSize& pictures = {});
 
 // The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight; its matrices
 // have this format.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generate/repeats.hpp"
+#include "generate/verbs.hpp"
 #include "search/engine_pool.hpp"
 #include "search/network_on_device.hpp"
 #include "text/sentences/neutral_text.hpp"
@@ -37,6 +38,8 @@ TranslationJob::TranslationJob(std::shared_ptr<Model> model, TranslateRequest re
       total_(request_.inputs.size()) {}
 
 Result<std::unique_ptr<TranslationJob>> TranslationJob::start(std::shared_ptr<Model> model, TranslateRequest request) {
+  LAPILLI_CHECK(check_reads_text(model->on_device().config()));
+  LAPILLI_CHECK(check_writes_text(model->on_device().config()));
   std::unique_ptr<TranslationJob> job(new TranslationJob(std::move(model), std::move(request)));
   LAPILLI_CHECK(job->read_options());
   LAPILLI_CHECK(job->read_inputs());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/patches.hpp"
+
 namespace lapilli {
 
 namespace {
@@ -143,7 +145,8 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
   s.values = spec.values;
   if (spec.kind == model::WeightSpec::Kind::table) {
     // Rows are padded to vec4: done on the host, these tables are small.
-    LAPILLI_TRY(const auto values, table_values(*spec.parts.front().tensor));
+    LAPILLI_TRY(auto values, table_values(*spec.parts.front().tensor));
+    if (spec.grid) values = model::resized_positions(*spec.grid, values, spec.k);
     const uint64_t ld = round_up<uint64_t>(spec.k, 4);
     s.values.assign(spec.words, 0.0f);
     for (uint64_t r = 0; r < spec.n; ++r)

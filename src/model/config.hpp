@@ -96,6 +96,8 @@ struct PatchInput {
   uint32_t channels = 0;  // 0: sources are no pictures
   uint32_t height = 0, width = 0;
   uint32_t patch_height = 0, patch_width = 0;
+  // The patches that stored positions are for, where these are brought to another size (set_picture_size). 0: these.
+  uint32_t stored_rows = 0, stored_columns = 0;
   [[nodiscard]] uint32_t count() const { return height / patch_height * (width / patch_width); }
   [[nodiscard]] uint32_t numbers() const { return channels * patch_height * patch_width; }  // of one patch
 };

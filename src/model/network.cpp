@@ -1,5 +1,6 @@
 #include "model/network.hpp"
 
+#include "model/patches.hpp"
 #include "model/positions.hpp"
 #include "model/relative.hpp"
 
@@ -244,8 +245,15 @@ class WeightBinder {
     return {};
   }
 
-  // Those of pictures are stored as a batch of one.
-  Result<const StoredTensor*> find_positions(const StackNames& names, const WeightSpec& spec) {
+  // Those of pictures are stored as a batch of one; they may be for another number of patches.
+  Result<const StoredTensor*> find_positions(const StackNames& names, WeightSpec& spec) {
+    const PatchInput& p = c_.patches;
+    if (p.stored_rows && &names == &names_.encoder) {
+      const uint32_t front = c_.features.front, width = p.width / p.patch_width;
+      spec.grid = std::make_shared<PatchGrid>(
+          PatchGrid{front, p.stored_rows, p.stored_columns, p.height / p.patch_height, width});
+      return find(names.positions, {1, front + uint64_t{p.stored_rows} * p.stored_columns, spec.k});
+    }
     for (const auto& name : names.positions)
       if (const StoredTensor* t = stored(name); t && t->shape.size() == 3) return find({name}, {1, spec.n, spec.k});
     return find(names.positions, {spec.n, spec.k});

@@ -28,6 +28,7 @@ struct WeightPart {
 };
 
 // A weight tensor of the graphs, by index: what it is made of and how large it is.
+struct PatchGrid;
 struct WeightSpec {
   enum class Kind : uint8_t {
     matrix,  // packed (ops/matmul.hpp): n columns, k deep
@@ -39,6 +40,7 @@ struct WeightSpec {
   uint32_t n = 0, k = 0;  // matrix: columns, depth; table: rows n, width k
   uint64_t words = 0;
   std::vector<WeightPart> parts;
+  std::shared_ptr<const PatchGrid> grid;  // tables: how they are resized first; null: not at all
   std::vector<float> values;  // as WeightSource::values
   // Of packed matrices, stored ones and computed ones. Of those whose stored tensors are packed it is theirs.
   WeightFormat format = WeightFormat::fp32;

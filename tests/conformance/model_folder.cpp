@@ -85,7 +85,18 @@ bool is_known_input(const std::string& key) {
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
-Result<Outcome> run_forward(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+// The model for pictures of another size, where a case has such.
+Result<std::shared_ptr<Model>> for_pictures(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
+  if (!c.value("flags", Json::object()).value("interpolate_pos_encoding", false)) return model;
+  LAPILLI_TRY(const auto pixels, read_matrix(record, c["inputs"].at("pixel_values").get<std::string>()));
+  if (pixels.shape.size() != 4) return fail(ErrorCode::invalid_data, "pixel_values are no pictures");
+  LoadOptions options;
+  options.pictures = {static_cast<uint32_t>(pixels.shape[2]), static_cast<uint32_t>(pixels.shape[3])};
+  return Model::load(model->device(), model->info().directory, options);
+}
+
+Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& record, const Json& c) {
+  LAPILLI_TRY(const auto model, for_pictures(given, record, c));
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   ForwardRequest request;

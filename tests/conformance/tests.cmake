@@ -29,6 +29,11 @@ lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOUR
   DRIVERS lavapipe MASKS full floor VALIDATE LABELS slow)
 lapilli_gpu_test(conformance.checked COMMAND conformance --strict ${PROJECT_SOURCE_DIR}/tests/data/models/marian
   DRIVERS lavapipe PROFILES android-2022 "android-2022,memory=discrete" MASKS full floor VALIDATE LABELS long)
+# Pictures as models want them; no device is asked.
+file(GLOB pictures CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/data/pictures/*/expected.json)
+list(TRANSFORM pictures REPLACE "/expected[.]json$" "")
+add_test(NAME conformance.pictures COMMAND conformance --strict ${pictures})
+set_tests_properties(conformance.pictures PROPERTIES LABELS fast-host)
 # What the program must fail, it fails.
 lapilli_gpu_test(conformance.selftest COMMAND ${CMAKE_CURRENT_LIST_DIR}/selftest $<TARGET_FILE:conformance>
   ${PROJECT_SOURCE_DIR}/tests/data/models/marian-separate-vocab ${CMAKE_COMMAND} LABELS fast)

@@ -1,0 +1,156 @@
+// What `lapilli caption`, `read` and `classify` do: pictures of files through a model.
+#include "api/locate.hpp"
+#include "api/tools_guard.hpp"
+#include "base/clock.hpp"
+#include "base/store.hpp"
+#include "generate/picture_reader.hpp"
+#include "generate/verbs.hpp"
+#include "ops/shader_table.hpp"
+#include "runtime/self_test.hpp"
+#include "search/network_on_device.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+// Pictures that are held at a time, as what the model reads of them.
+constexpr size_t kAtATime = 64;
+
+void answer_with(const Error& error, PictureAnswer& answer) {
+  answer.status = static_cast<int>(error.code);
+  answer.error = error.message;
+}
+
+class Pictures : public PictureTool {
+ public:
+  Status open(const PictureRequest& r) {
+    const auto since = Clock::now();
+    options_.top = r.top;
+    options_.batch = r.batch;
+    if (r.beams) options_.generation.num_beams = r.beams;
+    if (r.max_length) options_.generation.max_length = r.max_length;
+    std::string directory = r.model;
+    if (directory.empty()) {
+      LAPILLI_TRY(directory, default_model_directory());
+    }
+    LAPILLI_TRY(auto model, load(r, directory));
+    LAPILLI_CHECK(check_kind(model->on_device().config(), r.classes));
+    LAPILLI_TRY(auto reader, PictureReader::make(std::move(model), directory));
+    reader_.emplace(std::move(reader));
+    figures_.model = directory;
+    figures_.device = reader_->model()->device()->caps().device_name;
+    figures_.weight_bytes = reader_->model()->info().weight_bytes;
+    figures_.load_ms = ms_since(since);
+    return {};
+  }
+
+  ~Pictures() override {
+    if (reader_) keep_between_runs(*reader_->model()->device());
+  }
+
+  Outcome run(const std::vector<std::string>& files, const std::function<bool()>& go_on,
+              std::vector<PictureAnswer>& answers) override {
+    return guarded("pictures", [&]() -> Result<std::string> {
+      for (size_t i = 0; i < files.size(); i += kAtATime) {
+        const auto some = std::span(files).subspan(i, std::min(kAtATime, files.size() - i));
+        LAPILLI_CHECK(run_some(some, go_on, answers));
+      }
+      return std::string();
+    });
+  }
+
+  [[nodiscard]] PictureFigures figures() const override {
+    PictureFigures f = figures_;
+    f.device_bytes_peak = reader_->model()->device()->counters().device_bytes_peak;
+    return f;
+  }
+
+ private:
+  static Result<std::shared_ptr<Model>> load(const PictureRequest& r, const std::string& directory) {
+    vulkan::DeviceOptions options;
+    options.select = r.select;
+    options.mask = r.caps;
+    if (!r.cache.empty()) {
+      options.keep.store = folder_store(r.cache);
+      options.keep.shaders = shaders_checksum();
+    }
+    LAPILLI_TRY(auto device, vulkan::Device::create(options));
+    LoadOptions load;
+    load.memory_limit = uint64_t{r.memory_mib} << 20;
+    LAPILLI_TRY(load.format, parse_format(r.dtype));
+    return Model::load(std::move(device), directory, load);
+  }
+
+  static Status check_kind(const model::Config& c, bool classes) {
+    LAPILLI_CHECK(check_reads_pictures(c));
+    if (!classes) return check_writes_text(c);
+    if (c.decoder.layers == 0) return {};
+    return fail(ErrorCode::unsupported, "%s models write text and know no classes; what serves them: %s",
+                c.family.c_str(), verbs_for(c).c_str());
+  }
+
+  Result<std::shared_ptr<const model::Features>> source_of(const std::string& file) const {
+    LAPILLI_TRY(const auto picture, image::read_picture(file));
+    auto source = reader_->source(picture);
+    if (!source) return std::move(source).error().in(file);
+    return source;
+  }
+
+  // What cannot be read says nothing of the others.
+  Status run_some(std::span<const std::string> files, const std::function<bool()>& go_on,
+                  std::vector<PictureAnswer>& answers) {
+    const size_t first = answers.size();
+    auto since = Clock::now();
+    PictureReader::Sources sources;
+    std::vector<size_t> whose;
+    for (const std::string& file : files) {
+      if (!go_on()) {
+        answers.resize(first);
+        return fail(ErrorCode::cancelled, "interrupted");
+      }
+      auto source = source_of(file);
+      PictureAnswer& answer = answers.emplace_back();
+      if (!source) {
+        answer_with(source.error(), answer);
+        continue;
+      }
+      whose.push_back(answers.size() - 1);
+      sources.push_back(std::move(*source));
+    }
+    figures_.read_ms += ms_since(since);
+    since = Clock::now();
+    auto results = reader_->run(sources, options_, go_on);
+    figures_.run_ms += ms_since(since);
+    if (!results) {
+      answers.resize(first);
+      return std::move(results).error();
+    }
+    for (size_t i = 0; i < whose.size(); ++i) take((*results)[i], answers[whose[i]]);
+    figures_.pictures += sources.size();
+    return {};
+  }
+
+  static void take(PictureResult& result, PictureAnswer& answer) {
+    if (!result.status) answer_with(result.status.error(), answer);
+    answer.text = std::move(result.text);
+    for (ScoredClass& c : result.classes) answer.classes.push_back({c.index, std::move(c.label), c.probability});
+  }
+
+  std::optional<PictureReader> reader_;
+  PictureOptions options_;
+  PictureFigures figures_;
+};
+
+}  // namespace
+
+std::unique_ptr<PictureTool> open_pictures(const PictureRequest& request, Outcome& outcome) {
+  std::unique_ptr<Pictures> tool;
+  outcome = guarded("pictures", [&]() -> Result<std::string> {
+    tool = std::make_unique<Pictures>();
+    LAPILLI_CHECK(tool->open(request));
+    return std::string();
+  });
+  return outcome.status == 0 ? std::move(tool) : nullptr;
+}
+
+}  // namespace lapilli::tools

@@ -1,0 +1,307 @@
+// lapilli caption, read, classify: pictures of files and folders through a model.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/tools.hpp"
+#include "base/path.hpp"
+#include "cli/arguments/dtype.hpp"
+#include "cli/arguments/model_names.hpp"
+#include "cli/commands.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
+#include "cli/output.hpp"
+#include "cli/run/kept_folder.hpp"
+#include "cli/run/line_output.hpp"
+#include "cli/system.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+struct PictureArguments {
+  std::vector<std::string> inputs;
+  tools::PictureRequest request;
+  std::string output;
+  bool json = false, stats = false, force = false, no_cache = false;
+};
+
+struct PictureCommand {
+  const char *name, *description, *footer;
+  const char* result;  // what JSON lines call it
+  bool classes;
+};
+
+bool is_picture_name(std::string_view name) {
+  std::string ending(extension(name));
+  for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+}
+
+// The pictures below a folder, by name; hidden ones are left out.
+int add_folder(const std::string& folder, int depth, std::vector<std::string>& files) {
+  constexpr int kDeepestFolder = 100;
+  std::vector<FolderEntry> entries;
+  if (!list_folder(folder, entries) || depth > kDeepestFolder)
+    return complain(exit_input, folder + ": " + std::strerror(depth > kDeepestFolder ? ELOOP : errno));
+  for (const FolderEntry& entry : entries) {
+    const std::string path = path_in(folder, entry.name);
+    if (entry.name.starts_with('.')) continue;
+    if (entry.kind == FileKind::regular && is_picture_name(entry.name)) files.push_back(path);
+    if (entry.kind != FileKind::directory) continue;
+    if (const int code = add_folder(path, depth + 1, files)) return code;
+  }
+  return exit_ok;
+}
+
+int find_pictures(const std::vector<std::string>& inputs, std::vector<std::string>& files) {
+  for (const std::string& input : inputs) {
+    if (directory_exists(input)) {
+      const size_t before = files.size();
+      if (const int code = add_folder(input, 0, files)) return code;
+      if (files.size() == before) return complain(exit_input, input + " holds no picture (.png, .jpg, .jpeg)");
+    } else if (const int error = check_input(input)) {
+      return complain(exit_input, input + ": " + std::strerror(error));
+    } else {
+      files.push_back(input);
+    }
+  }
+  return exit_ok;
+}
+
+class PictureRun {
+ public:
+  PictureRun(const PictureCommand& about, const PictureArguments& arguments, const Context& context)
+      : about_(about), arguments_(arguments), context_(context) {}
+
+  int run() {
+    if (const int code = prepare()) return code;
+    catch_interrupts();
+    int code = target_ ? target_->begin() : exit_ok;
+    for (size_t i = 0; i < files_.size() && code == exit_ok && !interrupted(); i += kAtATime)
+      code = run_some({files_.begin() + static_cast<ptrdiff_t>(i),
+                       files_.begin() + static_cast<ptrdiff_t>(std::min(i + kAtATime, files_.size()))});
+    return finish(code);
+  }
+
+ private:
+  static constexpr size_t kAtATime = 32;
+
+  // All that can be wrong with the arguments is said before the model is loaded.
+  int prepare() {
+    if (const int code = find_pictures(arguments_.inputs, files_)) return code;
+    if (!arguments_.output.empty() && arguments_.output != "-") {
+      target_ = std::make_unique<TargetFile>(arguments_.output);
+      const std::string obstacle = target_->obstacle(arguments_.force, false);
+      if (!obstacle.empty()) return complain(exit_usage, obstacle);
+    }
+    tools::PictureRequest request = arguments_.request;
+    if (const int code = find_model(request.model)) return code;
+    request.classes = about_.classes;
+    request.cache = kept_folder(arguments_.no_cache);
+    tools::Outcome outcome;
+    tool_ = tools::open_pictures(request, outcome);
+    if (!tool_) return complain(exit_code(static_cast<lapilli_status>(outcome.status)), outcome.text);
+    if (context_.verbose) {
+      const auto f = tool_->figures();
+      std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", f.model.c_str(), f.device.c_str(), f.load_ms);
+    }
+    return exit_ok;
+  }
+
+  int run_some(const std::vector<std::string>& files) {
+    std::vector<tools::PictureAnswer> answers;
+    const auto outcome = tool_->run(
+        files, [] { return interrupted() == 0; }, answers);
+    for (size_t i = 0; i < answers.size(); ++i)
+      if (const int code = tell(files[i], answers[i])) return code;
+    if (outcome.status == LAPILLI_OK || interrupted()) return exit_ok;
+    return complain(exit_code(static_cast<lapilli_status>(outcome.status)), outcome.text);
+  }
+
+  int tell(const std::string& file, const tools::PictureAnswer& answer) {
+    if (answer.status != LAPILLI_OK) {
+      ++failed_;
+      complain(exit_ok, answer.error);
+      if (files_.size() == 1 && !arguments_.json) only_code_ = exit_code(static_cast<lapilli_status>(answer.status));
+    }
+    if (arguments_.json) return write(json_line(file, answer));
+    if (answer.status != LAPILLI_OK) return exit_ok;
+    return write(plain_lines(file, answer));
+  }
+
+  int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
+
+  // Where there are several pictures, each line begins with its file's name.
+  [[nodiscard]] std::string plain_lines(const std::string& file, const tools::PictureAnswer& answer) const {
+    const std::string name = files_.size() > 1 ? file + "\t" : "";
+    if (!about_.classes) return name + in_one_line(answer.text) + "\n";
+    std::string lines;
+    for (const auto& c : answer.classes) {
+      char probability[16];
+      std::snprintf(probability, sizeof probability, "%.4f", c.probability);
+      lines += name + probability + "\t" + in_one_line(name_of_class(c)) + "\n";
+    }
+    return lines;
+  }
+
+  static std::string name_of_class(const tools::PictureAnswer::Class& c) {
+    return c.label.empty() ? "class " + std::to_string(c.index) : c.label;
+  }
+
+  [[nodiscard]] std::string json_line(const std::string& file, const tools::PictureAnswer& answer) const {
+    std::string out = "{\"file\":" + json_string(file) + ",";
+    if (answer.status != LAPILLI_OK)
+      return out +
+             "\"error\":{\"code\":" + json_string(lapilli_status_name(static_cast<lapilli_status>(answer.status))) +
+             ",\"message\":" + json_string(answer.error) + "}}\n";
+    out += json_string(about_.result) + ":";
+    if (!about_.classes) return out + json_string(answer.text) + "}\n";
+    std::string classes;
+    for (const auto& c : answer.classes) {
+      char probability[32];
+      std::snprintf(probability, sizeof probability, "%.6g", c.probability);
+      classes += std::string(classes.empty() ? "" : ",") + "{\"class\":" + std::to_string(c.index) +
+                 ",\"label\":" + json_string(c.label) + ",\"probability\":" + probability + "}";
+    }
+    return out + "[" + classes + "]}\n";
+  }
+
+  int finish(int code) {
+    if (target_) {
+      if (code == exit_ok && !interrupted())
+        code = target_->finish();
+      else
+        target_->stop();
+    }
+    if (arguments_.stats) print_stats();
+    if (interrupted()) return 128 + interrupted();
+    if (code != exit_ok) return code;
+    if (only_code_ != exit_ok) return only_code_;
+    return failed_ > 0 ? exit_some_failed : exit_ok;
+  }
+
+  void print_stats() const {
+    const auto f = tool_->figures();
+    constexpr double kMiB = 1 << 20;
+    if (arguments_.json) {
+      std::fprintf(stderr,
+                   "{\"pictures\":%llu,\"failed\":%llu,\"load_ms\":%.3f,\"read_ms\":%.3f,\"run_ms\":%.3f,"
+                   "\"weight_bytes\":%llu,\"device_bytes_peak\":%llu,\"device\":%s}\n",
+                   f.pictures, failed_, f.load_ms, f.read_ms, f.run_ms, f.weight_bytes, f.device_bytes_peak,
+                   json_string(f.device).c_str());
+      return;
+    }
+    std::fprintf(stderr,
+                 "load       %10.1f ms\n"
+                 "read       %10.1f ms for %llu pictures: files and what is made of them\n"
+                 "run        %10.1f ms on %s\n"
+                 "memory     %10.1f MiB of the device at most, %.1f MiB of weights\n",
+                 f.load_ms, f.read_ms, f.pictures, f.run_ms, f.device.c_str(),
+                 static_cast<double>(f.device_bytes_peak) / kMiB, static_cast<double>(f.weight_bytes) / kMiB);
+  }
+
+  const PictureCommand& about_;
+  const PictureArguments& arguments_;
+  const Context& context_;
+  std::vector<std::string> files_;
+  std::unique_ptr<tools::PictureTool> tool_;
+  std::unique_ptr<TargetFile> target_;
+  StandardOutput output_;
+  unsigned long long failed_ = 0;
+  int only_code_ = exit_ok;  // what the only picture ended with
+};
+
+constexpr const char* kRules =
+    R"(Pictures are PNG or JPEG files of at most 67 million pixels. Of a folder all files with these endings (.png .jpg .jpeg)
+are taken, in the order of their names. One picture gives its result alone; of several, each line begins with the file's
+name and a tab. A picture that cannot be read is told on stderr, and the others go on.
+
+)";
+
+constexpr const char* kCaptionFooter =
+    R"(Examples:
+  lapilli caption --model ./vit-gpt2-image-captioning photo.jpg
+  lapilli caption --model ./vit-gpt2-image-captioning --json holidays/ > captions.jsonl
+
+)";
+constexpr const char* kReadFooter =
+    R"(A model of handwriting or print reads one line of text in each picture.
+
+Examples:
+  lapilli read --model ./trocr-base-handwritten line.png
+  lapilli read --model ./trocr-base-printed --beam 1 -o lines.txt lines/
+
+)";
+constexpr const char* kClassifyFooter =
+    R"(Each line has a probability and the class, the likeliest first; they are named as the model's config.json does.
+
+Examples:
+  lapilli classify --model ./vit-base-patch16-224 photo.jpg
+  lapilli classify --model ./vit-base-patch16-224 --top 1 photos/
+
+)";
+
+constexpr PictureCommand kCommands[] = {
+    {"caption", "Say in words what pictures show", kCaptionFooter, "caption", false},
+    {"read", "Read the text in pictures", kReadFooter, "text", false},
+    {"classify", "Tell which classes pictures belong to", kClassifyFooter, "classes", true},
+};
+
+void add_arguments(CLI::App& command, const PictureCommand& about, PictureArguments& a) {
+  tools::PictureRequest& r = a.request;
+  command.add_option("pictures", a.inputs, "Files or folders")->required()->type_name("FILE");
+  command
+      .add_option("-m,--model", r.model,
+                  "Model directory as published, or OWNER/NAME of a fetched one; without it, LAPILLI_MODEL")
+      ->type_name("MODEL");
+  if (about.classes) {
+    command.add_option("--top", r.top, "So many classes of each picture")
+        ->transform(whole_number(1, 1'000))
+        ->capture_default_str()
+        ->type_name("N");
+    command.add_option("--batch", r.batch, "Pictures at a time")
+        ->transform(whole_number(1, 64))
+        ->capture_default_str()
+        ->type_name("N");
+  } else {
+    command.add_option("-b,--beam", r.beams, "Beams; without it as the model says")
+        ->transform(whole_number(1, kMostBeams))
+        ->type_name("N");
+    command.add_option("--max-length", r.max_length, "Ids of a text at most; without it as the model says")
+        ->transform(whole_number(1, kMostLength))
+        ->type_name("N");
+  }
+  add_dtype(command, r.dtype);
+  command.add_option("-o,--output", a.output, "Write to FILE, which gets its name when it is complete")
+      ->type_name("FILE");
+  command.add_flag("--force", a.force, "Replace what is there");
+  command.add_flag("--json", a.json, "One JSON object a line, with the file's name");
+  command.add_flag("--stats", a.stats, "Times and memory on stderr");
+  command.add_option("--memory-limit", r.memory_mib, "Device memory that may be taken, in MiB")
+      ->transform(whole_number(1, kMostU32))
+      ->type_name("MIB");
+  command.add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
+  command.add_option("--caps", r.caps, "Pretend that the device can do less");
+  command.add_flag("--no-cache", a.no_cache, "Keep nothing between runs");
+}
+
+}  // namespace
+
+void add_picture_commands(CLI::App& app, Context& context) {
+  for (const PictureCommand& about : kCommands) {
+    auto a = std::make_shared<PictureArguments>();
+    CLI::App* command = app.add_subcommand(about.name, about.description);
+    add_arguments(*command, about, *a);
+    command->footer(about.footer + std::string(kRules) + kExitCodeHelp);
+    command->callback([&context, &about, a] {
+      context.run = [&context, &about, a] { return PictureRun(about, *a, context).run(); };
+    });
+  }
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,36 @@
+#include "generate/verbs.hpp"
+
+namespace lapilli {
+
+namespace {
+
+Error not_for(const model::Config& c, const char* what) {
+  return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family.c_str(), what,
+              verbs_for(c).c_str());
+}
+
+}  // namespace
+
+std::string verbs_for(const model::Config& c) {
+  if (c.decoder.layers == 0)
+    return c.head.classes ? "lapilli classify" : "programs that want what the encoder makes of a source, no command";
+  if (c.patches.channels) return "lapilli caption or lapilli read";
+  if (c.features.width) return "lapilli transcribe";
+  return "lapilli translate, summarize or generate";
+}
+
+Status check_reads_text(const model::Config& c) {
+  if (c.features.width == 0) return {};
+  return not_for(c, c.patches.channels ? "read pictures, not text" : "read sound, not text");
+}
+
+Status check_writes_text(const model::Config& c) {
+  return c.decoder.layers ? Status() : not_for(c, "have no decoder and write no text");
+}
+
+Status check_reads_pictures(const model::Config& c) {
+  return c.patches.channels ? Status()
+                            : not_for(c, c.features.width ? "read sound, no pictures" : "read text, no pictures");
+}
+
+}  // namespace lapilli

@@ -1,0 +1,116 @@
+// caption, read, classify: files, folders, what is told of those that cannot be read, and of models of another kind.
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+std::string data(const std::string& name) { return LAPILLI_SOURCE_DIR "/tests/data/" + name; }
+
+constexpr const char* kProcessor = R"({"image_processor_type": "ViTImageProcessor", "size": 32})";
+
+// A model of the records with the files that it needs for pictures. Its words are bytes.
+std::string model_in(const TemporaryFolder& folder, const std::string& name, const char* processor = kProcessor) {
+  fs::copy(data("models/" + name + "/model"), folder.path() / name);
+  folder.file(name + "/preprocessor_config.json", processor);
+  folder.file(name + "/tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
+  return (folder.path() / name).string();
+}
+
+TEST(CliPictures, WhatIsNoFileIsSaidBeforeAnything) {
+  const TemporaryFolder folder;
+  const Outcome missing = run(lapilli({"classify", "--model", "/nowhere", (folder.path() / "none.png").string()}));
+  EXPECT_EQ(missing.code, 3);
+  EXPECT_TRUE(contains(missing.err, "none.png")) << missing.err;
+  const Outcome empty = run(lapilli({"caption", folder.path().string()}));
+  EXPECT_EQ(empty.code, 3);
+  EXPECT_TRUE(contains(empty.err, "holds no picture (.png, .jpg, .jpeg)")) << empty.err;
+  EXPECT_EQ(run(lapilli({"read"})).code, 2);
+  EXPECT_EQ(run(lapilli({"classify", "--top", "0", data("pictures/plain.png")})).code, 2);
+}
+
+TEST(CliDevicePictures, OnePictureGivesItsClasses) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification");
+  const Outcome out = run(lapilli({"classify", "-q", "--model", model, "--top", "3", data("pictures/plain.png")}));
+  EXPECT_EQ(out.code, 0) << out.err;
+  const auto lines = lines_of(out.out);
+  ASSERT_EQ(lines.size(), 3u) << out.out;
+  for (const auto& line : lines) EXPECT_TRUE(contains(line, "\tLABEL_")) << line;
+  EXPECT_GE(std::stod(lines[0]), std::stod(lines[1]));
+}
+
+// The picture in the middle is damaged, and more pictures than a batch.
+TEST(CliDevicePictures, AFolderAsJsonLines) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification");
+  fs::create_directories(folder.path() / "in/below");
+  for (const char* name : {"a.JPG", "c.png", "below/d.jpeg"})
+    fs::copy(data("pictures/plain.jpg"), folder.path() / "in" / name);
+  folder.file("in/b.png", "no picture");
+  folder.file("in/notes.txt", "not taken");
+  const Outcome out = run(lapilli(
+      {"classify", "-q", "--json", "--batch", "2", "--model", model, (folder.path() / "in").string(), "--stats"}));
+  EXPECT_EQ(out.code, 1) << out.err;
+  const auto lines = lines_of(out.out);
+  ASSERT_EQ(lines.size(), 4u) << out.out;
+  std::vector<nlohmann::json> results;
+  for (const auto& line : lines) results.push_back(nlohmann::json::parse(line));
+  EXPECT_TRUE(contains(results[0]["file"], "a.JPG"));
+  EXPECT_TRUE(contains(results[1]["error"]["message"], "b.png is no picture that can be read")) << lines[1];
+  EXPECT_EQ(results[0]["classes"].size(), 5u);
+  EXPECT_EQ(results[0]["classes"], results[3]["classes"]);
+  EXPECT_TRUE(contains(out.err, "\"pictures\":3,\"failed\":1")) << out.err;
+}
+
+TEST(CliDevicePictures, WordsForPictures) {
+  const TemporaryFolder folder;
+  for (const char* name : {"vit-gpt2", "trocr"}) {
+    const std::string model = model_in(folder, name);
+    const std::string target = (folder.path() / (std::string(name) + ".txt")).string();
+    const Outcome out = run(lapilli({"caption", "-q", "--beam", "1", "--max-length", "6", "--model", model, "-o",
+                                     target, data("pictures/plain.png"), data("pictures/plain.jpg")}));
+    EXPECT_EQ(out.code, 0) << out.err;
+    std::ifstream file(target);
+    std::stringstream text;
+    text << file.rdbuf();
+    const auto lines = lines_of(text.str());
+    ASSERT_EQ(lines.size(), 2u) << text.str();
+    EXPECT_TRUE(contains(lines[0], "plain.png\t") && contains(lines[1], "plain.jpg\t")) << text.str();
+  }
+}
+
+TEST(CliDevicePictures, ModelsOfAnotherKindSayWhatServesThem) {
+  const TemporaryFolder folder;
+  const std::string classes = model_in(folder, "vit-image-classification"), words = model_in(folder, "vit-gpt2"),
+                    bare = model_in(folder, "vit"), picture = data("pictures/plain.png");
+  const struct {
+    std::vector<std::string> arguments;
+    const char* told;
+  } cases[] = {{{"caption", "--model", classes, picture}, "lapilli classify"},
+               {{"classify", "--model", words, picture}, "lapilli caption or lapilli read"},
+               {{"classify", "--model", bare, picture}, "the model has no classes"},
+               {{"classify", "--model", bundled_model(), picture}, "lapilli translate, summarize or generate"},
+               {{"translate", "--model", words, "some words"}, "lapilli caption or lapilli read"},
+               {{"generate", "--model", classes, "some words"}, "lapilli classify"}};
+  for (const auto& c : cases) {
+    const Outcome out = run(lapilli(c.arguments));
+    EXPECT_EQ(out.code, 3) << c.told << out.err;
+    EXPECT_TRUE(contains(out.err, c.told)) << out.err;
+  }
+}
+
+TEST(CliDevicePictures, FilesOfAnotherModelAreRefused) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification", R"({"size": 48})");
+  const Outcome out = run(lapilli({"classify", "--model", model, data("pictures/plain.png")}));
+  EXPECT_EQ(out.code, 3);
+  EXPECT_TRUE(contains(out.err, "makes pictures of 48 by 48, config.json wants 32 by 32")) << out.err;
+  folder.file("vit-image-classification/preprocessor_config.json", R"({"do_resize": false})");
+  const Outcome size = run(lapilli({"classify", "--model", model, data("pictures/plain.png")}));
+  EXPECT_EQ(size.code, 3);
+  EXPECT_TRUE(contains(size.err, "a picture of 33 by 21 pixels (width by height); the model reads 32 by 32"))
+      << size.err;
+}
+
+}  // namespace
+}  // namespace lapilli::test
