@@ -21,7 +21,8 @@ void main() {
   for (uint k = s; k < p.k4; k += LOCAL / GROUPS) {
     uint at = w_at(wi, k);
     uvec4 scales = scales_at(wi, k);
-    vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales), w2 = load_w(at, k, 2u, scales), w3 = load_w(at, k, 3u, scales);
+    vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales);
+    vec4 w2 = load_w(at, k, 2u, scales), w3 = load_w(at, k, 3u, scales);
     for (uint i = 0u; i < uint(RM); ++i) {
       vec4 v = x[p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4 + k];
       sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
