@@ -25,13 +25,16 @@ void main() {
   for (uint base = 0u; base < p.k4; base += LOCAL) {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
     for (uint i = 0u; i < uint(RM); ++i) part[i] = x[xi[i] + at];
-    for (uint k = 0u; k < n; ++k) {
-      uint wk = w_at(wi, base + k);
+    for (uint k = 0u; k < n;) {
       uvec4 s = scales_at(wi, base + k);
-      vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s), w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
-      for (uint i = 0u; i < uint(RM); ++i) {
-        vec4 v = subgroupShuffle(part[i], k);
-        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+      for (uint end = min(n, k + sharing_from(base + k)); k < end; ++k) {
+        uint wk = w_at(wi, base + k);
+        vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s);
+        vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
+        for (uint i = 0u; i < uint(RM); ++i) {
+          vec4 v = subgroupShuffle(part[i], k);
+          sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+        }
       }
     }
   }

@@ -20,13 +20,15 @@ void main() {
     xi[i] = p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4;
     sum[i] = vec4(0.0);
   }
-  for (uint k = 0u; k < p.k4; ++k) {
-    uint at = w_at(wi, k);
+  for (uint k = 0u; k < p.k4;) {
     uvec4 s = scales_at(wi, k);
-    vec4 w0 = load_w(at, k, 0u, s), w1 = load_w(at, k, 1u, s), w2 = load_w(at, k, 2u, s), w3 = load_w(at, k, 3u, s);
-    for (uint i = 0u; i < uint(RM); ++i) {
-      vec4 v = x[xi[i] + k];
-      sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+    for (uint end = min(p.k4, k + sharing_from(k)); k < end; ++k) {
+      uint at = w_at(wi, k);
+      vec4 w0 = load_w(at, k, 0u, s), w1 = load_w(at, k, 1u, s), w2 = load_w(at, k, 2u, s), w3 = load_w(at, k, 3u, s);
+      for (uint i = 0u; i < uint(RM); ++i) {
+        vec4 v = x[xi[i] + k];
+        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+      }
     }
   }
   Columns columns = columns_of(c);

@@ -33,7 +33,8 @@ void main() {
       float counts = first + a * split < p.k4 ? 1.0 : 0.0;  // no branch, behind which loads would wait
       uint at = w_at(wi, k);
       uvec4 scales = scales_at(wi, k);
-      vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales), w2 = load_w(at, k, 2u, scales), w3 = load_w(at, k, 3u, scales);
+      vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales);
+      vec4 w2 = load_w(at, k, 2u, scales), w3 = load_w(at, k, 3u, scales);
       for (uint i = 0u; i < uint(RM); ++i) {
         vec4 v = counts * x[p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4 + k];
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

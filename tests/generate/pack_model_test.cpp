@@ -234,6 +234,7 @@ TEST_F(DamagedDirectory, Mutations) {
     read += error.empty();
   }
   EXPECT_LT(read, 1400);
+  EXPECT_GT(read, 50);
 }
 
 std::vector<std::byte> words_on(const Model& model, uint32_t index) {

@@ -243,7 +243,7 @@ Result<bool> run_layers(const Options& options) {
   std::printf("%-50s %10s %12.2e\n", "all", "", losses.all);
   const auto bad = bad_layers(losses, request.format);
   for (const auto& matrix : bad)
-    std::printf("PROBLEM: %s alone costs more than %.0e\n", matrix.c_str(), most_alone(request.format));
+    std::printf("PROBLEM: %s alone costs more than %.0e\n", matrix.c_str(), most_alone(request.format, matrix));
   return bad.empty();
 }
 
