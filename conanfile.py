@@ -20,6 +20,7 @@ class Lapilli(ConanFile):
         "fPIC": [True, False],
         "unicode": [True, False],
         "regex": [True, False],
+        "zlib": [True, False],
         "images": [True, False],
         "build_cli": [True, False],
         "fetch": [True, False],
@@ -30,6 +31,7 @@ class Lapilli(ConanFile):
         "fPIC": True,
         "unicode": True,
         "regex": True,
+        "zlib": True,
         "images": True,
         "build_cli": False,
         "fetch": False,
@@ -67,6 +69,8 @@ class Lapilli(ConanFile):
             self.requires("utf8proc/[>=2.7 <3]")
         if self.options.regex:
             self.requires("pcre2/[>=10.39 <11]")
+        if self.options.zlib:
+            self.requires("zlib/[>=1.2.11 <2]")
         if self.options.build_cli:
             self.requires("cli11/[>=2.1 <3]")
             if self.options.markdown:
@@ -86,7 +90,7 @@ class Lapilli(ConanFile):
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "images", "build_cli", "fetch", "markdown"):
+        for option in ("unicode", "regex", "zlib", "images", "build_cli", "fetch", "markdown"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False
