@@ -20,6 +20,7 @@ class Lapilli(ConanFile):
         "fPIC": [True, False],
         "unicode": [True, False],
         "regex": [True, False],
+        "zlib": [True, False],
         "images": [True, False],
         "build_cli": [True, False],
         "fetch": [True, False],
@@ -31,6 +32,7 @@ class Lapilli(ConanFile):
         "fPIC": True,
         "unicode": True,
         "regex": True,
+        "zlib": True,
         "images": True,
         "build_cli": False,
         "fetch": False,
@@ -69,6 +71,8 @@ class Lapilli(ConanFile):
             self.requires("utf8proc/[>=2.7 <3]")
         if self.options.regex:
             self.requires("pcre2/[>=10.39 <11]")
+        if self.options.zlib:
+            self.requires("zlib/[>=1.2.11 <2]")
         if self.options.build_cli:
             self.requires("cli11/[>=2.1 <3]")
             if self.options.markdown:
@@ -91,7 +95,7 @@ class Lapilli(ConanFile):
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "images", "build_cli", "fetch", "markdown", "audio"):
+        for option in ("unicode", "regex", "zlib", "images", "build_cli", "fetch", "markdown", "audio"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False

@@ -45,7 +45,7 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS libvulkan1)  # opened at run time, so that noth
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 if(LAPILLI_IS_STATIC)
   # What links it links these.
-  foreach(dependency UNICODE:libutf8proc-dev REGEX:libpcre2-dev)
+  foreach(dependency UNICODE:libutf8proc-dev REGEX:libpcre2-dev ZLIB:zlib1g-dev)
     string(REGEX MATCH "^([A-Z]+):(.*)" dependency ${dependency})
     if(LAPILLI_${CMAKE_MATCH_1})
       string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", ${CMAKE_MATCH_2}")

@@ -56,6 +56,7 @@ missing_packages() {
   have_header stb/stb_truetype.h || have_header stb_truetype.h || echo libstb-dev
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
+  have_header zlib.h || echo zlib1g-dev
   have_header md4c.h || echo libmd4c-dev
   have_header sndfile.h || echo libsndfile1-dev
   have_header samplerate.h || echo libsamplerate0-dev
