@@ -20,7 +20,8 @@ Outcome heard(std::vector<std::string> arguments, const std::string& input = "")
 }
 
 nlohmann::json recorded(const std::string& name) {
-  for (const auto& c : read_json(kFolder + "/expected.json").at("cases"))
+  const auto record = read_json(kFolder + "/expected.json");
+  for (const auto& c : record.at("cases"))
     if (c.at("name") == name) return c.at("segments").at(0);
   ADD_FAILURE() << name << " is not in the record";
   return {};
