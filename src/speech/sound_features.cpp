@@ -60,12 +60,14 @@ Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
   if (begin < 0) {
     mirrored.resize(static_cast<size_t>(-begin) + 1);
     LAPILLI_CHECK(sound.source->read(0, mirrored));
+    LAPILLI_CHECK(check_samples(mirrored, 0));
     for (int64_t i = begin; i < 0; ++i) samples_[static_cast<size_t>(i - begin)] = mirrored[static_cast<size_t>(-i)];
   }
   const int64_t behind = begin + n - total;
   if (behind <= 0) return {};
   mirrored.assign(static_cast<size_t>(behind), 0.0f);
   LAPILLI_CHECK(sound.source->read(static_cast<uint64_t>(total - 1 - behind), mirrored));
+  LAPILLI_CHECK(check_samples(mirrored, static_cast<uint64_t>(total - 1 - behind)));
   std::copy(mirrored.rbegin(), mirrored.rend(), samples_.end() - behind);
   return {};
 }
@@ -83,9 +85,9 @@ Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t cou
   if (from < to) {
     const auto inside = std::span(samples_).subspan(static_cast<size_t>(from - begin), static_cast<size_t>(to - from));
     LAPILLI_CHECK(sound.source->read(static_cast<uint64_t>(from), inside));
+    LAPILLI_CHECK(check_samples(inside, static_cast<uint64_t>(from)));
   }
-  if (begin < 0 || end > total) LAPILLI_CHECK(reflect(sound, begin));
-  return check_samples(samples_, static_cast<uint64_t>(from));
+  return begin < 0 || end > total ? reflect(sound, begin) : Status();
 }
 
 Result<float> SoundFeatures::loudest(const Sound& sound, uint64_t first, uint64_t count) {

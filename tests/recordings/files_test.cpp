@@ -126,7 +126,8 @@ TEST(RecordingsDevice, BecomeTheFeaturesOfTheirSamples) {
     const auto expected = features_of(samples, whisper());
     ASSERT_EQ(ours->size(), expected.size());
     for (size_t k = 0; k < expected.size(); ++k)
-      ASSERT_NEAR(static_cast<double>((*ours)[k]), expected[k], 2e-4) << kKinds[i].name << " " << k / 80 << " " << k % 80;
+      ASSERT_NEAR(static_cast<double>((*ours)[k]), expected[k], 2e-4)
+          << kKinds[i].name << " " << k / 80 << " " << k % 80;
     ++tried;
   }
   EXPECT_GE(tried, 1);

@@ -139,8 +139,9 @@ TEST(Recordings, HaveWhatIsThereWhateverTheyClaim) {
 
 TEST(Recordings, RawFormats) {
   for (const char* good : {"f32le:16000", "s16le:48000:2", "s32le:8000:1"}) EXPECT_TRUE(parse_raw_format(good).ok());
-  for (const char* bad : {"", "f32le", "f32le:", "f32le:0", "f32le:16000:0", "f32le:16000:2:1", "f32be:16000", "f32le:x",
-                          "f32le:-1", "f32le:99999999999", "s16le:16000:9999", "f32le:16000:", "f32le: 16000"})
+  for (const char* bad :
+       {"", "f32le", "f32le:", "f32le:0", "f32le:16000:0", "f32le:16000:2:1", "f32be:16000", "f32le:x", "f32le:-1",
+        "f32le:99999999999", "s16le:16000:9999", "f32le:16000:", "f32le: 16000"})
     EXPECT_FALSE(parse_raw_format(bad).ok()) << bad;
   TempDirectory dir;
   const auto samples = glide(16000, 0.1);

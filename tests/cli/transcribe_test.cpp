@@ -1,0 +1,114 @@
+// lapilli transcribe: recordings to segments, held against the records of the reference's.
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+const std::string kFolder = LAPILLI_TEST_DATA "/models/whisper-long";
+const std::string kLong = kFolder + "/audio/long.wav", kSecond = kFolder + "/audio/second.wav";
+
+Outcome transcribe(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.begin(), {"transcribe", "--quiet"});
+  return run(lapilli(std::move(arguments)), input);
+}
+
+// With the record's model, whose segments are ids, as it has no tokenizer.
+Outcome heard(std::vector<std::string> arguments, const std::string& input = "") {
+  arguments.insert(arguments.end(),
+                   {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  return transcribe(std::move(arguments), input);
+}
+
+nlohmann::json recorded(const std::string& name) {
+  const auto record = read_json(kFolder + "/expected.json");
+  for (const auto& c : record.at("cases"))
+    if (c.at("name") == name) return c.at("segments").at(0);
+  ADD_FAILURE() << name << " is not in the record";
+  return {};
+}
+
+void expect_segments(const Outcome& outcome, const std::string& name) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto lines = lines_of(outcome.out);
+  const auto expected = recorded(name);
+  ASSERT_EQ(lines.size(), expected.size()) << name << "\n" << outcome.out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto line = nlohmann::json::parse(lines[i]);
+    EXPECT_EQ(line.at("ids"), expected[i].at("tokens")) << name << " " << i;
+    EXPECT_NEAR(line.at("begin").get<double>(), expected[i].at("start").get<double>(), 0.006);
+    EXPECT_NEAR(line.at("end").get<double>(), expected[i].at("end").get<double>(), 0.006);
+  }
+}
+
+TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
+  expect_segments(heard({"--json", "--language", "en", kLong}), "long_greedy");
+  expect_segments(heard({"--json", kLong}), "long_detected");
+  expect_segments(heard({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
+  expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
+}
+
+TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
+  const std::string wav = read_file(kLong);
+  const std::string samples = wav.substr(wav.find("data") + 8);
+  expect_segments(heard({"--json", "--language", "en", "--raw", "s16le:16000"}, samples), "long_greedy");
+}
+
+TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
+  TemporaryFolder folder;
+  const std::string to = (folder.path() / "out").string() + "/", broken = folder.file("broken.wav", "RIFF no sound");
+  const Outcome outcome = heard({"--srt", "--language", "en", "-o", to, kSecond, broken, kLong});
+  EXPECT_EQ(outcome.code, 3) << outcome.err;  // the others are written
+  EXPECT_TRUE(contains(outcome.err, "broken.wav")) << outcome.err;
+  EXPECT_FALSE(fs::exists(to + "broken.srt"));
+  const std::string srt = read_file(to + "long.srt");
+  const auto expected = recorded("long_greedy");
+  EXPECT_TRUE(srt.starts_with("1\n00:00:0")) << srt;
+  EXPECT_TRUE(contains(srt, "\n\n" + std::to_string(expected.size()) + "\n00:00:0")) << srt;
+  EXPECT_TRUE(srt.ends_with("\n\n")) << srt;
+  EXPECT_TRUE(contains(read_file(to + "second.srt"), " --> "));
+  const Outcome again = heard({"--srt", "-o", to, kSecond});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_TRUE(contains(again.err, "--force")) << again.err;
+  const Outcome vtt = heard({"--vtt", "--language", "en", kSecond});
+  EXPECT_TRUE(vtt.out.starts_with("WEBVTT\n\n00:00:0")) << vtt.out << vtt.err;
+  const Outcome tsv = heard({"--tsv", "--language", "en", kSecond});
+  EXPECT_TRUE(tsv.out.starts_with("start\tend\ttext\n")) << tsv.out << tsv.err;
+}
+
+TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const Outcome text = transcribe({"--model", bundled_model(), kLong});
+  EXPECT_EQ(text.code, 3);
+  EXPECT_TRUE(contains(text.err, "lapilli translate")) << text.err;
+  const Outcome untold = transcribe({"--model", kFolder + "/model", kLong});
+  EXPECT_EQ(untold.code, 3);  // no tokenizer
+  const std::string empty = folder.file("empty.raw", "");
+  const Outcome nothing = heard({"--raw", "f32le:16000", empty});
+  EXPECT_EQ(nothing.code, 3);
+  EXPECT_TRUE(contains(nothing.err, "no sound")) << nothing.err;
+  EXPECT_EQ(heard({(folder.path() / "none.wav").string()}).code, 3);
+}
+
+TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
+  const struct {
+    std::vector<std::string> arguments;
+    std::string expected;
+  } kCases[] = {{{}, "needs a recording"},
+                {{"a.wav"}, "hears nothing"},
+                {{"-"}, "--raw"},
+                {{"--raw", "mp3", "a"}, "no format of raw samples"},
+                {{"--srt", "--vtt", "a.wav"}, "excludes"},
+                {{"--srt", "a.wav", "b.wav"}, "-o FOLDER/"},
+                {{"-o", "one.txt", "a.wav", "b.wav"}, "several recordings"},
+                {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
+                {{"--to", "fr", "a.wav"}, "--to"},
+                {{"--beam", "99", "a.wav"}, "--beam"}};
+  for (const auto& c : kCases) {
+    const Outcome outcome = transcribe(c.arguments);
+    EXPECT_EQ(outcome.code, 2) << c.expected;
+    EXPECT_TRUE(contains(outcome.err, c.expected)) << outcome.err;
+  }
+}
+
+}  // namespace
+}  // namespace lapilli::test
