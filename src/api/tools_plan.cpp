@@ -3,6 +3,7 @@
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
 #include "generate/published.hpp"
+#include "generate/verbs.hpp"
 #include "graph/print.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/plan.hpp"
@@ -33,6 +34,7 @@ Result<std::string> plan_text(const PlanRequest& request) {
     LAPILLI_TRY(model, default_model_directory());
   }
   LAPILLI_TRY(const auto network, read_network(model));
+  LAPILLI_CHECK(check_writes_text(network.config));  // the graphs are those of a search
   LAPILLI_TRY(const auto caps, device_capabilities(request));
   // Each alone first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
