@@ -79,6 +79,7 @@ std::string tensors_text(const Json& json) {
 
 // What someone types to run it; languages where the model asks for them.
 std::string command_line(const Json& json) {
+  if (json["tasks"].empty()) return "no command runs it; programs may";
   const auto task = json["tasks"].front().get<std::string>();
   std::string line = "lapilli " + task + " --model " + json["directory"].get<std::string>();
   const Json& languages = json["languages"];
@@ -86,6 +87,8 @@ std::string command_line(const Json& json) {
     if (languages["source"] == languages["target"]) line += " --from LANGUAGE";
     line += " --to LANGUAGE";
   }
+  if (json["input"] == "picture") return line + " PICTURE";
+  if (json["input"] == "sound") return line + " RECORDING";
   return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");
 }
 
@@ -99,12 +102,9 @@ std::string vocabulary_text(const Json& json) {
 }
 
 std::string summary(const Json& json) {
-  if (json.contains("features"))
-    return "\nThis model runs here: " + mebibytes(json["device_weight_bytes"]) +
-           " of device memory for weights. It reads features of sound or pictures, not text.\n";
   std::string tasks;
   for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
-  const bool text = json["tokenizer"] == "ok";
+  const bool text = json["tokenizer"] == "ok" || json["input"] != "text";
   return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks.c_str(),
                 (mebibytes(json["device_weight_bytes"]) + " of device memory for weights").c_str(),
                 text ? "" : " It takes token ids alone, for its tokenizer cannot be used.", command_line(json).c_str());
@@ -125,7 +125,7 @@ std::string inspect_table(const Json& json) {
   line("directory", json["directory"].get<std::string>());
   line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");
   line("encoder", stack_text(json["encoder"]));
-  line("decoder", stack_text(json["decoder"]));
+  if (json["decoder"]["layers"] != 0) line("decoder", stack_text(json["decoder"]));
   line("vocabulary", vocabulary_text(json));
   if (!json.contains("features")) line("embeddings", tied_text(json["tied"]));
   line("parameters", number(json["parameters"].get<uint64_t>()));

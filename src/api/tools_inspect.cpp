@@ -85,6 +85,11 @@ Json languages_json(const Tokenizer& tokenizer) {
 }
 
 // Commands that suit the model: what its files name settings for, or its family is made for.
+Json picture_tasks(const model::Config& c) {
+  if (c.decoder.layers > 0) return Json::array({"caption", "read"});
+  return c.head.classes > 0 ? Json::array({"classify"}) : Json::array();
+}
+
 Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
   if (only_translates(family)) return Json::array({"translate"});
   Json tasks = Json::array();
@@ -123,7 +128,7 @@ Result<Json> describe(const InspectRequest& request) {
   json["directory"] = directory;
   json["family"] = type;
   json["description"] = family->description;
-  json["d_model"] = config.decoder.d_model;
+  json["d_model"] = config.decoder.layers ? config.decoder.d_model : config.encoder.d_model;
   json["encoder"] = stack_json(config.encoder);
   json["decoder"] = stack_json(config.decoder);
   json["activation"] = config.decoder.activation_name;
@@ -143,7 +148,11 @@ Result<Json> describe(const InspectRequest& request) {
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
   json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
-  json["tasks"] = tasks_of(type, config_json, config_path);
+  const bool pictures = config.patches.channels > 0, sound = !pictures && config.features.width > 0;
+  json["tasks"] = pictures ? picture_tasks(config)
+                  : sound  ? Json::array({"transcribe"})
+                           : tasks_of(type, config_json, config_path);
+  json["input"] = pictures ? "picture" : sound ? "sound" : "text";
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     json["tensors"].push_back(

@@ -3,6 +3,7 @@
 #include "api/tools.hpp"
 #include "api/tools_guard.hpp"
 #include "generate/published.hpp"
+#include "generate/verbs.hpp"
 #include "graph/print.hpp"
 #include "ops/shader_table.hpp"
 #include "ops/tuning.hpp"
@@ -36,6 +37,7 @@ Result<std::string> plan_text(const PlanRequest& request) {
   LAPILLI_TRY(const auto caps, device_capabilities(request));
   LAPILLI_TRY(const auto dtype, parse_format(request.dtype));
   LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps))));
+  LAPILLI_CHECK(check_writes_text(network.config));  // the graphs are those of a search
   // Each alone first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||
       request.batch * request.beams > kMaxRows)

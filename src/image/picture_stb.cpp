@@ -14,7 +14,8 @@ constexpr size_t kFront = alignof(std::max_align_t);
 
 void* take(size_t size) {
   if (size > budget) return nullptr;
-  auto* p = static_cast<unsigned char*>(std::malloc(kFront + size));
+  // Of zeros: older versions of stb (before 2.28) read tables that a damaged file does not bring.
+  auto* p = static_cast<unsigned char*>(std::calloc(1, kFront + size));
   if (!p) return nullptr;
   budget -= size;
   *reinterpret_cast<size_t*>(p) = size;
