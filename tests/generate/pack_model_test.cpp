@@ -212,7 +212,8 @@ TEST_F(DamagedDirectory, Scales) {
   EXPECT_EQ(error_of(whole_), "");
 }
 
-// Bytes changed at random: refused with words, or read.
+// Bytes changed at random, in the end of the configuration, where the quantization stands, in the header of the
+// weights, or in the words: refused with words, or read.
 TEST_F(DamagedDirectory, Mutations) {
   std::mt19937 random(11);
   const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
@@ -222,19 +223,19 @@ TEST_F(DamagedDirectory, Mutations) {
   int read = 0;
   for (int i = 0; i < 1500; ++i) {
     std::string bytes = whole_, text = config;
-    std::string& target = i % 3 == 0 ? text : bytes;
-    // Of the configuration its end, where the quantization stands; of the file its header.
-    const size_t begin = i % 3 == 0 ? config.find("quantization_config") : 0;
-    const size_t end = i % 3 == 0 ? config.size() : 8 + size;
-    for (size_t n = 1 + pick(3); n > 0; --n)
-      target[begin + pick(end - begin)] = "{}[]\":,0123456789.-eE\\\xff"[pick(22)];
+    const auto change = [&](std::string& target, size_t begin, size_t end) {
+      for (size_t n = 1 + pick(3); n > 0; --n)
+        target[begin + pick(end - begin)] = "{}[]\":,0123456789.-eE\\\xff"[pick(22)];
+    };
+    if (i % 3 == 0) change(text, config.find("quantization_config"), config.size());
+    if (i % 3 == 1) change(bytes, 0, 8 + size);
+    if (i % 3 == 2) change(bytes, 8 + size, bytes.size());
     if (i % 7 == 0) bytes.resize(pick(bytes.size()));
     write(packed_.config(), text);
-    const std::string error = error_of(bytes);
-    read += error.empty();
+    read += error_of(bytes).empty();
   }
-  EXPECT_LT(read, 1400);
-  EXPECT_GT(read, 50);
+  EXPECT_GT(read, 200);
+  EXPECT_LT(read, 900);
 }
 
 std::vector<std::byte> words_on(const Model& model, uint32_t index) {
