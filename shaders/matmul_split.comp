@@ -45,6 +45,11 @@ void main() {
   barrier();
   if (s >= uint(RM) || own >= p.c_end) return;
   vec4 total = vec4(0.0);
-  for (uint t = 0u; t < split; ++t) total += part[s][t * GROUPS + tx];
+  // Four at a time: all at once would take more registers than the sums before.
+  [[dont_unroll]] for (uint first = 0u; first < split; first += 4u)
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+      uint t = min(first + i, split - 1u);
+      total += first + i < split ? part[s][t * GROUPS + tx] : vec4(0.0);
+    }
   finish(row + s, columns_of(c), total);
 }
