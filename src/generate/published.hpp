@@ -34,8 +34,8 @@ struct Published {
 // Errors name the file, and the families that are known.
 Result<Published> read_published(const Files& files, const PictureSize& pictures = {});
 
-// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight; its matrices
-// have this format.
+// The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight; its
+// matrices have this format.
 Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format = WeightFormat::fp32);
 
 }  // namespace lapilli

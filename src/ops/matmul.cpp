@@ -141,8 +141,10 @@ bool has_lanes(const Capabilities& caps) {
          caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
 }
 
-// Panels an invocation from which on the streams of reads that they are win more than passing x from lane to lane does.
+// Panels an invocation from which on the streams of reads that they are win more than passing x from lane to lane does,
+// where a matrix is too large to stay in a processor's cache from one step to the next.
 constexpr uint32_t kPanelsThatPay = 4;
+constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
 
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint32_t columns) {
@@ -164,9 +166,10 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     const MatmulKernel& kernel = kKernels[id];
     list.push_back({id, kernel.name, id != kSplit1 && id != kSplit4, numbers_of(caps, kernel, a.n)});
   };
-  // One row by panels: where each invocation has several of them it comes first, else last.
+  // One row by panels: first where that pays, else last.
   const bool has_panels = rows == 1 && !batch;
-  const bool panels_first = has_panels && numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
+  const bool panels_first = has_panels && g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
+                            numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
   if (panels_first) add(kPanels1);
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
