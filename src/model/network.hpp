@@ -41,7 +41,7 @@ struct WeightSpec {
   uint64_t words = 0;
   std::vector<WeightPart> parts;
   std::shared_ptr<const PatchGrid> grid;  // tables: how they are resized first; null: not at all
-  std::vector<float> values;  // as WeightSource::values
+  std::vector<float> values;              // as WeightSource::values
   // Of packed matrices, stored ones and computed ones. Of those whose stored tensors are packed it is theirs.
   WeightFormat format = WeightFormat::fp32;
 };
@@ -83,7 +83,7 @@ struct Network {
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   WeightIndex pooler = kNoWeight, classifier = kNoWeight;  // of an encoder alone
-  uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
+  uint64_t parameters = 0;                                 // numbers used from the checkpoint, tied ones once
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;
 };
