@@ -94,7 +94,8 @@ std::vector<std::string> completed(const std::string& words, size_t last) {
 TEST(CliCompletion, Bash) {
   if (!fs::exists("/bin/bash")) GTEST_SKIP() << "there is no bash";
   using Words = std::vector<std::string>;
-  EXPECT_EQ(completed("lapilli tr", 1), Words{"translate"});
+  EXPECT_EQ(completed("lapilli transl", 1), Words{"translate"});
+  EXPECT_EQ(completed("lapilli tr", 1), (Words{"translate", "transcribe"}));
   EXPECT_EQ(completed("lapilli help ins", 2), Words{"inspect"});
   EXPECT_EQ(completed("lapilli translate --no-s", 2), Words{"--no-split"});
   EXPECT_EQ(completed("lapilli -q translate --quie", 3), Words{"--quiet"});

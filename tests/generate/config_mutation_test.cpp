@@ -121,9 +121,11 @@ TEST(ConfigMutation, ModelConfigs) {
       continue;
     }
     ++taken;
-    EXPECT_FALSE(family->names(*config).encoder.embedding.empty());
-    EXPECT_GT(config->decoder.layers, 0u);
-    EXPECT_GT(config->target_vocabulary, 0u);
+    const bool ids = config->features.width == 0, writes = config->decoder.layers > 0;
+    const auto names = family->names(*config);
+    EXPECT_TRUE(ids ? !names.encoder.embedding.empty() : !names.encoder.input.empty());
+    EXPECT_TRUE(writes || !ids) << "an encoder alone reads features";
+    EXPECT_EQ(config->target_vocabulary > 0, writes);
   }
   EXPECT_GT(taken, kMutants / 20);
   EXPECT_GT(refused, kMutants / 50);

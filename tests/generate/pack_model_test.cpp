@@ -107,8 +107,16 @@ TEST(PackModel, CopiesWhatHoldsNoWeights) {
 TEST(PackModel, EveryFamily) {
   for (const auto& entry : std::filesystem::directory_iterator(LAPILLI_TEST_DATA "/models")) {
     if (!std::filesystem::exists(entry.path() / "model/config.json")) continue;
+    const std::string from = (entry.path() / "model").string();
+    if (entry.path().filename() == "vit-gpt2") {  // whose matrices lie side by side
+      const TempDirectory out;
+      const auto refused = pack_model(from, out.path() + "/packed", WeightFormat::int8);
+      ASSERT_FALSE(refused.ok());
+      EXPECT_THAT(refused.error().message, testing::HasSubstr("side by side"));
+      continue;
+    }
     for (const WeightFormat format : {WeightFormat::int8, WeightFormat::fp16}) {
-      const PackedDirectory packed((entry.path() / "model").string(), format);
+      const PackedDirectory packed(from, format);
       const Status read = read_whole(packed.path());
       EXPECT_TRUE(read.ok()) << entry.path() << " " << name(format) << ": " << read.error().message;
     }

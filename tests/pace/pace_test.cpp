@@ -147,7 +147,7 @@ TEST_P(DevicePaceSlow, TenThousandFramesAreOverrunByLessThanOneSegment) {
 // Loading and the self-test are bounded as searches are: what is longer than it may be cannot be cut.
 TEST(DevicePaceLoading, NoSubmissionTakesLongerThanItMay) {
   vulkan::DeviceOptions options;
-  options.max_submit_us = 2000;
+  options.max_submit_us = 1000;
   LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
   const Lab lab;
   ASSERT_TRUE(lab.there()) << "run this by tests/lab/run -p pace=GB_PER_S, with LAPILLI_LAB_LAYER";
