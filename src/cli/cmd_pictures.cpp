@@ -246,7 +246,7 @@ Examples:
 
 )";
 
-constexpr PictureCommand kCommands[] = {
+constexpr PictureCommand kPictureCommands[] = {
     {"caption", "Say in words what pictures show", kCaptionFooter, "caption", false},
     {"read", "Read the text in pictures", kReadFooter, "text", false},
     {"classify", "Tell which classes pictures belong to", kClassifyFooter, "classes", true},
@@ -293,7 +293,7 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
 }  // namespace
 
 void add_picture_commands(CLI::App& app, Context& context) {
-  for (const PictureCommand& about : kCommands) {
+  for (const PictureCommand& about : kPictureCommands) {
     auto a = std::make_shared<PictureArguments>();
     CLI::App* command = app.add_subcommand(about.name, about.description);
     add_arguments(*command, about, *a);

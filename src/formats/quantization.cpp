@@ -19,7 +19,7 @@ Result<std::string> method_of(const JsonView& view) {
   return std::string();
 }
 
-Error foreign(const JsonView& config, const std::string& method) {
+Error foreign_method(const JsonView& config, const std::string& method) {
   return fail(ErrorCode::unsupported,
               "%s: these weights were quantized by %s, whose formats are not read; get the model as it was published "
               "before that, in fp32, fp16 or bf16, and give --dtype, or pack it with \"lapilli pack\"",
@@ -48,7 +48,7 @@ Result<std::optional<Quantization>> read_quantization(const JsonView& config) {
   const JsonView view{config.json.at(kKey), config.where + ": " + kKey};
   if (!view.json.is_object()) return fail(ErrorCode::invalid_data, "%s is not an object", view.where.c_str());
   LAPILLI_TRY(const auto method, method_of(view));
-  if (method != kMethod) return foreign(config, method);
+  if (method != kMethod) return foreign_method(config, method);
   LAPILLI_TRY(const uint32_t version, get_u32(view, "version"));
   if (version != kVersion)
     return fail(ErrorCode::unsupported,

@@ -96,26 +96,21 @@ void name_as_alone(std::vector<ForwardTensor>& outputs) {
 }
 
 // A session for one plan, counted against the model's memory limit.
-struct Room {
-  std::unique_ptr<Session> session;
-};
-
-Result<Room> make_room(const Model& model, const Plan& plan) {
+Result<std::unique_ptr<Session>> make_room(const Model& model, const Plan& plan) {
   std::map<uint32_t, uint64_t> states;
   for (const auto& t : plan.graph.tensors())
     if (t.space == graph::Space::state) states[t.id] = std::max(states[t.id], t.bytes());
   uint64_t bytes = plan.arena_bytes();
   for (const auto& [id, size] : states) bytes += size;
-  Room room;
   LAPILLI_TRY(auto share, model.memory().reserve(bytes));
-  LAPILLI_TRY(room.session, Session::create(model.device(), std::make_shared<MemoryShare>(std::move(share))));
-  room.session->require(plan);
-  LAPILLI_CHECK(room.session->allocate());
-  return room;
+  LAPILLI_TRY(auto session, Session::create(model.device(), std::make_shared<MemoryShare>(std::move(share))));
+  session->require(plan);
+  LAPILLI_CHECK(session->allocate());
+  return session;
 }
 
 // Engines that nobody uses may hold the memory that is missing; it comes back once what was submitted before is done.
-Result<Room> find_room(const Model& model, const Plan& plan) {
+Result<std::unique_ptr<Session>> find_room(const Model& model, const Plan& plan) {
   auto room = make_room(model, plan);
   if (room || room.error().code != ErrorCode::out_of_memory) return room;
   model.engines().drop_free();
@@ -152,7 +147,7 @@ struct ForwardPass::Impl {
   model::ForwardShape shape;
   std::vector<model::NamedOutput> outputs;
   std::shared_ptr<const Plan> plan;
-  Room room;
+  std::unique_ptr<Session> session;
   std::optional<BoundPlan> bound;
 
   Status write(const ForwardRequest& request) const;
@@ -179,29 +174,28 @@ Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const
   model::build_forward(b, m.shape);
   m.outputs = b.outputs();
   LAPILLI_TRY(m.plan, compile_tested(on_device.device, g));
-  LAPILLI_TRY(m.room, find_room(*model, *m.plan));
-  LAPILLI_TRY(auto bound, BoundPlan::bind(on_device.device, m.plan, m.room.session->memory(on_device.weight_map())));
+  LAPILLI_TRY(m.session, find_room(*model, *m.plan));
+  LAPILLI_TRY(auto bound, BoundPlan::bind(on_device.device, m.plan, m.session->memory(on_device.weight_map())));
   m.bound.emplace(std::move(bound));
   return pass;
 }
 
 Status ForwardPass::Impl::write(const ForwardRequest& request) const {
-  const Session& session = *room.session;
   const model::Config& c = model->on_device().config();
-  LAPILLI_CHECK(c.features.width != 0 ? write_features(session, c.features, request, shape.features)
-                                      : write_rows(session, StateKind::source_ids, StateKind::lengths, request.sources,
+  LAPILLI_CHECK(c.features.width != 0 ? write_features(*session, c.features, request, shape.features)
+                                      : write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources,
                                                    shape.source_length));
   if (c.decoder.layers == 0) return {};
   LAPILLI_CHECK(
-      write_rows(session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
-  return write_globals(session, c, request.global_positions, shape.batch, shape.source_length);
+      write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
+  return write_globals(*session, c, request.global_positions, shape.batch, shape.source_length);
 }
 
 Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) const {
   const auto& t = plan->graph.tensor(output.tensor);
   std::vector<float> padded(t.elements());
-  LAPILLI_CHECK(room.session->read(room.session->arena(), plan->placement.offset[plan->graph.root(output.tensor)],
-                                   std::as_writable_bytes(std::span(padded))));
+  LAPILLI_CHECK(session->read(session->arena(), plan->placement.offset[plan->graph.root(output.tensor)],
+                              std::as_writable_bytes(std::span(padded))));
   ForwardTensor f;
   f.name = output.name;
   f.shape = output_shape(output.name, shape, model->on_device().config(), t.cols);

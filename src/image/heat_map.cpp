@@ -8,7 +8,7 @@ namespace lapilli::image {
 namespace {
 
 constexpr size_t kMostCells = 4000;  // a side
-constexpr uint64_t kMostPixels = uint64_t{1} << 27;
+constexpr uint64_t kMostMapPixels = uint64_t{1} << 27;
 constexpr int32_t kMargin = 12, kScaleWidth = 14, kDigitWidth = 14;
 
 Status check(const HeatMap& map) {
@@ -45,7 +45,8 @@ Result<HeatMapLayout> lay_out(const HeatMap& map, const TextSizes& sizes) {
   at.width = std::max({at.scale_text_x + kDigitWidth + kMargin, kMargin + sizes.title + kMargin,
                        at.left + sizes.column_title + kMargin});
   at.height = at.top + std::max({at.cells_height, sizes.row_title, 4 * sizes.line}) + kMargin;
-  if (uint64_t{static_cast<uint32_t>(at.width)} * static_cast<uint32_t>(at.height) > kMostPixels) return too_large(map);
+  if (uint64_t{static_cast<uint32_t>(at.width)} * static_cast<uint32_t>(at.height) > kMostMapPixels)
+    return too_large(map);
   return at;
 }
 

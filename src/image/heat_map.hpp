@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "image/picture.hpp"
 #include "image/typeface.hpp"
 
 namespace lapilli::image {
@@ -15,11 +16,6 @@ struct HeatMap {
   std::u32string title, row_title, column_title;
   std::vector<std::u32string> rows, columns;  // labels
   std::vector<float> values;                  // [rows, columns], 0 to 1
-};
-
-struct Picture {
-  uint32_t width = 0, height = 0;
-  std::vector<uint8_t> rgb;
 };
 
 // How much room text takes, in pixels: of one line, and of the longest label.
