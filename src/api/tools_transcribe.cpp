@@ -5,20 +5,18 @@
 #include "formats/sound_config.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
-#include "speech/sound_features.hpp"
-#include "speech/transcribe.hpp"
+#include "speech/sound_frames.hpp"
+#include "speech/transcription_job.hpp"
 
 namespace lapilli::tools {
 
 struct Transcriber::Impl {
   std::shared_ptr<vulkan::Device> device;
   std::shared_ptr<Model> model;
-  std::unique_ptr<speech::SoundFeatures> features;
+  std::shared_ptr<speech::SoundFeatures> features;
 };
 
 namespace {
-
-constexpr uint64_t kFramesAtATime = 4096;
 
 Result<std::shared_ptr<vulkan::Device>> open_device(const TranscriberRequest& request) {
   vulkan::DeviceOptions options;
@@ -39,18 +37,6 @@ Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
   LAPILLI_TRY(auto config, read_sound_config(directory));
   LAPILLI_CHECK(check_sound_config(config, {info.feature_width, info.feature_rows}));
   return config;
-}
-
-// The power of the loudest band, part by part, so that it can be interrupted.
-Result<float> find_loudest(speech::SoundFeatures& features, const speech::Sound& sound, const HearRequest& request) {
-  const uint64_t frames = features.frames(sound.samples);
-  float most = 0;
-  for (uint64_t first = 0; first < frames; first += kFramesAtATime) {
-    if (request.progress && !request.progress(0, 0)) return fail(ErrorCode::cancelled, "it was interrupted");
-    LAPILLI_TRY(const float part, features.loudest(sound, first, std::min(kFramesAtATime, frames - first)));
-    most = std::max(most, part);
-  }
-  return most;
 }
 
 HeardSegment heard(const speech::Segment& segment) { return {segment.begin, segment.end, segment.text, segment.ids}; }
@@ -91,28 +77,42 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
 
 unsigned Transcriber::rate() const { return impl_->features->config().sampling_rate; }
 
+namespace {
+
+Result<std::string> hear_all(const std::shared_ptr<Model>& model, speech::TranscribeRequest request,
+                             const std::function<bool(uint64_t done, uint64_t all)>& go_on) {
+  LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(request)));
+  while (!job->pump()) {
+    if (!go_on(job->frames_done(), job->frames())) job->cancel();
+    job->rest();
+  }
+  LAPILLI_CHECK(Status(job->status()));
+  auto said = job->take();
+  if (said.cancelled) return fail(ErrorCode::cancelled, "it was interrupted");
+  LAPILLI_CHECK(std::move(said.transcripts[0].status));
+  (void)go_on(job->frames_done(), job->frames());
+  return said.transcripts[0].language;
+}
+
+}  // namespace
+
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
-    speech::SoundFeatures& features = *impl_->features;
-    // What is shorter than a chunk is filled up with silence, as the model was trained.
-    const speech::Sound sound{request.sound, std::max<uint64_t>(request.samples, features.config().chunk_samples)};
-    LAPILLI_TRY(const float loudest, find_loudest(features, sound, request));
     auto r = asked(request, impl_->model->speech());
-    r.recordings.push_back({features.frames(sound.samples), [&](uint64_t first, std::span<float> rows) {
-                              return features.make(sound, first, loudest, rows);
-                            }});
+    const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
+    r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
     r.on_segment = [&](const speech::Segment& segment) -> Status {
       if (!request.on_segment || request.on_segment(heard(segment))) return {};
       return fail(ErrorCode::cancelled, "it was interrupted");
     };
-    const double second = features.config().sampling_rate / static_cast<double>(features.config().hop);
-    r.progress = [&](uint64_t done, uint64_t total) {
-      return !request.progress ||
-             request.progress(static_cast<double>(done) / second, static_cast<double>(total) / second);
-    };
-    LAPILLI_TRY(const auto said, speech::transcribe(impl_->model, r));
+    const auto& config = impl_->features->config();
+    const double second = config.sampling_rate / static_cast<double>(config.hop);
+    LAPILLI_TRY(auto language, hear_all(impl_->model, std::move(r), [&](uint64_t done, uint64_t all) {
+                  return !request.progress ||
+                         request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
+                }));
     keep_between_runs(*impl_->device);
-    return said.transcripts.empty() ? std::string() : said.transcripts[0].language;
+    return language;
   });
 }
 

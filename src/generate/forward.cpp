@@ -1,10 +1,15 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "generate/checked_request.hpp"
+#include "generate/forward_job.hpp"
+#include "runtime/paced_submitter.hpp"
 #include "runtime/self_test.hpp"
+#include "runtime/upload.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
 
@@ -18,13 +23,16 @@ uint32_t longest(const std::vector<std::vector<int32_t>>& rows) {
   return static_cast<uint32_t>(n);
 }
 
-Status write_lengths(const Session& s, StateKind kind, std::span<const uint32_t> lengths) {
+// Where a state's words go before a pass.
+using StateWriter = std::function<Status(StateKind kind, std::span<const uint32_t> words)>;
+
+Status write_lengths(const StateWriter& write, StateKind kind, std::span<const uint32_t> lengths) {
   std::vector<uint32_t> words(2 * uint64_t{kMaxRows}, 0);
   for (size_t i = 0; i < lengths.size(); ++i) words[2 * i + 1] = lengths[i];
-  return s.write(kind, words);
+  return write(kind, words);
 }
 
-Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind,
+Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind lengths_kind,
                   const std::vector<std::vector<int32_t>>& rows, uint32_t stride) {
   std::vector<uint32_t> ids(rows.size() * stride, 0), lengths;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -32,12 +40,12 @@ Status write_rows(const Session& s, StateKind ids_kind, StateKind lengths_kind,
                    [](int32_t id) { return static_cast<uint32_t>(id); });
     lengths.push_back(static_cast<uint32_t>(rows[i].size()));
   }
-  LAPILLI_CHECK(s.write(ids_kind, ids));
-  return write_lengths(s, lengths_kind, lengths);
+  LAPILLI_CHECK(write(ids_kind, ids));
+  return write_lengths(write, lengths_kind, lengths);
 }
 
 // The rows of each source begin where those of the longest one would.
-Status write_features(const Session& s, const model::FeatureInput& input, const ForwardRequest& request,
+Status write_features(const StateWriter& write, const model::FeatureInput& input, const ForwardRequest& request,
                       uint32_t longest) {
   const uint64_t stride = model::feature_stride(input);
   std::vector<uint32_t> values(request.features.size() * longest * stride, 0), rows, lengths;
@@ -48,10 +56,10 @@ Status write_features(const Session& s, const model::FeatureInput& input, const 
     for (uint64_t r = 0; r < f.rows; ++r)
       std::memcpy(&values[(i * longest + r) * stride], &f.values[r * f.width], uint64_t{f.width} * sizeof(float));
   }
-  LAPILLI_CHECK(s.write(StateKind::features, values));
+  LAPILLI_CHECK(write(StateKind::features, values));
   LAPILLI_CHECK(
-      s.write(StateKind::feature_spans, model::feature_span_words(input, rows, model::level_rows(input, longest))));
-  return write_lengths(s, StateKind::lengths, lengths);
+      write(StateKind::feature_spans, model::feature_span_words(input, rows, model::level_rows(input, longest))));
+  return write_lengths(write, StateKind::lengths, lengths);
 }
 
 // The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
@@ -150,7 +158,13 @@ struct ForwardPass::Impl {
   std::unique_ptr<Session> session;
   std::optional<BoundPlan> bound;
 
-  Status write(const ForwardRequest& request) const;
+  Result<graph::Graph> build(const std::shared_ptr<Model>& of, const ForwardRequest& request);
+  Status bind(std::shared_ptr<const Plan> compiled);
+  Status write(const ForwardRequest& request, const StateWriter& to) const;
+  [[nodiscard]] uint64_t place(const model::NamedOutput& output) const {
+    return plan->placement.offset[plan->graph.root(output.tensor)];
+  }
+  [[nodiscard]] ForwardTensor unpadded(const model::NamedOutput& output, const float* padded) const;
   Result<ForwardTensor> read(const model::NamedOutput& output) const;
 };
 
@@ -159,51 +173,64 @@ ForwardPass::ForwardPass(ForwardPass&&) noexcept = default;
 ForwardPass& ForwardPass::operator=(ForwardPass&&) noexcept = default;
 ForwardPass::~ForwardPass() = default;
 
-Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
-  const NetworkOnDevice& on_device = model->on_device();
-  ForwardPass pass;
-  Impl& m = *pass.impl_;
-  m.model = model;
-  LAPILLI_CHECK(check_forward(on_device.config(), request, m.shape));
-  m.shape.hidden_states = request.want_hidden_states;
-  m.shape.attentions = request.want_attentions;
-  m.shape.logits = request.want_logits;
-  m.shape.cross_layers = request.cross_layers;
+Result<graph::Graph> ForwardPass::Impl::build(const std::shared_ptr<Model>& of, const ForwardRequest& request) {
+  const NetworkOnDevice& on_device = of->on_device();
+  model = of;
+  LAPILLI_CHECK(check_forward(on_device.config(), request, shape));
+  shape.hidden_states = request.want_hidden_states;
+  shape.attentions = request.want_attentions;
+  shape.logits = request.want_logits;
+  shape.cross_layers = request.cross_layers;
   graph::Graph g;
   model::Builder b(on_device.network, g);
-  model::build_forward(b, m.shape);
-  m.outputs = b.outputs();
-  LAPILLI_TRY(m.plan, compile_tested(on_device.device, g));
-  LAPILLI_TRY(m.session, find_room(*model, *m.plan));
-  LAPILLI_TRY(auto bound, BoundPlan::bind(on_device.device, m.plan, m.session->memory(on_device.weight_map())));
-  m.bound.emplace(std::move(bound));
+  model::build_forward(b, shape);
+  outputs = b.outputs();
+  return g;
+}
+
+Status ForwardPass::Impl::bind(std::shared_ptr<const Plan> compiled) {
+  const NetworkOnDevice& on_device = model->on_device();
+  plan = std::move(compiled);
+  LAPILLI_TRY(session, find_room(*model, *plan));
+  LAPILLI_TRY(auto made, BoundPlan::bind(on_device.device, plan, session->memory(on_device.weight_map())));
+  bound.emplace(std::move(made));
+  return {};
+}
+
+Result<ForwardPass> ForwardPass::make(const std::shared_ptr<Model>& model, const ForwardRequest& request) {
+  ForwardPass pass;
+  LAPILLI_TRY(const auto g, pass.impl_->build(model, request));
+  LAPILLI_TRY(auto plan, compile_tested(model->device(), g));
+  LAPILLI_CHECK(pass.impl_->bind(std::move(plan)));
   return pass;
 }
 
-Status ForwardPass::Impl::write(const ForwardRequest& request) const {
+Status ForwardPass::Impl::write(const ForwardRequest& request, const StateWriter& to) const {
   const model::Config& c = model->on_device().config();
-  LAPILLI_CHECK(c.features.width != 0 ? write_features(*session, c.features, request, shape.features)
-                                      : write_rows(*session, StateKind::source_ids, StateKind::lengths, request.sources,
-                                                   shape.source_length));
+  LAPILLI_CHECK(c.features.width != 0
+                    ? write_features(to, c.features, request, shape.features)
+                    : write_rows(to, StateKind::source_ids, StateKind::lengths, request.sources, shape.source_length));
   if (c.decoder.layers == 0) return {};
-  LAPILLI_CHECK(
-      write_rows(*session, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
-  return write_globals(*session, c, request.global_positions, shape.batch, shape.source_length);
+  LAPILLI_CHECK(write_rows(to, StateKind::target_ids, StateKind::target_lengths, request.targets, shape.target_length));
+  const auto globals = global_words(c, request.global_positions, shape.batch, shape.source_length);
+  return globals.empty() ? Status() : to(StateKind::globals, globals);
 }
 
-Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) const {
+ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, const float* padded) const {
   const auto& t = plan->graph.tensor(output.tensor);
-  std::vector<float> padded(t.elements());
-  LAPILLI_CHECK(session->read(session->arena(), plan->placement.offset[plan->graph.root(output.tensor)],
-                              std::as_writable_bytes(std::span(padded))));
   ForwardTensor f;
   f.name = output.name;
   f.shape = output_shape(output.name, shape, model->on_device().config(), t.cols);
   f.values.resize(t.rows * t.cols);
   for (uint64_t r = 0; r < t.rows; ++r)
-    std::copy_n(padded.begin() + static_cast<ptrdiff_t>(r * t.ld), t.cols,
-                f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
+    std::copy_n(padded + r * t.ld, t.cols, f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));
   return f;
+}
+
+Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) const {
+  std::vector<float> padded(plan->graph.tensor(output.tensor).elements());
+  LAPILLI_CHECK(session->read(session->arena(), place(output), std::as_writable_bytes(std::span(padded))));
+  return unpadded(output, padded.data());
 }
 
 Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& request) {
@@ -216,7 +243,8 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
       shape.target_length > made.target_length)
     return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
                 made.batch, shape.batch);
-  LAPILLI_CHECK(impl_->write(request));
+  LAPILLI_CHECK(impl_->write(
+      request, [&](StateKind kind, std::span<const uint32_t> words) { return impl_->session->write(kind, words); }));
   LAPILLI_CHECK(impl_->bound->run());
   std::vector<ForwardTensor> outputs;
   for (const auto& o : impl_->outputs) {
@@ -232,6 +260,123 @@ Result<std::vector<ForwardTensor>> forward(const std::shared_ptr<Model>& model, 
   LAPILLI_CHECK(check_globals(model->on_device().config(), request.sources, request.global_positions));
   LAPILLI_TRY(auto pass, ForwardPass::make(model, request));
   return pass.run(request);
+}
+
+// ---- without waiting ------------------------------------------------------------------------------------------------
+
+struct ForwardJob::Impl {
+  ForwardPass::Impl pass;
+  ForwardRequest request;
+  graph::Graph graph;
+  std::optional<TestedCompilation> compilation;  // until there is a plan
+  std::unique_ptr<UploadArea> area;
+  vulkan::Buffer results;
+  std::unique_ptr<vulkan::CommandRecording> copy;
+  std::optional<PacedSubmitter> submitter;
+
+  Result<bool> submit();
+  Status prepare();
+  Status write();
+  Status record_results();
+  [[nodiscard]] vulkan::Device& device() const { return *pass.model->device(); }
+};
+
+ForwardJob::ForwardJob() : impl_(std::make_unique<Impl>()) {}
+ForwardJob::~ForwardJob() = default;
+
+Result<std::unique_ptr<ForwardJob>> ForwardJob::start(const std::shared_ptr<Model>& model, ForwardRequest request) {
+  LAPILLI_CHECK(check_globals(model->on_device().config(), request.sources, request.global_positions));
+  std::unique_ptr<ForwardJob> job(new ForwardJob());
+  Impl& j = *job->impl_;
+  LAPILLI_TRY(j.graph, j.pass.build(model, request));
+  j.request = std::move(request);
+  j.compilation.emplace(model->device(), j.graph);
+  return job;
+}
+
+Status ForwardJob::Impl::write() {
+  constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
+                                   StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
+                                   StateKind::globals};
+  LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
+  LAPILLI_CHECK(pass.write(request, [&](StateKind kind, std::span<const uint32_t> words) -> Status {
+    const auto to = area->words(kind);
+    if (to.size() < words.size())
+      return fail(ErrorCode::internal, "state %u: no room for %zu words", static_cast<unsigned>(kind), words.size());
+    std::copy(words.begin(), words.end(), to.begin());
+    std::fill(to.begin() + static_cast<ptrdiff_t>(words.size()), to.end(), 0u);
+    return {};
+  }));
+  return area->flush();
+}
+
+// Where the host sees the arena there is nothing to copy.
+Status ForwardJob::Impl::record_results() {
+  const BufferRef arena = pass.session->arena();
+  if (arena.buffer->mapped()) return {};
+  uint64_t bytes = 0;
+  for (const auto& o : pass.outputs) bytes += pass.plan->graph.tensor(o.tensor).bytes();
+  LAPILLI_TRY(results, device().make_buffer(std::max<uint64_t>(bytes, 16), vulkan::MemoryUse::readback, "results"));
+  LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(pass.model->device()));
+  LAPILLI_CHECK(recording.begin());
+  uint64_t to = 0;
+  for (const auto& o : pass.outputs) {
+    const uint64_t size = pass.plan->graph.tensor(o.tensor).bytes();
+    recording.copy(*arena.buffer, arena.offset + pass.place(o), results, to, size);
+    to += size;
+  }
+  LAPILLI_CHECK(recording.end());
+  copy = std::make_unique<vulkan::CommandRecording>(std::move(recording));
+  return {};
+}
+
+Status ForwardJob::Impl::prepare() {
+  LAPILLI_CHECK(write());
+  LAPILLI_CHECK(record_results());
+  submitter.emplace(pass.model->device());
+  submitter->add(area->copy(), {});
+  pass.bound->add_to(*submitter);
+  if (copy) submitter->add(*copy, {});
+  return {};
+}
+
+// True: it is all submitted.
+Result<bool> ForwardJob::Impl::submit() {
+  if (compilation) {
+    LAPILLI_TRY(auto plan, compilation->poll());
+    if (!plan) return false;
+    compilation.reset();
+    LAPILLI_CHECK(pass.bind(std::move(plan)));
+    LAPILLI_CHECK(prepare());
+  }
+  return submitter->submit();
+}
+
+Result<bool> ForwardJob::poll() {
+  if (impl_->device().is_paused()) return false;
+  LAPILLI_TRY(const bool submitted, impl_->submit());
+  return submitted ? impl_->device().done(impl_->submitter->last()) : Result<bool>(false);
+}
+
+Status ForwardJob::rest() {
+  const Impl& j = *impl_;
+  if (j.compilation) return impl_->compilation->wait();
+  return j.submitter->all_submitted() ? j.device().wait(j.submitter->last()) : j.device().wait_for_gap();
+}
+
+Status ForwardJob::take(const std::function<Status(ForwardTensor output)>& give) {
+  const Impl& j = *impl_;
+  const BufferRef arena = j.pass.session->arena();
+  const vulkan::Buffer& from = j.copy ? j.results : *arena.buffer;
+  if (!from.mapped()) return fail(ErrorCode::internal, "what a pass gave cannot be read");
+  LAPILLI_CHECK(from.invalidate(0, from.size()));
+  uint64_t packed = 0;
+  for (const auto& o : j.pass.outputs) {
+    const uint64_t at = j.copy ? packed : arena.offset + j.pass.place(o);
+    LAPILLI_CHECK(give(j.pass.unpadded(o, reinterpret_cast<const float*>(from.mapped() + at))));
+    packed += j.pass.plan->graph.tensor(o.tensor).bytes();
+  }
+  return {};
 }
 
 }  // namespace lapilli

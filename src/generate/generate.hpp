@@ -257,6 +257,7 @@ class ForwardPass {
   ~ForwardPass();
 
  private:
+  friend class ForwardJob;
   ForwardPass();
   struct Impl;
   std::unique_ptr<Impl> impl_;

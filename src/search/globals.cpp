@@ -29,8 +29,8 @@ std::vector<uint32_t> ordered_positions(std::span<const uint32_t> positions) {
   return list;
 }
 
-Status write_globals(const Session& session, const model::Config& config, const GlobalPositions& positions,
-                     uint32_t sentences, uint32_t length) {
+std::vector<uint32_t> global_words(const model::Config& config, const GlobalPositions& positions, uint32_t sentences,
+                                   uint32_t length) {
   if (config.encoder.windows.empty()) return {};
   const uint64_t stride = uint64_t{length} + 1;
   std::vector<uint32_t> words(sentences * stride, 0);
@@ -39,7 +39,7 @@ Status write_globals(const Session& session, const model::Config& config, const 
     words[i * stride] = static_cast<uint32_t>(list.size());
     std::copy(list.begin(), list.end(), words.begin() + static_cast<ptrdiff_t>(i * stride + 1));
   }
-  return session.write(StateKind::globals, words);
+  return words;
 }
 
 }  // namespace lapilli

@@ -1,4 +1,4 @@
-// Global positions of window attention, from a request to the session.
+// Global positions of window attention, from a request to words of a state.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 
 #include "base/result.hpp"
 #include "model/config.hpp"
-#include "runtime/session.hpp"
 
 namespace lapilli {
 
@@ -18,9 +17,9 @@ Status check_globals(const model::Config& config, const std::vector<std::vector<
                      const GlobalPositions& positions);
 // Sorted, each once.
 std::vector<uint32_t> ordered_positions(std::span<const uint32_t> positions);
-// Writes the lists (sorted, each position once) as state for sources of up to `length` ids; nothing if the model has no
-// windows.
-Status write_globals(const Session& session, const model::Config& config, const GlobalPositions& positions,
-                     uint32_t sentences, uint32_t length);
+// The lists (sorted, each position once) as words of the state, for sources of up to `length` ids; none if the model
+// has no windows.
+std::vector<uint32_t> global_words(const model::Config& config, const GlobalPositions& positions, uint32_t sentences,
+                                   uint32_t length);
 
 }  // namespace lapilli

@@ -8,7 +8,6 @@
 #include "audio/spectrum.hpp"
 #include "ops/basic.hpp"
 #include "ops/sound.hpp"
-#include "runtime/self_test.hpp"
 
 namespace lapilli::speech {
 namespace {
@@ -126,49 +125,54 @@ graph::TensorId add_features(graph::Graph& g, const SoundConfig& c, graph::Tenso
 
 }  // namespace
 
-Result<std::shared_ptr<const Weights>> load_tables(const std::shared_ptr<vulkan::Device>& device,
-                                                   const SoundConfig& config) {
-  std::array<WeightSource, 2> tables{
-      transform_table(config),
-      packed_table("filters", filters_of(config), config.mel_bins, [](uint64_t c) { return c; })};
-  return Weights::load(device, tables);
+std::vector<WeightSource> sound_tables(const SoundConfig& config) {
+  std::vector<WeightSource> tables;
+  tables.push_back(transform_table(config));
+  tables.push_back(packed_table("filters", filters_of(config), config.mel_bins, [](uint64_t c) { return c; }));
+  return tables;
 }
 
-Result<std::unique_ptr<FeaturePass>> FeaturePass::create(const std::shared_ptr<vulkan::Device>& device,
-                                                         std::shared_ptr<const Weights> tables,
-                                                         const SoundConfig& config, const PassShape& shape) {
-  graph::Graph g;
-  const auto bands = add_bands(g, config, shape.frames);
-  const auto output =
-      shape.output == FrameOutput::loudest ? ops::row_max(g, "loudest", bands) : add_features(g, config, bands);
-  g.tensor(output).keep = true;
-  std::unique_ptr<FeaturePass> pass(new FeaturePass());
-  pass->shape_ = shape;
-  pass->tables_ = std::move(tables);
-  LAPILLI_TRY(const auto plan, compile_tested(device, g, true));
-  LAPILLI_TRY(pass->session_, Session::create(device));
-  pass->session_->require(*plan);
-  LAPILLI_CHECK(pass->session_->allocate());
-  const auto find = [w = pass->tables_](graph::Space, uint32_t id) { return w->find(id); };
-  LAPILLI_TRY(auto bound, BoundPlan::bind(device, plan, pass->session_->memory(find)));
-  pass->plan_ = std::make_unique<BoundPlan>(std::move(bound));
-  LAPILLI_TRY(pass->area_, UploadArea::create(*pass->session_,
-                                              std::array{StateKind::samples, StateKind::floors, StateKind::frames}));
-  LAPILLI_CHECK(pass->make_readback(output));
-  return pass;
+FeaturePass::FeaturePass(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Weights> tables,
+                         const SoundConfig& config, const PassShape& shape)
+    : device_(std::move(device)), tables_(std::move(tables)), shape_(shape) {
+  const auto bands = add_bands(graph_, config, shape.frames);
+  output_ = shape.output == FrameOutput::loudest ? ops::row_max(graph_, "loudest", bands)
+                                                 : add_features(graph_, config, bands);
+  graph_.tensor(output_).keep = true;
+  compilation_.emplace(device_, graph_, true);
 }
 
-Status FeaturePass::make_readback(graph::TensorId output) {
+// A run that nobody has waited for is still in the way.
+Result<bool> FeaturePass::ready() {
+  if (submitter_) return poll();
+  if (!compilation_) return true;
+  LAPILLI_TRY(auto plan, compilation_->poll());
+  if (!plan) return false;
+  compilation_.reset();
+  LAPILLI_CHECK(bind(std::move(plan)));
+  return true;
+}
+
+Status FeaturePass::bind(std::shared_ptr<const Plan> plan) {
+  LAPILLI_TRY(session_, Session::create(device_));
+  session_->require(*plan);
+  LAPILLI_CHECK(session_->allocate());
+  const auto find = [w = tables_](graph::Space, uint32_t id) { return w->find(id); };
+  LAPILLI_TRY(auto bound, BoundPlan::bind(device_, std::move(plan), session_->memory(find)));
+  plan_ = std::make_unique<BoundPlan>(std::move(bound));
+  LAPILLI_TRY(area_,
+              UploadArea::create(*session_, std::array{StateKind::samples, StateKind::floors, StateKind::frames}));
+  return make_readback();
+}
+
+Status FeaturePass::make_readback() {
   const Plan& plan = plan_->plan();
-  const graph::Tensor& t = plan.graph.tensor(output);
-  cols_ = t.cols;
-  stride_ = t.ld;
-  const auto& device = session_->device();
-  LAPILLI_TRY(results_, device->make_buffer(t.bytes(), vulkan::MemoryUse::readback, "features"));
-  LAPILLI_TRY(auto copy, vulkan::CommandRecording::create(device));
+  const uint64_t bytes = plan.graph.tensor(output_).bytes();
+  LAPILLI_TRY(results_, device_->make_buffer(bytes, vulkan::MemoryUse::readback, "features"));
+  LAPILLI_TRY(auto copy, vulkan::CommandRecording::create(device_));
   LAPILLI_CHECK(copy.begin());
   const BufferRef arena = session_->arena();
-  copy.copy(*arena.buffer, arena.offset + plan.placement.offset[plan.graph.root(output)], results_, 0, t.bytes());
+  copy.copy(*arena.buffer, arena.offset + plan.placement.offset[plan.graph.root(output_)], results_, 0, bytes);
   LAPILLI_CHECK(copy.end());
   copy_ = std::make_unique<vulkan::CommandRecording>(std::move(copy));
   return {};
@@ -187,23 +191,35 @@ Status FeaturePass::put(const PassInput& input) {
   return area_->flush();
 }
 
-Status FeaturePass::run(const PassInput& input, std::span<float> to) {
-  if (to.size() != input.frames * cols_) return fail(ErrorCode::internal, "no room for the features of a pass");
+Status FeaturePass::begin(const PassInput& input) {
   LAPILLI_CHECK(put(input));
-  const auto& device = session_->device();
-  while (!device->wait_while_paused(vulkan::kPauseRound)) {
-  }
-  PacedSubmitter submitter(device);
-  submitter.add(area_->copy(), {});
-  plan_->add_to(submitter);
-  submitter.add(*copy_, {});
-  LAPILLI_CHECK(submitter.submit_all());
-  LAPILLI_CHECK(device->wait(submitter.last()));
+  frames_ = input.frames;
+  submitter_.emplace(device_);
+  submitter_->add(area_->copy(), {});
+  plan_->add_to(*submitter_);
+  submitter_->add(*copy_, {});
+  return {};
+}
+
+Result<bool> FeaturePass::poll() {
+  LAPILLI_TRY(const bool submitted, submitter_->submit());
+  return submitted ? device_->done(submitter_->last()) : Result<bool>(false);
+}
+
+Status FeaturePass::rest() {
+  if (compilation_) return compilation_->wait();
+  if (!submitter_) return {};
+  return submitter_->all_submitted() ? device_->wait(submitter_->last()) : device_->wait_for_gap();
+}
+
+Status FeaturePass::rows(std::span<float> to) const {
+  const graph::Tensor& t = plan_->plan().graph.tensor(output_);
+  if (to.size() != frames_ * t.cols) return fail(ErrorCode::internal, "no room for the features of a pass");
   if (!results_.mapped()) return fail(ErrorCode::internal, "features cannot be read");
   LAPILLI_CHECK(results_.invalidate(0, results_.size()));
   const auto* from = reinterpret_cast<const float*>(results_.mapped());
-  for (uint64_t r = 0; r < input.frames; ++r)
-    std::copy_n(from + r * stride_, cols_, to.begin() + static_cast<std::ptrdiff_t>(r * cols_));
+  for (uint64_t r = 0; r < frames_; ++r)
+    std::copy_n(from + r * t.ld, t.cols, to.begin() + static_cast<std::ptrdiff_t>(r * t.cols));
   return {};
 }
 

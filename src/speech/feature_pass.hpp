@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "formats/sound_config.hpp"
 #include "runtime/bind.hpp"
+#include "runtime/self_test.hpp"
 #include "runtime/upload.hpp"
 #include "runtime/weights.hpp"
 
@@ -14,8 +17,7 @@ namespace lapilli::speech {
 
 // The tables of a transform on a device: the weights of a pass's graph, by number.
 enum class SoundTable : uint32_t { transform, filters };
-Result<std::shared_ptr<const Weights>> load_tables(const std::shared_ptr<vulkan::Device>& device,
-                                                   const SoundConfig& config);
+std::vector<WeightSource> sound_tables(const SoundConfig& config);
 
 // What a pass tells of a frame.
 enum class FrameOutput : uint8_t {
@@ -34,29 +36,42 @@ struct PassInput {
   uint32_t frames = 0;
 };
 
-// Of one thread at a time.
+// Of one thread at a time; may be dropped at any time.
 class FeaturePass {
  public:
-  static Result<std::unique_ptr<FeaturePass>> create(const std::shared_ptr<vulkan::Device>& device,
-                                                     std::shared_ptr<const Weights> tables, const SoundConfig& config,
-                                                     const PassShape& shape);
-  // Waits for the device. The rows of `to` follow one another.
-  Status run(const PassInput& input, std::span<float> to);
+  // Compiles nothing yet.
+  FeaturePass(std::shared_ptr<vulkan::Device> device, std::shared_ptr<const Weights> tables, const SoundConfig& config,
+              const PassShape& shape);
+  // True: begin() may be called. False: kernels are on trial, or an earlier run goes on. Does not wait.
+  Result<bool> ready();
+  // What it is given is copied.
+  Status begin(const PassInput& input);
+  // Goes on submitting. True: it is done, and rows() are there.
+  Result<bool> poll();
+  // The rows of `to` follow one another.
+  Status rows(std::span<float> to) const;
+  // Waits, bounded, for what ready() or poll() waits for.
+  Status rest();
   [[nodiscard]] const PassShape& shape() const { return shape_; }
 
  private:
-  FeaturePass() = default;
-  Status make_readback(graph::TensorId output);
+  Status bind(std::shared_ptr<const Plan> plan);
+  Status make_readback();
   Status put(const PassInput& input);
 
-  PassShape shape_;
-  uint64_t cols_ = 0, stride_ = 0;  // of the output
+  std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<const Weights> tables_;
+  PassShape shape_;
+  graph::Graph graph_;
+  graph::TensorId output_;
+  std::optional<TestedCompilation> compilation_;  // until there is a plan
+  uint32_t frames_ = 0;                           // of this run
   std::unique_ptr<Session> session_;
   std::unique_ptr<BoundPlan> plan_;
   std::unique_ptr<UploadArea> area_;
   vulkan::Buffer results_;
   std::unique_ptr<vulkan::CommandRecording> copy_;
+  std::optional<PacedSubmitter> submitter_;
 };
 
 }  // namespace lapilli::speech

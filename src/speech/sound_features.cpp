@@ -14,6 +14,8 @@ constexpr uint32_t kMostInParts = 1024;
 // Beyond what any recording holds; their squares would not fit a float.
 constexpr float kMostLoud = 1e9f;
 
+}  // namespace
+
 Status check_samples(std::span<const float> samples, uint64_t first) {
   for (size_t i = 0; i < samples.size(); ++i)
     if (!(std::abs(samples[i]) <= kMostLoud))
@@ -22,14 +24,11 @@ Status check_samples(std::span<const float> samples, uint64_t first) {
   return {};
 }
 
-}  // namespace
-
 Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vulkan::Device> device,
                                                              SoundConfig config) {
   if (config.kind == SoundKind::samples)
     return fail(ErrorCode::invalid_argument, "%s: its model takes samples, no features", config.where.c_str());
   std::unique_ptr<SoundFeatures> made(new SoundFeatures());
-  LAPILLI_TRY(made->tables_, load_tables(device, config));
   made->device_ = std::move(device);
   made->config_ = std::move(config);
   return made;
@@ -47,9 +46,7 @@ Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
     return fail(ErrorCode::unsupported, "%llu frames of sound, which are looked at as a whole; %u are possible",
                 static_cast<unsigned long long>(frames), kPasses[std::size(kPasses) - 1]);
   auto& pass = passes_[{*size, output}];
-  if (!pass) {
-    LAPILLI_TRY(pass, FeaturePass::create(device_, tables_, config_, {*size, output}));
-  }
+  if (!pass) pass = std::make_unique<FeaturePass>(device_, tables_, config_, PassShape{*size, output});
   return pass.get();
 }
 
@@ -90,51 +87,135 @@ Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t cou
   return begin < 0 || end > total ? reflect(sound, begin) : Status();
 }
 
-Result<float> SoundFeatures::loudest(const Sound& sound, uint64_t first, uint64_t count) {
-  float most = 0;
-  std::vector<float> of_frames;
-  for (uint64_t done = 0, n = 0; done < count; done += n) {
-    n = std::min<uint64_t>(count - done, kMostInParts);
-    of_frames.resize(n);
-    LAPILLI_TRY(auto* run, pass(n, FrameOutput::loudest));
-    LAPILLI_CHECK(read_part(sound, first + done, n));
-    LAPILLI_CHECK(run->run({samples_, 0, static_cast<uint32_t>(n)}, of_frames));
-    most = std::max(most, *std::max_element(of_frames.begin(), of_frames.end()));
-  }
-  return most;
+// ---- one thing at a time -------------------------------------------------------------------------------------------
+
+void SoundFeatures::begin_loudest(const Sound& sound, uint64_t first, uint64_t count) {
+  task_ = {};
+  task_.sound = sound;
+  task_.output = FrameOutput::loudest;
+  task_.first = first;
+  task_.count = count;
+  task_.most_at_a_time = kMostInParts;
 }
 
-Status SoundFeatures::make(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
+Status SoundFeatures::begin_frames(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
   const uint64_t count = to.size() / config_.mel_bins;
   if (config_.kind != SoundKind::log_mel || first + count > frames(sound.samples))
     return fail(ErrorCode::internal, "frames %llu to %llu of a sound cannot be made alone",
                 static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + count));
-  for (uint64_t done = 0, n = 0; done < count; done += n) {
-    n = std::min<uint64_t>(count - done, kMostInParts);
-    LAPILLI_TRY(auto* run, pass(n, FrameOutput::features));
-    LAPILLI_CHECK(read_part(sound, first + done, n));
-    const auto rows = to.subspan(done * config_.mel_bins, n * config_.mel_bins);
-    // 8 below the loudest, in powers of ten.
-    LAPILLI_CHECK(run->run({samples_, loudest * 1e-8f, static_cast<uint32_t>(n)}, rows));
-  }
+  task_ = {};
+  task_.sound = sound;
+  task_.first = first;
+  task_.count = count;
+  task_.most_at_a_time = kMostInParts;
+  task_.floor = loudest * 1e-8f;  // 8 below the loudest, in powers of ten
+  task_.to = to;
   return {};
 }
 
-Result<std::vector<float>> SoundFeatures::normalized(const Sound& sound) {
-  const uint64_t count = frames(sound.samples);
-  std::vector<float> values(count * config_.mel_bins);
-  if (count == 0) return values;
-  LAPILLI_TRY(auto* run, pass(count, FrameOutput::features));
-  LAPILLI_CHECK(read_part(sound, 0, count));
-  LAPILLI_CHECK(run->run({samples_, 0, static_cast<uint32_t>(count)}, values));
-  return values;
+Status SoundFeatures::begin_all(const Sound& sound, std::span<float> to) {
+  task_ = {};
+  task_.sound = sound;
+  task_.count = task_.most_at_a_time = frames(sound.samples);
+  task_.to = to;
+  if (to.size() == task_.count * config_.mel_bins) return {};
+  return fail(ErrorCode::internal, "no room for the features of a sound");
+}
+
+Result<bool> SoundFeatures::load_tables() {
+  if (tables_) return true;
+  if (!loading_) {
+    sources_ = sound_tables(config_);
+    LAPILLI_TRY(loading_, WeightsLoading::start(device_, sources_, 0));
+  }
+  for (;;) {
+    LAPILLI_TRY(const auto step, loading_->step());
+    if (step == WeightsLoading::Step::blocked) return false;
+    if (step == WeightsLoading::Step::ended) break;
+  }
+  tables_ = loading_->take();
+  loading_.reset();
+  sources_.clear();
+  return true;
+}
+
+// False: kernels are on trial.
+Result<bool> SoundFeatures::begin_part() {
+  Task& t = task_;
+  t.now = std::min(t.count - t.done, t.most_at_a_time);
+  LAPILLI_TRY(t.pass, pass(t.now, t.output));
+  LAPILLI_TRY(const bool ready, t.pass->ready());
+  if (!ready) return false;
+  LAPILLI_CHECK(read_part(t.sound, t.first + t.done, t.now));
+  LAPILLI_CHECK(t.pass->begin({samples_, t.floor, static_cast<uint32_t>(t.now)}));
+  t.running = true;
+  return true;
+}
+
+Status SoundFeatures::end_part() {
+  Task& t = task_;
+  t.running = false;
+  if (t.output == FrameOutput::loudest) {
+    of_frames_.resize(t.now);
+    LAPILLI_CHECK(t.pass->rows(of_frames_));
+    t.most = std::max(t.most, *std::max_element(of_frames_.begin(), of_frames_.end()));
+  } else {
+    LAPILLI_CHECK(t.pass->rows(t.to.subspan(t.done * config_.mel_bins, t.now * config_.mel_bins)));
+  }
+  t.done += t.now;
+  return {};
+}
+
+Result<bool> SoundFeatures::poll() {
+  if (task_.done == task_.count) return true;
+  LAPILLI_TRY(const bool there, load_tables());
+  if (!there) return false;
+  if (!task_.running) {
+    LAPILLI_TRY(const bool begun, begin_part());
+    if (!begun) return false;
+  }
+  LAPILLI_TRY(const bool done, task_.pass->poll());
+  if (done) LAPILLI_CHECK(end_part());
+  return task_.done == task_.count;
+}
+
+Status SoundFeatures::rest() {
+  if (loading_) return loading_->rest();
+  return task_.pass ? task_.pass->rest() : Status();
+}
+
+Status SoundFeatures::wait() {
+  for (;;) {
+    while (!device_->wait_while_paused(vulkan::kPauseRound)) {
+    }
+    LAPILLI_TRY(const bool done, poll());
+    if (done) return {};
+    LAPILLI_CHECK(rest());
+  }
+}
+
+// ---- waiting -------------------------------------------------------------------------------------------------------
+
+Result<float> SoundFeatures::loudest(const Sound& sound, uint64_t first, uint64_t count) {
+  begin_loudest(sound, first, count);
+  LAPILLI_CHECK(wait());
+  return found();
+}
+
+Status SoundFeatures::make(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
+  LAPILLI_CHECK(begin_frames(sound, first, loudest, to));
+  return wait();
 }
 
 Result<std::vector<float>> SoundFeatures::make_all(const Sound& sound) {
-  if (config_.kind != SoundKind::log_mel) return normalized(sound);
-  LAPILLI_TRY(const float most, loudest(sound));
   std::vector<float> values(frames(sound.samples) * config_.mel_bins);
-  LAPILLI_CHECK(make(sound, 0, most, values));
+  if (config_.kind == SoundKind::log_mel) {
+    LAPILLI_TRY(const float most, loudest(sound));
+    LAPILLI_CHECK(make(sound, 0, most, values));
+  } else {
+    LAPILLI_CHECK(begin_all(sound, values));
+    LAPILLI_CHECK(wait());
+  }
   return values;
 }
 

@@ -13,27 +13,16 @@
 
 #include "base/result.hpp"
 #include "generate/generate.hpp"
+#include "speech/frame_source.hpp"
 
 namespace lapilli::speech {
-
-// The frames of a recording (log-mel features, a hundredth of a second each), which are asked for window by window, in
-// order, with overlaps: whoever has them need not have all of them at a time.
-struct Recording {
-  uint64_t frames = 0;
-  // Fills whole rows of ModelInfo::feature_width numbers with the frames from `first` on; they are all within `frames`.
-  std::function<Status(uint64_t first, std::span<float> rows)> read;
-  // Times of ids lie in so many frames from the beginning; none: in all of them. More than there are: the filling of
-  // the last window counts as well.
-  std::optional<uint64_t> heard;
-};
-// All frames of `features`, which are kept.
-Recording recording_of(std::shared_ptr<const model::Features> features);
 
 struct Segment {
   size_t recording = 0;             // by number in the request
   double begin = 0, end = 0;        // seconds from the recording's start; they may lie beyond its end
   std::vector<int32_t> ids;         // timestamps included
   std::string text;                 // empty without a tokenizer
+  std::string language;             // Transcript::language
   std::vector<double> times;        // of each id, in seconds, if asked for
   std::vector<float> token_scores;  // of each id: logarithm of its probability
 };
@@ -80,21 +69,28 @@ struct TranscribeRequest {
   bool fill_batches = false;
   // Each segment when its window is done, in the calling thread. An error ends the run.
   std::function<Status(const Segment& segment)> on_segment;
-  // Frames that are done, of all recordings, and how many there are; false cancels.
+  // For transcribe(); who pumps a job asks it. Frames that are done, of all recordings, and how many there are; false
+  // cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
 struct Transcript {
+  Status status;  // an error of this recording alone: its segments are those before
   std::vector<Segment> segments;
   std::string language;  // token of it ("<|en|>"); empty: the model knows none
 };
 struct TranscribeOutput {
   std::vector<Transcript> transcripts;  // by recording
   std::vector<Window> windows;          // in the order of the work
+  bool cancelled = false;               // what was finished before is there
 };
 
-// Blocks. Refuses what the model cannot do: features of another width, languages and tasks that it does not know, a
-// recording of several windows without timestamps, thresholds that this build cannot measure.
+// Whether this family does; the error says which do.
+Status check_transcribes(const Model& model);
+
+// A TranscriptionJob to its end, waiting; an error of one recording is the call's. Refuses what the model cannot do:
+// features of another width, languages and tasks that it does not know, a recording of several windows without
+// timestamps, thresholds that this build cannot measure.
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request);
 
 // The id of each recording's language, by its first window.

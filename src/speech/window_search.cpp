@@ -47,29 +47,54 @@ Result<double> average_of_steps(const GenerateOutput& out, size_t given, double 
 WindowSearch::WindowSearch(std::shared_ptr<Model> model, const TranscribeRequest& request)
     : model_(std::move(model)), request_(request) {}
 
-GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources, const Wanted& wanted) const {
+void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wanted) {
+  sources_ = std::move(sources);
+  wanted_ = wanted;
+  results_.clear();
+  timed_ = 0;
+  // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
+  steps_ = needs_steps(merge(request_for(sources_).options, model_->generation_config()), wanted);
+  part_ = steps_ ? 1 : sources_.size();
+}
+
+Result<bool> WindowSearch::poll(double budget_us) {
+  if (results_.size() < sources_.size()) {
+    if (!batch_) LAPILLI_CHECK(begin_part());
+    if (!batch_->pump(budget_us)) return false;
+    LAPILLI_CHECK(end_part());
+    if (results_.size() < sources_.size()) return false;
+  }
+  return request_.word_times ? poll_times() : Result<bool>(true);
+}
+
+Status WindowSearch::rest() {
+  if (batch_) batch_->rest();
+  return forward_ ? forward_->rest() : Status();
+}
+
+GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources) const {
   GenerateRequest r;
   r.options = request_.options;
   r.options.return_timestamps = request_.timestamps;
   r.options.num_return_sequences = 1;
   r.options.forced_decoder_ids.emplace();
-  if (wanted.temperature) {
-    r.options.do_sample = *wanted.temperature > 0;
+  if (wanted_.temperature) {
+    r.options.do_sample = *wanted_.temperature > 0;
     r.options.temperature.reset();
-    if (*wanted.temperature > 0) {
-      r.options.temperature = wanted.temperature;
+    if (*wanted_.temperature > 0) {
+      r.options.temperature = wanted_.temperature;
       r.options.num_beams = 1;
     }
   }
   r.exact_decoder_ids = r.deterministic = r.keep_order = true;
-  r.keep_encoded = wanted.keep_encoded;
+  r.keep_encoded = wanted_.keep_encoded;
   const uint32_t positions = model_->info().max_target_positions;
   for (const WindowSource* s : sources) {
     r.features.push_back(s->encoded ? nullptr : s->features);
     r.encoded.push_back(s->encoded);
     r.decoder_ids.push_back(s->decoder_ids);
     r.sequences.push_back(s->sequence);
-    if (wanted.no_speech) r.logits_at.push_back({s->start_at});
+    if (wanted_.no_speech) r.logits_at.push_back({s->start_at});
     // Where much stands before it there is room for less.
     const auto given = static_cast<uint32_t>(s->decoder_ids.size());
     if (r.options.max_new_tokens && positions > given)
@@ -78,81 +103,51 @@ GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources
   return r;
 }
 
-Status WindowSearch::search(std::span<WindowSource*> sources, const Wanted& wanted,
-                            std::vector<WindowResult>& results) const {
-  GenerateRequest request = request_for(sources, wanted);
-  const bool steps = needs_steps(merge(request.options, model_->generation_config()), wanted);
-  request.capture_scores = steps;
-  LAPILLI_TRY(auto out, generate(model_, request));
-  for (size_t i = 0; i < sources.size(); ++i) {
-    LAPILLI_CHECK(Status(out.errors[i]));
-    const Hypothesis& h = out.hypotheses[i].front();
-    const size_t given = sources[i]->decoder_ids.size();
-    WindowResult r;
-    r.ids.assign(h.ids.begin() + static_cast<ptrdiff_t>(given), h.ids.end());
-    r.scores = h.token_scores;
-    if (wanted.no_speech) {
-      const int32_t silence = model_->speech().no_timestamps.value_or(1) - 1;
-      r.no_speech = probability(out.logits[i].front(), silence);
-    }
-    if (steps) {
-      const double temperature = wanted.temperature.value_or(0);
-      LAPILLI_TRY(r.average, average_of_steps(out, given, temperature > 0 ? temperature : 1));
-    } else if (wanted.average) {
-      r.average = mean(r.scores);
-    }
-    if (wanted.keep_encoded && !sources[i]->encoded) sources[i]->encoded = out.encoded[i];
-    results.push_back(std::move(r));
-  }
+Status WindowSearch::begin_part() {
+  GenerateRequest request = request_for(part());
+  request.capture_scores = steps_;
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
+  batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
   return {};
 }
 
-Result<std::vector<WindowResult>> WindowSearch::run(std::span<WindowSource*> sources, const Wanted& wanted) const {
+Status WindowSearch::end_part() {
+  const auto batch = std::move(batch_);
+  GenerateOutput& out = batch->output();
+  const auto failed = [](const Status& error) { return !error.ok(); };
+  if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
+  const auto sources = part();
   std::vector<WindowResult> results;
-  // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
-  const GenerationConfig merged = merge(request_for(sources, wanted).options, model_->generation_config());
-  const size_t each = needs_steps(merged, wanted) ? 1 : sources.size();
-  for (size_t i = 0; i < sources.size(); i += each) LAPILLI_CHECK(search(sources.subspan(i, each), wanted, results));
-  if (request_.word_times) LAPILLI_CHECK(add_times(sources, results));
-  return results;
-}
-
-Status WindowSearch::add_times(std::span<WindowSource* const> sources, std::vector<WindowResult>& results) const {
-  size_t longest = 0;
-  for (const WindowResult& r : results) longest = std::max(longest, r.ids.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    std::vector<int32_t> ids = results[i].ids;
-    if (request_.fill_batches) ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
-    LAPILLI_TRY(results[i].times, times_of(*sources[i], ids));
-    results[i].times.resize(results[i].ids.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    LAPILLI_TRY(results.emplace_back(), result_of(out, i));
+    if (wanted_.keep_encoded && !sources[i]->encoded) sources[i]->encoded = out.encoded[i];
   }
+  std::move(results.begin(), results.end(), std::back_inserter(results_));
   return {};
 }
 
-namespace {
-
-// Rows of the new ids, columns of the positions that count.
-Result<AttentionRows> rows_of(std::span<const ForwardTensor> outputs, std::pair<uint32_t, uint32_t> head, size_t given,
-                              uint32_t positions) {
-  const std::string name = format("cross_attentions.%u", head.first);
-  for (const ForwardTensor& t : outputs) {
-    if (t.name != name) continue;
-    const uint64_t queries = t.shape[2], keys = t.shape[3];
-    if (head.second >= t.shape[1]) break;
-    AttentionRows rows;
-    rows.ids = static_cast<uint32_t>(queries - given);
-    rows.positions = static_cast<uint32_t>(std::min<uint64_t>(positions, keys));
-    for (uint64_t q = given; q < queries; ++q) {
-      const auto from = t.values.begin() + static_cast<ptrdiff_t>((head.second * queries + q) * keys);
-      rows.weights.insert(rows.weights.end(), from, from + rows.positions);
-    }
-    return rows;
+Result<WindowResult> WindowSearch::result_of(GenerateOutput& out, size_t number) {
+  WindowResult r;
+  r.status = std::move(out.errors[number]);
+  if (!r.status) return r;
+  const Hypothesis& h = out.hypotheses[number].front();
+  const size_t given = part()[number]->decoder_ids.size();
+  r.ids.assign(h.ids.begin() + static_cast<ptrdiff_t>(given), h.ids.end());
+  r.scores = h.token_scores;
+  if (wanted_.no_speech) {
+    const int32_t silence = model_->speech().no_timestamps.value_or(1) - 1;
+    r.no_speech = probability(out.logits[number].front(), silence);
   }
-  return fail(ErrorCode::invalid_data, "alignment_heads names head %u of layer %u, which the model does not have",
-              head.second, head.first);
+  if (steps_) {
+    const double temperature = wanted_.temperature.value_or(0);
+    LAPILLI_TRY(r.average, average_of_steps(out, given, temperature > 0 ? temperature : 1));
+  } else if (wanted_.average) {
+    r.average = mean(r.scores);
+  }
+  return r;
 }
 
-}  // namespace
+// ---- times ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -164,29 +159,85 @@ uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   return static_cast<uint32_t>(frames) / kFramesPerPosition;
 }
 
+// Of one layer's attention, a head's rows of the new ids and its columns of the positions that count.
+AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, size_t given, uint32_t positions) {
+  const uint64_t queries = layer.shape[2], keys = layer.shape[3];
+  AttentionRows rows;
+  rows.ids = static_cast<uint32_t>(queries - given);
+  rows.positions = static_cast<uint32_t>(std::min<uint64_t>(positions, keys));
+  for (uint64_t q = given; q < queries; ++q) {
+    const auto from = layer.values.begin() + static_cast<ptrdiff_t>((head * queries + q) * keys);
+    rows.weights.insert(rows.weights.end(), from, from + rows.positions);
+  }
+  return rows;
+}
+
+// The alignment heads' rows. A layer's attention, of all its heads, is dropped before the next one's is read.
+Result<std::vector<AttentionRows>> read_heads(ForwardJob& job, const SpeechSettings& settings, uint32_t positions,
+                                              size_t given) {
+  const auto& wanted = settings.alignment_heads;
+  std::vector<AttentionRows> heads(wanted.size());
+  LAPILLI_CHECK(job.take([&](const ForwardTensor& layer) -> Status {
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (layer.name == format("cross_attentions.%u", wanted[i].first) && wanted[i].second < layer.shape[1])
+        heads[i] = rows_of(layer, wanted[i].second, given, positions);
+    return {};
+  }));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    if (heads[i].ids == 0)
+      return fail(ErrorCode::invalid_data, "alignment_heads names head %u of layer %u, which the model does not have",
+                  wanted[i].second, wanted[i].first);
+  return heads;
+}
+
 }  // namespace
 
 // The search is run again over the ids it found, all at once, for what the decoder looks at then is what it looked at
-// step by step. The last id is not read by anybody any more: it has the time of the one before.
-Result<std::vector<double>> WindowSearch::times_of(const WindowSource& source, const std::vector<int32_t>& ids) const {
-  const SpeechSettings& settings = model_->speech();
-  std::vector<double> times(ids.size(), 0.0);
-  const uint32_t positions = positions_of(source, request_.fill_batches);
-  if (ids.size() < 2 || positions == 0) return times;
+// step by step. The last id is not read by anybody any more: it has the time of the one before. None: all times are 0.
+std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
+  const WindowSource& source = *sources_[number];
+  std::vector<int32_t> ids = results_[number].ids;
+  if (request_.fill_batches) {
+    size_t longest = 0;
+    for (const WindowResult& r : results_) longest = std::max(longest, r.ids.size());
+    ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
+  }
+  if (!results_[number].status || ids.size() < 2 || positions_of(source, request_.fill_batches) == 0)
+    return std::nullopt;
   ForwardRequest request;
   request.features = {source.features};
   request.targets = {source.decoder_ids};
   request.targets[0].insert(request.targets[0].end(), ids.begin(), ids.end() - 1);
   request.want_logits = false;
-  for (const auto& [layer, head] : settings.alignment_heads) request.cross_layers.push_back(layer);
-  LAPILLI_TRY(const auto outputs, forward(model_, request));
-  std::vector<AttentionRows> heads;
-  for (const auto& head : settings.alignment_heads) {
-    LAPILLI_TRY(heads.emplace_back(), rows_of(outputs, head, source.decoder_ids.size(), positions));
-  }
+  for (const auto& [layer, head] : model_->speech().alignment_heads) request.cross_layers.push_back(layer);
+  return request;
+}
+
+Status WindowSearch::end_times() {
+  const auto job = std::move(forward_);
+  const SpeechSettings& settings = model_->speech();
+  const WindowSource& source = *sources_[timed_];
+  const uint32_t positions = positions_of(source, request_.fill_batches);
+  LAPILLI_TRY(auto heads, read_heads(*job, settings, positions, source.decoder_ids.size()));
   const auto first = first_positions(std::move(heads), settings.median_filter);
+  auto& times = results_[timed_].times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = first[std::min(i, first.size() - 1)] * kSecondsPerPosition;
-  return times;
+  return {};
+}
+
+Result<bool> WindowSearch::poll_times() {
+  for (; timed_ < results_.size(); ++timed_) {
+    if (!forward_) {
+      results_[timed_].times.assign(results_[timed_].ids.size(), 0.0);
+      auto request = times_request(timed_);
+      if (!request) continue;
+      LAPILLI_TRY(forward_, ForwardJob::start(model_, std::move(*request)));
+    }
+    LAPILLI_TRY(const bool done, forward_->poll());
+    if (!done) return false;
+    LAPILLI_CHECK(end_times());
+  }
+  return true;
 }
 
 }  // namespace lapilli::speech

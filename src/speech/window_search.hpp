@@ -1,11 +1,14 @@
 // One search over the windows of some recordings, and what it says of each: ids, probabilities, when ids were heard.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "generate/batch_job.hpp"
+#include "generate/forward_job.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::speech {
@@ -22,15 +25,17 @@ struct WindowSource {
 };
 
 struct WindowResult {
+  Status status;             // an error of this window alone: there is nothing else then
   std::vector<int32_t> ids;  // new ones, the end token included
   std::vector<float> scores;
   std::vector<double> times;  // seconds from the window's start, if asked for
   std::optional<double> no_speech, average;
 };
 
-// What of a request the searches of its windows go by.
+// What of a request the searches of its windows go by. A state machine that never waits for the device; of one thread.
 class WindowSearch {
  public:
+  // The request must outlive it.
   WindowSearch(std::shared_ptr<Model> model, const TranscribeRequest& request);
   // Measures that thresholds ask for: without them the logits of the start and the scores of every step are not looked
   // at.
@@ -40,17 +45,36 @@ class WindowSearch {
     bool average = false;
     bool keep_encoded = false;
   };
-  // Each window's result, in order; sources that were not encoded are then.
-  Result<std::vector<WindowResult>> run(std::span<WindowSource*> sources, const Wanted& wanted) const;
+  // The sources must live until the end; those that were not encoded are then, if that is wanted.
+  void begin(std::vector<WindowSource*> sources, const Wanted& wanted);
+  // As Job's. True: results() are there.
+  Result<bool> poll(double budget_us = std::numeric_limits<double>::infinity());
+  Status rest();
+  // Each window's, in order.
+  [[nodiscard]] std::vector<WindowResult>& results() { return results_; }
 
  private:
-  [[nodiscard]] GenerateRequest request_for(std::span<WindowSource* const> sources, const Wanted& wanted) const;
-  Status search(std::span<WindowSource*> sources, const Wanted& wanted, std::vector<WindowResult>& results) const;
-  Status add_times(std::span<WindowSource* const> sources, std::vector<WindowResult>& results) const;
-  Result<std::vector<double>> times_of(const WindowSource& source, const std::vector<int32_t>& ids) const;
+  [[nodiscard]] GenerateRequest request_for(std::span<WindowSource* const> sources) const;
+  [[nodiscard]] std::span<WindowSource* const> part() const {
+    return std::span(sources_).subspan(results_.size(), part_);
+  }
+  Status begin_part();
+  Status end_part();
+  Result<WindowResult> result_of(GenerateOutput& out, size_t number);
+  Result<bool> poll_times();
+  [[nodiscard]] std::optional<ForwardRequest> times_request(size_t number) const;
+  Status end_times();
 
   std::shared_ptr<Model> model_;
   const TranscribeRequest& request_;
+  std::vector<WindowSource*> sources_;
+  Wanted wanted_;
+  std::vector<WindowResult> results_;
+  size_t part_ = 0;  // windows that are searched at a time
+  bool steps_ = false;
+  std::unique_ptr<BatchJob> batch_;
+  size_t timed_ = 0;  // windows whose times are there
+  std::unique_ptr<ForwardJob> forward_;
 };
 
 }  // namespace lapilli::speech

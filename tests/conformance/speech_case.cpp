@@ -28,12 +28,14 @@ Result<std::vector<speech::Recording>> recordings_of(const Model& model, const R
   }
   std::vector<speech::Recording> all;
   for (size_t i = 0; i < sources.features.size(); ++i) {
-    speech::Recording& r = all.emplace_back(speech::recording_of(sources.features[i]));
-    r.heard = std::numeric_limits<uint64_t>::max();
-    if (masks.empty()) continue;
-    const auto& mask = masks.at(i);
-    r.heard = std::min<uint64_t>(r.frames, static_cast<uint64_t>(std::count(mask.begin(), mask.end(), 1)));
-    if (sources.features.size() > 1 && r.frames > model.info().feature_rows) r.frames = *r.heard;
+    uint64_t frames = sources.features[i]->rows, heard = std::numeric_limits<uint64_t>::max();
+    if (!masks.empty()) {
+      const auto& mask = masks.at(i);
+      heard = std::min<uint64_t>(frames, static_cast<uint64_t>(std::count(mask.begin(), mask.end(), 1)));
+      if (sources.features.size() > 1 && frames > model.info().feature_rows) frames = heard;
+    }
+    all.push_back(speech::recording_of(sources.features[i], frames));
+    all.back().heard = heard;
   }
   return all;
 }

@@ -1,0 +1,19 @@
+// Which language is spoken: what the decoder would write behind its start, of all the languages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "generate/generate.hpp"
+
+namespace lapilli::speech {
+
+// A search for one id behind the start of each window. Refuses models that know one language only.
+Result<GenerateRequest> language_request(const Model& model,
+                                         std::span<const std::shared_ptr<const model::Features>> windows);
+// The id of the likeliest language by the logits of the start.
+Result<int32_t> likeliest_language(const SpeechSettings& settings, std::span<const float> logits);
+
+}  // namespace lapilli::speech

@@ -1,0 +1,483 @@
+#include "speech/transcription_job.hpp"
+
+#include <algorithm>
+
+#include "search/encoded_source.hpp"
+#include "search/network_on_device.hpp"
+#include "speech/languages.hpp"
+#include "speech/measures.hpp"
+#include "speech/prefix.hpp"
+
+namespace lapilli::speech {
+
+namespace {
+
+constexpr double kSecondsPerFrame = 0.01;
+constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
+// Above this temperature what was written is not worth going on from.
+constexpr double kLastTrusted = 0.5;
+
+// What is wrong with one recording leaves the others theirs.
+bool is_own(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::timeout:
+    case ErrorCode::cancelled:
+    case ErrorCode::internal: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+Status check_transcribes(const Model& model) {
+  if (model.info().family == "whisper" && model.info().feature_rows != 0) return {};
+  return fail(ErrorCode::unsupported, "%s models do not transcribe; a directory of the Whisper family does",
+              model.info().family.c_str());
+}
+
+TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
+    : model_(std::move(model)),
+      settings_(model_->speech()),
+      r_(std::move(request)),
+      temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
+  search_.emplace(model_, r_);
+  if (temperatures_.empty()) temperatures_.emplace_back();
+}
+
+Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_ptr<Model> model,
+                                                                  TranscribeRequest request) {
+  LAPILLI_CHECK(check_transcribes(*model));
+  std::unique_ptr<TranscriptionJob> job(new TranscriptionJob(std::move(model), std::move(request)));
+  LAPILLI_CHECK(job->check());
+  LAPILLI_CHECK(job->begin());
+  return job;
+}
+
+// ---- what is asked for ---------------------------------------------------------------------------------------------
+
+// Timestamps say where the next window begins.
+Status TranscriptionJob::check_length(size_t i) const {
+  const auto extent = r_.recordings[i].frames->extent();
+  const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
+  if (r_.timestamps || one_window) return {};
+  return fail(ErrorCode::invalid_argument,
+              "recording %zu is longer than a window of %u frames: ask for timestamps, which say where the next "
+              "window begins",
+              i, info().feature_rows);
+}
+
+Status TranscriptionJob::check() const {
+  if (r_.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
+  if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
+    return fail(ErrorCode::invalid_argument, "%zu languages for %zu recordings", r_.languages.size(),
+                r_.recordings.size());
+  if (r_.timestamps && !settings_.no_timestamps)
+    return fail(ErrorCode::unsupported, "timestamps: the model has none (no_timestamps_token_id is not set)");
+  if (r_.word_times && settings_.alignment_heads.empty())
+    return fail(ErrorCode::unsupported, "times of words: the model's generation_config.json names no alignment_heads");
+  for (size_t i = 0; i < r_.recordings.size(); ++i) {
+    if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %zu has no frames", i);
+    LAPILLI_CHECK(check_length(i));
+  }
+  if (r_.no_speech_threshold && (!r_.logprob_threshold || !settings_.no_timestamps))
+    return fail(ErrorCode::invalid_argument, "no_speech_threshold goes together with logprob_threshold");
+  if (r_.condition_on_previous && !settings_.previous_start && r_.prompt_ids.empty())
+    return fail(ErrorCode::unsupported, "the model has no mark for what was written before (prev_sot_token_id)");
+  return {};
+}
+
+Status TranscriptionJob::begin() {
+  all_.resize(r_.recordings.size());
+  out_.transcripts.resize(r_.recordings.size());
+  for (size_t i = 0; i < all_.size(); ++i) LAPILLI_CHECK(begin_recording(i));
+  return {};
+}
+
+Status TranscriptionJob::begin_recording(size_t i) {
+  Progress& p = all_[i];
+  p.recording = &r_.recordings[i];
+  PrefixRequest wanted;
+  wanted.start = model_->generation_config().decoder_start_token_id.value_or(0);
+  if (!r_.languages.empty()) wanted.language = r_.languages[r_.languages.size() == 1 ? 0 : i];
+  wanted.task = r_.task;
+  wanted.timestamps = r_.timestamps;
+  LAPILLI_TRY(auto prefix, make_prefix(settings_, wanted));
+  p.prefix = std::move(prefix.ids);
+  p.detect_language = prefix.detect_language;
+  if (!p.detect_language && p.prefix.size() > 1) out_.transcripts[i].language = language_token(settings_, p.prefix[1]);
+  const bool prompt_is_segment = r_.condition_on_previous && !r_.prompt_in_all_windows && !r_.prompt_ids.empty();
+  if (prompt_is_segment) p.written.emplace_back(r_.prompt_ids.begin() + 1, r_.prompt_ids.end());
+  return {};
+}
+
+// ---- one step after the other --------------------------------------------------------------------------------------
+
+bool TranscriptionJob::pump(double budget_us) {
+  if (phase_ == Phase::ended) return true;
+  if (cancelled_) {
+    out_.cancelled = true;
+    end({});
+  } else if (!model_->device()->is_paused()) {
+    if (auto s = step(budget_us); !s) end(std::move(s));
+  }
+  return phase_ == Phase::ended;
+}
+
+void TranscriptionJob::rest() {
+  if (phase_ == Phase::ended) return;
+  if (model_->device()->is_paused()) {
+    (void)model_->device()->wait_while_paused(vulkan::kPauseRound);
+    return;
+  }
+  Status rested;
+  if (phase_ == Phase::read) rested = all_[round_[next_]].recording->frames->rest();
+  if (phase_ == Phase::search) rested = search_->rest();
+  if (detection_) detection_->rest();
+  if (!rested) end(std::move(rested));
+}
+
+// Nothing of model and device is held any more.
+void TranscriptionJob::end(Status status) {
+  frames_ = frames();
+  frames_done_ = frames_done();
+  status_ = std::move(status);
+  phase_ = Phase::ended;
+  hungry_ = false;
+  search_.reset();
+  detection_.reset();
+  all_.clear();
+  r_.recordings.clear();
+  model_.reset();
+}
+
+Status TranscriptionJob::step(double budget_us) {
+  if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
+  if (phase_ == Phase::read) LAPILLI_CHECK(read());
+  if (phase_ == Phase::detect) LAPILLI_CHECK(detect(budget_us));
+  return phase_ == Phase::search ? search(budget_us) : Status();
+}
+
+bool TranscriptionJob::is_done(const Progress& p) const {
+  const auto extent = p.recording->frames->extent();
+  return p.over || (extent.whole && p.seek >= extent.frames);
+}
+
+bool TranscriptionJob::is_ready(const Progress& p) const {
+  const auto extent = p.recording->frames->extent();
+  return !is_done(p) && (extent.whole || extent.frames >= p.seek + info().feature_rows);
+}
+
+uint64_t TranscriptionJob::frames() const {
+  uint64_t n = frames_;
+  for (const Progress& p : all_) n += p.recording->frames->extent().frames;
+  return n;
+}
+
+uint64_t TranscriptionJob::frames_done() const {
+  uint64_t n = frames_done_;
+  for (const Progress& p : all_) {
+    const uint64_t all = p.recording->frames->extent().frames;
+    n += p.over ? all : std::min(p.seek, all);
+  }
+  return n;
+}
+
+// The recordings that have a window.
+Status TranscriptionJob::choose() {
+  round_.clear();
+  next_ = 0;
+  bool all_done = true;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    all_done = all_done && is_done(all_[i]);
+    if (is_ready(all_[i])) round_.push_back(i);
+  }
+  hungry_ = round_.empty() && !all_done;
+  if (all_done)
+    end({});
+  else if (!hungry_)
+    phase_ = Phase::read;
+  return {};
+}
+
+// What has become of a recording whose error this is: nothing more. Others go on.
+Status TranscriptionJob::set_aside(size_t i, Status status) {
+  if (!is_own(status.error())) return status;
+  all_[i].over = true;
+  all_[i].source = {};
+  out_.transcripts[i].status = std::move(status);
+  std::erase(round_, i);
+  return {};
+}
+
+// ---- windows -------------------------------------------------------------------------------------------------------
+
+// Behind the recording's end there are zeros, which is not what silence looks like, but what the models were trained
+// with.
+Result<bool> TranscriptionJob::read_one(Progress& p) const {
+  auto& f = p.frames;
+  if (!f) {
+    f = std::make_shared<model::Features>();
+    f->rows = info().feature_rows;
+    f->width = info().feature_width;
+    f->values.assign(uint64_t{f->rows} * f->width, 0.0f);
+  }
+  const uint64_t there = std::min<uint64_t>(f->rows, p.recording->frames->extent().frames - p.seek);
+  LAPILLI_TRY(const bool done, p.recording->frames->read(p.seek, std::span(f->values).first(there * f->width)));
+  if (!done) return false;
+  LAPILLI_CHECK(model::check_features(model_->on_device().config(), *f, "the recording"));
+  return true;
+}
+
+Status TranscriptionJob::read() {
+  while (next_ < round_.size()) {
+    const size_t i = round_[next_];
+    auto done = check_length(i) ? read_one(all_[i]) : Result<bool>(check_length(i).error());
+    if (!done) {
+      LAPILLI_CHECK(set_aside(i, std::move(done).error()));
+      continue;
+    }
+    if (!*done) return {};
+    LAPILLI_CHECK(open_window(i));
+    ++next_;
+  }
+  phase_ = Phase::choose;
+  return round_.empty() ? Status() : begin_detection();
+}
+
+Status TranscriptionJob::open_window(size_t i) {
+  Progress& p = all_[i];
+  p.window = {};
+  p.window.recording = i;
+  p.window.seek = p.seek;
+  p.source = {};
+  p.source.features = std::move(p.frames);
+  const uint64_t frames = p.recording->frames->extent().frames;
+  p.source.frames = static_cast<uint32_t>(std::min<uint64_t>(info().feature_rows, frames - p.seek));
+  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const uint64_t heard = std::min(p.recording->heard.value_or(frames), kMost);
+  p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
+  // What is drawn does not depend on the company.
+  p.source.sequence = p.windows++;
+  if (!p.detect_language) give_prefix(p);
+  return {};
+}
+
+void TranscriptionJob::give_prefix(Progress& p) const {
+  p.source.decoder_ids = before_prefix(p);
+  p.source.start_at = static_cast<uint32_t>(p.source.decoder_ids.size());
+  p.source.decoder_ids.insert(p.source.decoder_ids.end(), p.prefix.begin(), p.prefix.end());
+  p.window.decoder_ids = p.source.decoder_ids;
+}
+
+// What was written in earlier windows, as much of it as fits half of the decoder's positions. Of two timestamps at a
+// segment's end one is enough.
+std::vector<int32_t> TranscriptionJob::written_before(const Progress& p) const {
+  std::vector<int32_t> ids;
+  for (const auto& segment : p.written) {
+    const bool doubled = segment.size() > 2 && segment[segment.size() - 2] >= timestamp_begin();
+    ids.insert(ids.end(), segment.begin(), segment.end() - (doubled ? 1 : 0));
+  }
+  const size_t most = info().max_target_positions / 2 - 1;
+  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(most));
+  return ids;
+}
+
+std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
+  if (!r_.condition_on_previous || !p.trusted || p.written.empty()) return r_.prompt_ids;
+  const bool prompt = r_.prompt_in_all_windows && !r_.prompt_ids.empty();
+  std::vector<int32_t> ids = prompt ? r_.prompt_ids : std::vector<int32_t>{settings_.previous_start.value_or(0)};
+  const auto written = written_before(p);
+  ids.insert(ids.end(), written.begin(), written.end());
+  return ids;
+}
+
+// ---- languages -----------------------------------------------------------------------------------------------------
+
+// What the encoder makes of a window serves the searches behind as well.
+Status TranscriptionJob::begin_detection() {
+  rows_.clear();
+  std::vector<std::shared_ptr<const model::Features>> windows;
+  for (const size_t i : round_) {
+    if (!all_[i].detect_language) continue;
+    rows_.push_back(i);
+    windows.push_back(all_[i].source.features);
+  }
+  if (rows_.empty()) {
+    begin_attempts();
+    return {};
+  }
+  LAPILLI_TRY(auto request, language_request(*model_, windows));
+  request.keep_encoded = true;
+  LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(request)));
+  detection_ = std::make_unique<BatchJob>(model_, std::move(checked));
+  phase_ = Phase::detect;
+  return {};
+}
+
+Status TranscriptionJob::detect(double budget_us) {
+  if (!detection_->pump(budget_us)) return {};
+  const auto detection = std::move(detection_);
+  auto& out = detection->output();
+  const auto failed = [](const Status& error) { return !error.ok(); };
+  if (!detection->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return detection->status();
+  LAPILLI_CHECK(end_detection(out));
+  phase_ = Phase::choose;
+  if (!round_.empty()) begin_attempts();
+  return {};
+}
+
+Status TranscriptionJob::end_detection(GenerateOutput& out) {
+  for (size_t k = 0; k < rows_.size(); ++k) {
+    Progress& p = all_[rows_[k]];
+    if (!out.errors[k]) {
+      LAPILLI_CHECK(set_aside(rows_[k], std::move(out.errors[k])));
+      continue;
+    }
+    LAPILLI_TRY(const int32_t found, likeliest_language(settings_, out.logits[k].front()));
+    p.prefix.insert(p.prefix.begin() + 1, found);
+    p.detect_language = false;
+    p.source.encoded = out.encoded[k];
+    out_.transcripts[rows_[k]].language = language_token(settings_, found);
+    give_prefix(p);
+  }
+  return {};
+}
+
+// ---- attempts ------------------------------------------------------------------------------------------------------
+
+void TranscriptionJob::begin_attempts() {
+  attempt_ = 0;
+  rows_ = round_;
+  phase_ = Phase::search;
+  begin_attempt();
+}
+
+void TranscriptionJob::begin_attempt() {
+  std::vector<WindowSource*> sources;
+  for (const size_t i : rows_) sources.push_back(&all_[i].source);
+  WindowSearch::Wanted wanted;
+  wanted.temperature = temperatures_[attempt_];
+  wanted.average = r_.logprob_threshold.has_value();
+  wanted.no_speech = r_.no_speech_threshold && attempt_ == 0;
+  wanted.keep_encoded = attempt_ == 0 && !is_last_attempt();
+  search_->begin(std::move(sources), wanted);
+}
+
+Status TranscriptionJob::search(double budget_us) {
+  LAPILLI_TRY(const bool done, search_->poll(budget_us));
+  return done ? end_attempt() : Status();
+}
+
+// Goes on with those that another attempt is called for.
+Status TranscriptionJob::end_attempt() {
+  std::vector<size_t> again;
+  for (size_t k = 0; k < rows_.size(); ++k) {
+    Progress& p = all_[rows_[k]];
+    p.result = std::move(search_->results()[k]);
+    if (!p.result.status) {
+      LAPILLI_CHECK(set_aside(rows_[k], std::move(p.result.status)));
+      continue;
+    }
+    bool once_more = false;
+    LAPILLI_CHECK(judge(p, once_more));
+    if (once_more) again.push_back(rows_[k]);
+  }
+  rows_ = std::move(again);
+  if (rows_.empty()) return finish_round();
+  ++attempt_;
+  begin_attempt();
+  return {};
+}
+
+Status TranscriptionJob::finish_round() {
+  phase_ = Phase::choose;
+  for (const size_t i : std::vector(round_)) LAPILLI_CHECK(finish_window(i));
+  return {};
+}
+
+Status TranscriptionJob::judge(Progress& p, bool& again) {
+  const std::optional<double> temperature = temperatures_[attempt_];
+  Attempt a;
+  a.temperature = temperature;
+  a.ids = p.result.ids;
+  a.average_log_probability = p.result.average;
+  a.no_speech_probability =
+      p.window.attempts.empty() ? p.result.no_speech : p.window.attempts.front().no_speech_probability;
+  if (r_.compression_ratio_threshold) {
+    LAPILLI_TRY(a.compression_ratio, compression_ratio(a.ids, info().target_vocabulary));
+    a.fallback = *a.compression_ratio > *r_.compression_ratio_threshold;
+  }
+  const bool unlikely = r_.logprob_threshold && *a.average_log_probability < *r_.logprob_threshold;
+  a.fallback = a.fallback || unlikely;
+  if (unlikely && r_.no_speech_threshold && *a.no_speech_probability > *r_.no_speech_threshold) {
+    a.fallback = false;
+    a.skip = true;
+  }
+  again = a.fallback && !is_last_attempt();
+  p.window.skipped = a.skip;
+  p.trusted = temperature.value_or(0) < kLastTrusted;
+  p.window.attempts.push_back(std::move(a));
+  return {};
+}
+
+std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
+  const auto merged = merge(r_.options, model_->generation_config());
+  const auto ends = merged.eos_token_id.value_or(std::vector<int32_t>());
+  auto text = ids;
+  if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
+  return text;
+}
+
+Status TranscriptionJob::finish_window(size_t i) {
+  Progress& p = all_[i];
+  if (p.window.skipped)
+    p.seek += p.source.frames;
+  else
+    LAPILLI_CHECK(keep_window(i, without_end(p.result.ids)));
+  p.source = {};
+  out_.windows.push_back(std::move(p.window));
+  return {};
+}
+
+Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) {
+  Progress& p = all_[i];
+  const SplitWindow split = split_window(ids, timestamp_begin(), p.source.frames);
+  p.window.frames = p.source.frames;
+  p.window.segments = static_cast<uint32_t>(split.parts.size());
+  p.window.ending = split.ending;
+  // A model that says the window's first moment again and again would never get on.
+  p.window.advance = split.advance == 0 ? p.source.frames : split.advance;
+  for (const WindowPart& part : split.parts) LAPILLI_CHECK(deliver(i, part, ids));
+  p.seek += p.window.advance;
+  return {};
+}
+
+Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
+  Progress& p = all_[i];
+  const auto first = static_cast<ptrdiff_t>(part.first), last = static_cast<ptrdiff_t>(part.last);
+  const double window = static_cast<double>(p.seek) * kSecondsPerFrame;
+  Segment s;
+  s.recording = i;
+  s.language = out_.transcripts[i].language;
+  s.begin = window + part.begin * kSecondsPerUnit;
+  s.end = window + part.end * kSecondsPerUnit;
+  s.ids.assign(ids.begin() + first, ids.begin() + last);
+  if (const auto& scores = p.result.scores; scores.size() >= ids.size())
+    s.token_scores.assign(scores.begin() + first, scores.begin() + last);
+  for (ptrdiff_t k = first; k < last && r_.word_times; ++k)
+    s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
+  if (const Tokenizer* tokenizer = model_->tokenizer()) {
+    LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
+  }
+  p.written.push_back(s.ids);
+  if (r_.on_segment) LAPILLI_CHECK(r_.on_segment(s));
+  out_.transcripts[i].segments.push_back(std::move(s));
+  return {};
+}
+
+int32_t TranscriptionJob::timestamp_begin() const {
+  return settings_.no_timestamps.value_or(std::numeric_limits<int32_t>::max() - 1) + 1;
+}
+
+}  // namespace lapilli::speech
