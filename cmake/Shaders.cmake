@@ -1,5 +1,6 @@
 # lapilli_add_shaders(TARGET TABLE): compiles every line of the shader table to a header with SPIR-V words, and generates
-# shader_id.hpp (the enum) and shader_table.cpp (id -> words, name).  A line: ID FILE [MACRO[=VALUE]...]
+# shader_id.hpp (the enum) and shader_table.cpp (id -> words, name).  A line: ID FILE [MACRO[=VALUE]...] [NAME:VALUE]
+# Lines that differ in the last alone share what is compiled for the first of them; see src/ops/shader_code.cpp.
 find_program(GLSLANG NAMES glslangValidator glslang REQUIRED)
 
 function(lapilli_add_shaders target table)
@@ -16,18 +17,30 @@ function(lapilli_add_shaders target table)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words id file)
     set(defines "")
+    set(size 0)
     foreach(w IN LISTS words)
-      list(APPEND defines -D${w})
+      if(w MATCHES "^[A-Z]+:([0-9]+)$")
+        set(size ${CMAKE_MATCH_1})
+      else()
+        list(APPEND defines -D${w})
+      endif()
     endforeach()
-    set(header ${dir}/${id}.spv.h)
-    add_custom_command(OUTPUT ${header}
-      COMMAND ${GLSLANG} -V --quiet --target-env vulkan1.1 -I${source_dir}/lib ${defines} --vn spv_${id}
-              --depfile ${header}.d -o ${header} ${source_dir}/${file}
-      DEPENDS ${source_dir}/${file} DEPFILE ${header}.d VERBATIM COMMENT "Shader ${id}")
-    list(APPEND headers ${header})
+    string(MAKE_C_IDENTIFIER "${file} ${defines}" key)
+    set(module ${id})
+    if(size GREATER 0 AND DEFINED module_of_${key})
+      set(module ${module_of_${key}})
+    else()
+      set(module_of_${key} ${id})
+      set(header ${dir}/${id}.spv.h)
+      add_custom_command(OUTPUT ${header}
+        COMMAND ${GLSLANG} -V --quiet --target-env vulkan1.1 -I${source_dir}/lib ${defines} --vn spv_${id}
+                --depfile ${header}.d -o ${header} ${source_dir}/${file}
+        DEPENDS ${source_dir}/${file} DEPFILE ${header}.d VERBATIM COMMENT "Shader ${id}")
+      list(APPEND headers ${header})
+      string(APPEND includes "#include \"${id}.spv.h\"\n")
+    endif()
     string(APPEND enums "  ${id},\n")
-    string(APPEND includes "#include \"${id}.spv.h\"\n")
-    string(APPEND entries "    {\"${id}\", spv_${id}, sizeof(spv_${id}) / 4},\n")
+    string(APPEND entries "    {\"${id}\", spv_${module}, sizeof(spv_${module}) / 4, ${size}},\n")
   endforeach()
   file(CONFIGURE OUTPUT ${dir}/ops/shader_id.hpp @ONLY CONTENT
 "// Generated from shaders/table.inc.
@@ -46,10 +59,10 @@ enum class ShaderId : uint16_t {
 #include \"ops/shader_table.hpp\"
 namespace lapilli {
 namespace {
-const ShaderCode table[] = {
-@entries@    {nullptr, nullptr, 0}};
+const ShaderModule table[] = {
+@entries@    {nullptr, nullptr, 0, 0}};
 }
-const ShaderCode& shader_code(ShaderId id) { return table[static_cast<uint16_t>(id)]; }
+const ShaderModule& shader_module(ShaderId id) { return table[static_cast<uint16_t>(id)]; }
 }
 ")
   target_sources(${target} PRIVATE ${dir}/shader_table.cpp ${headers})

@@ -6,6 +6,7 @@
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #include "common.glsl"
 #include "matmul.glsl"
+#include "register_rows.glsl"
 
 void main() {
   uint group = group_index();
@@ -14,31 +15,30 @@ void main() {
   place(group, tile, block);
   uint lane = gl_SubgroupInvocationID;
   uint own = p.c_begin + block * LOCAL + lane, c = min(own, p.c_end - 1u);  // every lane stays: others need its part
-  uint row = tile * uint(RM);
+  uint row = tile * RM;
   uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
   uint xi[RM];
   vec4 sum[RM], part[RM];
-  for (uint i = 0u; i < uint(RM); ++i) {
+  for (uint i = 0u; i < RM; ++i) {
     xi[i] = p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4;
     sum[i] = vec4(0.0);
   }
+  uvec4 s = uvec4(0u);
   for (uint base = 0u; base < p.k4; base += LOCAL) {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
-    for (uint i = 0u; i < uint(RM); ++i) part[i] = x[xi[i] + at];
-    for (uint k = 0u; k < n;) {
-      uvec4 s = scales_at(wi, base + k);
-      for (uint end = min(n, k + sharing_from(base + k)); k < end; ++k) {
-        uint wk = w_at(wi, base + k);
-        vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s);
-        vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
-        for (uint i = 0u; i < uint(RM); ++i) {
-          vec4 v = subgroupShuffle(part[i], k);
-          sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
-        }
+    for (uint i = 0u; i < RM; ++i) part[i] = x[xi[i] + at];
+    for (uint k = 0u; k < n; ++k) {
+      if (begins_scales(base + k)) s = scales_at(wi, base + k);
+      uint wk = w_at(wi, base + k);
+      vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s);
+      vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
+      for (uint i = 0u; i < RM; ++i) {
+        vec4 v = subgroupShuffle(part[i], k);
+        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
       }
     }
   }
   if (own >= p.c_end) return;
   Columns columns = columns_of(c);
-  for (uint i = 0u; i < uint(RM); ++i) finish(row + i, columns, sum[i]);
+  for (uint i = 0u; i < RM; ++i) finish(row + i, columns, sum[i]);
 }

@@ -9,8 +9,9 @@ uint64_t shaders_checksum() {
   static const uint64_t sum = [] {
     uint64_t all = kNoBytes;
     for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
-      const ShaderCode& code = shader_code(static_cast<ShaderId>(i));
-      all = checksum(std::as_bytes(std::span(code.words, code.word_count)), all);
+      const ShaderModule& module = shader_module(static_cast<ShaderId>(i));
+      all = checksum(std::as_bytes(std::span(module.words, module.word_count)), all);
+      all = checksum(std::as_bytes(std::span(&module.size, 1)), all);
     }
     return all;
   }();

@@ -1,0 +1,50 @@
+// What drivers get of modules that are one but for the size of their arrays.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ops/shader_table.hpp"
+#include "ops/spirv_reader.hpp"
+
+namespace lapilli {
+namespace {
+
+std::set<uint32_t> constants_of(const uint32_t* words, size_t count) {
+  const auto info = read_spirv({words, count});
+  EXPECT_TRUE(info.ok());
+  return info.ok() ? info->spec_ids : std::set<uint32_t>();
+}
+
+TEST(ShaderCode, NoSizeIsLeftToDrivers) {
+  size_t sized = 0;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const auto id = static_cast<ShaderId>(i);
+    const ShaderModule& module = shader_module(id);
+    const ShaderCode& code = shader_code(id);
+    EXPECT_FALSE(constants_of(code.words, code.word_count).contains(kSizeConstant)) << code.name;
+    EXPECT_EQ(constants_of(module.words, module.word_count).contains(kSizeConstant), module.size > 0) << code.name;
+    EXPECT_EQ(code.words == module.words, module.size == 0) << code.name;
+    sized += module.size > 0;
+  }
+  EXPECT_GT(sized, 0u);
+}
+
+// One word is another, and is the number.
+TEST(ShaderCode, SizesDifferInOneWord) {
+  const ShaderCode &four = shader_code(ShaderId::matmul_kv_step_lanes4),
+                   &many = shader_code(ShaderId::matmul_kv_step_lanes16);
+  EXPECT_EQ(shader_module(ShaderId::matmul_kv_step_lanes4).words,
+            shader_module(ShaderId::matmul_kv_step_lanes16).words);
+  ASSERT_EQ(four.word_count, many.word_count);
+  size_t others = 0;
+  for (size_t i = 0; i < four.word_count; ++i) {
+    if (four.words[i] == many.words[i]) continue;
+    EXPECT_EQ(four.words[i], 4u);
+    EXPECT_EQ(many.words[i], 16u);
+    ++others;
+  }
+  EXPECT_EQ(others, 1u);
+}
+
+}  // namespace
+}  // namespace lapilli
