@@ -99,6 +99,11 @@ std::span<const std::byte> File::bytes() const {
   return {opened_->memory, static_cast<size_t>(opened_->size)};
 }
 
+void File::let_go(uint64_t offset, uint64_t bytes) const noexcept {
+  if (opened_ && in_memory() && !opened_->content && offset <= size() && bytes <= size() - offset)
+    opened_->mapped.let_go(static_cast<size_t>(offset), static_cast<size_t>(bytes));
+}
+
 Status File::read(uint64_t offset, std::span<std::byte> to) const {
   if (offset > size() || to.size() > size() - offset)
     return fail(ErrorCode::invalid_data, "%s is truncated: it has %llu bytes, and %zu from %llu on are needed",

@@ -70,6 +70,9 @@ class File {
   [[nodiscard]] std::span<const std::byte> bytes() const;
   // Fills `to` or fails; also if that is beyond the end.
   Status read(uint64_t offset, std::span<std::byte> to) const;
+  // What bytes() gave of it is not looked at soon: it leaves memory where it was mapped by us. It may be looked at
+  // again.
+  void let_go(uint64_t offset, uint64_t bytes) const noexcept;
   // A part as memory that lives as long as the file: of what is in memory, else read and kept. For the small parts of
   // a file that say where the large ones lie.
   [[nodiscard]] Result<std::span<const std::byte>> view(uint64_t offset, uint64_t bytes) const;

@@ -34,6 +34,17 @@ struct MappedFile::Mapping {
 std::span<const std::byte> MappedFile::bytes() const { return {mapping_->data, mapping_->size}; }
 const std::string& MappedFile::path() const { return mapping_->path; }
 
+void MappedFile::let_go([[maybe_unused]] size_t offset, [[maybe_unused]] size_t bytes) const noexcept {
+#if !defined(_WIN32)
+  if (!mapping_->mapped) return;
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+  if (begin >= end) return;
+  // Of a mapping that nobody writes to; if the system does not want to, all stays as it is.
+  (void)::madvise(const_cast<std::byte*>(mapping_->data) + begin, end - begin, MADV_DONTNEED);
+#endif
+}
+
 namespace {
 
 // Before it is opened, for a pipe would wait for whoever writes to it.

@@ -17,6 +17,9 @@ class MappedFile {
   static Result<MappedFile> open(const std::string& path);
   [[nodiscard]] std::span<const std::byte> bytes() const;
   [[nodiscard]] const std::string& path() const;
+  // Nobody will look at them soon: whole pages within leave the process's memory, and are there again, from the file,
+  // for whoever does look.
+  void let_go(size_t offset, size_t bytes) const noexcept;
 
  private:
   struct Mapping;

@@ -103,7 +103,9 @@ Result<TensorBytes> load_bytes(const StoredTensor& t) { return load_bytes(t, 0, 
 
 Result<TensorBytes> load_bytes(const StoredTensor& t, uint64_t offset, uint64_t bytes) {
   if (bytes == 0) return TensorBytes{};
-  if (!t.bytes.empty()) return TensorBytes{{}, t.bytes.subspan(offset, bytes)};
+  if (!t.bytes.empty())
+    return TensorBytes{
+        {}, t.bytes.subspan(offset, bytes), PagesInUse({t.stored.file, t.stored.offset + offset, bytes})};
   TensorBytes loaded;
   LAPILLI_TRY(loaded.read, t.stored.file.read_some(t.stored.offset + offset, bytes));
   loaded.bytes = loaded.read;
@@ -197,13 +199,11 @@ bool same_place(const StoredTensor& a, const StoredTensor& b) {
   return a.file == b.file && a.stored.offset == b.stored.offset;
 }
 
-// Of two contiguous tensors. What has to be read is compared in pieces.
+// Of two contiguous tensors, in pieces, so that large ones are never in memory as a whole.
 bool same_bytes(const StoredTensor& a, const StoredTensor& b, uint64_t bytes) {
   constexpr uint64_t kAtOnce = uint64_t{4} << 20;
-  const bool in_memory = !a.bytes.empty() && !b.bytes.empty();
-  const uint64_t step = in_memory ? bytes : kAtOnce;
-  for (uint64_t done = 0; done < bytes; done += step) {
-    const uint64_t part = std::min(step, bytes - done);
+  for (uint64_t done = 0; done < bytes; done += kAtOnce) {
+    const uint64_t part = std::min(kAtOnce, bytes - done);
     const auto of_a = load_bytes(a, done, part), of_b = load_bytes(b, done, part);
     if (!of_a || !of_b || std::memcmp(of_a->bytes.data(), of_b->bytes.data(), part) != 0) return false;
   }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/files.hpp"
@@ -97,10 +98,28 @@ class Checkpoint {
   std::string format_;
 };
 
-// The bytes of a tensor, or a part of them, in memory. `read` is empty where they lay there before.
+// A mapped range that somebody reads once: with the end of this its pages leave memory. Moves.
+class PagesInUse {
+ public:
+  PagesInUse() = default;
+  explicit PagesInUse(FileRange range) : range_(std::move(range)) {}
+  PagesInUse(PagesInUse&& other) noexcept : range_(std::exchange(other.range_, {})) {}
+  PagesInUse& operator=(PagesInUse&& other) noexcept {
+    std::swap(range_, other.range_);
+    return *this;
+  }
+  ~PagesInUse() { range_.file.let_go(range_.offset, range_.bytes); }
+
+ private:
+  FileRange range_;
+};
+
+// The bytes of a tensor, or a part of them, in memory as long as this lives. `read` is empty where they lay there
+// before.
 struct TensorBytes {
   std::vector<std::byte> read;
   std::span<const std::byte> bytes;
+  PagesInUse pages = {};
 };
 // All of StoredTensor::bytes, or `bytes` of them from `offset` on, which must be within.
 Result<TensorBytes> load_bytes(const StoredTensor& tensor);
