@@ -217,25 +217,8 @@ class Lowering {
     d.operands.push_back(bind_range(
         context_, 2, {node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
     p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
-    if (a_.window != kNoWindow) {
-      const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
-      d.operands.push_back(
-          bind_range(context_, 3, {node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read}, delta));
-      p.globals_begin = static_cast<uint32_t>(delta - first);
-      p.globals_stride = a_.globals_stride;
-      p.window = a_.window;
-      p.global_queries = a_.global_queries;
-    }
-    if (weights_ != graph::kNone) {
-      const uint64_t ld = context_.graph.tensor(weights_).ld;
-      const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
-      d.operands.push_back(bind_range(
-          context_, 3,
-          {weights_, first * 4, first * 4 + weight_bytes(sentences, heads, queries), graph::Access::read_write},
-          delta));
-      p.weights_begin = static_cast<uint32_t>(delta - first);
-      p.weights_ld = static_cast<uint32_t>(ld);
-    }
+    if (a_.window != kNoWindow) bind_globals(part, d, p);
+    if (weights_ != graph::kNone) bind_weights(part, query_begin, queries, d, p);
     LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
     d.operands.push_back(lengths);
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p.common));
@@ -253,6 +236,28 @@ class Lowering {
     d.cost = cost(sentences * heads * queries);
     out_.push_back(std::move(d));
     return {};
+  }
+
+  void bind_globals(const KvPart& part, Dispatch& d, Push& p) const {
+    const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 3, {node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read}, delta));
+    p.globals_begin = static_cast<uint32_t>(delta - first);
+    p.globals_stride = a_.globals_stride;
+    p.window = a_.window;
+    p.global_queries = a_.global_queries;
+  }
+
+  void bind_weights(const KvPart& part, uint64_t query_begin, uint64_t queries, Dispatch& d, Push& p) const {
+    const uint64_t ld = context_.graph.tensor(weights_).ld;
+    const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
+    const uint64_t bytes = weight_bytes(part.s1 - part.s0, part.h1 - part.h0, queries);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 3, {weights_, first * 4, first * 4 + bytes, graph::Access::read_write}, delta));
+    p.weights_begin = static_cast<uint32_t>(delta - first);
+    p.weights_ld = static_cast<uint32_t>(ld);
   }
 
   [[nodiscard]] ShaderId shader() const { return simple_ ? simple_of(shader(false)) : shader(vec_); }

@@ -103,6 +103,14 @@ Result<Operand> bind_ids(const LowerContext& context, const graph::Node& node, c
   return ids;
 }
 
+// A binding that is declared must be there; without positions the table stands in and is not read.
+Operand bind_places(const LowerContext& context, const graph::Node& node, const RowSlice& places, uint32_t& offset) {
+  const auto positions = operand(node.inputs, kPositions);
+  if (positions == graph::kNone) return {3, node.inputs[kTable], 0, 256, graph::Access::read, 0};
+  const uint64_t row = context.graph.tensor(positions).ld * 4;
+  return bind_range(context, 3, {positions, places.begin * row, places.end * row, graph::Access::read}, offset);
+}
+
 Status lower_part(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const Part& part,
                   std::vector<Dispatch>& out) {
   const auto& [ids, places, rows] = part;
@@ -129,12 +137,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
   if (dt != 0) return node_error(node, "panels are not aligned");
   d.operands.push_back(
       bind_range(context, 2, {node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write}, dx));
-  // A binding that is declared must be there; without positions the table stands in and is not read.
-  d.operands.push_back(
-      positions == graph::kNone
-          ? Operand{3, node.inputs[kTable], 0, 256, graph::Access::read, 0}
-          : bind_range(context, 3,
-                       {positions, places.begin * places_ld * 4, places.end * places_ld * 4, graph::Access::read}, dp));
+  d.operands.push_back(bind_places(context, node, places, dp));
   if (step || spans) {
     LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
     d.operands.push_back(state);
