@@ -8,6 +8,7 @@
 #include "generate/generate.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/profile.hpp"
+#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_graph.hpp"
 
@@ -39,7 +40,8 @@ Usage usage() {
 struct Row {
   unsigned batch = 1, beams = 1;
   double first_ms = 0, encode_ms = 0, step_ms = 0, total_ms = 0, cpu_ms = 0;
-  uint64_t dispatches = 0;  // of one decoder step
+  uint64_t dispatches = 0;    // of one decoder step
+  uint64_t device_bytes = 0;  // of weights and the pass, of an encoder alone
 };
 
 class Bench {
@@ -135,13 +137,18 @@ class Bench {
     }
     row.encode_ms = median(encode);
     row.cpu_ms = median(cpu);
+    row.device_bytes = loaded_.model->memory().held();
     return row;
   }
 
   std::string encoder_json() const {
     nlohmann::json rows = nlohmann::json::array();
     for (const Row& r : rows_)
-      rows.push_back({{"batch", r.batch}, {"first_ms", r.first_ms}, {"encode_ms", r.encode_ms}, {"cpu_ms", r.cpu_ms}});
+      rows.push_back({{"batch", r.batch},
+                      {"first_ms", r.first_ms},
+                      {"encode_ms", r.encode_ms},
+                      {"cpu_ms", r.cpu_ms},
+                      {"device_bytes", r.device_bytes}});
     nlohmann::json all = common_json();
     all["rows"] = std::move(rows);
     return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -154,10 +161,10 @@ class Bench {
         t += format("lapilli %s, batch %u\t%.3f\t%.2f\t%.1f\t%.0f\t%.1f\n", loaded_.name.c_str(), r.batch,
                     loaded_.load_ms / 1e3, r.encode_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
     if (r_.tsv) return t;
-    t = heading("an encoder alone") + "batch  first ms  encode ms  ms/source  CPU ms\n";
+    t = heading("an encoder alone") + "batch  first ms  encode ms  ms/source  CPU ms  weights and pass, MiB\n";
     for (const Row& r : rows_)
-      t += format("%5u  %8.1f  %9.2f  %9.2f  %6.1f\n", r.batch, r.first_ms, r.encode_ms, r.encode_ms / r.batch,
-                  r.cpu_ms);
+      t += format("%5u  %8.1f  %9.2f  %9.2f  %6.1f  %23.1f\n", r.batch, r.first_ms, r.encode_ms, r.encode_ms / r.batch,
+                  r.cpu_ms, static_cast<double>(r.device_bytes) / (1 << 20));
     return t;
   }
 
