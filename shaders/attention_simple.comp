@@ -60,7 +60,11 @@ void main() {
 #ifdef STEP
         score += bias_of(j, step, head, q_row);
 #else
+#if BIAS == 3
+        score += bias_of(j, first + one, head, slot);
+#else
         score += bias_of(j, first + one, head, q_row);
+#endif
 #endif
 #endif
 #ifdef WINDOW

@@ -11,7 +11,7 @@
 #define QT 4
 #ifdef SPANS
 #define USE_SPANS
-#else
+#elif !defined(BIAS) || BIAS != 3
 #define USE_LENGTHS
 #endif
 #endif
@@ -60,9 +60,10 @@ layout(push_constant) uniform P {
   uint tiles;                            // workgroups along the queries
   uint keys, causal;
   uint weights_begin, weights_ld;
-  uint window;                           // keys on either side
+  uint window;                           // keys on either side; BIAS 3: of a map, places on a side
   uint global_queries;                   // 1: the queries are the listed ones, and see everything
   uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
+  uint map_rows, map_columns, map_shift; // BIAS 3: windows of a map, and how far it is turned
 #endif
 } p;
 

@@ -35,7 +35,11 @@
   uint tile = group % p.tiles, rest = group / p.tiles;
   uint head = p.head_begin + rest % p.heads, slot = p.slot_begin + rest / p.heads;
   uint first = p.query_begin + tile * uint(QT), count = min(uint(QT), p.query_end - first);
+#if defined(BIAS) && BIAS == 3
+  uint begin = 0u, end = p.keys;
+#else
   uint begin = min(length_word(2u * slot), p.keys), end = min(length_word(2u * slot + 1u), p.keys);
+#endif
   if (p.causal != 0u) end = min(end, first + count);
   uint first_row = slot * p.queries + first;
   uvec4 query = uvec4(first) + uvec4(0, 1, 2, 3);

@@ -1,5 +1,17 @@
 // The bias of attention by relative position (ops/attention.hpp), for kernels with the push constants p and the queries
-// q. BIAS 1: a table, 2: values behind the columns of q (of vec4 if VEC).
+// q. BIAS 1: a table, 2: values behind the columns of q (of vec4 if VEC), 3: of places in windows of a map.
+#if BIAS == 3
+layout(std430, set = 0, binding = 3) readonly buffer MapBias { float map_bias[]; };  // [distances][heads]
+
+float bias_of(uint key, uint query, uint head, uint window) {
+  uint side = p.window, edge = side - p.map_shift, at = window % (p.map_rows * p.map_columns);
+  uvec2 to = uvec2(key % side, key / side), from = uvec2(query % side, query / side), d = from + (side - 1u) - to;
+  bvec2 last = bvec2(at / p.map_columns + 1u == p.map_rows, at % p.map_columns + 1u == p.map_columns);
+  bvec2 apart = bvec2((to.x < edge) != (from.x < edge), (to.y < edge) != (from.y < edge));
+  float bias = map_bias[(d.x * (2u * side - 1u) + d.y) * p.all_heads + head];
+  return (last.x && apart.x) || (last.y && apart.y) ? bias - 100.0 : bias;
+}
+#else
 layout(std140, set = 0, binding = 5) uniform Distances { vec4 buckets[1024]; };  // bucket of each distance
 #if BIAS == 1
 layout(std140, set = 0, binding = 7) uniform Bias { vec4 bias[1024]; };  // [buckets][heads]
@@ -20,3 +32,4 @@ float bias_of(uint key, uint query, uint head, uint row) {
 #endif
 #endif
 }
+#endif

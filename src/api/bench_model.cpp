@@ -61,6 +61,20 @@ std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, co
   return sources;
 }
 
+std::vector<std::shared_ptr<const model::Features>> random_features(const BenchRequest& request, const Model& model,
+                                                                    unsigned count) {
+  std::mt19937 random(7);
+  const ModelInfo& info = model.info();
+  std::vector<std::shared_ptr<const model::Features>> sources;
+  for (unsigned i = 0; i < count && info.feature_width != 0; ++i) {
+    model::Features f{info.feature_rows ? info.feature_rows : request.source, info.feature_width, {}};
+    f.values.resize(uint64_t{f.rows} * f.width);
+    for (float& v : f.values) v = static_cast<float>(random() % 2048) / 1024.0f - 1.0f;
+    sources.push_back(std::make_shared<const model::Features>(std::move(f)));
+  }
+  return sources;
+}
+
 GenerationConfig exact_steps(unsigned beams, unsigned steps) {
   GenerationConfig options;
   options.num_beams = beams;

@@ -21,6 +21,9 @@ Result<BenchModel> load_bench_model(const BenchRequest& request);
 
 // One of `request.source` ids each; the same at every call.
 std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, const Model& model, unsigned count);
+// The same for models whose sources are features: with as many rows as they all have, or `request.source`.
+std::vector<std::shared_ptr<const model::Features>> random_features(const BenchRequest& request, const Model& model,
+                                                                    unsigned count);
 // Exactly `steps` new ids for every source.
 GenerationConfig exact_steps(unsigned beams, unsigned steps);
 

@@ -138,6 +138,7 @@ struct PictureRequest {
   std::string cache;                   // the folder of what is kept between runs; "": nothing is
   unsigned long memory_mib = 0;        // of the device at most; 0: what there is
   bool classes = false;                // the model must classify; otherwise it must write
+  std::string prompt;                  // of models that write; see PictureOptions
   unsigned beams = 0, max_length = 0;  // 0: as the model says
   unsigned top = 5, batch = 8;
 };

@@ -8,6 +8,7 @@
 #include "generate/generate.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/profile.hpp"
+#include "search/memory_ledger.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_graph.hpp"
 
@@ -39,7 +40,8 @@ Usage usage() {
 struct Row {
   unsigned batch = 1, beams = 1;
   double first_ms = 0, encode_ms = 0, step_ms = 0, total_ms = 0, cpu_ms = 0;
-  uint64_t dispatches = 0;  // of one decoder step
+  uint64_t dispatches = 0;    // of one decoder step
+  uint64_t device_bytes = 0;  // of weights and the pass, of an encoder alone
 };
 
 class Bench {
@@ -48,6 +50,7 @@ class Bench {
 
   Result<std::string> run() {
     LAPILLI_TRY(loaded_, load_bench_model(r_));
+    if (loaded_.model->info().decoder_layers == 0) return encoder_alone();
     for (const unsigned batch : r_.batches)
       for (const unsigned beams : r_.beams) {
         LAPILLI_TRY(auto row, measure(batch, beams));
@@ -59,7 +62,8 @@ class Bench {
  private:
   GenerateRequest request(unsigned batch, unsigned beams) const {
     GenerateRequest g;
-    g.sources = random_sources(r_, *loaded_.model, batch);
+    g.features = random_features(r_, *loaded_.model, batch);
+    if (g.features.empty()) g.sources = random_sources(r_, *loaded_.model, batch);
     g.options = exact_steps(beams, r_.target);
     g.steps_in_flight = r_.steps_in_flight;
     return g;
@@ -90,15 +94,106 @@ class Bench {
     row.step_ms = median(step);
     row.total_ms = median(total);
     row.cpu_ms = median(cpu);
-    const WorkspaceKey key = plain_key(batch, beams, r_.source, r_.target + 8);
+    const unsigned source =
+        loaded_.model->info().feature_width ? loaded_.model->info().max_source_positions : r_.source;
+    const WorkspaceKey key = plain_key(batch, beams, source ? source : r_.source, r_.target + 8);
     const StepGraph step_of = step_graph(loaded_.model->on_device().network, key);
     LAPILLI_TRY(const auto plan, compile(step_of.graph, loaded_.device->caps()));
     row.dispatches = plan->dispatches.size();
     return row;
   }
 
-  std::string text() const {
+  // A pass is made once for each batch, as `classify` does.
+  Result<std::string> encoder_alone() {
+    for (const unsigned batch : r_.batches) {
+      LAPILLI_TRY(auto row, measure_encoder(batch));
+      rows_.push_back(row);
+    }
+    return r_.json ? encoder_json() : encoder_text();
+  }
+
+  static Status run_pass(ForwardPass& pass, const ForwardRequest& request) {
+    const auto outputs = pass.run(request);
+    return outputs ? Status() : Status(outputs.error());
+  }
+
+  Result<Row> measure_encoder(unsigned batch) {
+    ForwardRequest request;
+    request.features = random_features(r_, *loaded_.model, batch);
+    if (request.features.empty()) request.sources = random_sources(r_, *loaded_.model, batch);
+    Row row;
+    row.batch = batch;
+    auto start = Clock::now();
+    LAPILLI_TRY(auto pass, ForwardPass::make(loaded_.model, request));
+    LAPILLI_CHECK(run_pass(pass, request));
+    row.first_ms = ms_since(start);
+    std::vector<double> encode, cpu;
+    for (unsigned i = 0; i < r_.runs; ++i) {
+      const Usage before = usage();
+      start = Clock::now();
+      LAPILLI_CHECK(run_pass(pass, request));
+      encode.push_back(ms_since(start));
+      cpu.push_back(usage().cpu_ms - before.cpu_ms);
+    }
+    row.encode_ms = median(encode);
+    row.cpu_ms = median(cpu);
+    row.device_bytes = loaded_.model->memory().held();
+    return row;
+  }
+
+  std::string encoder_json() const {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Row& r : rows_)
+      rows.push_back({{"batch", r.batch},
+                      {"first_ms", r.first_ms},
+                      {"encode_ms", r.encode_ms},
+                      {"cpu_ms", r.cpu_ms},
+                      {"device_bytes", r.device_bytes}});
+    nlohmann::json all = common_json();
+    all["rows"] = std::move(rows);
+    return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+
+  std::string encoder_text() const {
+    std::string t;
+    for (const Row& r : rows_)
+      if (r_.tsv)
+        t += format("lapilli %s, batch %u\t%.3f\t%.2f\t%.1f\t%.0f\t%.1f\n", loaded_.name.c_str(), r.batch,
+                    loaded_.load_ms / 1e3, r.encode_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
+    if (r_.tsv) return t;
+    t = heading("an encoder alone") + "batch  first ms  encode ms  ms/source  CPU ms  weights and pass, MiB\n";
+    for (const Row& r : rows_)
+      t += format("%5u  %8.1f  %9.2f  %9.2f  %6.1f  %23.1f\n", r.batch, r.first_ms, r.encode_ms, r.encode_ms / r.batch,
+                  r.cpu_ms, static_cast<double>(r.device_bytes) / (1 << 20));
+    return t;
+  }
+
+  // Of the model and the device.
+  [[nodiscard]] nlohmann::json common_json() const {
     const auto& caps = loaded_.device->caps();
+    return {{"model", loaded_.name},
+            {"device", caps.device_name},
+            {"driver", caps.driver_info},
+            {"dtype", name(loaded_.model->info().format)},
+            {"load_ms", loaded_.load_ms},
+            {"runs", r_.runs},
+            {"peak_rss_mib", usage().peak_mib},
+            {"device_bytes_peak", loaded_.device->counters().device_bytes_peak},
+            {"pipelines", loaded_.device->counters().pipelines_created}};
+  }
+
+  [[nodiscard]] std::string heading(const std::string& what) const {
+    const auto& caps = loaded_.device->caps();
+    return format(
+        "%s in %s on %s (%s)\n%s; medians of %u runs; load %.0f ms, %llu pipelines, peak %.0f MiB (device memory %.0f "
+        "MiB)\n\n",
+        loaded_.name.c_str(), name(loaded_.model->info().format), caps.device_name.c_str(), caps.driver_info.c_str(),
+        what.c_str(), r_.runs, loaded_.load_ms,
+        static_cast<unsigned long long>(loaded_.device->counters().pipelines_created), usage().peak_mib,
+        static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
+  }
+
+  std::string text() const {
     if (r_.json) {
       nlohmann::json rows = nlohmann::json::array();
       for (const Row& r : rows_)
@@ -110,18 +205,10 @@ class Bench {
                         {"total_ms", r.total_ms},
                         {"cpu_ms", r.cpu_ms},
                         {"dispatches_per_step", r.dispatches}});
-      const nlohmann::json all = {{"model", loaded_.name},
-                                  {"device", caps.device_name},
-                                  {"driver", caps.driver_info},
-                                  {"dtype", name(loaded_.model->info().format)},
-                                  {"load_ms", loaded_.load_ms},
-                                  {"source_ids", r_.source},
-                                  {"target_ids", r_.target},
-                                  {"runs", r_.runs},
-                                  {"peak_rss_mib", usage().peak_mib},
-                                  {"device_bytes_peak", loaded_.device->counters().device_bytes_peak},
-                                  {"pipelines", loaded_.device->counters().pipelines_created},
-                                  {"rows", rows}};
+      nlohmann::json all = common_json();
+      all["source_ids"] = r_.source;
+      all["target_ids"] = r_.target;
+      all["rows"] = std::move(rows);
       return all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     }
     std::string t;
@@ -132,14 +219,7 @@ class Bench {
                     r.batch * r_.target * 1e3 / r.total_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
       return t;
     }
-    t = format(
-        "%s in %s on %s (%s)\n%u source ids, exactly %u generated; medians of %u runs; load %.0f ms, %llu pipelines, "
-        "peak "
-        "%.0f MiB (device memory %.0f MiB)\n\n",
-        loaded_.name.c_str(), name(loaded_.model->info().format), caps.device_name.c_str(), caps.driver_info.c_str(),
-        r_.source, r_.target, r_.runs, loaded_.load_ms,
-        static_cast<unsigned long long>(loaded_.device->counters().pipelines_created), usage().peak_mib,
-        static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
+    t = heading(format("%u source ids, exactly %u generated", r_.source, r_.target));
     t += "batch  beams  first ms  encode ms  ms/step  ms/token  total ms  CPU ms  dispatches/step  per layer\n";
     for (const Row& r : rows_)
       t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15llu  %9.1f\n", r.batch, r.beams, r.first_ms,

@@ -27,6 +27,7 @@ class Pictures : public PictureTool {
     const auto since = Clock::now();
     options_.top = r.top;
     options_.batch = r.batch;
+    options_.prompt = r.prompt;
     if (r.beams) options_.generation.num_beams = r.beams;
     if (r.max_length) options_.generation.max_length = r.max_length;
     std::string directory = r.model;

@@ -230,11 +230,13 @@ constexpr const char* kCaptionFooter =
 
 )";
 constexpr const char* kReadFooter =
-    R"(A model of handwriting or print reads one line of text in each picture.
+    R"(A model of handwriting or print reads one line of text in each picture; Donut reads a page, as fields with their names.
 
 Examples:
   lapilli read --model ./trocr-base-handwritten line.png
   lapilli read --model ./trocr-base-printed --beam 1 -o lines.txt lines/
+  lapilli read --model ./donut-base-finetuned-docvqa \
+    --prompt '<s_docvqa><s_question>What is the total?</s_question><s_answer>' receipt.jpg
 
 )";
 constexpr const char* kClassifyFooter =
@@ -269,6 +271,11 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
         ->capture_default_str()
         ->type_name("N");
   } else {
+    command
+        .add_option("--prompt", r.prompt,
+                    "Text that the answer goes on from; tokens may be spelled out, such as <s_cord-v2>, a task of "
+                    "Donut's. Without it the model's own start")
+        ->type_name("TEXT");
     command.add_option("-b,--beam", r.beams, "Beams; without it as the model says")
         ->transform(whole_number(1, kMostBeams))
         ->type_name("N");

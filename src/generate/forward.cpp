@@ -65,13 +65,13 @@ Status write_features(const StateWriter& write, const model::FeatureInput& input
 // The reference's shape of an output: hidden states [batch, length, d], attention weights [batch, heads, queries,
 // keys].
 std::vector<uint64_t> output_shape(const std::string& name, const model::ForwardShape& s, const model::Config& c,
-                                   uint64_t cols) {
-  const uint64_t batch = s.batch, source = s.source_length, target = s.target_length;
+                                   const graph::Tensor& t) {
+  const uint64_t cols = t.cols, batch = s.batch, source = s.source_length, target = s.target_length;
   if (c.decoder.layers == 0 && (name == "pooler_output" || name == "logits")) return {batch, cols};
   if (name.starts_with("encoder_attentions")) return {batch, c.encoder.heads, source, source};
   if (name.starts_with("decoder_attentions")) return {batch, c.decoder.heads, target, target};
   if (name.starts_with("cross_attentions")) return {batch, c.decoder.heads, target, source};
-  return {batch, name.starts_with("encoder") ? source : target, cols};
+  return {batch, t.rows / batch, cols};  // the stages of an encoder have rows of their own
 }
 
 // What several predicting streams gave, [batch, length, vocabulary] each, becomes "logits_ngram" [batch, streams,
@@ -220,7 +220,7 @@ ForwardTensor ForwardPass::Impl::unpadded(const model::NamedOutput& output, cons
   const auto& t = plan->graph.tensor(output.tensor);
   ForwardTensor f;
   f.name = output.name;
-  f.shape = output_shape(output.name, shape, model->on_device().config(), t.cols);
+  f.shape = output_shape(output.name, shape, model->on_device().config(), t);
   f.values.resize(t.rows * t.cols);
   for (uint64_t r = 0; r < t.rows; ++r)
     std::copy_n(padded + r * t.ld, t.cols, f.values.begin() + static_cast<ptrdiff_t>(r * t.cols));

@@ -110,11 +110,30 @@ Result<std::vector<PictureResult>> PictureReader::run(const Sources& sources, co
   return classifies() ? classify(sources, options, go_on) : write(sources, options, go_on);
 }
 
+bool PictureReader::writes_fields() const { return model_->on_device().config().encoder.type == "donut-swin"; }
+
+// As the reference's examples do it: of Donut the start, ends and padding go, all other tokens stay.
+Result<std::string> PictureReader::text_of(std::span<const int32_t> ids) const {
+  const Tokenizer& tokenizer = *model_->tokenizer();
+  if (!writes_fields()) return tokenizer.decode(ids);
+  std::vector<int32_t> kept(ids.begin() + (ids.empty() ? 0 : 1), ids.end());
+  std::erase_if(kept, [&](int32_t id) { return id == tokenizer.special().eos || id == tokenizer.special().pad; });
+  return tokenizer.decode(kept, false);
+}
+
 Result<std::vector<PictureResult>> PictureReader::write(const Sources& sources, const PictureOptions& options,
                                                         const std::function<bool()>& go_on) const {
   GenerateRequest request;
   request.features = sources;
   request.options = options.generation;
+  if (!options.prompt.empty()) {
+    EncodeOptions bare;
+    bare.side = TextSide::target;
+    bare.add_special = false;
+    LAPILLI_TRY(const auto ids, model_->tokenizer()->encode(options.prompt, bare));
+    request.decoder_ids.assign(sources.size(), ids);
+    request.exact_decoder_ids = writes_fields();
+  }
   LAPILLI_TRY(auto out, generate(model_, request, [&](uint64_t, uint64_t) { return !go_on || go_on(); }));
   std::vector<PictureResult> results(sources.size());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -123,7 +142,7 @@ Result<std::vector<PictureResult>> PictureReader::write(const Sources& sources, 
     if (!r.status || out.hypotheses[i].empty()) continue;
     const Hypothesis& best = out.hypotheses[i].front();
     r.score = best.score;
-    auto text = model_->tokenizer()->decode(best.ids);
+    auto text = text_of(best.ids);
     if (text)
       r.text = std::move(*text);
     else

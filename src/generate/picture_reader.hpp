@@ -31,6 +31,9 @@ struct PictureResult {
 
 struct PictureOptions {
   GenerationConfig generation;
+  // What the answer goes on from; tokens that are spelled out ("<s_cord-v2>", a task of Donut's) are taken as such. "":
+  // the model's own start.
+  std::string prompt;
   uint32_t top = 5;    // classes
   uint32_t batch = 8;  // pictures at a time that are classified
 };
@@ -55,6 +58,9 @@ class PictureReader {
  private:
   Result<std::vector<PictureResult>> write(const Sources& sources, const PictureOptions& options,
                                            const std::function<bool()>& go_on) const;
+  // Donut writes fields as tokens between the words ("<s_menu>"), and its tasks are starts of their own.
+  [[nodiscard]] bool writes_fields() const;
+  [[nodiscard]] Result<std::string> text_of(std::span<const int32_t> ids) const;
   Result<std::vector<PictureResult>> classify(const Sources& sources, const PictureOptions& options,
                                               const std::function<bool()>& go_on);
   Status classify_batch(std::span<const std::shared_ptr<const model::Features>> sources, const PictureOptions& options,

@@ -87,6 +87,8 @@ struct FeatureInput {
   uint32_t width = 0;  // columns of a source; 0: sources are ids
   uint32_t rows = 0;   // that every source has; 0: any number
   std::vector<InputLayer> layers;
+  // Not 0: rows that leave the encoder, where its stages make fewer of `rows`.
+  uint32_t merged = 0;
   uint32_t front = 0;  // rows that come before the source's own (class tokens); their values stand in the positions
 };
 
@@ -98,8 +100,25 @@ struct PatchInput {
   uint32_t patch_height = 0, patch_width = 0;
   // The patches that stored positions are for, where these are brought to another size (set_picture_size). 0: these.
   uint32_t stored_rows = 0, stored_columns = 0;
-  [[nodiscard]] uint32_t count() const { return height / patch_height * (width / patch_width); }
+  bool filled = false;  // what is left over becomes patches by zeros around it; otherwise it belongs to none
+  [[nodiscard]] uint32_t rows() const { return (height + (filled ? patch_height - 1 : 0)) / patch_height; }
+  [[nodiscard]] uint32_t columns() const { return (width + (filled ? patch_width - 1 : 0)) / patch_width; }
+  [[nodiscard]] uint32_t count() const { return rows() * columns(); }
   [[nodiscard]] uint32_t numbers() const { return channels * patch_height * patch_width; }  // of one patch
+};
+
+// A stage of an encoder whose rows are places of a map (Liu et al. 2021): layers whose attention stays within windows,
+// which every second layer turns by half a side; then, but behind the last stage, four neighbours each become one row
+// by a norm and a linear layer without bias.
+struct StageConfig {
+  StackConfig stack;  // its layers alone
+  uint32_t height = 0, width = 0;
+  uint32_t side = 0;  // of a window; no side of the map is shorter
+  bool merges = true;
+  // Of windows in a layer.
+  [[nodiscard]] uint32_t shift(uint32_t layer) const {
+    return layer % 2 == 0 || height <= side || width <= side ? 0 : side / 2;
+  }
 };
 
 // What stands behind an encoder alone (its decoder has no layers), on the first row of each source.
@@ -113,6 +132,8 @@ struct Config {
   std::string family;            // config.json's model_type
   std::string tokenizer;         // kind, for load_tokenizer
   StackConfig encoder, decoder;  // a decoder of no layers: there is none
+  // Not empty: the encoder's layers stand here; `encoder` counts them and says what leaves the last stage.
+  std::vector<StageConfig> stages;
   FeatureInput features;
   PatchInput patches;
   HeadConfig head;
@@ -132,7 +153,7 @@ struct Config {
 // Queries, keys and values of one name lie side by side in one tensor.
 struct AttentionNames {
   std::string q, k, v, out, norm;
-  std::string relative_bias;                 // full name; of a linear layer with streams
+  std::string relative_bias;                 // full name; of a linear layer with streams; in stages by distance
   std::string global_q, global_k, global_v;  // with windows
 };
 struct LayerNames {
@@ -147,8 +168,13 @@ struct StackNames {
   std::vector<std::string> front;  // full names, of FeatureInput::front rows
   LayerNames layer;
 };
+struct StageNames {
+  StackNames stack;
+  std::string merge_norm, merge;
+};
 struct Names {
   StackNames encoder, decoder;
+  std::vector<StageNames> stages;
   std::vector<std::string> output, logits_bias;
   std::string memory_projection, output_transform, output_norm;
   std::string pooler, classifier;

@@ -8,6 +8,48 @@
 
 namespace lapilli::model {
 
+namespace {
+
+// Four neighbours side by side, with zeros where the map has none, then half as wide.
+graph::TensorId merge_neighbours(Builder& b, const std::string& label, const StageConfig& s, const StageWeights& w,
+                                 graph::TensorId x) {
+  const auto four = ops::windows(b.g(), label + ".neighbours", x, {{s.height, s.width, 2, 0}, 0, 1});
+  const auto h = ops::layer_norm(b.g(), label + ".merge.norm", four, b.weight(w.merge_norm), {});
+  return ops::linear(b.g(), label + ".merge", h, b.weight(w.merge), 2 * s.stack.d_model);
+}
+
+graph::TensorId stage_layers(Builder& b, const std::string& label, const StageConfig& s, const StackWeights& w,
+                             graph::TensorId x) {
+  for (uint32_t i = 0; i < s.stack.layers; ++i) {
+    const LayerWeights& layer = w.layers[i];
+    const std::string name = label + format(".%u", i);
+    auto h = normalize(b, name + ".self.norm", {s.stack, layer.self.norm}, x);
+    x = map_attention(b, name + ".self", {s.stack, layer.self}, {h, x}, {s.height, s.width, s.side, s.shift(i)});
+    h = normalize(b, name + ".norm", {s.stack, layer.norm}, x);
+    x = feed_forward(b, name, s.stack, layer, {h, x});
+  }
+  return x;
+}
+
+// Pictures are worked on as a whole, so the rows of a pass become live behind the last stage only.
+graph::TensorId build_stages(Builder& b, const SourceRows& source, const EncoderRun& run) {
+  const Config& c = b.config();
+  auto x = feature_layers(b, source);
+  const WeightIndex norm = b.network().encoder.embedding_norm;
+  if (norm != kNoWeight) x = ops::layer_norm(b.g(), "encoder.embedding_norm", x, b.weight(norm), {});
+  if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
+  for (size_t i = 0; i < c.stages.size(); ++i) {
+    const std::string label = format("encoder.%zu", i);
+    const StageWeights& w = b.network().stages[i];
+    x = stage_layers(b, label, c.stages[i], w.stack, x);
+    if (c.stages[i].merges) x = merge_neighbours(b, label, c.stages[i], w, x);
+    if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%zu", i + 1), x);
+  }
+  return rows_of_stages(b, source, x);
+}
+
+}  // namespace
+
 graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   const Config& c = b.config();
   const StackConfig& s = c.encoder;
@@ -22,6 +64,7 @@ graph::TensorId build_encoder(Builder& b, const EncoderRun& run) {
   else
     how.lengths = b.state(state_id(StateKind::lengths), "lengths", 1, 2 * kMaxRows);
 
+  if (!c.stages.empty()) return build_stages(b, {run.batch, run.length, run.rows, how.spans, run.features}, run);
   auto x = encoder_input(b, {run.batch, run.length, run.rows, how.spans, run.features});
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
 

@@ -20,12 +20,13 @@ uint32_t rows_behind(const InputLayer& layer, uint32_t rows) {
 std::vector<uint32_t> level_rows(const FeatureInput& input, uint32_t rows) {
   std::vector<uint32_t> all{rows};
   for (const InputLayer& layer : input.layers) all.push_back(rows_behind(layer, all.back()));
-  all.push_back(all.back() == 0 ? 0 : all.back() + input.front);
+  all.push_back(all.back() == 0 ? 0 : input.merged ? input.merged : all.back() + input.front);
   return all;
 }
 
 std::vector<uint64_t> level_room(const FeatureInput& input, uint64_t encoder_rows, uint64_t sources) {
   std::vector<uint64_t> room{encoder_rows, encoder_rows};  // the last level first
+  if (input.merged) room[1] = std::clamp<uint64_t>(encoder_rows / input.merged, 1, sources) * input.rows;
   for (auto layer = input.layers.rbegin(); layer != input.layers.rend(); ++layer) {
     // A source has at most (out - 1) * stride + kernel - before - after + stride - 1 rows in front of the layer.
     const uint64_t around = uint64_t{layer->before} + layer->after + 1;

@@ -51,7 +51,7 @@ class WeightBinder {
     if (c_.decoder.layers == 0) return encoder_alone();
     LAPILLI_CHECK(embeddings());
     LAPILLI_CHECK(input_layers());
-    LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
+    LAPILLI_CHECK(encoder_layers());
     LAPILLI_CHECK(stack(c_.decoder, names_.decoder, true, net_.decoder));
     const uint32_t d = c_.decoder.d_model;
     if (c_.memory_projection)
@@ -68,7 +68,7 @@ class WeightBinder {
   // Its input, layers and heads.
   Status encoder_alone() {
     LAPILLI_CHECK(input_layers());
-    LAPILLI_CHECK(stack(c_.encoder, names_.encoder, false, net_.encoder));
+    LAPILLI_CHECK(encoder_layers());
     LAPILLI_CHECK(positions(c_.encoder, names_.encoder, "source_positions", net_.encoder));
     uint32_t width = c_.encoder.d_model;
     // Files of a model that was made without one have none, and config.json does not say so.
@@ -298,16 +298,20 @@ class WeightBinder {
   }
 
   Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
+    return norm(name, s.norm, s.d_model, index);
+  }
+
+  Status norm(const std::string& name, Norm kind, uint32_t width, WeightIndex& index) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::vector;
     spec.name = name;
-    const uint64_t ld = round_up<uint64_t>(s.d_model, 4);
-    spec.words = s.norm == Norm::rms ? ld : 2 * ld;
-    LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {s.d_model}));
+    const uint64_t ld = round_up<uint64_t>(width, 4);
+    spec.words = kind == Norm::rms ? ld : 2 * ld;
+    LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {width}));
     spec.parts.push_back(whole(weight));
     count(weight);
-    if (s.norm == Norm::layer) {
-      LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {s.d_model}));
+    if (kind == Norm::layer) {
+      LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {width}));
       spec.parts.push_back(whole(bias, false, ld));
       count(bias);
     }
@@ -545,6 +549,40 @@ class WeightBinder {
     }
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, w.embedding_norm));
     return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
+  }
+
+  Status encoder_layers() {
+    if (c_.stages.empty()) return stack(c_.encoder, names_.encoder, false, net_.encoder);
+    if (c_.encoder.embedding_norm)
+      LAPILLI_CHECK(
+          norm(names_.encoder.embedding_norm, Norm::layer, c_.stages[0].stack.d_model, net_.encoder.embedding_norm));
+    for (size_t i = 0; i < c_.stages.size(); ++i)
+      LAPILLI_CHECK(stage(c_.stages[i], names_.stages[i], net_.stages.emplace_back()));
+    return {};
+  }
+
+  Status stage(const StageConfig& s, const StageNames& names, StageWeights& w) {
+    LAPILLI_CHECK(stack(s.stack, names.stack, false, w.stack));
+    for (uint32_t i = 0; i < s.stack.layers; ++i)
+      LAPILLI_CHECK(distance_bias(with_layer(names.stack.layer.self.relative_bias, i), s, w.stack.layers[i].self));
+    if (!s.merges) return {};
+    const uint32_t d = s.stack.d_model;
+    LAPILLI_CHECK(norm(names.merge_norm, Norm::layer, 4 * d, w.merge_norm));
+    return linear({names.merge, false}, 2 * d, 4 * d, w.merge);
+  }
+
+  // A value for each distance in a window and each head.
+  Status distance_bias(const std::string& name, const StageConfig& s, AttentionWeights& w) {
+    const uint64_t distances = (2 * uint64_t{s.side} - 1) * (2 * uint64_t{s.side} - 1);
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::vector;
+    spec.name = name;
+    spec.words = distances * s.stack.heads;
+    LAPILLI_TRY(const auto* t, find({name}, {distances, s.stack.heads}));
+    spec.parts.push_back(whole(t));
+    count(t);
+    w.relative_bias = add(std::move(spec));
+    return {};
   }
 
   const Config& c_;

@@ -75,11 +75,17 @@ struct StackWeights {
   std::vector<LayerWeights> layers;
 };
 
+struct StageWeights {
+  StackWeights stack;
+  WeightIndex merge_norm = kNoWeight, merge = kNoWeight;
+};
+
 // Indices of what a Config does not ask for are kNoWeight.
 struct Network {
   Config config;
   std::vector<WeightSpec> weights;
   StackWeights encoder, decoder;
+  std::vector<StageWeights> stages;
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   WeightIndex pooler = kNoWeight, classifier = kNoWeight;  // of an encoder alone

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/math.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -12,8 +14,10 @@ void append_patch(const PatchInput& p, std::span<const float> pixels, uint64_t t
                   std::vector<float>& values) {
   for (uint64_t c = 0; c < p.channels; ++c)
     for (uint64_t y = top; y < top + p.patch_height; ++y) {
+      const uint64_t there = y < p.height ? std::min<uint64_t>(p.patch_width, p.width - left) : 0;
       const auto row = pixels.begin() + static_cast<ptrdiff_t>((c * p.height + y) * p.width + left);
-      values.insert(values.end(), row, row + p.patch_width);
+      if (there) values.insert(values.end(), row, row + static_cast<ptrdiff_t>(there));
+      values.insert(values.end(), p.patch_width - there, 0.0f);
     }
 }
 
@@ -36,21 +40,49 @@ Neighbours neighbours(uint32_t i, uint32_t from, uint32_t to) {
 
 }  // namespace
 
+Status fit_picture(Config& c, const std::string& where) {
+  constexpr uint64_t kMostPixels = 1u << 26, kMostPlaces = 1u << 22, kMostRows = 1u << 16;
+  const PatchInput& p = c.patches;
+  const uint64_t pixels = uint64_t{p.height} * p.width, most = c.stages.empty() ? kMostRows : kMostPlaces;
+  if (pixels > kMostPixels || p.patch_height > p.height || p.patch_width > p.width || p.count() >= most)
+    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u in pictures of %u by %u", where.c_str(),
+                p.patch_height, p.patch_width, p.height, p.width);
+  c.features.rows = p.count();
+  c.encoder.max_positions = p.count() + c.features.front;
+  if (c.stages.empty()) return {};
+  uint32_t height = p.rows(), width = p.columns();
+  for (StageConfig& s : c.stages) {
+    if (std::min(height, width) < s.side)
+      return fail(ErrorCode::unsupported,
+                  "%s: windows of %u do not fit the map of %u by %u that a stage makes of pictures of %u by %u",
+                  where.c_str(), s.side, height, width, p.height, p.width);
+    s.height = height;
+    s.width = width;
+    if (!s.merges) continue;
+    height = div_up(height, 2u);
+    width = div_up(width, 2u);
+  }
+  const uint64_t rows = uint64_t{height} * width;
+  if (rows >= kMostRows)
+    return fail(ErrorCode::invalid_data, "%s: pictures of %u by %u come to %llu rows; fewer than %llu are supported",
+                where.c_str(), p.height, p.width, static_cast<unsigned long long>(rows),
+                static_cast<unsigned long long>(kMostRows));
+  c.features.merged = c.encoder.max_positions = static_cast<uint32_t>(rows);
+  return {};
+}
+
 Status set_picture_size(Config& c, uint32_t height, uint32_t width) {
   PatchInput& p = c.patches;
   if (p.channels == 0) return fail(ErrorCode::invalid_argument, "%s models read no pictures", c.family.c_str());
-  constexpr uint64_t kMost = 1u << 16;
-  const uint64_t patches = uint64_t{height / p.patch_height} * (width / p.patch_width);
-  if (patches == 0 || patches >= kMost || uint64_t{height} * width > kMost * kMost / 64)
-    return fail(ErrorCode::invalid_argument, "pictures of %u by %u have %llu patches of %u by %u", height, width,
-                static_cast<unsigned long long>(patches), p.patch_height, p.patch_width);
-  p.stored_rows = p.height / p.patch_height;
-  p.stored_columns = p.width / p.patch_width;
+  const Config before = c;
+  p.stored_rows = p.rows();
+  p.stored_columns = p.columns();
   p.height = height;
   p.width = width;
-  c.features.rows = p.count();
-  c.encoder.max_positions = p.count() + c.features.front;
-  return {};
+  Status fits = fit_picture(c, "the model");
+  if (fits) return fits;
+  c = before;
+  return fail(ErrorCode::invalid_argument, "%s", fits.error().message.c_str());
 }
 
 std::vector<float> resized_positions(const PatchGrid& g, std::span<const float> table, uint32_t width) {
@@ -78,8 +110,8 @@ Result<Features> patches_of(const PatchInput& p, std::span<const float> pixels) 
                 pixels.size(), p.channels, p.height, p.width);
   Features f{p.count(), p.numbers(), {}};
   f.values.reserve(uint64_t{f.rows} * f.width);
-  for (uint64_t y = 0; y + p.patch_height <= p.height; y += p.patch_height)
-    for (uint64_t x = 0; x + p.patch_width <= p.width; x += p.patch_width) append_patch(p, pixels, y, x, f.values);
+  for (uint64_t y = 0; y < p.rows(); ++y)
+    for (uint64_t x = 0; x < p.columns(); ++x) append_patch(p, pixels, y * p.patch_height, x * p.patch_width, f.values);
   return f;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -9,6 +10,9 @@
 
 namespace lapilli::model {
 
+// What follows from the size of pictures and of patches: rows of features, maps of stages, positions. `where` begins
+// the message. Errors: no patch, too many, a map that is smaller than a window.
+Status fit_picture(Config& config, const std::string& where);
 // Pictures of another size than config.json says: positions are brought to it when weights are loaded. Errors: the
 // model reads no pictures, sizes that have no patch, or too many.
 Status set_picture_size(Config& config, uint32_t height, uint32_t width);

@@ -98,12 +98,20 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   Network network;
   network.config = config;
   RandomBinder r(network, seed, format);
-  network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
+  const bool alone = config.decoder.layers == 0, ids = config.features.width == 0;
+  if (!alone) network.output = r.matrix("output", config.target_vocabulary, config.decoder.d_model, 1.0);
   network.encoder.embedding = network.decoder.embedding = network.output;
-  if (!config.shared_embeddings)
+  if (!config.shared_embeddings && ids)
     network.encoder.embedding = r.matrix("source_embedding", config.source_vocabulary, config.encoder.d_model, 1.0);
   network.encoder.positions = r.positions(config.encoder);
-  network.decoder.positions = r.positions(config.decoder);
+  if (!alone) network.decoder.positions = r.positions(config.decoder);
+  uint32_t width = config.features.width;
+  for (const InputLayer& layer : config.features.layers) {
+    network.encoder.input.push_back(r.matrix("input", layer.columns, width * layer.kernel, 1.0));
+    width = layer.columns;
+  }
+  if (alone && config.head.classes)
+    network.classifier = r.matrix("classifier", config.head.classes, config.encoder.d_model, 1.0);
   for (auto [stack, weights, cross] :
        {std::tuple{&config.encoder, &network.encoder, false}, std::tuple{&config.decoder, &network.decoder, true}}) {
     const uint32_t d = stack->d_model;

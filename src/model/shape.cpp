@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "model/families/parse.hpp"
+#include "model/patches.hpp"
 
 namespace lapilli::model {
 
@@ -27,6 +28,28 @@ Config base_config(uint32_t d, uint32_t heads, uint32_t ffn, uint32_t encoder, u
   c.source_vocabulary = c.target_vocabulary = vocabulary;
   c.logits_bias = true;
   return c;
+}
+
+// ViT-Base (Dosovitskiy et al. 2020): an encoder of pictures that classifies.
+Config vit_base() {
+  Config c = base_config(768, 12, 3072, 12, 0, 8001);
+  StackConfig& s = c.encoder;
+  s.activation = Activation::gelu_erf;
+  s.activation_name = "gelu";
+  s.pre_norm = s.final_norm = s.states_before_final_norm = true;
+  c.patches = {3, 224, 224, 16, 16};
+  c.features.front = 1;
+  c.head.classes = 1000;
+  c.source_vocabulary = 0;
+  return c;
+}
+
+Status fit_pictures(Config& c) {
+  if (c.patches.channels == 0) return {};
+  c.features.width = c.patches.numbers();
+  c.features.layers = {{1, 1, 0, 0, c.encoder.d_model, Activation::none, true}};
+  const Status fits = fit_picture(c, "shape");
+  return fits ? Status() : fail(ErrorCode::invalid_argument, "%s", fits.error().message.c_str());
 }
 
 Status apply(Config& c, const std::string& key, const std::string& value) {
@@ -54,13 +77,18 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.layers = n;
   else if (key == "decoder")
     c.decoder.layers = n;
+  else if (key == "vocabulary" && c.patches.channels)
+    c.target_vocabulary = n;
   else if (key == "vocabulary")
     c.source_vocabulary = c.target_vocabulary = n;
+  else if (key == "picture" && c.patches.channels)
+    c.patches.height = c.patches.width = n;
   else if (key == "positions")
     c.encoder.max_positions = c.decoder.max_positions = n;
   else
     return fail(ErrorCode::invalid_argument,
-                "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation",
+                "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation, and "
+                "picture of vit-base",
                 key.c_str());
   return {};
 }
@@ -99,15 +127,18 @@ Result<Config> parse_shape(const std::string& text) {
       c = base_config(256, 4, 1024, 4, 2, 8001);
     else if (item == "tiny")
       c = base_config(32, 4, 64, 2, 2, 257);
+    else if (item == "vit-base")
+      c = vit_base();
     else if (equals != std::string::npos)
       LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
     else
-      return fail(ErrorCode::invalid_argument, "shape: \"%s\" is not known; names: transformer-base, small, tiny",
-                  item.c_str());
+      return fail(ErrorCode::invalid_argument,
+                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base", item.c_str());
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));
   c.encoder.head_dim = c.decoder.head_dim = c.decoder.d_model / c.decoder.heads;
+  LAPILLI_CHECK(fit_pictures(c));
   return c;
 }
 

@@ -9,8 +9,10 @@
 namespace lapilli::model {
 
 // "transformer-base" (Vaswani et al. 2017, as opus-mt: d 512, 6 + 6 layers, 8 heads, feed-forward 2048, 58,101 words),
-// "small" (the bundled model's), "tiny"; or changes on top of one: "transformer-base,vocabulary=1000,layers=2". Keys:
-// d, heads, ffn, layers, encoder, decoder, vocabulary, positions, activation (relu, gelu, gelu_new, silu).
+// "small" (the bundled model's), "tiny", "vit-base" (Dosovitskiy et al. 2020: an encoder of pictures that classifies, d
+// 768, 12 layers, 224 pixels a side); or changes on top of one: "transformer-base,vocabulary=1000,layers=2". Keys:
+// d, heads, ffn, layers, encoder, decoder, vocabulary, positions, activation (relu, gelu, gelu_new, silu), picture
+// (pixels a side; of pictures).
 Result<Config> parse_shape(const std::string& text);
 
 }  // namespace lapilli::model

@@ -16,7 +16,8 @@ using ull = unsigned long long;
 struct Push {
   LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
                       uint32_t weights_begin, weights_ld;
-                      uint32_t window, global_queries, globals_begin, globals_stride;)
+                      uint32_t window, global_queries, globals_begin, globals_stride;
+                      uint32_t map_rows, map_columns, map_shift;)
 };
 // Inputs behind q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
@@ -50,9 +51,21 @@ Status infer_spans(const graph::Graph& g, const graph::Node& node, const Attenti
   return infer_window(g, node, a);
 }
 
+Status infer_map(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (!a.map.makes_sense() || a.bias.form != BiasForm::map || a.queries != a.map.area() || a.keys != a.queries ||
+      a.kv.positions != a.keys || a.batch == 0 || a.batch > a.kv.slots || a.batch % a.map.count() != 0)
+    return node_error(node, "%u sentences of %u keys are no windows of maps", a.batch, a.keys);
+  if (a.causal || a.spans || a.window != kNoWindow || a.global_queries || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "windows of maps have no causal mask, spans, other windows or weights");
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
+  const uint64_t distances = 2 * uint64_t{a.map.side} - 1;
+  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias", distances * distances * a.kv.heads);
+}
+
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
   LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
+  if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
   if (a.spans) return infer_spans(g, node, a);
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
     return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
@@ -219,9 +232,7 @@ class Lowering {
     p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
     if (a_.window != kNoWindow) bind_globals(part, d, p);
     if (weights_ != graph::kNone) bind_weights(part, query_begin, queries, d, p);
-    LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
-    d.operands.push_back(lengths);
-    LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p.common));
+    LAPILLI_CHECK(a_.map.side ? bind_map(d, p) : bind_keys(d, p));
     p.common.groups = static_cast<uint32_t>(d.groups);
     p.common.ld = static_cast<uint32_t>(ld_);
     p.common.out_ld = static_cast<uint32_t>(out_ld_);
@@ -260,6 +271,23 @@ class Lowering {
     p.weights_ld = static_cast<uint32_t>(ld);
   }
 
+  // Where keys end, and relative positions.
+  Status bind_keys(Dispatch& d, Push& p) const {
+    LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
+    d.operands.push_back(lengths);
+    return bind_bias(context_, node_, a_.bias, kDistances, d, p.common);
+  }
+
+  Status bind_map(Dispatch& d, Push& p) const {
+    LAPILLI_TRY(const auto bias, bind_whole(context_, 3, node_.inputs[kDistances + 1], graph::Access::read));
+    d.operands.push_back(bias);
+    p.window = a_.map.side;
+    p.map_rows = a_.map.rows();
+    p.map_columns = a_.map.columns();
+    p.map_shift = a_.map.shift;
+    return {};
+  }
+
   [[nodiscard]] ShaderId shader() const { return simple_ ? simple_of(shader(false)) : shader(vec_); }
 
   [[nodiscard]] ShaderId shader(bool vec) const {
@@ -267,6 +295,7 @@ class Lowering {
     if (a_.spans) return span_shader(vec);
     if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
     switch (a_.bias.form) {
+      case BiasForm::map: return vec ? ShaderId::attention_vec_map : ShaderId::attention_any_map;
       case BiasForm::table:
         if (weights) return vec ? ShaderId::attention_vec_bias_weights : ShaderId::attention_any_bias_weights;
         return vec ? ShaderId::attention_vec_bias : ShaderId::attention_any_bias;
@@ -324,10 +353,19 @@ std::vector<HostSentence> host_sentences(const AttentionAttributes& a, const std
       all.push_back({all.size(), 0, 0, s.row, s.ids, s.row, uint64_t{s.row} + s.ids});
     return all;
   }
-  for (uint64_t b = 0; b < a.batch; ++b)
+  for (uint64_t b = 0; b < a.batch && a.map.side; ++b) all.push_back({b, b, b * a.queries, 0, a.queries, 0, a.keys});
+  for (uint64_t b = 0; b < a.batch && !a.map.side; ++b)
     all.push_back(
         {b, b, b * a.queries, 0, a.queries, std::min(words[2 * b], a.keys), std::min(words[2 * b + 1], a.keys)});
   return all;
+}
+
+struct HostPair {
+  uint64_t key = 0, query = 0, head = 0;
+};
+double map_bias(const AttentionAttributes& a, const std::vector<double>& table, uint64_t window, const HostPair& p) {
+  const double bias = table[a.map.distance(p.key, p.query) * a.kv.heads + p.head];
+  return a.map.apart(window, p.key, p.query) ? bias + MapWindows::kApart : bias;
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
@@ -336,10 +374,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &q = values.at(node.inputs[0]).f, &kv = values.at(node.inputs[1]).f;
   auto& out = values.at(node.outputs[0]).f;
   const auto weights = operand(node.outputs, 1);
-  const HostBias bias(node, a.kv, a.bias, kDistances, values);
+  const HostBias bias(node, a.kv, a.map.side ? RelativeBias{} : a.bias, kDistances, values);
   if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
   if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
-  for (const HostSentence& s : host_sentences(a, values.at(node.inputs[2]).u)) {
+  for (const HostSentence& s : host_sentences(a, a.map.side ? std::vector<uint32_t>() : values.at(node.inputs[2]).u)) {
     const auto listed = listed_positions(a, node, values, s.number);
     const auto is_listed = [&](uint64_t j) { return std::find(listed.begin(), listed.end(), j) != listed.end(); };
     for (uint64_t h = 0; h < a.kv.heads; ++h)
@@ -355,7 +393,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           return (j > i ? j - i : i - j) <= a.window || is_listed(j);
         };
         const auto slot = [&](uint64_t) { return s.slot; };
-        const auto added = [&](uint64_t j) { return bias(j, i, h, q.data() + at * t.ld); };
+        const auto added = [&](uint64_t j) {
+          if (a.map.side) return map_bias(a, values.at(node.inputs[kDistances + 1]).f, s.number, {j, i, h});
+          return bias(j, i, h, q.data() + at * t.ld);
+        };
         attend(a.kv, kv,
                HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
                          slot, seen, added, out.data() + at * y.ld + h * a.kv.head_dim, row});

@@ -4,6 +4,7 @@
 
 #include "graph/graph.hpp"
 #include "ops/matmul.hpp"
+#include "ops/windows.hpp"
 
 namespace lapilli {
 
@@ -11,9 +12,10 @@ namespace lapilli {
 // of the query), and a value per bucket and head.
 //   table: values [buckets][heads] in a tensor of kBiasWords words, the same for all queries (T5)
 //   rows:  values [buckets][heads] in the columns of q's row, from `column` on (ProphetNet)
+//   map:   values [(2 * side - 1)^2][heads] in a storage buffer, by MapWindows::distance (Swin); no distances
 // Which bucket a distance has is data: entry i of a tensor of kBiasWords words is the bucket (a whole number) of
 // distance low + i, for i < count; distances beyond either end have the bucket of that end.
-enum class BiasForm : uint32_t { none, table, rows };
+enum class BiasForm : uint32_t { none, table, rows, map };
 constexpr uint32_t kBiasWords = 4096;  // 16 KiB: what every device binds as uniform buffer
 struct RelativeBias {
   BiasForm form = BiasForm::none;
@@ -35,6 +37,8 @@ struct RelativeBias {
 // ids of one. Lengths are then the spans (uniform), and what is listed are rows of the pass, by the sentence's number
 // in it. No causal mask, no weights, no bias in rows. Rows behind the last sentence are not written. outputs: context
 // [batch * queries, heads * head_dim], and if wanted weights [batch * heads * queries, keys] (not with a window).
+// With a `map` (and BiasForm::map, always together) sentences are the windows of maps, of map.area() queries and keys
+// each: no lengths, spans, weights, causal mask or `window`. Keys that are apart from the query get kApart added.
 constexpr uint32_t kNoWindow = 0xffffffffu;
 struct AttentionAttributes {
   uint32_t batch = 0, queries = 0, keys = 0;  // keys: the most that any sentence has (columns of the weights)
@@ -46,6 +50,7 @@ struct AttentionAttributes {
   uint32_t global_queries = 0;  // 1: the queries are the listed ones; `window` must be set and does not matter
   uint32_t globals_stride = 0;
   uint32_t spans = 0;  // 1: the rows of an encode pass
+  MapWindows map;      // side 0: none
 };
 
 // "attention_step": a row's word says its slot and position. Self attention sees the positions up to the row's own,

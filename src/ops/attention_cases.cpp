@@ -171,6 +171,41 @@ void add_windows(std::vector<OpCase>& all) {
   add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
 }
 
+// Windows of `maps` maps.
+OpCase make_map(const MapWindows& map, uint32_t maps, uint32_t heads, uint32_t head_dim) {
+  OpCase c;
+  c.name = format("%u maps of %ux%u, windows of %u, %u off, heads %ux%u", maps, map.height, map.width, map.side,
+                  map.shift, heads, head_dim);
+  AttentionAttributes a;
+  a.batch = static_cast<uint32_t>(maps * map.count());
+  a.queries = a.keys = static_cast<uint32_t>(map.area());
+  a.kv = {heads, head_dim, a.batch, a.keys};
+  a.scale = 0.25f;
+  a.map = map;
+  a.bias.form = BiasForm::map;
+  const uint64_t distances = 2 * uint64_t{map.side} - 1;
+  const auto q = c.graph.activation("q", uint64_t{a.batch} * a.queries, uint64_t{heads} * head_dim);
+  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  ops::AttentionOperands reads{q, kv};
+  reads.bias = add_weight(c.graph, "bias", distances * distances * heads);
+  ops::attention(c.graph, "context", reads, a, false);
+  c.prepare = [q, kv, bias = reads.bias](OpCase& into) {
+    CaseRandom random(into.graph.tensor(q).rows);
+    for (const auto t : {q, kv, bias}) into.inputs.emplace_back(t, random_values(into.graph.tensor(t), random, 2));
+  };
+  return c;
+}
+
+void add_maps(std::vector<OpCase>& all) {
+  all.push_back(make_map({1, 1, 1, 0}, 1, 1, 8));
+  all.push_back(make_map({6, 9, 3, 0}, 1, 2, 8));
+  all.push_back(make_map({7, 5, 4, 2}, 2, 3, 12));  // rows and columns of the last windows are apart
+  all.push_back(make_map({7, 5, 4, 2}, 1, 2, 5));   // heads that are no vec4
+  all.push_back(make_map({4, 12, 4, 2}, 3, 1, 16));
+  all.push_back(make_map({13, 13, 12, 6}, 1, 2, 32));  // more than a chunk of keys
+  all.push_back(make_map({45, 40, 5, 2}, 1, 4, 32));   // in slices where bindings are small
+}
+
 // Sentences of an encode pass, one after another. `slack`: rows behind the last one.
 OpCase make_pass(CaseShape s, std::vector<uint32_t> lengths, uint32_t slack = 0) {
   s.batch = static_cast<uint32_t>(lengths.size());
@@ -251,6 +286,7 @@ std::vector<OpCase> attention_cases() {
   add_biased(all, BiasForm::rows);
   add_windows(all);
   add_passes(all);
+  add_maps(all);
   return all;
 }
 

@@ -29,6 +29,7 @@ ShaderId part_shader(const AttentionStepAttributes& a) {
   switch (a.bias.form) {
     case BiasForm::table: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
     case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias_rows : ShaderId::attention_part_any_bias_rows;
+    case BiasForm::map:  // of whole sequences; infer refuses it here
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_part_vec : ShaderId::attention_part_any;

@@ -74,6 +74,7 @@ ShaderId shader(const AttentionStepAttributes& a, bool vec) {
     case BiasForm::table: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
     case BiasForm::rows:
       return vec ? ShaderId::attention_step_self_vec_bias_rows : ShaderId::attention_step_self_any_bias_rows;
+    case BiasForm::map:  // of whole sequences; infer refuses it here
     case BiasForm::none: break;
   }
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;

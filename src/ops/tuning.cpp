@@ -32,8 +32,9 @@ constexpr Line kTable[] = {
     {Tuned::top_k, {64}, {128}},
     {Tuned::transpose, {32}, {128}},
     {Tuned::unfold, {8}, {64}},
+    {Tuned::windows, {8}, {64}},
 };
-static_assert(std::size(kTable) == static_cast<size_t>(Tuned::unfold) + 1);
+static_assert(std::size(kTable) == static_cast<size_t>(Tuned::windows) + 1);
 
 struct VendorWays {
   uint32_t vendor;

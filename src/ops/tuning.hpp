@@ -44,6 +44,7 @@ enum class Tuned : uint8_t {
   top_k,
   transpose,
   unfold,
+  windows,
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);
 

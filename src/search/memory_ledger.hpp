@@ -40,6 +40,8 @@ class MemoryLedger {
   Result<MemoryShare> reserve(uint64_t bytes);
   // A budget that has changed; what is held stays.
   void set_limit(uint64_t bytes) { limit_ = bytes; }
+  // By weights and sessions together.
+  [[nodiscard]] uint64_t held() const { return weight_bytes_ + held_->load(); }
   // Gives back what nobody needs.
   std::function<void()> make_room = [] {};
 

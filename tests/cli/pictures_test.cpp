@@ -1,5 +1,6 @@
 // caption, read, classify: files, folders, what is told of those that cannot be read, and of models of another kind.
 #include "cli/program.hpp"
+#include "pictures/png_bytes.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -60,6 +61,51 @@ TEST(CliDevicePictures, AFolderAsJsonLines) {
   EXPECT_EQ(results[0]["classes"].size(), 5u);
   EXPECT_EQ(results[0]["classes"], results[3]["classes"]);
   EXPECT_TRUE(contains(out.err, "\"pictures\":3,\"failed\":1")) << out.err;
+}
+
+// Each gets its message, and nothing of the others is lost.
+TEST(CliDevicePictures, PicturesThatAreTooMuchOrTooLittle) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification");
+  fs::create_directories(folder.path() / "in");
+  folder.file("in/a-1x1.png", image::png_of(1, 1, image::zlib_zeros(4)));
+  folder.file("in/b-huge.png", image::png_of(20'000, 20'000, ""));
+  folder.file("in/c-bomb.png", image::png_of(4, 4, image::zlib_zeros(uint64_t{1} << 28)));
+  fs::copy(data("pictures/cmyk.jpg"), folder.path() / "in/d-cmyk.jpg");
+  folder.file("in/e-cut.jpg", read_file(data("pictures/plain.jpg")).substr(0, 200));
+  const Outcome out = run(lapilli({"classify", "-q", "--json", "--model", model, (folder.path() / "in").string()}));
+  EXPECT_EQ(out.code, 1) << out.err;
+  const auto lines = lines_of(out.out);
+  ASSERT_EQ(lines.size(), 5u) << out.out;
+  const char* told[] = {nullptr, "b-huge.png is a picture of 20000 by 20000 pixels", "c-bomb.png cannot be read",
+                        nullptr, "e-cut.jpg"};
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto result = nlohmann::json::parse(lines[i]);
+    ASSERT_EQ(result.contains("error"), told[i] != nullptr) << lines[i];
+    if (told[i])
+      EXPECT_TRUE(contains(result["error"]["message"], told[i])) << lines[i];
+    else
+      EXPECT_EQ(result["classes"].size(), 5u);
+  }
+}
+
+// Donut's tasks are starts of their own, and its fields are part of the text.
+TEST(CliDevicePictures, DonutReadsAPageForATask) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "donut", R"({"image_processor_type": "DonutImageProcessor",
+      "size": {"height": 56, "width": 40}, "do_thumbnail": true, "do_align_long_axis": false, "do_pad": true})");
+  std::vector<std::string> texts;
+  for (const char* prompt : {"", "A", "B"}) {
+    std::vector<std::string> arguments{
+        "read", "-q", "--model", model, "--max-length", "12", data("pictures/plain.png")};
+    if (*prompt) arguments.insert(arguments.end(), {"--prompt", prompt});
+    const Outcome out = run(lapilli(arguments));
+    EXPECT_EQ(out.code, 0) << out.err;
+    texts.push_back(out.out);
+  }
+  EXPECT_NE(texts[0], texts[1]);
+  EXPECT_NE(texts[1], texts[2]);
+  EXPECT_EQ(run(lapilli({"classify", "--model", model, "--prompt", "A", data("pictures/plain.png")})).code, 2);
 }
 
 TEST(CliDevicePictures, WordsForPictures) {

@@ -81,6 +81,26 @@ TEST(CliDevicePlan, OfTheDevice) {
   EXPECT_NE(p["nodes"], least["nodes"]);  // other variants
 }
 
+TEST(CliDeviceBench, AnEncoderOfPicturesAlone) {
+  const char* shape = "vit-base,d=64,heads=4,ffn=96,encoder=2,picture=48";
+  const json b = parsed(run(lapilli({"bench", "--shape", shape, "--batch", "1,3", "--runs", "1", "--json"})));
+  ASSERT_EQ(b["rows"].size(), 2u) << b;
+  for (const json& row : b["rows"])
+    for (const char* name : {"encode_ms", "first_ms", "device_bytes"}) EXPECT_GT(row[name], 0) << name;
+  EXPECT_GT(b["rows"][1]["device_bytes"], b["rows"][0]["device_bytes"]);
+  const Outcome text = run(lapilli({"bench", "--shape", shape, "--batch", "1", "--runs", "1"}));
+  EXPECT_TRUE(contains(text.out, "an encoder alone")) << text.out << text.err;
+}
+
+// Sources are as many rows as the model wants, then ids as for all.
+TEST(CliDeviceBench, PicturesToWords) {
+  const std::string model = LAPILLI_SOURCE_DIR "/tests/data/models/donut/model";
+  const json b =
+      parsed(run(lapilli({"bench", model, "--batch", "2", "--beam", "1", "--runs", "1", "--target", "8", "--json"})));
+  ASSERT_EQ(b["rows"].size(), 1u) << b;
+  for (const char* name : {"encode_ms", "step_ms"}) EXPECT_GT(b["rows"][0][name], 0) << name;
+}
+
 TEST(CliDeviceBench, OneRunOfASmallShape) {
   const std::vector<std::string> common = {"bench", "--shape", "tiny", "--batch",  "1", "--beam",
                                            "1",     "--runs",  "1",    "--target", "8"};

@@ -20,10 +20,23 @@ TEST(Shape, NamesAndChanges) {
   EXPECT_EQ(c->decoder.activation, Activation::relu);
 }
 
+TEST(Shape, EncodersOfPictures) {
+  auto c = parse_shape("vit-base");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->encoder.max_positions, 197u);
+  EXPECT_EQ(c->features.width, 768u);
+  EXPECT_EQ(c->decoder.layers, 0u);
+  c = parse_shape("vit-base,d=64,heads=4,picture=64");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->features.rows, 16u);
+  EXPECT_EQ(c->features.layers[0].columns, 64u);
+}
+
 TEST(Shape, RefusesWhatNobodyCanHold) {
   for (const char* text :
        {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine", "d=16777216",
-        "d=65536,heads=1,ffn=16777216", "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537"}) {
+        "d=65536,heads=1,ffn=16777216", "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537",
+        "tiny,picture=64", "vit-base,picture=8", "vit-base,picture=16777216"}) {
     const auto c = parse_shape(text);
     ASSERT_FALSE(c.ok()) << text;
     EXPECT_EQ(c.error().code, ErrorCode::invalid_argument) << text;

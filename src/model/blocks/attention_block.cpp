@@ -109,6 +109,25 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
+graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                              const MapWindows& map) {
+  const auto h = ops::windows(b.g(), label + ".windows", in.h, {map, 0, 0});
+  AttentionAttributes a;
+  a.queries = a.keys = static_cast<uint32_t>(map.area());
+  a.batch = static_cast<uint32_t>(b.g().tensor(h).rows / map.area());
+  a.kv = {layer.stack.heads, layer.stack.head_dim, a.batch, a.keys, Place::batch, a.keys};
+  a.scale = attention_scale(layer.stack);
+  a.bias.form = BiasForm::map;
+  a.map = map;
+  ops::AttentionOperands reads;
+  reads.kv = kv_activation(b, label + ".kv", a.kv);
+  reads.q = ops::linear_kv(b.g(), label + ".qkv", h, b.weight(layer.w.qkv), {layer.stack.inner(), reads.kv, a.kv});
+  reads.bias = b.weight(layer.w.relative_bias);
+  const auto context = ops::attention(b.g(), label + ".attention", reads, a, false).context;
+  const auto back = ops::windows(b.g(), label + ".back", context, {map, 1, 0});
+  return ops::linear_add(b.g(), label + ".out", back, b.weight(layer.w.out), in.x);
+}
+
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how) {
   const auto q = ops::linear(b.g(), label + ".q", in.h, b.weight(layer.w.qkv), layer.stack.inner());

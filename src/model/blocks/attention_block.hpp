@@ -28,6 +28,9 @@ struct SequenceAttention {
 // x + out(attention(h)) in place of x; keys and values from h itself.
 graph::TensorId self_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                const SequenceAttention& how);
+// The same within the windows of maps: in.h and in.x are rows of these.
+graph::TensorId map_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
+                              const MapWindows& map);
 // The same with keys and values that cross_keys_values() made.
 graph::TensorId cross_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
                                 graph::TensorId kv, const SequenceAttention& how);

@@ -40,33 +40,51 @@ bool is_linear(const InputLayer& layer) {
   return layer.kernel == 1 && layer.stride == 1 && layer.before == 0 && layer.after == 0;
 }
 
-// Convolutions are products over windows of rows. Rows of a pass are live in the encoder alone: how many there are on
-// the levels before it follows from other numbers.
-graph::TensorId feature_rows(Builder& b, const SourceRows& source) {
+graph::TensorId feature_spans(Builder& b) {
+  return b.state(state_id(StateKind::feature_spans), "feature_spans", feature_levels(b.config().features),
+                 SpanWords::words);
+}
+
+// `x` has the rows of a level; they become the encoder's.
+graph::TensorId encoder_rows(Builder& b, const SourceRows& source, graph::TensorId x, uint32_t level) {
   const FeatureInput& input = b.config().features;
   const StackConfig& s = b.config().encoder;
+  const WeightIndex table = b.network().encoder.positions;
+  UnfoldAttributes places{1, 1, input.front, level, feature_levels(input) - 1, s.position_offset, s.embedding_scale};
+  const auto positions = table == kNoWeight ? graph::kNone : b.weight(table);
+  const bool packed = source.packed_rows != 0;
+  return ops::unfold(b.g(), "encoder.positions",
+                     {x, feature_spans(b), positions, rows_of_levels(input, source).back(), packed}, places);
+}
+
+}  // namespace
+
+// Convolutions are products over windows of rows. Rows of a pass are live in the encoder alone: how many there are on
+// the levels before it follows from other numbers.
+graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
+  const FeatureInput& input = b.config().features;
   const StackWeights& w = b.network().encoder;
   const auto rows = rows_of_levels(input, source);
-  const uint32_t levels = feature_levels(input);
-  const auto spans = b.state(state_id(StateKind::feature_spans), "feature_spans", levels, SpanWords::words);
   auto x = feature_state(b, rows[0]);
   for (uint32_t i = 0; i < input.layers.size(); ++i) {
     const InputLayer& layer = input.layers[i];
     const std::string label = format("encoder.input.%u", i);
     if (!is_linear(layer))
-      x = ops::unfold(b.g(), label + ".unfold", {x, spans, graph::kNone, rows[i + 1], false},
+      x = ops::unfold(b.g(), label + ".unfold", {x, feature_spans(b), graph::kNone, rows[i + 1], false},
                       {layer.kernel, layer.stride, layer.before, i, i + 1});
     x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
   }
-  UnfoldAttributes places{1, 1, input.front, levels - 2, levels - 1, s.position_offset, s.embedding_scale};
-  const auto positions = w.positions == kNoWeight ? graph::kNone : b.weight(w.positions);
-  return ops::unfold(b.g(), "encoder.positions", {x, spans, positions, rows.back(), source.packed_rows != 0}, places);
+  return x;
 }
 
-}  // namespace
+graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::TensorId x) {
+  return encoder_rows(b, source, x, feature_levels(b.config().features) - 1);
+}
 
 graph::TensorId encoder_input(Builder& b, const SourceRows& source) {
-  return b.config().features.width == 0 ? embedded_ids(b, source) : feature_rows(b, source);
+  return b.config().features.width == 0
+             ? embedded_ids(b, source)
+             : encoder_rows(b, source, feature_layers(b, source), feature_levels(b.config().features) - 2);
 }
 
 }  // namespace lapilli::model

@@ -14,6 +14,10 @@ struct SourceRows {
   graph::TensorId spans = graph::kNone;
   uint32_t features = 0;  // not packed: the most rows of features of one source
 };
+// Of features: what leaves their layers, the first stage's rows of whole pictures where there are stages.
+graph::TensorId feature_layers(Builder& b, const SourceRows& source);
+// The encoder's rows of what its stages made: from here on they are those of a pass, if it is one.
+graph::TensorId rows_of_stages(Builder& b, const SourceRows& source, graph::TensorId x);
 // [rows, encoder.d_model]
 graph::TensorId encoder_input(Builder& b, const SourceRows& source);
 

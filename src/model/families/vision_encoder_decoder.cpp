@@ -1,8 +1,10 @@
-// Pairs of a picture encoder (ViT, DeiT) and a text decoder with cross attention, each with a config of its own.
-// Decoders: TrOCR's (Li et al. 2021), BART's with its output under another name; GPT-2 (Radford et al. 2019) with cross
-// attention, whose linear weights are stored transposed and side by side.
+// Pairs of a picture encoder (ViT, DeiT, Donut's Swin) and a text decoder with cross attention, each with a config of
+// its own. Decoders: TrOCR's (Li et al. 2021), BART's with its output under another name; mBART's (Liu et al. 2020);
+// GPT-2 (Radford et al. 2019) with cross attention, whose linear weights are stored transposed and side by side.
 #include <nlohmann/json.hpp>
 
+#include "model/families/bart_group.hpp"
+#include "model/families/swin_group.hpp"
 #include "model/families/vit_group.hpp"
 
 namespace lapilli::model {
@@ -36,7 +38,8 @@ Status trocr_positions(const JsonView& v, StackConfig& s) {
   return {};
 }
 
-Status read_trocr(const JsonView& v, Config& c) {
+// What TrOCR's and mBART's have in common.
+Status read_bart(const JsonView& v, Config& c) {
   StackConfig& s = c.decoder;
   LAPILLI_TRY(s.d_model, get_size(v, "d_model", kMaxModelWidth, 1024));
   LAPILLI_TRY(s.layers, get_u32(v, "decoder_layers", 12));
@@ -45,10 +48,15 @@ Status read_trocr(const JsonView& v, Config& c) {
   LAPILLI_CHECK(read_activation(v, "activation_function", "gelu", s));
   LAPILLI_TRY(c.target_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 50265));
   LAPILLI_TRY(s.embedding_scale, get_embedding_scale(v, "scale_embedding", false, s.d_model));
-  LAPILLI_TRY(s.embedding_norm, get_bool(v, "layernorm_embedding", true));
-  LAPILLI_CHECK(trocr_positions(v, s));
-  c.tokenizer = "roberta";
   return check_stack(v, "decoder", s);
+}
+
+Status read_trocr(const JsonView& v, Config& c) {
+  StackConfig& s = c.decoder;
+  LAPILLI_CHECK(read_bart(v, c));
+  LAPILLI_TRY(s.embedding_norm, get_bool(v, "layernorm_embedding", true));
+  c.tokenizer = "roberta";
+  return trocr_positions(v, s);
 }
 
 AttentionNames trocr_attention(const std::string& layer, const std::string& name) {
@@ -67,6 +75,27 @@ void trocr_names(Names& n) {
   n.decoder.layer.fc2 = layer + "fc2";
   n.decoder.layer.norm = layer + "final_layer_norm";
   n.output = {"decoder.output_projection.weight"};
+}
+
+// ---- mBART
+// -----------------------------------------------------------------------------------------------------------
+
+Status read_mbart(const JsonView& v, Config& c) {
+  StackConfig& s = c.decoder;
+  LAPILLI_CHECK(read_bart(v, c));
+  LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = true, .final = true}));
+  s.pre_norm = s.final_norm = s.embedding_norm = true;
+  LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 1024));
+  s.positions = Positions::learned;
+  s.position_offset = 2;
+  c.tokenizer = "xlm-roberta";
+  return {};
+}
+
+void mbart_names(Names& n) {
+  trocr_names(n);
+  n.decoder.final_norm = "decoder.model.decoder.layer_norm";
+  n.output = {"decoder.lm_head.weight"};
 }
 
 // ---- GPT-2
@@ -113,7 +142,8 @@ struct Decoder {
   Status (*read)(const JsonView& view, Config& config);
   void (*name)(Names& names);
 };
-constexpr Decoder kDecoders[] = {{"trocr", read_trocr, trocr_names}, {"gpt2", read_gpt2, gpt2_names}};
+constexpr Decoder kDecoders[] = {
+    {"trocr", read_trocr, trocr_names}, {"mbart", read_mbart, mbart_names}, {"gpt2", read_gpt2, gpt2_names}};
 
 const Decoder* find_decoder(const std::string& type) {
   for (const Decoder& decoder : kDecoders)
@@ -125,7 +155,7 @@ Status read_decoder(const JsonView& v, Config& c) {
   LAPILLI_TRY(c.decoder.type, get_string(v, "model_type"));
   const Decoder* decoder = find_decoder(c.decoder.type);
   if (!decoder)
-    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as decoder is not supported; trocr and gpt2 are",
+    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as decoder is not supported; trocr, mbart and gpt2 are",
                 v.where.c_str(), c.decoder.type.c_str());
   LAPILLI_CHECK(check_flag(v, "add_cross_attention", true));
   LAPILLI_CHECK(decoder->read(v, c));
@@ -145,19 +175,23 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   LAPILLI_TRY(const auto encoder, nested(v, "encoder"));
   LAPILLI_TRY(const auto decoder, nested(v, "decoder"));
   LAPILLI_TRY(const auto type, get_string(encoder, "model_type"));
-  if (!is_picture_encoder(type))
-    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as encoder is not supported; vit and deit are",
+  if (!is_picture_encoder(type) && !is_swin_encoder(type))
+    return fail(ErrorCode::unsupported,
+                "%s: a pair with \"%s\" as encoder is not supported; vit, deit and donut-swin are",
                 encoder.where.c_str(), type.c_str());
   Config c;
   c.family = "vision-encoder-decoder";
-  LAPILLI_CHECK(read_picture_encoder(encoder, c));
+  LAPILLI_CHECK(is_swin_encoder(type) ? read_swin_encoder(encoder, c) : read_picture_encoder(encoder, c));
   LAPILLI_CHECK(read_decoder(decoder, c));
   return c;
 }
 
 Names names(const Config& c) {
   Names n;
-  n.encoder = picture_encoder_names(c, "encoder.");
+  if (is_swin_encoder(c.encoder.type))
+    name_swin_encoder(c, "encoder.", n);
+  else
+    n.encoder = picture_encoder_names(c, "encoder.");
   find_decoder(c.decoder.type)->name(n);
   if (c.tied_output) {
     n.decoder.embedding.push_back(n.output[0]);
@@ -170,6 +204,7 @@ Names names(const Config& c) {
 }  // namespace
 
 const Family family_vision_encoder_decoder = {
-    "vision-encoder-decoder", "pictures to text: ViT or DeiT with TrOCR's decoder or GPT-2", config, names};
+    "vision-encoder-decoder",
+    "pictures to text: ViT, DeiT or Donut's Swin with the decoder of TrOCR or mBART, or GPT-2", config, names};
 
 }  // namespace lapilli::model

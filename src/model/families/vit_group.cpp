@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "model/patches.hpp"
+
 namespace lapilli::model {
 
 namespace {
@@ -27,6 +29,8 @@ Result<Sides> get_sides(const JsonView& v, const char* key, uint32_t missing) {
   return s;
 }
 
+}  // namespace
+
 Status read_patches(const JsonView& v, PatchInput& p) {
   LAPILLI_TRY(const Sides picture, get_sides(v, "image_size", 224));
   LAPILLI_TRY(const Sides patch, get_sides(v, "patch_size", 16));
@@ -35,14 +39,11 @@ Status read_patches(const JsonView& v, PatchInput& p) {
   p.width = picture.width;
   p.patch_height = patch.height;
   p.patch_width = patch.width;
-  if (p.patch_height > p.height || p.patch_width > p.width || p.count() >= kMaxPositionRows ||
-      p.numbers() > kMaxModelWidth)
-    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u in pictures of %u by %u", v.where.c_str(),
-                p.patch_height, p.patch_width, p.height, p.width);
+  if (uint64_t{p.channels} * p.patch_height * p.patch_width > kMaxModelWidth)
+    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u pixels with %u channels", v.where.c_str(),
+                p.patch_height, p.patch_width, p.channels);
   return {};
 }
-
-}  // namespace
 
 bool is_picture_encoder(const std::string& model_type) { return model_type == "vit" || model_type == "deit"; }
 
@@ -62,12 +63,10 @@ Status read_picture_encoder(const JsonView& v, Config& c) {
   s.positions = Positions::learned;
   c.features.front = s.type == "deit" ? 2 : 1;
   c.features.width = c.patches.numbers();
-  c.features.rows = c.patches.count();
   c.features.layers = {{1, 1, 0, 0, s.d_model, Activation::none, true}};
-  s.max_positions = c.patches.count() + c.features.front;
   c.source_vocabulary = 0;
   c.shared_embeddings = false;
-  return {};
+  return fit_picture(c, v.where);
 }
 
 StackNames picture_encoder_names(const Config& c, const std::string& prefix) {

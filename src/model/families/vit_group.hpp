@@ -9,6 +9,8 @@
 
 namespace lapilli::model {
 
+// Sizes of pictures and patches, with the defaults that all encoders of pictures have.
+Status read_patches(const JsonView& view, PatchInput& patches);
 // By the model_type of the encoder.
 bool is_picture_encoder(const std::string& model_type);
 // All of the encoder and of the input: `view` is the encoder's own object. Errors name file and key.
