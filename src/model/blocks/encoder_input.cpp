@@ -40,6 +40,30 @@ bool is_linear(const InputLayer& layer) {
   return layer.kernel == 1 && layer.stride == 1 && layer.before == 0 && layer.after == 0;
 }
 
+// Where a level's sources lie, and how many there are at most.
+struct LevelSpans {
+  graph::TensorId spans = graph::kNone;
+  uint32_t level = 0, sources = 0;
+};
+
+// What follows the windows of a layer.
+graph::TensorId layer_rows(Builder& b, const std::string& label, uint32_t i, graph::TensorId x, const LevelSpans& at) {
+  const InputLayer& layer = b.config().features.layers[i];
+  const StackWeights& w = b.network().encoder;
+  if (layer.gated) {
+    const auto columns = static_cast<uint32_t>(gate_value_column(layer.columns)) + layer.columns;
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), columns);
+    x = ops::gate(b.g(), label + ".gate", x, layer.columns, layer.activation);
+  } else {
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+  }
+  if (!layer.group_norm) return x;
+  GroupNormAttributes norm;
+  norm.level = at.level;
+  norm.sentences = at.sources;
+  return ops::group_norm(b.g(), label + ".norm", {x, at.spans, b.weight(w.input_norms[i])}, norm);
+}
+
 // Convolutions are products over windows of rows. Rows of a pass are live in the encoder alone: how many there are on
 // the levels before it follows from other numbers.
 graph::TensorId feature_rows(Builder& b, const SourceRows& source) {
@@ -47,7 +71,7 @@ graph::TensorId feature_rows(Builder& b, const SourceRows& source) {
   const StackConfig& s = b.config().encoder;
   const StackWeights& w = b.network().encoder;
   const auto rows = rows_of_levels(input, source);
-  const uint32_t levels = feature_levels(input);
+  const uint32_t levels = feature_levels(input), sources = std::min<uint32_t>(source.batch, kMaxRows);
   const auto spans = b.state(state_id(StateKind::feature_spans), "feature_spans", levels, SpanWords::words);
   auto x = feature_state(b, rows[0]);
   for (uint32_t i = 0; i < input.layers.size(); ++i) {
@@ -56,7 +80,7 @@ graph::TensorId feature_rows(Builder& b, const SourceRows& source) {
     if (!is_linear(layer))
       x = ops::unfold(b.g(), label + ".unfold", {x, spans, graph::kNone, rows[i + 1], false},
                       {layer.kernel, layer.stride, layer.before, i, i + 1});
-    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+    x = layer_rows(b, label, i, x, {spans, i + 1, sources});
   }
   UnfoldAttributes places{1, 1, input.front, levels - 2, levels - 1, s.position_offset, s.embedding_scale};
   const auto positions = w.positions == kNoWeight ? graph::kNone : b.weight(w.positions);
