@@ -347,6 +347,7 @@ class WeightBinder {
     view->stored.offset += begin;
     view->stored.bytes = reach * size;
     place.tensor = view.get();
+    place.rows_of = turned ? nullptr : all;
     place.view = std::move(view);
   }
 
@@ -355,8 +356,7 @@ class WeightBinder {
     const std::vector<std::string> names{layer.name + ".weight"};
     std::vector<uint64_t> shape{uint64_t{n} * layer.of, spec.k};
     if (layer.transposed) std::swap(shape[0], shape[1]);
-    const bool alone = layer.of == 1 && !layer.transposed;
-    LAPILLI_TRY(const auto* weight, alone ? find_matrix(names, n, spec.k) : find(names, shape));
+    LAPILLI_TRY(const auto* weight, layer.transposed ? find(names, shape) : find_matrix(names, shape[0], spec.k));
     LAPILLI_CHECK(take_format(spec, *weight));
     take_share(weight, layer, place);
     net_.parameters += uint64_t{n} * spec.k;

@@ -19,6 +19,7 @@ namespace lapilli::model {
 struct WeightPart {
   const StoredTensor* tensor = nullptr;
   std::shared_ptr<const StoredTensor> view;  // owns it where it is a share of a stored tensor, or one transposed
+  const StoredTensor* rows_of = nullptr;     // with a view: whose rows it is; null: it lies otherwise
   // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r %
   // group
   uint32_t first_column = 0, group = 1, group_stride = 1;
