@@ -30,7 +30,7 @@ void main() {
   uvec4 to = span_of(p.first_row + row, SPAN_ROW, sentence);
   uvec4 from = from_spans[sentence];
   uint position = p.first_row + row - to[SPAN_ROW], place = position + p.position_offset;
-  bool there = position < to[SPAN_IDS];
+  bool there = position < to[SPAN_IDS], counts = position < to[SPAN_PLACE];
   for (uint i = gl_LocalInvocationIndex; i < p.y_ld; i += LOCAL) {
     uint at = position * p.stride + i % p.kernel;  // `before` rows further
     bool column = there && i < p.columns;
@@ -39,7 +39,7 @@ void main() {
     // The first slice also takes what no row of x is in.
     if (read ? x_row < p.x_first || x_row >= p.x_end : p.x_first != 0u) continue;
     float v = read ? p.scale * x[p.x_begin + (x_row - p.x_first) * p.x_ld + i / p.kernel] : 0.0;
-    if (column && place < p.table_rows) v += table[place * p.table_ld + i];
+    if (column && counts && place < p.table_rows) v += table[place * p.table_ld + i];
     y[p.y_begin + row * p.y_ld + i] = v;
   }
 }

@@ -1,7 +1,7 @@
 // Activations of four values; the numbers are those of lapilli::Activation.
 const uint ACT_NONE = 0u, ACT_RELU = 1u, ACT_GELU_ERF = 2u, ACT_GELU_TANH = 3u, ACT_SILU = 4u, ACT_TANH = 5u,
            ACT_GELU_QUICK = 6u, ACT_GELU_10 = 7u, ACT_RELU6 = 8u, ACT_RELU_SQUARED = 9u, ACT_LEAKY_RELU = 10u,
-           ACT_MISH = 11u;
+           ACT_MISH = 11u, ACT_SIGMOID = 12u;
 
 // tanh built from exp overflows on some drivers; beyond 15 it is 1 in fp32 anyway.
 vec4 safe_tanh(vec4 x) { return tanh(clamp(x, vec4(-15.0), vec4(15.0))); }
@@ -24,6 +24,9 @@ vec4 activate(vec4 x, uint kind) {
   if (kind == ACT_GELU_TANH) return 0.5 * x * (1.0 + safe_tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
   // exp(80) is finite, and x / (1 + exp(80)) is 0 for every x in range.
   if (kind == ACT_SILU) return x / (1.0 + exp(min(-x, vec4(80.0))));
+#ifdef GATE
+  if (kind == ACT_SIGMOID) return 1.0 / (1.0 + exp(min(-x, vec4(80.0))));
+#endif
   if (kind == ACT_TANH) return safe_tanh(x);
   if (kind == ACT_GELU_QUICK) return x / (1.0 + exp(min(-1.702 * x, vec4(80.0))));
   if (kind == ACT_GELU_10) return clamp(0.5 * x * (1.0 + erf4(x * 0.70710678118654752)), vec4(-10.0), vec4(10.0));

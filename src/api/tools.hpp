@@ -114,6 +114,7 @@ struct HearRequest {
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).
   std::function<bool(const HeardSegment&)> on_segment;
   std::function<bool(double done, double all)> progress;
+  std::function<void(const std::string&)> on_note;  // what is to be known of it beside its text
 };
 // Of one thread.
 class Transcriber {

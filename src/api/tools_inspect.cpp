@@ -36,6 +36,7 @@ const char* positions_name(const model::StackConfig& stack) {
     case model::Positions::learned: return "learned";
     case model::Positions::none: break;
   }
+  if (stack.rotary) return "rotary";
   return stack.relative_buckets ? "relative" : "none";
 }
 

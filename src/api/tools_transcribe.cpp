@@ -7,13 +7,16 @@
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
 #include "speech/transcription_job.hpp"
+#include "speech/whole_recording.hpp"
 
 namespace lapilli::tools {
 
 struct Transcriber::Impl {
   std::shared_ptr<vulkan::Device> device;
   std::shared_ptr<Model> model;
-  std::shared_ptr<speech::SoundFeatures> features;
+  unsigned rate = 0;
+  std::shared_ptr<speech::SoundFeatures> features;  // of models that hear in windows; or
+  std::unique_ptr<speech::WholeRecordings> whole;
 };
 
 namespace {
@@ -32,10 +35,11 @@ Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
   if (info.feature_width == 0)
     return fail(ErrorCode::unsupported,
                 "%s is a model of the family %s, which reads text and hears nothing: lapilli translate, summarize or "
-                "generate runs it; transcribe takes models of the Whisper family",
+                "generate runs it; transcribe takes models of the families Whisper, Speech2Text and Moonshine",
                 directory.c_str(), info.family.c_str());
   LAPILLI_TRY(auto config, read_sound_config(directory));
-  LAPILLI_CHECK(check_sound_config(config, {info.feature_width, info.feature_rows}));
+  // Of one number a row: samples.
+  LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));
   return config;
 }
 
@@ -57,6 +61,35 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
   return r;
 }
 
+// What only models of windows, languages and tasks do.
+Status check_whole(const HearRequest& request, const std::string& family) {
+  const char* what = !request.language.empty()     ? "--language: which language is spoken"
+                     : request.task == "translate" ? "--to: whether it is translated"
+                     : request.fallback            ? "--fallback: when a window is tried again"
+                                                   : nullptr;
+  if (!what) return {};
+  return fail(ErrorCode::invalid_argument, "%s is not asked of models of the family %s, which have no such choice",
+              what, family.c_str());
+}
+
+Result<std::string> hear_whole(speech::WholeRecordings& whole, const Model& model, const HearRequest& request) {
+  LAPILLI_CHECK(check_whole(request, model.info().family));
+  speech::WholeRequest r;
+  r.sound = {request.sound, request.samples};
+  if (request.beams > 0) r.options.num_beams = request.beams;
+  if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
+  r.go_on = [&] { return !request.progress || request.progress(0, 0); };
+  LAPILLI_TRY(const auto said, whole.transcribe(r));
+  if (request.on_segment && !request.on_segment(heard(said.segment)))
+    return fail(ErrorCode::cancelled, "it was interrupted");
+  if (said.cut && request.on_note)
+    request.on_note(
+        format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
+               "more --max-new-tokens if the model has room for them, gives the rest",
+               said.segment.ids.size()));
+  return std::string();
+}
+
 }  // namespace
 
 Transcriber::Transcriber() : impl_(std::make_unique<Impl>()) {}
@@ -69,13 +102,18 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
     LAPILLI_TRY(load.format, parse_format(request.dtype));
     LAPILLI_TRY(impl_->model, Model::load(impl_->device, request.model, load));
     LAPILLI_TRY(auto config, sound_of(*impl_->model, request.model));
-    LAPILLI_TRY(impl_->features, speech::SoundFeatures::create(impl_->device, std::move(config)));
+    impl_->rate = config.sampling_rate;
+    if (speech::takes_whole_recordings(*impl_->model)) {
+      LAPILLI_TRY(impl_->whole, speech::WholeRecordings::create(impl_->model, std::move(config)));
+    } else {
+      LAPILLI_TRY(impl_->features, speech::SoundFeatures::create(impl_->device, std::move(config)));
+    }
     if (!request.ids && !impl_->model->tokenizer()) return impl_->model->tokenizer_error();
     return impl_->model->info().family;
   });
 }
 
-unsigned Transcriber::rate() const { return impl_->features->config().sampling_rate; }
+unsigned Transcriber::rate() const { return impl_->rate; }
 
 namespace {
 
@@ -98,6 +136,11 @@ Result<std::string> hear_all(const std::shared_ptr<Model>& model, speech::Transc
 
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
+    if (impl_->whole) {
+      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, *impl_->model, request));
+      keep_between_runs(*impl_->device);
+      return said;
+    }
     auto r = asked(request, impl_->model->speech());
     const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
     r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});

@@ -18,7 +18,8 @@ constexpr const char* kTranscribeFooter =
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
   ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
 
-Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
+Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
+their own. Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
 certain. What comes through a pipe is written when the pipe has ended, as the loudest of the whole recording counts. An
 interruption leaves complete lines and subtitles up to there.
 
@@ -66,7 +67,9 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_option("--beam", a.how.beams, "Hypotheses that run; 0: as the model's files say")
       ->transform(whole_number(0, kMostBeams))
       ->type_name("N");
-  command.add_option("--max-new-tokens", a.how.new_tokens, "Of a window of 30 s; 0: as the model's files say")
+  command
+      .add_option("--max-new-tokens", a.how.new_tokens,
+                  "Of a window of 30 s, or of what is heard whole; 0: as the model's files say")
       ->transform(whole_number(0, kMostLength))
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,

@@ -131,6 +131,11 @@ Result<SoundConfig> read_sound_config(const Files& files) {
 
 Status check_sound_config(const SoundConfig& config, const SoundInput& model) {
   const char* where = config.where.c_str();
+  const bool samples = config.kind == SoundKind::samples;
+  if (samples != (model.mel_bins == 0))
+    return fail(ErrorCode::invalid_data,
+                "%s gives the model %s, but its weights take %s: take the file that was published with these weights",
+                where, samples ? "samples" : "mel bands", samples ? "mel bands" : "samples");
   if (config.mel_bins != model.mel_bins)
     return fail(ErrorCode::invalid_data,
                 "%s makes %u mel bands, but the model's weights take %u (\"num_mel_bins\" of config.json): take the "

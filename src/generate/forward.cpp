@@ -48,11 +48,12 @@ Status write_rows(const StateWriter& write, StateKind ids_kind, StateKind length
 Status write_features(const StateWriter& write, const model::FeatureInput& input, const ForwardRequest& request,
                       uint32_t longest) {
   const uint64_t stride = model::feature_stride(input);
-  std::vector<uint32_t> values(request.features.size() * longest * stride, 0), rows, lengths;
+  std::vector<uint32_t> values(request.features.size() * longest * stride, 0), lengths;
+  std::vector<model::FeatureRows> rows;
   for (size_t i = 0; i < request.features.size(); ++i) {
     const model::Features& f = *request.features[i];
-    rows.push_back(f.rows);
-    lengths.push_back(model::level_rows(input, f.rows).back());
+    rows.push_back(rows_of(f));
+    lengths.push_back(model::counted_rows(input, rows.back()));
     for (uint64_t r = 0; r < f.rows; ++r)
       std::memcpy(&values[(i * longest + r) * stride], &f.values[r * f.width], uint64_t{f.width} * sizeof(float));
   }

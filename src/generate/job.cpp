@@ -107,14 +107,15 @@ Status Job::Impl::make_sentences() {
 Status Job::Impl::take_source(Sentence& s, size_t number, bool first_copy) {
   s.source = request().sources[number];
   if (!request().features.empty()) s.features = request().features[number];
-  s.feature_positions = checked.source_positions(number);
+  s.feature_positions = s.feature_length = checked.source_positions(number);
+  if (s.features) s.feature_length = counted_rows(model->on_device().config().features, rows_of(*s.features));
   if (!request().global_positions.empty()) s.global_positions = request().global_positions[number];
   if (!request().encoded.empty()) s.encoded = request().encoded[number];
   if (!first_copy) return {};
   if (!request().logits_at.empty()) s.logits_at = request().logits_at[number];
   s.keep = s.encoded;
   if (!request().keep_encoded || s.encoded) return {};
-  LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source, s.source_positions()));
+  LAPILLI_TRY(s.keep, EncodedSource::create(model->on_device(), model->memory(), s.source, s.source_length()));
   return {};
 }
 

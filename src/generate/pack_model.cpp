@@ -83,7 +83,7 @@ Entries entries_of(const model::Network& network) {
   Entries entries;
   for (const model::WeightSpec& spec : network.weights)
     for (const model::WeightPart& part : spec.parts)
-      entries[part.tensor->name] = {part.tensor, spec.format,
+      entries[part.tensor->name] = {part.rows_of ? part.rows_of : part.tensor, spec.format,
                                     spec.kind == model::WeightSpec::Kind::matrix && !part.bias};
   return entries;
 }
@@ -240,15 +240,16 @@ Status make_output(const std::string& output) {
   return fail(ErrorCode::not_found, "%s cannot be made: %s", output.c_str(), std::strerror(errno));
 }
 
-// A matrix that is a part of a stored tensor, or lies the other way, has no rows that could stand in its place.
-bool has_views(const model::Network& network) {
+// A matrix that lies the other way, or in columns of a stored tensor, has no rows that could stand in its place.
+bool lies_otherwise(const model::Network& network) {
   return std::any_of(network.weights.begin(), network.weights.end(), [](const model::WeightSpec& spec) {
-    return std::any_of(spec.parts.begin(), spec.parts.end(), [](const auto& part) { return part.view != nullptr; });
+    return std::any_of(spec.parts.begin(), spec.parts.end(),
+                       [](const auto& part) { return part.view != nullptr && part.rows_of == nullptr; });
   });
 }
 
 Status check_input(const Published& published, const std::string& directory, WeightFormat format) {
-  if (has_views(published.network))
+  if (lies_otherwise(published.network))
     return fail(ErrorCode::unsupported,
                 "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
                 "for; give --dtype %s when it is loaded",

@@ -37,6 +37,7 @@ struct StackConfig {
   bool linear_bias = true;         // every linear layer has a stored bias; otherwise none has
   bool key_bias = true;            // with linear_bias: keys have one as well
   bool qkv_bias = true;            // so have queries, keys and values, if others have
+  bool out_bias = true;            // and so has what comes behind attention
   bool transposed_linear = false;  // weights of linear layers are stored [depth, columns]
   bool pre_norm = false;           // normalization before each sublayer, not after it
   bool final_norm = false;         // one more at the end of the stack
@@ -45,6 +46,7 @@ struct StackConfig {
   bool embedding_norm = false;
   bool embedding_norm_first = false;  // the embeddings are normalized before positions are added, not after it
   Norm norm = Norm::layer;
+  bool norm_bias = true;  // of layer norms
   float norm_epsilon = 1e-5f;
   bool scaled_attention = true;  // scores are divided by sqrt(head_dim)
   float embedding_scale = 1;
@@ -59,6 +61,10 @@ struct StackConfig {
   // Relative position bias of self attention: a stored table [buckets, heads]. 0 buckets: none.
   uint32_t relative_buckets = 0, relative_distance = 0;
   bool relative_per_layer = false;  // otherwise the first layer's serves all
+  // Rotary positions of self attention: so many columns of each head's queries and keys are turned, pairs of
+  // neighbours, pair i by position * rotary_base^(-2i / rotary). 0: none.
+  uint32_t rotary = 0;
+  double rotary_base = 10000;
   // Predicting streams beside the main one (ProphetNet; decoder only). 0: an ordinary decoder. With streams the
   // relative bias is no table but a linear layer of the query's hidden state.
   uint32_t streams = 0;
@@ -67,17 +73,20 @@ struct StackConfig {
   std::vector<uint32_t> windows;
   std::string type;  // model_type of the side, in families whose sides have one
 
+  [[nodiscard]] uint32_t rotary_pairs() const { return (rotary + 1) / 2; }
   [[nodiscard]] uint32_t inner() const { return heads * head_dim; }  // width of queries, keys and values
 };
 
 // A layer of an encoder's input: a 1-D convolution over the rows of a source (with a kernel of 1 a linear layer), then
-// an activation.
+// an activation; where wanted a gate or a normalization.
 struct InputLayer {
   uint32_t kernel = 1, stride = 1;
   uint32_t before = 0, after = 0;  // rows of zeros on either side of a source (padding)
   uint32_t columns = 0;            // of the result
   Activation activation = Activation::none;
   bool bias = true;
+  bool gated = false;       // twice the columns are stored: values, then what is activated and multiplied with them
+  bool group_norm = false;  // one group: over all rows and columns of a source
 };
 
 // Sources that are matrices of numbers, not ids: frames of filter banks, samples, patches. Their rows go through the
@@ -86,6 +95,7 @@ struct InputLayer {
 struct FeatureInput {
   uint32_t width = 0;  // columns of a source; 0: sources are ids
   uint32_t rows = 0;   // that every source has; 0: any number
+  uint32_t most = 0;   // rows that a source may have; 0: any number
   std::vector<InputLayer> layers;
   // Not 0: rows that leave the encoder, where its stages make fewer of `rows`.
   uint32_t merged = 0;
@@ -158,14 +168,15 @@ struct AttentionNames {
 };
 struct LayerNames {
   AttentionNames self, cross;  // cross: decoder only
+  // fc1 and gate of one name lie in one tensor, the gate's rows (what is not activated) first.
   std::string fc1, gate, fc2, norm;
 };
 struct StackNames {
   // Full names in order of preference; the first one in the checkpoint is taken.
   std::vector<std::string> embedding, positions, token_types, streams;
   std::string embedding_norm, final_norm;
-  std::vector<std::string> input;  // FeatureInput::layers
-  std::vector<std::string> front;  // full names, of FeatureInput::front rows
+  std::vector<std::string> input, input_norms;  // FeatureInput::layers; of those that have a norm, else empty
+  std::vector<std::string> front;               // full names, of FeatureInput::front rows
   LayerNames layer;
 };
 struct StageNames {

@@ -3,6 +3,7 @@
 #include "model/patches.hpp"
 #include "model/positions.hpp"
 #include "model/relative.hpp"
+#include "ops/attention.hpp"
 
 namespace lapilli::model {
 
@@ -298,19 +299,20 @@ class WeightBinder {
   }
 
   Status norm(const std::string& name, const StackConfig& s, WeightIndex& index) {
-    return norm(name, s.norm, s.d_model, index);
+    return norm(name, s.d_model, s.norm == Norm::layer, s.norm_bias, index);
   }
 
-  Status norm(const std::string& name, Norm kind, uint32_t width, WeightIndex& index) {
+  // With room for a bias, which is zeros unless it is stored.
+  Status norm(const std::string& name, uint32_t width, bool room, bool stored_bias, WeightIndex& index) {
     WeightSpec spec;
     spec.kind = WeightSpec::Kind::vector;
     spec.name = name;
     const uint64_t ld = round_up<uint64_t>(width, 4);
-    spec.words = kind == Norm::rms ? ld : 2 * ld;
+    spec.words = room ? 2 * ld : ld;
     LAPILLI_TRY(const auto* weight, find({name + ".weight", name + ".gamma"}, {width}));
     spec.parts.push_back(whole(weight));
     count(weight);
-    if (kind == Norm::layer) {
+    if (room && stored_bias) {
       LAPILLI_TRY(const auto* bias, find({name + ".bias", name + ".beta"}, {width}));
       spec.parts.push_back(whole(bias, false, ld));
       count(bias);
@@ -345,6 +347,7 @@ class WeightBinder {
     view->stored.offset += begin;
     view->stored.bytes = reach * size;
     place.tensor = view.get();
+    place.rows_of = turned ? nullptr : all;
     place.view = std::move(view);
   }
 
@@ -353,8 +356,7 @@ class WeightBinder {
     const std::vector<std::string> names{layer.name + ".weight"};
     std::vector<uint64_t> shape{uint64_t{n} * layer.of, spec.k};
     if (layer.transposed) std::swap(shape[0], shape[1]);
-    const bool alone = layer.of == 1 && !layer.transposed;
-    LAPILLI_TRY(const auto* weight, alone ? find_matrix(names, n, spec.k) : find(names, shape));
+    LAPILLI_TRY(const auto* weight, layer.transposed ? find(names, shape) : find_matrix(names, shape[0], spec.k));
     LAPILLI_CHECK(take_format(spec, *weight));
     take_share(weight, layer, place);
     net_.parameters += uint64_t{n} * spec.k;
@@ -382,24 +384,36 @@ class WeightBinder {
   Status input_layer(const std::string& name, const InputLayer& layer, uint32_t width, WeightIndex& index) {
     const StoredTensor* t = stored(name + ".weight");
     if (!t) return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s.weight", name.c_str());
-    const uint64_t depth = uint64_t{width} * layer.kernel;
+    const uint64_t depth = uint64_t{width} * layer.kernel, rows = uint64_t{layer.columns} * (layer.gated ? 2 : 1);
     uint64_t elements = 1;
     for (const uint64_t n : t->shape) elements *= n;
-    if (t->shape.size() < 2 || t->shape[0] != layer.columns || elements != layer.columns * depth ||
+    if (t->shape.size() < 2 || t->shape[0] != rows || elements != rows * depth ||
         (layer.kernel > 1 && t->shape.back() != layer.kernel))
-      return fail(ErrorCode::invalid_data, "tensor %s.weight has shape %s, config.json asks for [%u, %u, %u]",
-                  name.c_str(), shape_text(t->shape).c_str(), layer.columns, width, layer.kernel);
-    WeightSpec spec = matrix(name, layer.columns, static_cast<uint32_t>(depth));
+      return fail(ErrorCode::invalid_data, "tensor %s.weight has shape %s, config.json asks for [%llu, %u, %u]",
+                  name.c_str(), shape_text(t->shape).c_str(), static_cast<unsigned long long>(rows), width,
+                  layer.kernel);
+    const auto value = layer.gated ? static_cast<uint32_t>(gate_value_column(layer.columns)) : 0u;
+    WeightSpec spec = matrix(name, value + layer.columns, static_cast<uint32_t>(depth));
     LAPILLI_TRY(const auto* weight, find({name + ".weight"}, t->shape));
-    spec.parts.push_back(whole(weight));
-    count(weight);
+    input_parts(spec, weight, layer.gated, value);
     if (layer.bias) {
-      LAPILLI_TRY(const auto* bias, find({name + ".bias"}, {layer.columns}));
-      spec.parts.push_back(whole(bias, true));
-      count(bias);
+      LAPILLI_TRY(const auto* bias, find({name + ".bias"}, {rows}));
+      input_parts(spec, bias, layer.gated, value, true);
     }
     index = add(std::move(spec));
     return {};
+  }
+
+  // Of a gated layer the values come first in the file, and behind what is activated in the product.
+  void input_parts(WeightSpec& spec, const StoredTensor* t, bool gated, uint32_t value_column, bool bias = false) {
+    count(t);
+    const uint32_t of = gated ? 2 : 1;
+    for (uint32_t share = 0; share < of; ++share) {
+      WeightPart place = columns(gated && share == 0 ? value_column : 0);
+      take_share(t, {{}, true, false, share, of}, place);
+      place.bias = bias;
+      spec.parts.push_back(std::move(place));
+    }
   }
 
   Status input_layers() {
@@ -407,6 +421,8 @@ class WeightBinder {
     for (size_t i = 0; i < c_.features.layers.size(); ++i) {
       const InputLayer& layer = c_.features.layers[i];
       LAPILLI_CHECK(input_layer(names_.encoder.input[i], layer, width, net_.encoder.input.emplace_back()));
+      auto& of_layer = net_.encoder.input_norms.emplace_back(kNoWeight);
+      if (layer.group_norm) LAPILLI_CHECK(norm(names_.encoder.input_norms[i], layer.columns, true, true, of_layer));
       width = layer.columns;
     }
     return {};
@@ -459,7 +475,9 @@ class WeightBinder {
       LAPILLI_CHECK(keys_values(qkv, n, at, inner + bias));
       w.qkv = add(std::move(qkv));
     }
-    LAPILLI_CHECK(linear(at.linear(n.out), d, inner, w.out));
+    Linear out = at.linear(n.out);
+    out.bias = out.bias && at.s.out_bias;
+    LAPILLI_CHECK(linear(out, d, inner, w.out));
     return norm(with_layer(n.norm, at.layer), at.s, w.norm);
   }
 
@@ -527,10 +545,30 @@ class WeightBinder {
     if (!s.gated) return linear(at.linear(n.fc1), s.ffn, s.d_model, index);
     const auto gate = static_cast<uint32_t>(gate_value_column(s.ffn));
     WeightSpec both = matrix(with_layer(n.fc1, at.layer) + "+gate", gate + s.ffn, s.d_model);
-    LAPILLI_CHECK(linear_part(both, at.linear(n.fc1), s.ffn, {}));
-    LAPILLI_CHECK(linear_part(both, at.linear(n.gate), s.ffn, columns(gate)));
+    Linear activated = at.linear(n.fc1), value = at.linear(n.gate);
+    if (n.fc1 == n.gate) {
+      activated.of = value.of = 2;
+      activated.share = 1;
+    }
+    LAPILLI_CHECK(linear_part(both, activated, s.ffn, {}));
+    LAPILLI_CHECK(linear_part(both, value, s.ffn, columns(gate)));
     index = add(std::move(both));
     return {};
+  }
+
+  // One table for both stacks, if it is the same.
+  WeightIndex rotary_table(const StackConfig& s) {
+    WeightSpec spec;
+    spec.kind = WeightSpec::Kind::values;
+    spec.name = "rotations";
+    spec.values = rotations(s);
+    spec.n = 2 * kRotationRows;
+    spec.k = 2 * s.rotary_pairs();
+    spec.words = spec.values.size();
+    for (size_t i = 0; i < net_.weights.size(); ++i)
+      if (net_.weights[i].name == spec.name && net_.weights[i].values == spec.values)
+        return static_cast<WeightIndex>(i);
+    return add(std::move(spec));
   }
 
   Status stack(const StackConfig& s, const StackNames& names, bool cross, StackWeights& w) {
@@ -547,6 +585,10 @@ class WeightBinder {
       LAPILLI_CHECK(linear(at.linear(n.fc2), s.d_model, s.ffn, layer.fc2));
       LAPILLI_CHECK(norm(with_layer(n.norm, i), s, layer.norm));
     }
+    if (s.rotary) {
+      const WeightIndex table = rotary_table(s);
+      for (LayerWeights& layer : w.layers) layer.self.rotations = table;
+    }
     if (s.embedding_norm) LAPILLI_CHECK(norm(names.embedding_norm, s, w.embedding_norm));
     return s.final_norm ? norm(names.final_norm, s, w.final_norm) : Status();
   }
@@ -555,7 +597,7 @@ class WeightBinder {
     if (c_.stages.empty()) return stack(c_.encoder, names_.encoder, false, net_.encoder);
     if (c_.encoder.embedding_norm)
       LAPILLI_CHECK(
-          norm(names_.encoder.embedding_norm, Norm::layer, c_.stages[0].stack.d_model, net_.encoder.embedding_norm));
+          norm(names_.encoder.embedding_norm, c_.stages[0].stack.d_model, true, true, net_.encoder.embedding_norm));
     for (size_t i = 0; i < c_.stages.size(); ++i)
       LAPILLI_CHECK(stage(c_.stages[i], names_.stages[i], net_.stages.emplace_back()));
     return {};
@@ -567,7 +609,7 @@ class WeightBinder {
       LAPILLI_CHECK(distance_bias(with_layer(names.stack.layer.self.relative_bias, i), s, w.stack.layers[i].self));
     if (!s.merges) return {};
     const uint32_t d = s.stack.d_model;
-    LAPILLI_CHECK(norm(names.merge_norm, Norm::layer, 4 * d, w.merge_norm));
+    LAPILLI_CHECK(norm(names.merge_norm, 4 * d, true, true, w.merge_norm));
     return linear({names.merge, false}, 2 * d, 4 * d, w.merge);
   }
 

@@ -19,6 +19,7 @@ namespace lapilli::model {
 struct WeightPart {
   const StoredTensor* tensor = nullptr;
   std::shared_ptr<const StoredTensor> view;  // owns it where it is a share of a stored tensor, or one transposed
+  const StoredTensor* rows_of = nullptr;     // with a view: whose rows it is; null: it lies otherwise
   // matrix and bias parts: row r of the stored matrix becomes column first_column + r / group * group_stride + r %
   // group
   uint32_t first_column = 0, group = 1, group_stride = 1;
@@ -61,6 +62,7 @@ struct AttentionWeights {
   WeightIndex relative_bias = kNoWeight, distances = kNoWeight;
   int32_t distance_low = 0;
   uint32_t distance_count = 0;
+  WeightIndex rotations = kNoWeight;   // rotary positions: the table of "rotate". Layers and stacks share it
   WeightIndex global_qkv = kNoWeight;  // window attention: as qkv, for global positions
 };
 struct LayerWeights {
@@ -70,7 +72,8 @@ struct LayerWeights {
 };
 struct StackWeights {
   WeightIndex embedding = kNoWeight, positions = kNoWeight, embedding_norm = kNoWeight, final_norm = kNoWeight;
-  std::vector<WeightIndex> input;    // of each layer of the encoder's input
+  // Of each layer of the encoder's input; its norm.
+  std::vector<WeightIndex> input, input_norms;
   std::vector<WeightIndex> streams;  // positions of each predicting stream, with what marks the stream added
   std::vector<LayerWeights> layers;
 };

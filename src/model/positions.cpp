@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/attention.hpp"
+
 namespace lapilli::model {
 
 std::vector<float> sinusoids(const StackConfig& s) {
@@ -22,6 +24,19 @@ std::vector<float> sinusoids(const StackConfig& s) {
       table[p * ld + i] = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
     }
   }
+  return table;
+}
+
+std::vector<float> rotations(const StackConfig& s) {
+  const uint64_t ld = round_up<uint64_t>(2 * uint64_t{s.rotary_pairs()}, 4);
+  std::vector<float> table(2 * kRotationRows * ld, 0.0f);
+  for (uint32_t r = 0; r < 2 * kRotationRows; ++r)
+    for (uint32_t i = 0; i < s.rotary_pairs(); ++i) {
+      const double position = r < kRotationRows ? r : (r - kRotationRows) * double{kRotationRows};
+      const double angle = position * std::pow(s.rotary_base, -2.0 * i / s.rotary);
+      table[r * ld + 2 * uint64_t{i}] = static_cast<float>(std::cos(angle));
+      table[r * ld + 2 * uint64_t{i} + 1] = static_cast<float>(std::sin(angle));
+    }
   return table;
 }
 

@@ -21,6 +21,7 @@ inline double activate(Activation kind, double x) {
     case Activation::relu_squared: return x > 0 ? x * x : 0.0;
     case Activation::leaky_relu: return x > 0 ? x : 0.01 * x;
     case Activation::mish: return x > 40 ? x : x * std::tanh(std::log1p(std::exp(x)));
+    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
     case Activation::none: break;
   }
   return x;

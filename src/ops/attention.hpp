@@ -72,6 +72,21 @@ struct AttentionStepAttributes {
   uint32_t part_cells = 0;  // not 0: self attention in parts of so many (slot, position), whatever fits: for tests
 };
 
+// "rotate": rotary positions (Jianlin Su et al. 2021). Of each head's queries and keys the first 2 * pairs columns are
+// turned as pairs of neighbours: (a, b) becomes (a cos - b sin, b cos + a sin), each pair by an angle of its own that
+// goes by the position. Both in place, for the rows that linear_kv() has put there by the same shape (Place::batch or
+// step). inputs: q [rows, heads * head_dim], kv, table, step, spans or kNone. outputs: q, kv. The table has 2 *
+// kRotationRows rows of round_up(2 * pairs, 4) words: row i cosine and sine of each pair's angle at position i, row
+// kRotationRows + i those at position i * kRotationRows. The angles of both are added, so that a small table serves
+// positions below kRotationRows squared. A position is the one in kv; with `spans`, the rows being those of an encode
+// pass, that in the row's sentence.
+constexpr uint32_t kRotationRows = 256;
+struct RotateAttributes {
+  KvShape kv;
+  uint32_t pairs = 0;
+  uint32_t spans = 0;  // 1: the rows of an encode pass
+};
+
 namespace ops {
 struct AttentionResult {
   graph::TensorId context, weights;
@@ -85,6 +100,12 @@ struct AttentionOperands {
 };
 AttentionResult attention(graph::Graph& g, const std::string& label, const AttentionOperands& operands,
                           const AttentionAttributes& attributes, bool want_weights);
+struct RotateOperands {
+  graph::TensorId q = graph::kNone, kv = graph::kNone, table = graph::kNone;
+  graph::TensorId step_or_spans = graph::kNone;
+};
+void rotate(graph::Graph& g, const std::string& label, const RotateOperands& operands,
+            const RotateAttributes& attributes);
 // The state tensors that steps read.
 struct StepTensors {
   graph::TensorId step = graph::kNone, lineage = graph::kNone, lengths = graph::kNone;

@@ -43,12 +43,22 @@ struct EmbedAttributes {
 // `before` puts rows in front.
 // inputs: x, feature_spans (SpanWords::words a level), table of positions [places, columns] or kNone. outputs: y.
 // Sentences lie in x as level `from` of the spans says, in y as level `to`; rows of y between and behind them are
-// zeros, or not written if y has live rows.
+// zeros, or not written if y has live rows. Of the rows in y as many have a position as the level says count (place).
 struct UnfoldAttributes {
   uint32_t kernel = 1, stride = 1, before = 0;
   uint32_t from = 0, to = 0;
   uint32_t position_offset = 0;
   float scale = 1;
+};
+
+// "group_norm": group normalization with one group (Yuxin Wu and Kaiming He 2018): y = (x - mean) / sqrt(variance +
+// epsilon) * weight + bias, mean and variance over all columns and rows of a sentence.
+// inputs: x, feature_spans, weight tensor of 2 * round_up(cols, 4) words (weight, then bias, zero padded). outputs: y,
+// and room for sums. Sentences, at most so many, lie as level `level` of the spans says; rows of y between and behind
+// them are zeros.
+struct GroupNormAttributes {
+  float epsilon = 1e-5f;
+  uint32_t level = 0, sentences = 0;
 };
 
 // "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y = x.
@@ -110,6 +120,11 @@ struct UnfoldOperands {
 };
 graph::TensorId unfold(graph::Graph& g, const std::string& label, const UnfoldOperands& operands,
                        const UnfoldAttributes& attributes);
+struct GroupNormOperands {
+  graph::TensorId x = graph::kNone, spans = graph::kNone, weight = graph::kNone;
+};
+graph::TensorId group_norm(graph::Graph& g, const std::string& label, const GroupNormOperands& operands,
+                           const GroupNormAttributes& attributes);
 graph::TensorId add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y);
 graph::TensorId activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation);
 graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,

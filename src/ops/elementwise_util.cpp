@@ -33,15 +33,16 @@ Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x
 }
 
 const char* name(Activation activation) {
-  static constexpr const char* names[] = {"none",       "relu",    "gelu_erf", "gelu_tanh",    "silu",       "tanh",
-                                          "gelu_quick", "gelu_10", "relu6",    "relu_squared", "leaky_relu", "mish"};
-  static_assert(std::size(names) == static_cast<size_t>(kLastActivation) + 1);
+  static constexpr const char* names[] = {"none",       "relu",       "gelu_erf", "gelu_tanh", "silu",
+                                          "tanh",       "gelu_quick", "gelu_10",  "relu6",     "relu_squared",
+                                          "leaky_relu", "mish",       "sigmoid"};
+  static_assert(std::size(names) == static_cast<size_t>(kLastGate) + 1);
   return names[static_cast<size_t>(activation)];
 }
 
-Status expect_activation(const graph::Node& node) {
+Status expect_activation(const graph::Node& node, Activation last) {
   const auto a = node.attributes.as<ElementwiseAttributes>();
-  if (a.activation <= kLastActivation) return {};
+  if (a.activation <= last) return {};
   return node_error(node, "unknown activation %u", static_cast<unsigned>(a.activation));
 }
 

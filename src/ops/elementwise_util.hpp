@@ -37,7 +37,7 @@ struct Side {
 Push bind_vectors(const LowerContext& context, const Slice& slice, const Side& x, const Side& y, Dispatch& d);
 
 const char* name(Activation activation);
-Status expect_activation(const graph::Node& node);
+Status expect_activation(const graph::Node& node, Activation last = kLastActivation);
 
 // ---- "gate" and "power", which join the two halves of each line of x --------------------------------------------
 

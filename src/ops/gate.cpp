@@ -11,7 +11,7 @@ namespace lapilli {
 namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  LAPILLI_CHECK(elementwise::expect_activation(node));
+  LAPILLI_CHECK(elementwise::expect_activation(node, kLastGate));
   return elementwise::expect_halves(g, node);
 }
 
@@ -48,8 +48,8 @@ OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, uint64_t live = 
 
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  for (const auto kind :
-       {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
+  for (const auto kind : {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh,
+                          Activation::silu, Activation::sigmoid})
     all.push_back(make_case(kind, 5, 67));
   for (const uint64_t cols : {1, 60, 513, 4099})
     for (const uint64_t rows : {1, 17}) all.push_back(make_case(Activation::gelu_tanh, rows, cols));

@@ -11,7 +11,7 @@
 
 namespace lapilli {
 
-// All are 0 at 0, so that padding stays zero. gelu_10: gelu_erf cut at -10 and 10.
+// All but sigmoid, which only gates know, are 0 at 0, so that padding stays zero. gelu_10: gelu_erf cut at -10 and 10.
 enum class Activation : uint32_t {
   none,
   relu,
@@ -24,9 +24,10 @@ enum class Activation : uint32_t {
   relu6,
   relu_squared,
   leaky_relu,
-  mish
+  mish,
+  sigmoid
 };
-constexpr Activation kLastActivation = Activation::mish;
+constexpr Activation kLastActivation = Activation::mish, kLastGate = Activation::sigmoid;
 
 // Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one
 // head).

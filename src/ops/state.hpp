@@ -135,7 +135,7 @@ struct SpanWords {
   static constexpr uint32_t row = 0;    // the sentence's first row
   static constexpr uint32_t tile = 1;   // its first tile
   static constexpr uint32_t ids = 2;    // how many it has: as many rows
-  static constexpr uint32_t place = 3;  // its number in cross_kv and lengths
+  static constexpr uint32_t place = 3;  // its number in cross_kv and lengths; in feature_spans how many rows count
   static constexpr uint32_t stride = 4;
   static constexpr uint32_t words = kMaxRows * stride;  // 16 KiB: what every device binds as uniform buffer
 };

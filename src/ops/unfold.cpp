@@ -126,7 +126,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const uint64_t at = p * a.stride + i % a.kernel, place = p + a.position_offset;
         if (i < y.cols && at >= a.before && at - a.before < from[s].ids)
           v = a.scale * in[(from[s].row + at - a.before) * x.ld + i / a.kernel];
-        if (i < y.cols && positions != graph::kNone && place < g.tensor(positions).rows)
+        if (i < y.cols && p < to[s].place && positions != graph::kNone && place < g.tensor(positions).rows)
           v += values.at(positions).f[place * g.tensor(positions).ld + i];
         out[(to[s].row + p) * y.ld + i] = v;
       }
@@ -140,12 +140,14 @@ struct CaseShape {
   uint32_t places = 0;  // rows of the table of positions
   bool live = false;
   uint32_t apart = 0;  // sentences begin so many rows apart; 0: they follow one another
+  uint32_t fill = 0;   // rows at the end of a sentence that do not count
 };
 
 // Where sentences of these lengths begin, and how many rows that makes.
-std::vector<Span> spans_apart(const std::vector<uint32_t>& lengths, uint32_t apart, uint32_t& rows) {
+std::vector<Span> spans_apart(const std::vector<uint32_t>& lengths, uint32_t apart, uint32_t fill, uint32_t& rows) {
   std::vector<Span> spans;
-  for (uint32_t i = 0; i < lengths.size(); ++i) spans.push_back({apart * i, 0, lengths[i], i});
+  for (uint32_t i = 0; i < lengths.size(); ++i)
+    spans.push_back({apart * i, 0, lengths[i], lengths[i] - std::min(lengths[i], fill)});
   if (apart == 0) spans = packed_spans(spans);
   rows = apart ? apart * static_cast<uint32_t>(lengths.size()) : span_totals(spans).rows;
   return spans;
@@ -160,7 +162,7 @@ OpCase make_case(const std::string& name, CaseShape s) {
   for (const uint32_t n : s.lengths)
     lengths.push_back((n + s.windows.before + s.after - s.windows.kernel) / s.windows.stride + 1);
   uint32_t in_rows = 0, rows = 0;
-  const auto from = spans_apart(s.lengths, s.apart, in_rows), to = spans_apart(lengths, s.apart, rows);
+  const auto from = spans_apart(s.lengths, s.apart, 0, in_rows), to = spans_apart(lengths, s.apart, s.fill, rows);
   const auto x = c.graph.activation("x", in_rows + 3, s.cols);
   const auto spans = add_state(c.graph, "spans", StateKind::feature_spans, 3 * SpanWords::words, graph::DType::u32);
   const auto table =
@@ -193,6 +195,7 @@ std::vector<OpCase> cases() {
   positions.position_offset = 2;
   all.push_back(make_case("positions", {12, positions, 0, {5, 1, 9}, 12, true}));
   all.push_back(make_case("beyond the table of positions", {12, positions, 0, {5, 1, 9}, 7, true}));
+  all.push_back(make_case("positions of rows that count", {12, positions, 0, {5, 1, 9}, 20, false, 9, 2}));
   positions.before = 1;
   all.push_back(make_case("a row in front, positions", {7, positions, 0, {4, 16, 1}, 20, true}));
   all.push_back(make_case("as many sentences as there can be", {4, {1, 1, 0}, 0, std::vector<uint32_t>(kMaxRows, 1)}));

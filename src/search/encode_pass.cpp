@@ -12,16 +12,16 @@ namespace lapilli {
 namespace {
 
 uint32_t positions_of(const PassSource& s, const PassOptions& options) {
-  return s.features ? model::level_rows(*options.features, s.features->rows).back()
+  return s.features ? model::counted_rows(*options.features, rows_of(*s.features))
                     : static_cast<uint32_t>(s.ids.size());
 }
 
 void pack_features(std::span<const PassSource> sources, const model::FeatureInput& input, EncodePass& pass) {
-  std::vector<uint32_t> rows;
+  std::vector<model::FeatureRows> rows;
   const uint64_t stride = model::feature_stride(input);
   for (const PassSource& s : sources) {
     if (!s.features) continue;
-    rows.push_back(s.features->rows);
+    rows.push_back(rows_of(*s.features));
     const size_t begin = pass.features.size();
     pass.features.resize(begin + s.features->rows * stride, 0);
     for (uint64_t r = 0; r < s.features->rows; ++r)

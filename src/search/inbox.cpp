@@ -30,7 +30,7 @@ void InboxWriter::enter(const Sentence& s, uint32_t place, uint32_t lists_offset
   uint32_t* entry = words_.data() + I::entry_at(sentences_);
   entry[I::place] = place;
   entry[I::source_begin] = 0;
-  entry[I::source_end] = s.source_positions();
+  entry[I::source_end] = s.source_length();
   entry[I::given_offset] = put(ids);
   std::copy(params.begin(), params.end(), entry + I::params);
   ++sentences_;

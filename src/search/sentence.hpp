@@ -43,7 +43,8 @@ struct Finished {
 struct Sentence {
   std::vector<int32_t> source;  // ids; or
   std::shared_ptr<const model::Features> features;
-  uint32_t feature_positions = 0;                // that they have in the encoder
+  uint32_t feature_positions = 0;                // that they have room for in the encoder,
+  uint32_t feature_length = 0;                   // and that count
   std::vector<int32_t> given;                    // decoder ids, the decoder start in front
   std::vector<uint32_t> global_positions;        // see GenerateRequest
   std::shared_ptr<const EncodedSource> encoded;  // what its source came to, if it was encoded before
@@ -66,6 +67,8 @@ struct Sentence {
     if (encoded) return encoded->positions();
     return features ? feature_positions : static_cast<uint32_t>(source.size());
   }
+  // Of these, what cross attention sees.
+  [[nodiscard]] uint32_t source_length() const { return features && !encoded ? feature_length : source_positions(); }
 };
 
 }  // namespace lapilli

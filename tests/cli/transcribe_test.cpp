@@ -1,4 +1,6 @@
 // lapilli transcribe: recordings to segments, held against the records of the reference's.
+#include <cstring>
+
 #include "cli/program.hpp"
 
 namespace lapilli::test {
@@ -73,6 +75,72 @@ TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
   EXPECT_TRUE(vtt.out.starts_with("WEBVTT\n\n00:00:0")) << vtt.out << vtt.err;
   const Outcome tsv = heard({"--tsv", "--language", "en", kSecond});
   EXPECT_TRUE(tsv.out.starts_with("start\tend\ttext\n")) << tsv.out << tsv.err;
+}
+
+// A model's directory as it is published: the record's, and what says how sound is prepared.
+std::string published(const TemporaryFolder& folder, const std::string& family, const std::string& preprocessor) {
+  const fs::path to = folder.path() / family;
+  fs::copy(fs::path(LAPILLI_TEST_DATA) / "models" / family / "model", to);
+  std::ofstream(to / "preprocessor_config.json") << preprocessor;
+  return to.string();
+}
+const char* const kSamples = R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 16000})";
+const char* const kFilterBanks = R"({"feature_extractor_type": "Speech2TextFeatureExtractor", "num_mel_bins": 24})";
+
+// The bytes of a tensor of the record.
+std::string recorded_bytes(const std::string& family, const std::string& tensor) {
+  const std::string file = read_file(std::string(LAPILLI_TEST_DATA) + "/models/" + family + "/expected.safetensors");
+  uint64_t size = 0;
+  std::memcpy(&size, file.data(), 8);
+  const auto header = nlohmann::json::parse(file.substr(8, size));
+  const auto offsets = header.at(tensor).at("data_offsets");
+  const uint64_t begin = offsets.at(0), end = offsets.at(1);
+  return file.substr(8 + size + begin, end - begin);
+}
+
+TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
+  TemporaryFolder folder;
+  const std::string moonshine = published(folder, "moonshine", kSamples);
+  const std::string samples = recorded_bytes("moonshine", "single.input_values");
+  const auto hear = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--model", moonshine, "--dtype", "fp32", "--ids", "--raw", "f32le:16000"});
+    more.insert(more.begin(), "transcribe");  // with notes
+    return run(lapilli(std::move(more)), samples);
+  };
+  const Outcome whole = hear({"--json", "--max-new-tokens", "20"});
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const auto line = nlohmann::json::parse(whole.out);
+  EXPECT_EQ(line.at("ids"), nlohmann::json({10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
+  EXPECT_NEAR(line.at("end").get<double>(), 0.4375, 0.006);
+  EXPECT_FALSE(contains(whole.err, "without an end")) << whole.err;
+  const Outcome cut = hear({"--max-new-tokens", "3"});
+  EXPECT_EQ(cut.code, 0);
+  EXPECT_TRUE(contains(cut.err, "3 ids without an end")) << cut.err;
+  for (const std::vector<std::string>& choice :
+       {std::vector<std::string>{"--language", "en"}, {"--to", "en"}, {"--fallback"}}) {
+    const Outcome refused = hear(choice);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_TRUE(contains(refused.err, choice[0])) << refused.err;
+  }
+}
+
+TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
+  TemporaryFolder folder;
+  const auto hear = [&](const std::string& preprocessor, const std::string& samples) {
+    TemporaryFolder own;
+    return transcribe({"--model", published(own, "speech_to_text", preprocessor), "--ids", "--raw", "s16le:16000"},
+                      samples);
+  };
+  EXPECT_EQ(hear(kFilterBanks, std::string(32000, '\1')).code, 0);  // a second
+  const Outcome longer = hear(kFilterBanks, std::string(320000, '\1'));
+  EXPECT_EQ(longer.code, 3);
+  EXPECT_TRUE(contains(longer.err, "10.0 s of sound")) << longer.err;
+  const Outcome shorter = hear(kFilterBanks, std::string(100, '\1'));
+  EXPECT_EQ(shorter.code, 3);
+  EXPECT_TRUE(contains(shorter.err, "too few")) << shorter.err;
+  const Outcome other = hear(kSamples, "");
+  EXPECT_EQ(other.code, 3);
+  EXPECT_TRUE(contains(other.err, "weights take mel bands")) << other.err;
 }
 
 TEST(CliDeviceTranscribe, SaysWhatIsWrong) {

@@ -62,20 +62,49 @@ Outcome from_error(const Error& e) {
 
 namespace {
 
-// [batch, width, frames], as the reference has frames of filter banks: frames become rows.
-Result<CaseSources> read_frames(const Record& record, const std::string& name) {
+// Frames of filter banks: [batch, width, frames] for models that take so many frames and no others, whose frames become
+// rows; else [batch, frames, width].
+Result<CaseSources> read_frames(const Record& record, const std::string& name, bool frames_last) {
   LAPILLI_TRY(const auto m, read_matrix(record, name));
   if (m.shape.size() != 3)
     return fail(ErrorCode::invalid_data, "tensor %s has %zu dimensions", name.c_str(), m.shape.size());
-  const size_t width = m.shape[1], frames = m.shape[2];
+  const size_t width = m.shape[frames_last ? 1 : 2], frames = m.shape[frames_last ? 2 : 1];
   CaseSources sources;
   for (size_t i = 0; i < m.shape[0]; ++i) {
     auto f = std::make_shared<model::Features>();
     f->rows = static_cast<uint32_t>(frames);
     f->width = static_cast<uint32_t>(width);
     for (size_t frame = 0; frame < frames; ++frame)
-      for (size_t c = 0; c < width; ++c) f->values.push_back(m.values[(i * width + c) * frames + frame]);
+      for (size_t c = 0; c < width; ++c)
+        f->values.push_back(
+            m.values[frames_last ? (i * width + c) * frames + frame : (i * frames + frame) * width + c]);
     sources.features.push_back(std::move(f));
+  }
+  return sources;
+}
+
+// [batch, samples]
+Result<CaseSources> read_samples(const Record& record, const std::string& name) {
+  LAPILLI_TRY(const auto m, read_matrix(record, name));
+  if (m.shape.size() != 2)
+    return fail(ErrorCode::invalid_data, "tensor %s has %zu dimensions", name.c_str(), m.shape.size());
+  CaseSources sources;
+  for (size_t i = 0; i < m.shape[0]; ++i) {
+    const auto begin = m.values.begin() + static_cast<ptrdiff_t>(i * m.shape[1]);
+    sources.features.push_back(std::make_shared<model::Features>(
+        model::Features{static_cast<uint32_t>(m.shape[1]), 1, {begin, begin + static_cast<ptrdiff_t>(m.shape[1])}}));
+  }
+  return sources;
+}
+
+// Rows of a batch are filled up to the longest; the filling is part of what the reference computed.
+Result<CaseSources> with_counts(const Record& record, const nlohmann::json& inputs, CaseSources sources) {
+  LAPILLI_TRY(const auto rows, masked_rows(record, inputs, "attention_mask", "attention_mask"));
+  if (rows.size() != sources.features.size()) return fail(ErrorCode::invalid_data, "a mask of other rows");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    auto f = std::make_shared<model::Features>(*sources.features[i]);
+    f->counted = static_cast<uint32_t>(rows[i].size());
+    sources.features[i] = std::move(f);
   }
   return sources;
 }
@@ -97,12 +126,16 @@ Result<CaseSources> read_pictures(const Record& record, const std::string& name,
 
 }  // namespace
 
-Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
-                                 const model::PatchInput& pictures) {
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs, const model::Config& config) {
   if (inputs.contains("pixel_values"))
-    return read_pictures(record, inputs["pixel_values"].get<std::string>(), pictures);
-  if (inputs.contains("input_features")) return read_frames(record, inputs["input_features"].get<std::string>());
+    return read_pictures(record, inputs["pixel_values"].get<std::string>(), config.patches);
   CaseSources sources;
+  if (inputs.contains("input_features") || inputs.contains("input_values")) {
+    const bool samples = inputs.contains("input_values"), chunks = config.features.rows != 0;
+    const auto name = inputs.at(samples ? "input_values" : "input_features").get<std::string>();
+    LAPILLI_TRY(sources, samples ? read_samples(record, name) : read_frames(record, name, chunks));
+    return chunks || !inputs.contains("attention_mask") ? sources : with_counts(record, inputs, std::move(sources));
+  }
   LAPILLI_TRY(sources.ids, masked_rows(record, inputs, "input_ids", "attention_mask"));
   return sources;
 }

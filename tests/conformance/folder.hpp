@@ -41,8 +41,7 @@ struct CaseSources {
   std::vector<std::vector<int32_t>> ids;
   std::vector<std::shared_ptr<const model::Features>> features;
 };
-Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs,
-                                 const model::PatchInput& pictures = {});
+Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inputs, const model::Config& config);
 
 struct RunOptions {
   vulkan::DeviceOptions device;

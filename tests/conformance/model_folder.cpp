@@ -80,8 +80,8 @@ Result<std::vector<std::vector<uint32_t>>> global_positions(const Record& record
 // What cases may bring.
 bool is_known_input(const std::string& key) {
   constexpr const char* kKnown[] = {
-      "input_ids",         "attention_mask",         "input_features",       "pixel_values",
-      "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
+      "input_ids",    "attention_mask",    "input_features",         "input_values",
+      "pixel_values", "decoder_input_ids", "decoder_attention_mask", "global_attention_mask"};
   return std::any_of(std::begin(kKnown), std::end(kKnown), [&](const char* known) { return key == known; });
 }
 
@@ -100,7 +100,7 @@ Result<Outcome> run_forward(const std::shared_ptr<Model>& given, const Record& r
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key)) return Outcome::unsupported("input " + key);
   ForwardRequest request;
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config().patches));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model->on_device().config()));
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));
@@ -134,7 +134,7 @@ Result<GenerateRequest> generate_request(const Model& model, const Record& recor
   for (const auto& [key, value] : c["inputs"].items())
     if (!is_known_input(key) || key == "decoder_attention_mask")
       return fail(ErrorCode::unsupported, "input %s", key.c_str());
-  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config().patches));
+  LAPILLI_TRY(auto sources, read_sources(record, c["inputs"], model.on_device().config()));
   request.sources = std::move(sources.ids);
   request.features = std::move(sources.features);
   LAPILLI_TRY(request.global_positions, global_positions(record, c["inputs"]));

@@ -6,6 +6,7 @@
 
 #include "conformance/folder.hpp"
 #include "generate/generate.hpp"
+#include "search/network_on_device.hpp"
 #include "speech/transcribe.hpp"
 
 namespace lapilli::conformance {
@@ -21,7 +22,7 @@ constexpr double kMeasure = 1e-4;  // logarithms and probabilities of six record
 // The reference cuts rows by their masks only where there are several and they are longer than a window; times of ids
 // go by masks everywhere, and without them by whole windows.
 Result<std::vector<speech::Recording>> recordings_of(const Model& model, const Record& record, const Json& c) {
-  LAPILLI_TRY(const auto sources, read_sources(record, c.at("inputs")));
+  LAPILLI_TRY(const auto sources, read_sources(record, c.at("inputs"), model.on_device().config()));
   std::vector<std::vector<int32_t>> masks;
   if (c["inputs"].contains("attention_mask")) {
     LAPILLI_TRY(masks, read_ids(record, c["inputs"]["attention_mask"].get<std::string>()));

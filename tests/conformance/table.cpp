@@ -39,6 +39,7 @@ constexpr TokenizerFolder kTokenizers[] = {
     {"pegasus", " pegasus "},
     {"prophetnet", " prophetnet "},
     {"roberta-prefix-space", " encoder-decoder "},
+    {"speech_to_text", " speech_to_text "},
     {"t5", " t5 mt5 umt5 "},
     {"t5-published-layout", " t5 "},
     {"whisper", " whisper "},

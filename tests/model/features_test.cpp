@@ -55,7 +55,7 @@ TEST(Features, RoomHoldsEveryPass) {
 }
 
 TEST(Features, SpansFollowOneAnotherOrLieApart) {
-  const std::vector<uint32_t> rows{5, 4};
+  const std::vector<FeatureRows> rows{{5}, {4}};
   const auto words = feature_span_words(kWhisper, rows);
   ASSERT_EQ(words.size(), 4 * size_t{SpanWords::words});
   const auto level = [&](const std::vector<uint32_t>& all, size_t i) {
@@ -67,6 +67,28 @@ TEST(Features, SpansFollowOneAnotherOrLieApart) {
   const auto apart = feature_span_words(kWhisper, rows, level_rows(kWhisper, 9));
   EXPECT_EQ(level(apart, 0).at(1).row, 9u);
   EXPECT_EQ(level(apart, 3).at(1).row, 5u);
+}
+
+// What fills a source up is there for convolutions, and not for attention.
+TEST(Features, FillingDoesNotCount) {
+  EXPECT_EQ(counted_rows(kMoonshine, {8000}), 19u);
+  EXPECT_EQ(counted_rows(kMoonshine, {8000, 8000}), 19u);
+  EXPECT_EQ(counted_rows(kMoonshine, {8000, 6111}), 16u);
+  EXPECT_EQ(counted_rows(kMoonshine, {8000, 384}), 1u);
+  EXPECT_EQ(counted_rows(kSpeechToText, {90, 57}), 15u);
+  EXPECT_EQ(counted_rows(kPicture, {196, 3}), 5u);
+  const std::vector<FeatureRows> rows{{90, 57}, {90}};
+  const auto at = [&](const std::vector<uint32_t>& all, size_t level, size_t i) {
+    return spans_of(std::span(all).subspan(level * SpanWords::words, SpanWords::words)).at(i);
+  };
+  const auto packed = feature_span_words(kSpeechToText, rows);
+  EXPECT_EQ(at(packed, 2, 0).ids, 23u);
+  EXPECT_EQ(at(packed, 3, 0).ids, 15u);
+  EXPECT_EQ(at(packed, 3, 1).row, 15u);
+  const auto apart = feature_span_words(kSpeechToText, rows, level_rows(kSpeechToText, 90));
+  EXPECT_EQ(at(apart, 3, 0).ids, 23u);  // it has no position, but it is there
+  EXPECT_EQ(at(apart, 3, 0).place, 15u);
+  EXPECT_EQ(at(apart, 3, 1).row, 23u);
 }
 
 class FeatureChecks : public testing::Test {
@@ -93,6 +115,9 @@ TEST_F(FeatureChecks, SayWhatDoesNotFit) {
   EXPECT_THAT(refused({5, 4, std::vector<float>(20, 0.0f)}), HasSubstr("the model takes 6"));
   config_.features.rows = 0;
   EXPECT_THAT(refused({8, 4, std::vector<float>(32, 0.0f)}), HasSubstr("positions for 3"));
+  EXPECT_THAT(refused({6, 4, values, 7}), HasSubstr("7 of 6 rows of features count"));
+  config_.features.most = 5;
+  EXPECT_THAT(refused({6, 4, values}), HasSubstr("takes at most 5"));
 }
 
 TEST_F(FeatureChecks, TakeNoNumberForAFeature) {

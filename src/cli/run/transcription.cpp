@@ -77,7 +77,7 @@ class Transcription {
     if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
     if (request.model.empty())
       return complain(exit_usage,
-                      "the bundled model translates text and hears nothing: name one of the Whisper family "
+                      "the bundled model translates text and hears nothing: name one that hears "
                       "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
     request.cache = kept_folder(arguments_.no_cache);
     const auto opened = transcriber_.open(request);
@@ -177,6 +177,7 @@ class Transcription {
       if (done > 0) show(std::min(done, all), all);
       return interrupted() == 0;
     };
+    how.on_note = [&](const std::string& note) { say(name + ": " + note); };
     const auto said = transcriber_.hear(how);
     bar_.clear();
     seconds_ += all;

@@ -68,6 +68,14 @@ graph::TensorId attend(Builder& b, const std::string& label, const AttentionLaye
   return ops::linear_add(b.g(), label + ".out", r.context, b.weight(layer.w.out), x);
 }
 
+// Queries and keys, where the stack's positions are rotary.
+void rotate_self(Builder& b, const std::string& label, const AttentionLayer& layer, ops::RotateOperands rows,
+                 const RotateAttributes& how) {
+  if (layer.w.rotations == kNoWeight) return;
+  rows.table = b.weight(layer.w.rotations);
+  ops::rotate(b.g(), label + ".rotate", rows, how);
+}
+
 // Every query sees its window and the global keys; the global queries' rows of that are then replaced by what they see
 // of all keys, through projections of their own.
 graph::TensorId window_attention(Builder& b, const std::string& label, const AttentionLayer& layer, const Sublayer& in,
@@ -106,6 +114,7 @@ graph::TensorId self_attention(Builder& b, const std::string& label, const Atten
   const KvShape shape = sequence_kv(layer.stack, how, how.queries);
   const auto kv = kv_activation(b, label + ".kv", shape);
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv), {layer.stack.inner(), kv, shape});
+  rotate_self(b, label, layer, {q, kv, graph::kNone, how.spans}, {shape, layer.stack.rotary_pairs(), is_pass(how)});
   return attend(b, label, layer, in.x, {q, kv, shape}, how);
 }
 
@@ -143,6 +152,7 @@ graph::TensorId self_attention_step(Builder& b, const std::string& label, const 
                                     const Sublayer& in, graph::TensorId kv, const StepAttention& how) {
   const auto q = ops::linear_kv(b.g(), label + ".qkv", in.h, b.weight(layer.w.qkv),
                                 {layer.stack.inner(), kv, how.self, how.state.step});
+  rotate_self(b, label, layer, {q, kv, graph::kNone, how.state.step}, {how.self, layer.stack.rotary_pairs()});
   AttentionStepAttributes a;
   a.kv = how.self;
   a.self = 1;

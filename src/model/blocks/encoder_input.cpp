@@ -45,6 +45,30 @@ graph::TensorId feature_spans(Builder& b) {
                  SpanWords::words);
 }
 
+// Where a level's sources lie, and how many there are at most.
+struct LevelSpans {
+  graph::TensorId spans = graph::kNone;
+  uint32_t level = 0, sources = 0;
+};
+
+// What follows the windows of a layer.
+graph::TensorId layer_rows(Builder& b, const std::string& label, uint32_t i, graph::TensorId x, const LevelSpans& at) {
+  const InputLayer& layer = b.config().features.layers[i];
+  const StackWeights& w = b.network().encoder;
+  if (layer.gated) {
+    const auto columns = static_cast<uint32_t>(gate_value_column(layer.columns)) + layer.columns;
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), columns);
+    x = ops::gate(b.g(), label + ".gate", x, layer.columns, layer.activation);
+  } else {
+    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+  }
+  if (!layer.group_norm) return x;
+  GroupNormAttributes norm;
+  norm.level = at.level;
+  norm.sentences = at.sources;
+  return ops::group_norm(b.g(), label + ".norm", {x, at.spans, b.weight(w.input_norms[i])}, norm);
+}
+
 // `x` has the rows of a level; they become the encoder's.
 graph::TensorId encoder_rows(Builder& b, const SourceRows& source, graph::TensorId x, uint32_t level) {
   const FeatureInput& input = b.config().features;
@@ -65,14 +89,16 @@ graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
   const FeatureInput& input = b.config().features;
   const StackWeights& w = b.network().encoder;
   const auto rows = rows_of_levels(input, source);
+  const auto spans = feature_spans(b);
+  const uint32_t sources = std::min<uint32_t>(source.batch, kMaxRows);
   auto x = feature_state(b, rows[0]);
   for (uint32_t i = 0; i < input.layers.size(); ++i) {
     const InputLayer& layer = input.layers[i];
     const std::string label = format("encoder.input.%u", i);
     if (!is_linear(layer))
-      x = ops::unfold(b.g(), label + ".unfold", {x, feature_spans(b), graph::kNone, rows[i + 1], false},
+      x = ops::unfold(b.g(), label + ".unfold", {x, spans, graph::kNone, rows[i + 1], false},
                       {layer.kernel, layer.stride, layer.before, i, i + 1});
-    x = ops::linear(b.g(), label, x, b.weight(w.input[i]), layer.columns, layer.activation);
+    x = layer_rows(b, label, i, x, {spans, i + 1, sources});
   }
   return x;
 }

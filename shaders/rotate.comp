@@ -1,0 +1,68 @@
+#version 450
+// Queries and keys of self attention are turned by their positions, two neighbouring columns at a time; one workgroup a row.
+// -DSTEP: rows of a decoding step; -DSPANS: of an encode pass.
+#extension GL_GOOGLE_include_directive : enable
+#ifdef STEP
+#define USE_STEP
+#endif
+#ifdef SPANS
+#define USE_SPANS
+#endif
+#include "common.glsl"
+#include "state.glsl"
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint LOCAL = 32;
+layout(std430, set = 0, binding = 0) buffer Q { float q[]; };
+layout(std430, set = 0, binding = 1) buffer Kv { float kv[]; };
+layout(std430, set = 0, binding = 2) readonly buffer Table { float table[]; };
+layout(push_constant) uniform P {
+  uint groups;
+  uint first_row;
+  uint heads, head_dim, pairs;
+  uint table_ld;
+  uint q_ld, q_begin;                    // words; q_ld 0: other dispatches have the queries
+  uint rows_per_slot, slots, positions;  // of kv
+  uint head_begin, head_end;             // of kv, that are bound here; other dispatches have the others
+  uint cell_begin, cell_end;             // likewise, slot * positions + position
+  uint kv_begin;                         // words; of head 0 and cell 0
+} p;
+const uint TABLE_ROWS = 256u;  // kRotationRows
+
+// By an angle whose cosine and sine these are.
+vec2 turned(const vec2 v, const vec2 angle) { return vec2(v.x * angle.x - v.y * angle.y, v.y * angle.x + v.x * angle.y); }
+
+void main() {
+  uint group = group_index();
+  if (group >= p.groups) return;
+  uint row = p.first_row + group;
+#ifdef STEP
+  if (row >= step_word(STEP_LIVE)) return;
+  uint word_of_row = row_word(row), position = position_of(word_of_row), cell = slot_of(word_of_row) * p.positions + position;
+#else
+  uint slot = row / p.rows_per_slot, position = row - slot * p.rows_per_slot, cell = slot * p.positions + position;
+#ifdef SPANS
+  uint sentence;
+  uvec4 span = span_of(row, SPAN_ROW, sentence);
+  position = row - span[SPAN_ROW];
+  if (position >= span[SPAN_IDS]) return;
+#endif
+#endif
+  uint low = position % TABLE_ROWS * p.table_ld, high = (TABLE_ROWS + position / TABLE_ROWS) * p.table_ld;
+  bool bound = cell >= p.cell_begin && cell < p.cell_end;
+  for (uint i = gl_LocalInvocationIndex; i < p.heads * p.pairs; i += LOCAL) {
+    uint head = i / p.pairs, column = 2u * (i - head * p.pairs);
+    vec2 angle = turned(vec2(table[low + column], table[low + column + 1u]), vec2(table[high + column], table[high + column + 1u]));
+    if (p.q_ld != 0u) {
+      uint at = p.q_begin + group * p.q_ld + head * p.head_dim + column;
+      vec2 v = turned(vec2(q[at], q[at + 1u]), angle);
+      q[at] = v.x;
+      q[at + 1u] = v.y;
+    }
+    if (bound && head >= p.head_begin && head < p.head_end) {
+      uint at = p.kv_begin + (head * p.slots * p.positions + cell) * 2u * p.head_dim + column;
+      vec2 v = turned(vec2(kv[at], kv[at + 1u]), angle);
+      kv[at] = v.x;
+      kv[at + 1u] = v.y;
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// Recordings through small models that take them whole: what the encoder is given, the text of the reference's, what is
+// refused.
+#include "speech/whole_recording.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "formats/checkpoint.hpp"
+#include "support/fixtures.hpp"
+
+namespace lapilli::speech {
+namespace {
+
+using namespace testing_support;
+using testing::HasSubstr;
+
+std::vector<float> tensor(const std::string& folder, const std::string& name) {
+  const auto file = Checkpoint::open_file(std::string(LAPILLI_TEST_DATA) + folder + "/expected.safetensors");
+  EXPECT_TRUE(file.ok());
+  const StoredTensor* t = file.ok() ? file->find(name) : nullptr;
+  EXPECT_NE(t, nullptr) << name;
+  if (!t) return {};
+  if (t->type == StoredType::f32) return *read_floats(*t);
+  std::vector<float> values;  // samples of 16 bits
+  const auto integers = *read_integers(*t);
+  for (const auto v : integers) values.push_back(static_cast<float>(v) / 32768.0f);
+  return values;
+}
+
+class DeviceWhole : public testing::Test {
+ protected:
+  void open(const std::string& family, SoundConfig config) {
+    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/" + family + "/model"));
+    LAPILLI_ASSERT_VALUE(whole_, WholeRecordings::create(model_, std::move(config)));
+  }
+  void open_moonshine() {
+    SoundConfig config;
+    config.kind = SoundKind::samples;
+    open("moonshine", config);
+  }
+  void open_speech_to_text() {
+    LAPILLI_ASSERT_VALUE(auto config,
+                         read_sound_config(std::string(LAPILLI_TEST_DATA) + "/features/speech_to_text/files"));
+    open("speech_to_text", std::move(config));
+  }
+  Result<WholeTranscript> heard(std::span<const float> samples, GenerationConfig options = {}) {
+    audio::SamplesInMemory source(samples);
+    return whole_->transcribe({{&source, samples.size()}, std::move(options), {}});
+  }
+  std::string refused(std::span<const float> samples, uint64_t claimed = 0) {
+    audio::SamplesInMemory source(samples);
+    const auto said = whole_->transcribe({{&source, claimed ? claimed : samples.size()}, {}, {}});
+    return said ? "" : said.error().message;
+  }
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+  std::unique_ptr<WholeRecordings> whole_;
+};
+
+TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
+  open_moonshine();
+  const auto samples = tensor("/models/moonshine", "single.input_values");
+  GenerationConfig options;
+  options.max_new_tokens = 20;
+  LAPILLI_ASSERT_VALUE(const auto said, heard(samples, options));
+  EXPECT_EQ(said.segment.ids, (std::vector<int32_t>{10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
+  EXPECT_EQ(said.segment.token_scores.size(), said.segment.ids.size());
+  EXPECT_EQ(said.segment.begin, 0);
+  EXPECT_DOUBLE_EQ(said.segment.end, 7000 / 16000.0);
+  EXPECT_FALSE(said.cut);
+  options.max_new_tokens = 3;
+  LAPILLI_ASSERT_VALUE(const auto less, heard(samples, options));
+  EXPECT_EQ(less.segment.ids, (std::vector<int32_t>{10, 187, 200}));
+  EXPECT_TRUE(less.cut);
+}
+
+TEST_F(DeviceWhole, FilterBanksAreTheRecordedOnes) {
+  open_speech_to_text();
+  const auto samples = tensor("/features/speech_to_text", "chirp.waveform");
+  const auto expected = tensor("/features/speech_to_text", "chirp.input_features");
+  audio::SamplesInMemory source(samples);
+  LAPILLI_ASSERT_VALUE(const auto f, whole_->source({&source, samples.size()}));
+  ASSERT_EQ(f->values.size(), expected.size());
+  EXPECT_EQ(f->width, 24u);
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(f->values[i], expected[i], 2e-3) << i;
+  LAPILLI_ASSERT_VALUE(const auto said, heard(samples));
+  EXPECT_FALSE(said.segment.ids.empty());
+}
+
+TEST_F(DeviceWhole, SaysHowLongARecordingMayBe) {
+  open_speech_to_text();
+  const std::vector<float> silence(16000, 0.0f);
+  EXPECT_THAT(refused(silence, 16000 * 10), HasSubstr("10.0 s of sound, and models of the family speech_to_text take a "
+                                                      "recording as a whole: this one at most 2.0 s"));
+  EXPECT_THAT(refused(silence, 300), HasSubstr("too few for the model's convolutions"));
+  open_moonshine();
+  EXPECT_THAT(refused(silence, uint64_t{1} << 40), HasSubstr("this one at most 1048.6 s"));
+  EXPECT_THAT(refused(silence, 126), HasSubstr("0.008 s of sound are too few"));
+}
+
+TEST_F(DeviceWhole, WhatIsNoSound) {
+  open_moonshine();
+  std::vector<float> samples(4000, 0.25f);
+  for (const float bad : {NAN, INFINITY, 1e30f}) {
+    samples[1234] = bad;
+    EXPECT_THAT(refused(samples), HasSubstr("sample 1234 is")) << bad;
+  }
+  // One that ends before it should is silent behind its end.
+  samples[1234] = 0;
+  EXPECT_EQ(refused(std::span(samples).first(3000), 4000), "");
+}
+
+TEST_F(DeviceWhole, EndsWhereItIsTold) {
+  open_moonshine();
+  const std::vector<float> samples(4000, 0.25f);
+  audio::SamplesInMemory source(samples);
+  const auto said = whole_->transcribe({{&source, samples.size()}, {}, [] { return false; }});
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, ErrorCode::cancelled);
+}
+
+// Filled up as in a batch, a recording says something else than alone: the norm goes over the filling.
+TEST_F(DeviceWhole, FillingIsAskedFor) {
+  open_moonshine();
+  auto samples = tensor("/models/moonshine", "single.input_values");
+  auto filled = std::make_shared<model::Features>(model::Features{9000, 1, samples, 7000});
+  filled->values.resize(9000, 0.0f);
+  GenerateRequest r;
+  r.features = {filled};
+  r.keep_encoded = true;
+  r.options.max_new_tokens = 20;
+  LAPILLI_ASSERT_VALUE(const auto first, generate(model_, r));
+  // What was kept of it has the length that counts.
+  GenerateRequest again;
+  again.features = {nullptr};
+  again.encoded = first.encoded;
+  again.options = r.options;
+  LAPILLI_ASSERT_VALUE(const auto second, generate(model_, again));
+  EXPECT_EQ(first.hypotheses[0][0].ids, second.hypotheses[0][0].ids);
+  EXPECT_FLOAT_EQ(first.hypotheses[0][0].score, second.hypotheses[0][0].score);
+  filled = std::make_shared<model::Features>(*filled);
+  filled->counted = 9001;
+  r.features = {filled};
+  const auto refused_count = generate(model_, r);
+  ASSERT_FALSE(refused_count);
+  EXPECT_THAT(refused_count.error().message, HasSubstr("9001 of 9000 rows"));
+}
+
+TEST_F(DeviceWhole, ModelsOfWindowsAreRefused) {
+  LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+  LAPILLI_ASSERT_VALUE(model_, Model::load(device_, std::string(LAPILLI_TEST_DATA) + "/models/whisper/model"));
+  EXPECT_FALSE(takes_whole_recordings(*model_));
+  const auto made = WholeRecordings::create(model_, {});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("do not take recordings as a whole"));
+}
+
+}  // namespace
+}  // namespace lapilli::speech
