@@ -52,8 +52,8 @@ std::string list_of(const std::vector<int32_t>& ids, const char* between) {
 }  // namespace
 
 const char* ending_of(SpeechFormat format) {
-  constexpr const char* kEndings[] = {".txt", ".srt", ".vtt", ".jsonl", ".tsv"};
-  return kEndings[static_cast<size_t>(format)];
+  constexpr const char* kSpeechEndings[] = {".txt", ".srt", ".vtt", ".jsonl", ".tsv"};
+  return kSpeechEndings[static_cast<size_t>(format)];
 }
 
 std::string SubtitleLines::words(const SpokenLine& line) const {
