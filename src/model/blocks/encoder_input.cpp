@@ -87,7 +87,6 @@ graph::TensorId encoder_rows(Builder& b, const SourceRows& source, graph::Tensor
 // the levels before it follows from other numbers.
 graph::TensorId feature_layers(Builder& b, const SourceRows& source) {
   const FeatureInput& input = b.config().features;
-  const StackWeights& w = b.network().encoder;
   const auto rows = rows_of_levels(input, source);
   const auto spans = feature_spans(b);
   const uint32_t sources = std::min<uint32_t>(source.batch, kMaxRows);
