@@ -20,7 +20,7 @@ struct MemoryBlock {
   uint32_t type = 0;
   bool wants_map = false, coherent = false, cached = false;
   bool dedicated = false;  // to one range
-  bool measured = false;   // made for what was known to come: freed with the last of it, and no measure for later blocks
+  bool measured = false;  // made for what was known to come: freed with the last of it, and no measure for later blocks
   std::byte* mapped = nullptr;
   Suballocator ranges{0};
 };
