@@ -32,7 +32,8 @@ bool is_own(const Error& error) {
 
 Status check_transcribes(const Model& model) {
   if (model.info().family == "whisper" && model.info().feature_rows != 0) return {};
-  return fail(ErrorCode::unsupported, "%s models do not transcribe; a directory of the Whisper family does",
+  return fail(ErrorCode::unsupported,
+              "%s models do not go through recordings window by window; those of the Whisper family do",
               model.info().family.c_str());
 }
 
