@@ -11,10 +11,10 @@ namespace lapilli::cli {
 namespace {
 
 // Of files that hold text, or that people take for such. No ending of a web address or of a word with a dot in it.
-constexpr std::string_view kEndings[] = {"txt",   "text", "md",   "markdown", "rst", "tex", "log", "srt",
-                                         "vtt",   "sub",  "html", "htm",      "xml", "tmx", "po",  "json",
-                                         "jsonl", "tsv",  "csv",  "yaml",     "yml", "rtf", "doc", "docx",
-                                         "odt",   "pdf",  "epub", "gz",       "zip", "ids"};
+constexpr std::string_view kTextEndings[] = {"txt",   "text", "md",   "markdown", "rst", "tex", "log", "srt",
+                                             "vtt",   "sub",  "html", "htm",      "xml", "tmx", "po",  "json",
+                                             "jsonl", "tsv",  "csv",  "yaml",     "yml", "rtf", "doc", "docx",
+                                             "odt",   "pdf",  "epub", "gz",       "zip", "ids"};
 
 #if defined(_WIN32)
 constexpr const char* kSeparators = "/\\";
@@ -27,7 +27,7 @@ bool has_usual_ending(std::string_view name) {
   if (dot == 0 || dot == std::string_view::npos) return false;
   std::string ending(name.substr(dot + 1));
   for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
+  return std::find(std::begin(kTextEndings), std::end(kTextEndings), ending) != std::end(kTextEndings);
 }
 
 bool begins_like_a_path(std::string_view name) {
