@@ -12,8 +12,7 @@ namespace lapilli {
 
 namespace {
 
-constexpr size_t kPartsPerRound = 1024;     // each takes a descriptor set or more
-constexpr uint64_t kBufferAlignment = 256;  // the usual one, or more, of memory behind a buffer
+constexpr size_t kPartsPerRound = 1024;  // each takes a descriptor set or more
 
 // Of a staging area. What a CPU driver unpacks is still in its cache then; elsewhere larger ones save submissions.
 uint64_t area_bytes(const Capabilities& caps) { return uint64_t{caps.type == DeviceType::cpu ? 1u : 4u} << 20; }
@@ -34,7 +33,6 @@ class WeightsLoading::Loader {
       rounded += round_up<uint64_t>(size, 256);
     };
     for (const WeightSource& s : sources_) {
-      to_come_ += round_up<uint64_t>(s.words * 4, kBufferAlignment);
       count(s.values.size() * 4);
       for (const WeightPiece& p : s.pieces) count(p.rows * p.k * stored_bytes(p.format));
     }
@@ -91,8 +89,7 @@ class WeightsLoading::Loader {
 
   Result<Step> make_buffer(Weights& weights) {
     const WeightSource& s = sources_[weights.buffers_.size()];
-    to_come_ -= round_up<uint64_t>(s.words * 4, kBufferAlignment);
-    LAPILLI_TRY(auto buffer, device_->make_buffer(s.words * 4, vulkan::MemoryUse::weights, s.name.c_str(), to_come_));
+    LAPILLI_TRY(auto buffer, device_->make_buffer(s.words * 4, vulkan::MemoryUse::weights, s.name.c_str()));
     weights.buffers_.push_back(std::move(buffer));
     weights.bytes_ += s.words * 4;
     return Step::more;
@@ -323,7 +320,6 @@ class WeightsLoading::Loader {
   size_t piece_ = 0;
   uint64_t row_ = 0;
   uint64_t bytes_done_ = 0, all_bytes_ = 0;
-  uint64_t to_come_ = 0;  // bytes of the buffers that are still to be made
 };
 
 WeightsLoading::WeightsLoading() = default;

@@ -46,7 +46,7 @@ Status Buffer::Impl::sync(uint64_t offset, uint64_t bytes, bool flush) const {
 }
 
 Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryPool& pool, uint64_t bytes,
-                                                       MemoryUse use, const char* label, uint64_t to_come) {
+                                                       MemoryUse use, const char* label) {
   if (bytes == 0) return fail(ErrorCode::invalid_argument, "buffer '%s' is empty", label);
   if (bytes > context.caps.max_allocation) {
     return fail(ErrorCode::out_of_memory, "buffer '%s' needs %llu bytes; %s allows %llu in one piece", label,
@@ -72,7 +72,7 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
   }
   VkMemoryRequirements needs{};
   context.vk.GetBufferMemoryRequirements(context.device, impl->handle, &needs);
-  LAPILLI_TRY(impl->range, pool.allocate(needs, use, label, to_come));
+  LAPILLI_TRY(impl->range, pool.allocate(needs, use, label));
   r = context.vk.BindBufferMemory(context.device, impl->handle, impl->range.block->memory, impl->range.offset);
   if (r != VK_SUCCESS) return context.error(r, std::string("binding memory to buffer '") + label + "'");
   if (context.vk.SetDebugUtilsObjectNameEXT && *label) {

@@ -272,13 +272,13 @@ void Device::do_without_indirect_dispatch() {
 }
 Status Device::health() const { return impl_->context.health(); }
 
-Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label, uint64_t to_come) {
+Result<Buffer> Device::make_buffer(uint64_t bytes, MemoryUse use, const char* label) {
   LAPILLI_CHECK(health());
   if (impl_->context.completed < impl_->context.submitted) {
     LAPILLI_CHECK(impl_->queue->poll());  // gives back what was freed meanwhile
   }
   Buffer buffer;
-  LAPILLI_TRY(buffer.impl_, make_buffer_impl(impl_->context, *impl_->memory, bytes, use, label ? label : "", to_come));
+  LAPILLI_TRY(buffer.impl_, make_buffer_impl(impl_->context, *impl_->memory, bytes, use, label ? label : ""));
   buffer.impl_->keep = shared_from_this();
   return buffer;
 }

@@ -179,9 +179,7 @@ class Device : public std::enable_shared_from_this<Device> {
   // not change.
   void do_without_indirect_dispatch();
 
-  // `to_come`: bytes of further buffers that will be made next for the same use, so that memory is taken for all of
-  // them and for no more.
-  Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label, uint64_t to_come = 0);
+  Result<Buffer> make_buffer(uint64_t bytes, MemoryUse use, const char* label);
   // Blocking transfers for setup and tests: direct where mapped, else through a bounded staging buffer. Ordered behind
   // everything submitted before, or, where the buffer is mapped, behind `after` alone: 0 where nothing that is in
   // flight uses the buffer, so that other work of the device is not waited for.

@@ -75,7 +75,7 @@ struct Buffer::Impl {
 };
 
 Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryPool& pool, uint64_t bytes,
-                                                       MemoryUse use, const char* label, uint64_t to_come = 0);
+                                                       MemoryUse use, const char* label);
 
 class DescriptorSet {
  public:

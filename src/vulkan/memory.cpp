@@ -13,7 +13,6 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kFirstBlock = 16 * kMiB;
 constexpr uint64_t kLargestBlock = 256 * kMiB;
 constexpr uint64_t kSmallestBlock = kMiB;
-constexpr uint64_t kPage = 65536;  // the largest of any driver
 constexpr uint64_t kGreatestAlignment = uint64_t{1} << 30;
 
 constexpr uint32_t kVisible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
@@ -35,22 +34,20 @@ std::vector<uint32_t> MemoryPool::types_for(MemoryUse use, uint32_t type_bits) c
   return vulkan::types_for({context_.memory, context_.main_heap, context_.caps.unified_memory}, use, type_bits);
 }
 
-Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label,
-                                               uint64_t to_come) {
+Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
   if (needs.size > context_.caps.max_allocation) {
     return fail(ErrorCode::out_of_memory, "buffer '%s' needs %s; %s allows %s in one piece", label,
                 amount(needs.size).c_str(), context_.name.c_str(), amount(context_.caps.max_allocation).c_str());
   }
   const std::lock_guard lock(mutex_);
-  LAPILLI_TRY(Range range, find(needs, use, label, to_come));
+  LAPILLI_TRY(Range range, find(needs, use, label));
   range.bytes = needs.size;
   range.use = use;
   used_[static_cast<size_t>(use)] += needs.size;
   return range;
 }
 
-Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, MemoryUse use, const char* label,
-                                           uint64_t to_come) {
+Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
   const std::vector<uint32_t> types = types_for(use, needs.memoryTypeBits);
   VkResult last = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   Range range;
@@ -58,7 +55,7 @@ Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, Me
     const uint32_t flags = context_.memory.memoryTypes[type].propertyFlags;
     // Alignments are powers of two by the specification; one that is not must not make every attempt fail.
     const uint64_t alignment = std::bit_ceil(std::clamp<uint64_t>(needs.alignment, 1, kGreatestAlignment));
-    Want want{needs.size, alignment, type, (flags & kVisible) != 0, to_come};
+    Want want{needs.size, alignment, type, (flags & kVisible) != 0};
     // On discrete GPUs, and under the mask `staging`, it is treated as if the host could not see it.
     const bool hosts = use == MemoryUse::upload || use == MemoryUse::readback;
     if (!hosts && !context_.caps.unified_memory) want.map = false;
@@ -94,25 +91,19 @@ bool MemoryPool::suballocate(const Want& want, Range& out) {
   return false;
 }
 
-// Of the next block: what is known to come, or twice the last one.
-uint64_t MemoryPool::block_size(const Want& want, uint64_t largest) const {
-  if (want.to_come > 0) return std::clamp(round_up(want.bytes + want.to_come, kPage), kSmallestBlock, largest);
-  uint64_t next = std::min(kFirstBlock, largest);
-  for (const auto& block : blocks_) {
-    if (block->type == want.type && block->wants_map == want.map && !block->dedicated && !block->measured) {
-      next = std::max(next, std::min(block->bytes * 2, largest));
-    }
-  }
-  while (next < want.bytes) next = std::min(next * 2, largest);
-  return next;
-}
-
 // A new block for the request: of the pool's next size, then smaller ones, then exactly as large as needed.
 VkResult MemoryPool::grow(const Want& want, Range& out) {
   const uint64_t largest = max_block(context_.memory.memoryTypes[want.type].heapIndex);
+  uint64_t next = std::min(kFirstBlock, largest);
+  for (const auto& block : blocks_) {
+    if (block->type == want.type && block->wants_map == want.map && !block->dedicated) {
+      next = std::max(next, std::min(block->bytes * 2, largest));
+    }
+  }
   VkResult r = VK_ERROR_OUT_OF_DEVICE_MEMORY;
   if (want.bytes <= largest / 2) {
-    for (uint64_t bytes = block_size(want, largest); bytes >= std::max(want.bytes, kSmallestBlock); bytes /= 2) {
+    while (next < want.bytes) next = std::min(next * 2, largest);
+    for (uint64_t bytes = next; bytes >= std::max(want.bytes, kSmallestBlock); bytes /= 2) {
       r = add_block(want, bytes, false);
       if (r == VK_SUCCESS) return suballocate(want, out) ? VK_SUCCESS : VK_ERROR_UNKNOWN;
       if (error_code(r) != ErrorCode::out_of_memory) return r;
@@ -148,7 +139,6 @@ VkResult MemoryPool::add_block(const Want& want, uint64_t bytes, bool dedicated)
   block->type = want.type;
   block->wants_map = want.map;
   block->dedicated = dedicated;
-  block->measured = !dedicated && want.to_come > 0;
   block->coherent = (context_.memory.memoryTypes[want.type].propertyFlags & kCoherent) != 0;
   block->cached = (context_.memory.memoryTypes[want.type].propertyFlags & kCached) != 0;
   if (want.map) {
@@ -178,7 +168,7 @@ void MemoryPool::release(const Range& range) noexcept {
   const bool other = std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& b) {
     return b.get() != block && b->type == block->type && b->wants_map == block->wants_map && b->ranges.empty();
   });
-  if (!block->dedicated && !block->measured && !other) return;
+  if (!block->dedicated && !other) return;
   free_block(*block);
   std::erase_if(blocks_, [&](const auto& b) { return b.get() == block; });
 }

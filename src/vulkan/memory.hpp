@@ -1,5 +1,5 @@
 // Device memory in blocks. Blocks grow from 16 to 256 MiB with use, so that a tiny model takes little; what is larger
-// than half a block gets one of its own, and what is known to come together (weights) blocks that it fills.
+// than half a block gets one of its own.
 #pragma once
 
 #include <array>
@@ -18,9 +18,7 @@ struct MemoryBlock {
   VkDeviceMemory memory = VK_NULL_HANDLE;
   uint64_t bytes = 0;
   uint32_t type = 0;
-  bool wants_map = false, coherent = false, cached = false;
-  bool dedicated = false;  // to one range
-  bool measured = false;  // made for what was known to come: freed with the last of it, and no measure for later blocks
+  bool wants_map = false, coherent = false, cached = false, dedicated = false;
   std::byte* mapped = nullptr;
   Suballocator ranges{0};
 };
@@ -34,8 +32,8 @@ class MemoryPool {
   ~MemoryPool();  // frees every block, also those in use
 
   // Tries the memory types in the order that suits `use`, with smaller blocks before the next type. Errors:
-  // out_of_memory with what was asked and what is left. `to_come`: bytes that will be asked for next for the same use.
-  Result<Range> allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label, uint64_t to_come = 0);
+  // out_of_memory with what was asked and what is left.
+  Result<Range> allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
   void release(const Range& range) noexcept;
 
   [[nodiscard]] uint64_t memory_left() const;  // of the main heap
@@ -52,11 +50,9 @@ class MemoryPool {
     uint64_t bytes, alignment;
     uint32_t type;
     bool map;
-    uint64_t to_come;
   };
-  Result<Range> find(const VkMemoryRequirements& needs, MemoryUse use, const char* label, uint64_t to_come);
+  Result<Range> find(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
   bool suballocate(const Want& want, Range& out);
-  [[nodiscard]] uint64_t block_size(const Want& want, uint64_t largest) const;
   VkResult add_block(const Want& want, uint64_t bytes, bool dedicated);
   VkResult grow(const Want& want, Range& out);
   void free_empty_blocks();

@@ -156,32 +156,6 @@ TEST_F(Memory, BlocksGrowWithUse) {
   EXPECT_THAT(sizes, testing::ElementsAre(16, 32, 64, 128, 256, 256, 256, 256));
 }
 
-// 200 MiB are known at first; what follows for other uses begins with a small block.
-TEST_F(Memory, WhatIsKnownToComeGetsWhatItTakes) {
-  one_type(64 * kGiB);
-  std::vector<MemoryPool::Range> held;
-  for (uint64_t left = 20; left-- > 0;) {
-    auto r = pool_->allocate({10 * kMiB, 64, ~0u}, MemoryUse::weights, "weight", left * 10 * kMiB);
-    ASSERT_TRUE(r.ok());
-    held.push_back(*r);
-  }
-  EXPECT_EQ(pool_->bytes(), 200 * kMiB);
-  EXPECT_EQ(held.front().block, held.back().block);
-  ASSERT_TRUE(allocate(1000).ok());
-  EXPECT_EQ(pool_->bytes(), 216 * kMiB);
-  for (const auto& range : held) pool_->release(range);
-  EXPECT_EQ(pool_->bytes(), 16 * kMiB);  // nobody else would need so much
-}
-
-TEST_F(Memory, MoreThanABlockComesInSeveral) {
-  one_type(64 * kGiB);
-  for (uint64_t left = 60; left-- > 0;)
-    ASSERT_TRUE(pool_->allocate({10 * kMiB, 64, ~0u}, MemoryUse::weights, "weight", left * 10 * kMiB).ok());
-  std::vector<uint64_t> sizes;
-  for (const auto& [type, bytes] : fake_.asked) sizes.push_back(bytes / kMiB);
-  EXPECT_THAT(sizes, testing::ElementsAre(256, 256, 100));
-}
-
 TEST_F(Memory, ATinyModelTakesATinyBlock) {
   one_type(64 * kGiB);
   ASSERT_TRUE(allocate(1000).ok());
