@@ -23,18 +23,20 @@ void main() {
     xi[i] = p.x_begin + min(row + i, p.rows - 1u) * p.x_ld4;
     sum[i] = vec4(0.0);
   }
-  uvec4 s = uvec4(0u);
   for (uint base = 0u; base < p.k4; base += LOCAL) {
     uint at = min(base + lane, p.k4 - 1u), n = min(LOCAL, p.k4 - base);
     for (uint i = 0u; i < RM; ++i) part[i] = x[xi[i] + at];
-    for (uint k = 0u; k < n; ++k) {
-      if (begins_scales(base + k)) s = scales_at(wi, base + k);
-      uint wk = w_at(wi, base + k);
-      vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s);
-      vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
-      for (uint i = 0u; i < RM; ++i) {
-        vec4 v = subgroupShuffle(part[i], k);
-        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+    // Two loops, where matmul_rows.comp has one: one loop was slower on lavapipe with few rows (docs/performance.md).
+    for (uint k = 0u; k < n;) {
+      uvec4 s = scales_at(wi, base + k);
+      for (uint end = min(n, k + sharing_from(base + k)); k < end; ++k) {
+        uint wk = w_at(wi, base + k);
+        vec4 w0 = load_w(wk, base + k, 0u, s), w1 = load_w(wk, base + k, 1u, s);
+        vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
+        for (uint i = 0u; i < RM; ++i) {
+          vec4 v = subgroupShuffle(part[i], k);
+          sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+        }
       }
     }
   }

@@ -75,6 +75,8 @@ uvec4 scales_at(const uint begin, const uint k) {
 }
 // Does vec4 k of the depth begin a block that scales together? The slice begins one.
 bool begins_scales(const uint k) { return has_scales(W_FORMAT) && k % (BLOCK / 4u) == 0u; }
+// How many vec4 of depth from k on share its scales, for kernels that load them before a loop over these.
+uint sharing_from(const uint k) { return has_scales(W_FORMAT) ? BLOCK / 4u - k % (BLOCK / 4u) : 0x40000000u; }
 // Depth 4 * k + depth of the row `at`; where a word holds no more than four, which of them is known without k.
 vec4 load_w(const uint at, const uint k, const uint depth, const uvec4 scales) {
   uint within = depths_a_word(W_FORMAT) > 4u ? 4u * k + depth : depth;
