@@ -99,10 +99,17 @@ struct TranscriberRequest {
   std::string cache;  // the folder of what is kept between runs; "": nothing is
   bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
 };
+struct HeardWord {
+  double begin = 0, end = 0;  // seconds
+  std::string text;           // with the space in front
+  std::vector<int32_t> ids;
+  double confidence = 0;  // 0 to 1
+};
 struct HeardSegment {
   double begin = 0, end = 0;  // seconds
   std::string text;
   std::vector<int32_t> ids;
+  std::vector<HeardWord> words;
 };
 struct HearRequest {
   audio::SampleSource* sound = nullptr;  // at Transcriber::rate(); is read twice
@@ -110,6 +117,7 @@ struct HearRequest {
   std::string language;                // a code or a name; empty: detected
   std::string task;                    // "transcribe" or "translate"
   unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
+  bool words = false;                  // HeardSegment::words
   bool fallback = false;               // a window that came out badly is tried again at higher temperatures
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).
   std::function<bool(const HeardSegment&)> on_segment;

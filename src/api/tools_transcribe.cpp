@@ -43,7 +43,11 @@ Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
   return config;
 }
 
-HeardSegment heard(const speech::Segment& segment) { return {segment.begin, segment.end, segment.text, segment.ids}; }
+HeardSegment heard(const speech::Segment& segment) {
+  HeardSegment s{segment.begin, segment.end, segment.text, segment.ids, {}};
+  for (const speech::Word& w : segment.words) s.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
+  return s;
+}
 
 speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings& model) {
   speech::TranscribeRequest r;
@@ -53,6 +57,7 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
   if (r.task.empty() && model.task.empty() && model.tasks.contains("transcribe")) r.task = "transcribe";
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
+  r.words = request.words;
   if (request.fallback) {  // what is published with Whisper
     r.temperatures = {0, 0.2, 0.4, 0.6, 0.8, 1.0};
     r.compression_ratio_threshold = 2.4;
@@ -65,11 +70,12 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
 Status check_whole(const HearRequest& request, const std::string& family) {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
+                     : request.words               ? "--words: when each word is said"
                      : request.fallback            ? "--fallback: when a window is tried again"
                                                    : nullptr;
   if (!what) return {};
-  return fail(ErrorCode::invalid_argument, "%s is not asked of models of the family %s, which have no such choice",
-              what, family.c_str());
+  return fail(ErrorCode::invalid_argument,
+              "%s is not asked of models of the family %s, which have nothing that says it", what, family.c_str());
 }
 
 Result<std::string> hear_whole(speech::WholeRecordings& whole, const Model& model, const HearRequest& request) {

@@ -74,6 +74,9 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,
                    "What repeats itself or is unlikely is tried again at higher temperatures");
+  command.add_flag(
+      "--words", a.how.words,
+      "When each word is said, and how sure that is: with --json, --tsv (a word a line), and --vtt (times)");
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
   add_dtype(command, a.model.dtype);
   command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
@@ -83,7 +86,9 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
 }
 
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
-  a.format = formats.format();
+  a.style = {formats.format(), a.model.ids, a.how.words};
+  if (a.how.words && !holds_words(a.style.format))
+    return complain(exit_usage, "--words needs a format that has room for them: --json, --tsv or --vtt");
   if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};
   if (a.inputs.empty()) return complain(exit_usage, "transcribe needs a recording; see lapilli transcribe --help");
   return run_transcription(a, context);

@@ -7,6 +7,7 @@
 #include "speech/languages.hpp"
 #include "speech/measures.hpp"
 #include "speech/prefix.hpp"
+#include "speech/words.hpp"
 
 namespace lapilli::speech {
 
@@ -75,7 +76,7 @@ Status TranscriptionJob::check() const {
                 r_.recordings.size());
   if (r_.timestamps && !settings_.no_timestamps)
     return fail(ErrorCode::unsupported, "timestamps: the model has none (no_timestamps_token_id is not set)");
-  if (r_.word_times && settings_.alignment_heads.empty())
+  if ((r_.word_times || r_.words) && settings_.alignment_heads.empty())
     return fail(ErrorCode::unsupported, "times of words: the model's generation_config.json names no alignment_heads");
   for (size_t i = 0; i < r_.recordings.size(); ++i) {
     if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %zu has no frames", i);
@@ -423,8 +424,7 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
 }
 
 std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
-  const auto merged = merge(r_.options, model_->generation_config());
-  const auto ends = merged.eos_token_id.value_or(std::vector<int32_t>());
+  const auto ends = end_ids(*model_, r_.options);
   auto text = ids;
   if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
   return text;
@@ -466,8 +466,13 @@ Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::ve
   s.ids.assign(ids.begin() + first, ids.begin() + last);
   if (const auto& scores = p.result.scores; scores.size() >= ids.size())
     s.token_scores.assign(scores.begin() + first, scores.begin() + last);
-  for (ptrdiff_t k = first; k < last && r_.word_times; ++k)
+  for (ptrdiff_t k = first; k < last && (r_.word_times || r_.words); ++k)
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
+  if (r_.words) {
+    const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
+    const WordRules rules{model_->tokenizer(), first_special(*model_, r_.options), s.language};
+    LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
+  }
   if (const Tokenizer* tokenizer = model_->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
   }

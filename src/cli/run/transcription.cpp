@@ -33,6 +33,12 @@ int exit_code_of(const Error& error) {
   }
 }
 
+SpokenLine spoken(const tools::HeardSegment& s) {
+  SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
+  for (const auto& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
+  return line;
+}
+
 // What is heard: samples at the model's rate that can be read twice.
 struct Heard {
   std::unique_ptr<recordings::Recording> file;
@@ -95,7 +101,7 @@ class Transcription {
   int name_targets() {
     const std::string& out = arguments_.output;
     const bool many = arguments_.inputs.size() > 1;
-    const bool subtitles = arguments_.format == SpeechFormat::srt || arguments_.format == SpeechFormat::vtt;
+    const bool subtitles = arguments_.style.format == SpeechFormat::srt || arguments_.style.format == SpeechFormat::vtt;
     if (out.empty() && many && subtitles)
       return complain(exit_usage, "subtitles of several recordings need a folder: -o FOLDER/");
     if (out.empty()) return exit_ok;
@@ -106,7 +112,7 @@ class Transcription {
       const std::string own = std::string(name == "-" ? "recording" : last_part(name));
       const std::string stem = own.substr(0, own.size() - extension(own).size());
       targets_.push_back(
-          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.format)) : out));
+          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.style.format)) : out));
       const std::string obstacle = targets_.back()->obstacle(arguments_.force, false);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
       for (size_t i = 0; i + 1 < targets_.size(); ++i)
@@ -162,7 +168,7 @@ class Transcription {
   }
 
   int write_all(const Heard& heard, const std::string& name, Sink& sink) {
-    SubtitleLines lines(arguments_.format, name, arguments_.model.ids);
+    SubtitleLines lines(arguments_.style, name);
     int written = sink.write(lines.head());
     const double all = static_cast<double>(heard.samples) / transcriber_.rate();
     auto how = arguments_.how;
@@ -170,7 +176,7 @@ class Transcription {
     how.samples = heard.samples;
     how.on_segment = [&](const tools::HeardSegment& s) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line({s.begin, s.end, s.text, s.ids}));
+      if (written == exit_ok) written = sink.write(lines.line(spoken(s)));
       return written == exit_ok;
     };
     how.progress = [&](double done, double) {

@@ -15,7 +15,7 @@ struct TranscribeArguments {
   std::string raw;                  // what samples without a header are; "": files have one
   std::string output;               // a file, or a folder; "": standard output
   bool force = false, no_cache = false, stats = false;
-  SpeechFormat format = SpeechFormat::text;
+  SpeechStyle style;
   tools::TranscriberRequest model;
   tools::HearRequest how;  // without sound and callbacks
 };
