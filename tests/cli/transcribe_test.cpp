@@ -1,5 +1,6 @@
 // lapilli transcribe: recordings to segments, held against the records of the reference's.
 #include <cstring>
+#include <set>
 
 #include "cli/program.hpp"
 
@@ -47,6 +48,34 @@ TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", kLong}), "long_detected");
   expect_segments(heard({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
+}
+
+// This model has no tokenizer: a word is an id of text.
+TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
+  for (const char* beams : {"1", "3"}) {
+    const Outcome outcome = heard({"--json", "--words", "--language", "en", "--beam", beams, kLong});
+    expect_segments(outcome, std::string(beams) == "1" ? "long_greedy" : "long_beam3");
+    std::set<double> times;
+    for (const std::string& text : lines_of(outcome.out)) {
+      const auto line = nlohmann::json::parse(text);
+      double last = 0;
+      std::vector<int> ids, words;
+      for (const int id : line.at("ids").get<std::vector<int>>())
+        if (id < 238) ids.push_back(id);  // before the model's end and timestamps
+      for (const auto& word : line.at("words")) {
+        words.push_back(word.at("ids").at(0));
+        EXPECT_LE(word.at("begin").get<double>(), word.at("end").get<double>());
+        EXPECT_GE(word.at("begin").get<double>(), last);
+        times.insert(last = word.at("begin"));
+        EXPECT_GT(word.at("confidence").get<double>(), 0);
+        EXPECT_LE(word.at("confidence").get<double>(), 1);
+      }
+      EXPECT_EQ(words, ids);
+    }
+    EXPECT_GT(times.size(), 10u);
+  }
+  const Outcome vtt = heard({"--vtt", "--words", "--language", "en", kSecond});
+  EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
 }
 
 TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
@@ -117,7 +146,7 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   EXPECT_EQ(cut.code, 0);
   EXPECT_TRUE(contains(cut.err, "3 ids without an end")) << cut.err;
   for (const std::vector<std::string>& choice :
-       {std::vector<std::string>{"--language", "en"}, {"--to", "en"}, {"--fallback"}}) {
+       {std::vector<std::string>{"--language", "en"}, {"--to", "en"}, {"--words", "--json"}, {"--fallback"}}) {
     const Outcome refused = hear(choice);
     EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_TRUE(contains(refused.err, choice[0])) << refused.err;
@@ -169,6 +198,8 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"--srt", "a.wav", "b.wav"}, "-o FOLDER/"},
                 {{"-o", "one.txt", "a.wav", "b.wav"}, "several recordings"},
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
+                {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--to", "fr", "a.wav"}, "--to"},
                 {{"--beam", "99", "a.wav"}, "--beam"}};
   for (const auto& c : kCases) {
