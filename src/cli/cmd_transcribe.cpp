@@ -16,12 +16,12 @@ constexpr const char* kTranscribeFooter =
   lapilli transcribe --model ./whisper-small --srt -o talk.srt talk.flac
   lapilli transcribe --model ./whisper-small --vtt -o subtitles/ *.ogg
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
+  arecord -q -t raw -f S16_LE -r 16000 | lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
   ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
 
 Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
 their own. Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
-certain. What comes through a pipe is written when the pipe has ended, as the loudest of the whole recording counts. An
-interruption leaves complete lines and subtitles up to there.
+certain, also of what comes through a pipe. An interruption leaves complete lines and subtitles up to there.
 
 )";
 
@@ -53,6 +53,9 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
                   "f32le; without inputs, standard input is read")
       ->type_name("FORMAT");
   command.add_option("-o,--output", a.output, "Write to this file, or to files in this folder")->type_name("FILE");
+  command.add_flag("--live", a.live,
+                   "Of a pipe: show what is being said before it is certain, on the terminal, or as JSON with "
+                   "\"settled\": false");
   command.add_flag("--force", a.force, "Write over files that are there");
 }
 
@@ -86,7 +89,7 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
 }
 
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
-  a.style = {formats.format(), a.model.ids, a.how.words};
+  a.style = {formats.format(), a.model.ids, a.live, a.how.words};
   if (a.how.words && !holds_words(a.style.format))
     return complain(exit_usage, "--words needs a format that has room for them: --json, --tsv or --vtt");
   if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};

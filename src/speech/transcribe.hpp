@@ -80,6 +80,11 @@ struct TranscribeRequest {
   bool fill_batches = false;
   // Each segment when its window is done, in the calling thread. An error ends the run.
   std::function<Status(const Segment& segment)> on_segment;
+  // Recordings that are going on: once there are so many new frames, and nothing else to do, the window that is not
+  // full yet is heard as if it were the last. Its segments are given out here and replace those before; they are
+  // settled when on_segment brings the window's. What is settled does not depend on them. 0: not.
+  uint32_t draft_frames = 0;
+  std::function<Status(size_t recording, std::span<const Segment> segments)> on_draft;
   // For transcribe(); who pumps a job asks it. Frames that are done, of all recordings, and how many there are; false
   // cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;

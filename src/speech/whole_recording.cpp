@@ -29,12 +29,21 @@ Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(std::shared_ptr
   return made;
 }
 
+uint64_t WholeRecordings::most_rows() const {
+  const uint32_t most = input_of(*model_).most;
+  return most != 0 ? most : model::kMaxFeatureRows;
+}
+
+uint64_t WholeRecordings::most_samples() const {
+  return features_ ? most_rows() * config_.hop + config_.frame_length - 1 : most_rows();
+}
+
 // Said in seconds, before anything is read.
 Status WholeRecordings::check_length(const Sound& sound) const {
   const model::FeatureInput& input = input_of(*model_);
   const double rate = config_.sampling_rate, seconds = static_cast<double>(sound.samples) / rate;
   const uint64_t rows = features_ ? features_->frames(sound.samples) : sound.samples;
-  const uint64_t most = input.most != 0 ? input.most : model::kMaxFeatureRows;
+  const uint64_t most = most_rows();
   if (rows > most)
     return fail(
         ErrorCode::invalid_data,

@@ -18,7 +18,7 @@ SpokenLine line() {
 }
 
 std::string written(SpeechFormat format, bool ids, bool words) {
-  SubtitleLines lines({format, ids, words}, "a \"talk\".wav");
+  SubtitleLines lines({format, ids, false, words}, "a \"talk\".wav");
   return lines.head() + lines.line(line());
 }
 
@@ -28,7 +28,7 @@ TEST(SubtitleLines, Text) {
 }
 
 TEST(SubtitleLines, Srt) {
-  SubtitleLines lines({SpeechFormat::srt, false, false}, "");
+  SubtitleLines lines({SpeechFormat::srt}, "");
   EXPECT_EQ(lines.line(line()), "1\n00:00:01,500 --> 00:00:03,000\nSalt & <pepper> -> now\n\n");
   EXPECT_EQ(lines.line({4, 5, "  ", {}, {}}), "");
   EXPECT_EQ(lines.line({3599.9996, 360000, "late\nthen", {}, {}}).substr(0, 42),
@@ -59,6 +59,14 @@ TEST(SubtitleLines, Json) {
   ASSERT_EQ(words.at("words").size(), 4u);
   EXPECT_EQ(words["words"][2], nlohmann::json::parse(R"({"begin": 1.75, "end": 2.5, "text": " <pepper>", "ids": [3],
                                                          "confidence": 0.12})"));
+}
+
+TEST(SubtitleLines, JsonSaysWhatMayChange) {
+  SubtitleLines lines({SpeechFormat::json, false, true}, "-");
+  SpokenLine l = line();
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), true);
+  l.settled = false;
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), false);
 }
 
 }  // namespace

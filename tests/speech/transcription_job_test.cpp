@@ -10,7 +10,10 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <numeric>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "speech/sound_frames.hpp"
 #include "support/counting_vulkan.hpp"
@@ -74,9 +77,13 @@ class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
   }
 
   // Pushes `samples` in pieces of these sizes, taking turns, whenever the job has nothing else to do.
-  Result<TranscribeOutput> stream(const std::vector<float>& samples, std::span<const size_t> sizes, size_t* held) {
+  Result<TranscribeOutput> stream(const std::vector<float>& samples, std::span<const size_t> sizes, size_t* held,
+                                  const std::string& language = "en") {
     const auto stream = std::make_shared<SampleStream>(features_);
-    LAPILLI_TRY(const auto job, TranscriptionJob::start(model_, request({{stream, {}}})));
+    TranscribeRequest r = request({{stream, {}}});
+    r.languages = {language};
+    if (language.empty()) r.languages.clear();
+    LAPILLI_TRY(const auto job, TranscriptionJob::start(model_, std::move(r)));
     size_t pushed = 0, piece = 0;
     while (!job->pump()) {
       if (!job->is_hungry()) {
@@ -151,6 +158,87 @@ TEST_P(DeviceTranscriptionJob, AShortStreamIsWhole) {
   EXPECT_FALSE(told.transcripts[0].segments.empty());
   LAPILLI_ASSERT_VALUE(const auto empty, stream({}, std::array<size_t, 1>{1}, &held));
   EXPECT_TRUE(empty.transcripts[0].segments.empty());
+}
+
+// How many ids have to be put in, taken out or exchanged to make one list of the other.
+size_t changed_ids(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t k = 1; k <= b.size(); ++k)
+      diagonal =
+          std::exchange(row[k], std::min({row[k] + 1, row[k - 1] + 1, diagonal + (a[i - 1] == b[k - 1] ? 0 : 1)}));
+  }
+  return row.back();
+}
+
+std::vector<int32_t> ids_of(const Transcript& transcript) {
+  std::vector<int32_t> ids;
+  for (const Segment& s : transcript.segments) ids.insert(ids.end(), s.ids.begin(), s.ids.end());
+  return ids;
+}
+
+// A pipe's floor goes by the loudest so far, a file's by the loudest of all: docs/speech.md says what that changed.
+TEST_P(DeviceTranscriptionJob, IdsThatAStreamChanges) {
+  size_t changed = 0, all = 0;
+  std::vector<std::vector<float>> recordings{long_, second_};
+  for (const auto* r : {&long_, &second_}) {  // quiet at first
+    recordings.push_back(*r);
+    for (size_t i = 0; i < 24000; ++i) recordings.back()[i] *= 1e-3f;
+  }
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    size_t held = 0;
+    LAPILLI_ASSERT_VALUE(const auto streamed, stream(recordings[i], std::array<size_t, 1>{4000}, &held));
+    LAPILLI_ASSERT_VALUE(const auto told, transcribe(model_, request({whole(recordings[i])})));
+    const auto file = ids_of(told.transcripts[0]), pipe = ids_of(streamed.transcripts[0]);
+    const size_t n = changed_ids(file, pipe);
+    std::printf("recording %zu: %zu of %zu ids changed\n", i, n, file.size());
+    changed += n;
+    all += file.size();
+  }
+  EXPECT_LE(changed, all / 2);
+}
+
+// Drafts come while a window fills, and change nothing of what is settled.
+TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
+  const auto open = std::make_shared<SampleStream>(features_);
+  TranscribeRequest r = request({{open, {}}});
+  r.languages.clear();  // detected by the window, not by its draft
+  r.draft_frames = 25;
+  std::vector<std::string> drafts;
+  size_t settled = 0;
+  r.on_draft = [&](size_t recording, std::span<const Segment> segments) -> Status {
+    EXPECT_EQ(recording, 0u);
+    Transcript t;
+    t.segments.assign(segments.begin(), segments.end());
+    drafts.push_back(segments_of(t));
+    return {};
+  };
+  r.on_segment = [&](const Segment&) -> Status {
+    ++settled;
+    return {};
+  };
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+  size_t pushed = 0;
+  while (!job->pump()) {
+    job->rest();
+    if (!job->is_hungry()) continue;
+    if (pushed == 12000) {
+      EXPECT_EQ(settled, 0u);
+      EXPECT_GE(drafts.size(), 2u);  // of a quarter, of a half
+    }
+    const size_t n = std::min<size_t>(4000, long_.size() - pushed);
+    LAPILLI_ASSERT_OK(n > 0 ? open->push(std::span(long_).subspan(pushed, n)) : open->finish());
+    pushed += n;
+  }
+  LAPILLI_ASSERT_OK(job->status());
+  EXPECT_GT(std::set<std::string>(drafts.begin(), drafts.end()).size(), 2u);
+  size_t held = 0;
+  LAPILLI_ASSERT_VALUE(const auto plain, stream(long_, std::array<size_t, 1>{4000}, &held, ""));
+  EXPECT_EQ(segments_of(job->output().transcripts[0]), segments_of(plain.transcripts[0]));
+  EXPECT_EQ(job->output().transcripts[0].language, plain.transcripts[0].language);
+  EXPECT_EQ(job->output().windows.size(), plain.windows.size());
 }
 
 // A recording that is going on holds no other up.

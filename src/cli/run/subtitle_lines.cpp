@@ -99,7 +99,8 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
   for (const SpokenWord& w : line.words)
     words += (words.empty() ? "{" : ",{") + about(w, w.text) + ",\"confidence\":" + plain_number(w.confidence) + "}";
   return "{\"file\":" + json_string(file_) + "," + about(line, trimmed(line.text)) +
-         (style_.words ? ",\"words\":[" + words + "]" : "") + "}\n";
+         (style_.words ? ",\"words\":[" + words + "]" : "") +
+         (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}\n";
 }
 
 // A word's time stands before it where it is later than the one before and lies within the cue, as WebVTT asks.

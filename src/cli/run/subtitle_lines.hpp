@@ -21,12 +21,14 @@ struct SpokenLine {
   std::string text;
   std::vector<int32_t> ids;
   std::vector<SpokenWord> words;
+  bool settled = true;
 };
 
 // What a file is to say of its segments.
 struct SpeechStyle {
   SpeechFormat format = SpeechFormat::text;
   bool ids = false;    // ids instead of words
+  bool live = false;   // JSON says what is settled
   bool words = false;  // times and confidence of words: JSON, TSV (a word a line) and WebVTT (times alone)
 };
 // Whether there is room for them.
