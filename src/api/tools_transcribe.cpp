@@ -83,27 +83,30 @@ Status check_whole(const HearRequest& request, const std::string& family) {
 
 Error interrupted() { return fail(ErrorCode::cancelled, "it was interrupted"); }
 
-// All that comes, or a little more than the model takes, which it then refuses.
-Result<std::vector<float>> gather(const HearRequest& request, uint64_t most) {
+// All that comes, as long as the model takes it.
+Result<std::vector<float>> gather(const HearRequest& request, const speech::WholeRecordings& whole, unsigned rate) {
   constexpr size_t kPiece = 16384;
+  const uint64_t most = whole.most_samples();
   std::vector<float> all;
-  for (HeardPiece piece; !piece.ended && all.size() <= most;) {
+  for (HeardPiece piece; !piece.ended;) {
     const size_t before = all.size();
     all.resize(before + kPiece);
     piece = request.next(std::span(all).subspan(before), true);
     all.resize(before + piece.count);
     if (piece.failed || (request.progress && !request.progress(0, 0))) return interrupted();
+    if (all.size() > most) return whole.too_long(format("more than %.1f s", static_cast<double>(most) / rate));
   }
   return all;
 }
 
-Result<std::string> hear_whole(speech::WholeRecordings& whole, const Model& model, const HearRequest& request) {
-  LAPILLI_CHECK(check_whole(request, model.info().family));
+Result<std::string> hear_whole(speech::WholeRecordings& whole, const std::string& family, unsigned rate,
+                               const HearRequest& request) {
+  LAPILLI_CHECK(check_whole(request, family));
   speech::WholeRequest r;
   r.sound = {request.sound, request.samples};
   std::vector<float> all;
   if (request.next) {
-    LAPILLI_TRY(all, gather(request, whole.most_samples()));
+    LAPILLI_TRY(all, gather(request, whole, rate));
     if (all.empty()) return std::string();
   }
   audio::SamplesInMemory gathered(all);
@@ -207,7 +210,7 @@ uint32_t draft_frames(uint32_t window) { return std::min(200u, std::max(window /
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
     if (impl_->whole) {
-      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, *impl_->model, request));
+      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, impl_->model->info().family, impl_->rate, request));
       keep_between_runs(*impl_->device);
       return said;
     }

@@ -81,7 +81,44 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
 TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   const std::string wav = read_file(kLong);
   const std::string samples = wav.substr(wav.find("data") + 8);
-  expect_segments(heard({"--json", "--language", "en", "--raw", "s16le:16000"}, samples), "long_greedy");
+  Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--language", "en", "--raw", "s16le:16000", "--model",
+                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  spawn.environment.push_back("TMPDIR=/nowhere");  // nothing is kept on the disk
+  expect_segments(run(spawn, samples), "long_greedy");
+}
+
+// What may change comes before the window is full, and what is settled is what comes without --live.
+TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
+  const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
+  Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
+                         "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  Process live(spawn);
+  live.write(samples.substr(0, 42000));  // a little more than the first window, and a block
+  ASSERT_TRUE(live.wait_for_out("\"settled\":false")) << live.err();
+  ASSERT_TRUE(live.wait_for_out("\"settled\":true")) << live.err();
+  Outcome outcome = live.finish(samples.substr(42000));
+  std::string settled;
+  for (const std::string& text : lines_of(outcome.out))
+    if (nlohmann::json::parse(text).at("settled")) settled += text + "\n";
+  EXPECT_LT(settled.size(), outcome.out.size());
+  outcome.out = settled;
+  expect_segments(outcome, "long_greedy");
+}
+
+// The place of the progress shows it on a terminal; it is gone when the text is certain.
+TEST(CliTerminalTranscribe, LiveTextIsMarked) {
+  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals";
+  const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
+  Spawn spawn = lapilli({"transcribe", "--live", "--language", "en", "--raw", "s16le:16000", "--model",
+                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  spawn.terminal_err = true;
+  Process live(spawn);
+  live.write(samples.substr(0, 80000));
+  EXPECT_TRUE(live.wait_for_err("\r\033[K~ ")) << live.err();
+  const Outcome outcome = live.finish(samples.substr(80000));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.out, "~")) << outcome.out;
+  EXPECT_EQ(lines_of(outcome.out).size(), recorded("long_greedy").size());
 }
 
 TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
@@ -145,8 +182,11 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   const Outcome cut = hear({"--max-new-tokens", "3"});
   EXPECT_EQ(cut.code, 0);
   EXPECT_TRUE(contains(cut.err, "3 ids without an end")) << cut.err;
-  for (const std::vector<std::string>& choice :
-       {std::vector<std::string>{"--language", "en"}, {"--to", "en"}, {"--words", "--json"}, {"--fallback"}}) {
+  for (const std::vector<std::string>& choice : {std::vector<std::string>{"--language", "en"},
+                                                 {"--to", "en"},
+                                                 {"--words", "--json"},
+                                                 {"--live"},
+                                                 {"--fallback"}}) {
     const Outcome refused = hear(choice);
     EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_TRUE(contains(refused.err, choice[0])) << refused.err;
@@ -163,7 +203,13 @@ TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
   EXPECT_EQ(hear(kFilterBanks, std::string(32000, '\1')).code, 0);  // a second
   const Outcome longer = hear(kFilterBanks, std::string(320000, '\1'));
   EXPECT_EQ(longer.code, 3);
-  EXPECT_TRUE(contains(longer.err, "10.0 s of sound")) << longer.err;
+  EXPECT_TRUE(contains(longer.err, "more than 2.0 s of sound")) << longer.err;
+  TemporaryFolder folder_of_sound;
+  const std::string file = folder_of_sound.file("long.raw", std::string(320000, '\1'));
+  const Outcome known =
+      transcribe({"--model", published(folder, "speech_to_text", kFilterBanks), "--ids", "--raw", "s16le:16000", file});
+  EXPECT_EQ(known.code, 3);
+  EXPECT_TRUE(contains(known.err, "10.0 s of sound")) << known.err;
   const Outcome shorter = hear(kFilterBanks, std::string(100, '\1'));
   EXPECT_EQ(shorter.code, 3);
   EXPECT_TRUE(contains(shorter.err, "too few")) << shorter.err;
@@ -200,6 +246,8 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
                 {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--live", "/dev/null.wav"}, "through a pipe"},
+                {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
                 {{"--to", "fr", "a.wav"}, "--to"},
                 {{"--beam", "99", "a.wav"}, "--beam"}};
   for (const auto& c : kCases) {

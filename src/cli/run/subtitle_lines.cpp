@@ -119,7 +119,7 @@ std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& t
 }
 
 std::string SubtitleLines::line(const SpokenLine& line) {
-  const std::string text = text_of(line.text, line.ids);
+  const std::string text = text_of(line);
   if (style_.format != SpeechFormat::json && text.empty()) return "";
   ++lines_;
   const auto times = [&](char dot) { return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n"; };

@@ -43,6 +43,8 @@ class SubtitleLines {
   SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
   std::string line(const SpokenLine& line);
+  // Its words alone, or ids.
+  [[nodiscard]] std::string text_of(const SpokenLine& line) const { return text_of(line.text, line.ids); }
 
  private:
   [[nodiscard]] std::string text_of(const std::string& text, const std::vector<int32_t>& ids) const;

@@ -212,10 +212,10 @@ class Transcription {
     for (const auto& s : draft) {
       SpokenLine line = spoken(s);
       line.settled = false;
-      text += arguments_.model.ids ? "" : s.text;
+      text += " " + lines.text_of(line);
       if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
     }
-    bar_.show_text("~" + text);
+    bar_.show_text("~" + text);  // what follows the mark may change
     return sink.write(objects);
   }
 
