@@ -128,6 +128,7 @@ struct HearRequest {
   std::string language;                // a code or a name; empty: detected
   std::string task;                    // "transcribe" or "translate"
   unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
+  unsigned batch = 0;                  // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
   bool words = false;                  // HeardSegment::words
   bool fallback = false;               // a window that came out badly is tried again at higher temperatures
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).

@@ -8,6 +8,7 @@
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
+#include "speech/transcribe_pieces.hpp"
 #include "speech/transcription_job.hpp"
 #include "speech/whole_recording.hpp"
 
@@ -73,6 +74,7 @@ Status check_whole(const HearRequest& request, const std::string& family) {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
                      : request.words               ? "--words: when each word is said"
+                     : request.batch > 0           ? "--batch: how many pieces are heard at a time"
                      : request.on_draft            ? "--live: what may be said before the end"
                      : request.fallback            ? "--fallback: when a window is tried again"
                                                    : nullptr;
@@ -202,6 +204,17 @@ void give_segments(const HearRequest& request, speech::TranscribeRequest& r) {
   };
 }
 
+// Cut where it is quiet.
+Result<std::string> hear_pieces(const std::shared_ptr<Model>& model, speech::TranscribeRequest r,
+                                const HearRequest& request, const Pumping& pumping, uint32_t hop) {
+  LAPILLI_TRY(auto energies, speech::frame_energies(*request.sound, request.samples, hop));
+  energies.resize(r.recordings.front().frames->extent().frames);  // silence, where it is filled up
+  const auto pieces = speech::cut_at_silence(energies, model->info().feature_rows);
+  r.progress = pumping.go_on;
+  LAPILLI_TRY(const auto said, speech::transcribe_pieces(model, r, pieces, request.batch));
+  return said.transcripts.front().language;
+}
+
 // Every two seconds, or oftener where a window has less than eight.
 uint32_t draft_frames(uint32_t window) { return std::min(200u, std::max(window / 4, 1u)); }
 
@@ -235,7 +248,9 @@ Outcome Transcriber::hear(const HearRequest& request) {
       const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
       r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
     }
-    LAPILLI_TRY(auto language, hear_all(impl_->model, std::move(r), pumping));
+    LAPILLI_TRY(auto language, request.batch > 0 && request.sound
+                                   ? hear_pieces(impl_->model, std::move(r), request, pumping, config.hop)
+                                   : hear_all(impl_->model, std::move(r), pumping));
     keep_between_runs(*impl_->device);
     return language;
   });

@@ -10,6 +10,8 @@ namespace lapilli::cli {
 
 namespace {
 
+constexpr unsigned kMostPieces = 64;
+
 constexpr const char* kTranscribeFooter =
     R"(Examples:
   lapilli transcribe --model openai/whisper-small talk.mp3
@@ -93,6 +95,7 @@ int run(TranscribeArguments& a, const Formats& formats, const Context& context) 
   if (a.how.words && !holds_words(a.style.format))
     return complain(exit_usage, "--words needs a format that has room for them: --json, --tsv or --vtt");
   if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};
+  if (a.how.batch > 0 && a.live) return complain(exit_usage, "--batch is for files, and --live for pipes");
   if (a.inputs.empty()) return complain(exit_usage, "transcribe needs a recording; see lapilli transcribe --help");
   return run_transcription(a, context);
 }

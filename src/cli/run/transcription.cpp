@@ -109,6 +109,8 @@ class Transcription {
     if (arguments_.live && (!is_pipe(name) || arguments_.inputs.size() > 1))
       return complain(exit_usage, "--live is for one recording that comes through a pipe, and " + name + " is " +
                                       (is_pipe(name) ? "not alone" : "none"));
+    if (arguments_.how.batch > 0 && is_pipe(name))
+      return complain(exit_usage, "--batch cuts files where they are quiet, and " + name + " is a pipe");
     return exit_ok;
   }
 
