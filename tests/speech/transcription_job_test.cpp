@@ -8,14 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <numeric>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "speech/sound_frames.hpp"
+#include "speech/sounds_of_record.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 
@@ -25,21 +24,8 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-const std::string kWhisper = std::string(LAPILLI_TEST_DATA) + "/models/whisper-long";
-
-// The record's WAV files: 16 bits, one channel, 16,000 Hz.
-std::vector<float> samples_of(const std::string& file) {
-  std::ifstream in(kWhisper + "/audio/" + file, std::ios::binary);
-  const std::string content(std::istreambuf_iterator<char>(in), {});
-  EXPECT_GT(content.size(), 44u) << file;
-  const size_t begin = content.find("data") + 8;
-  if (begin > content.size()) return {};
-  std::vector<int16_t> whole((content.size() - begin) / 2);
-  std::memcpy(whole.data(), content.data() + begin, whole.size() * 2);
-  std::vector<float> samples;
-  for (const int16_t v : whole) samples.push_back(static_cast<float>(v) / 32768.0f);
-  return samples;
-}
+using test::samples_of;
+const std::string& kWhisper = test::kWhisperLong;
 
 class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
  protected:
