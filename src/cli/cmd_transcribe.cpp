@@ -79,6 +79,12 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,
                    "What repeats itself or is unlikely is tried again at higher temperatures");
+  command
+      .add_option("--batch", a.how.batch,
+                  "Of files: cut them where they are quiet, and hear so many pieces at a time; 0: window by window, as "
+                  "the reference does")
+      ->transform(whole_number(0, kMostPieces))
+      ->type_name("N");
   command.add_flag(
       "--words", a.how.words,
       "When each word is said, and how sure that is: with --json, --tsv (a word a line), and --vtt (times)");

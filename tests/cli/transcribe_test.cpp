@@ -78,6 +78,20 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
 }
 
+// Pieces that are heard together say what they say one by one.
+TEST(CliDeviceTranscribe, PiecesOfAFile) {
+  std::vector<std::string> all;
+  for (const char* batch : {"1", "8"}) {
+    const Outcome outcome = heard({"--json", "--language", "en", "--batch", batch, kLong});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    all.push_back(outcome.out);
+  }
+  EXPECT_EQ(all[0], all[1]);
+  const auto lines = lines_of(all[0]);
+  ASSERT_GT(lines.size(), 8u);
+  EXPECT_GT(nlohmann::json::parse(lines.back()).at("begin").get<double>(), 4);
+}
+
 TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   const std::string wav = read_file(kLong);
   const std::string samples = wav.substr(wav.find("data") + 8);
@@ -248,6 +262,9 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--live", "/dev/null.wav"}, "through a pipe"},
                 {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
+                {{"--batch", "8", "--raw", "f32le:16000"}, "is a pipe"},
+                {{"--batch", "8", "--live", "--raw", "f32le:16000"}, "--live for pipes"},
+                {{"--batch", "65", "a.wav"}, "--batch"},
                 {{"--to", "fr", "a.wav"}, "--to"},
                 {{"--beam", "99", "a.wav"}, "--beam"}};
   for (const auto& c : kCases) {
