@@ -1,8 +1,10 @@
 // lapilli transcribe: recordings to segments, held against the records of the reference's.
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "cli/program.hpp"
+#include "recordings/sounds.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -244,6 +246,34 @@ TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
   EXPECT_EQ(nothing.code, 3);
   EXPECT_TRUE(contains(nothing.err, "no sound")) << nothing.err;
   EXPECT_EQ(heard({(folder.path() / "none.wav").string()}).code, 3);
+}
+
+// What is wrong with one is said by its name, and costs the others nothing.
+TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
+  TemporaryFolder folder;
+  const WavShape floats{16000, 1, 3, 32};
+  std::vector<float> with_nan = glide(16000, 2);
+  with_nan[30000] = std::numeric_limits<float>::quiet_NaN();
+  const std::string nan = wav_of(with_nan, floats), whole = read_file(kLong);
+  const std::string cut = whole.substr(0, whole.size() / 3 + 1);  // within a word, and within a sample
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"text.wav", "no sound"},    {"none.wav", wav_of({})}, {"nan.wav", nan},
+      {"one.wav", wav_of({0.5f})}, {"cut.wav", cut},         {"silence.wav", wav_of(std::vector<float>(40000))},
+      {"long.wav", whole}};
+  std::vector<std::string> arguments{"--json", "--language", "en", "-o", folder.path().string() + "/out/"};
+  for (const auto& [name, content] : files) arguments.push_back(folder.file(name, content));
+  arguments.insert(arguments.end(),
+                   {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  arguments.insert(arguments.begin(), "transcribe");  // with notes
+  const Outcome outcome = run(lapilli(arguments));
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  for (const char* said : {"text.wav is no recording", "none.wav: there is no sound", "nan.wav: what it holds 1.875 s",
+                           "cut.wav ends after 1.81 s, although it says that it has 5.43"})
+    EXPECT_TRUE(contains(outcome.err, said)) << said << "\n" << outcome.err;
+  const auto out = [&](const std::string& name) { return folder.path() / "out" / name; };
+  for (const char* name : {"text.jsonl", "none.jsonl", "nan.jsonl"}) EXPECT_FALSE(fs::exists(out(name))) << name;
+  for (const char* name : {"one.jsonl", "cut.jsonl", "silence.jsonl"}) EXPECT_TRUE(fs::exists(out(name))) << name;
+  expect_segments({0, read_file(out("long.jsonl").string()), outcome.err}, "long_greedy");
 }
 
 TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {

@@ -12,6 +12,7 @@ namespace {
 
 using test::glide;
 
+using test::Kind;
 using test::kKinds;
 using test::sound_file;
 
@@ -92,6 +93,67 @@ TEST(RecordingsDevice, BecomeTheFeaturesOfTheirSamples) {
   }
   EXPECT_GE(tried, 1);
 }
+
+#ifdef LAPILLI_HAVE_SNDFILE
+struct Counted {
+  uint64_t samples = 0;
+  std::string error, shortage;
+};
+
+Counted counted(const TempDirectory& dir, const std::string& content) {
+  const auto path = dir.write("counted", content);
+  auto r = recordings::Recording::open([&] { return recordings::open_sound_file(path); }, path, 16000);
+  if (!r) return {0, r.error().message, ""};
+  const auto n = (*r)->count();
+  return n ? Counted{*n, "", (*r)->shortage()} : Counted{0, n.error().message, ""};
+}
+
+// FLAC has room for a count of 2^36 samples: none is taken at its word.
+TEST(RecordingFiles, ThatClaimTenBillionSamplesHaveWhatTheyHave) {
+  const TempDirectory dir;
+  std::string flac = sound_file(dir, SF_FORMAT_FLAC | SF_FORMAT_PCM_16, 16000, 1, 0.5);
+  if (flac.empty()) GTEST_SKIP() << "FLAC is not written here";
+  const uint64_t claim = 10'000'000'000;
+  flac[21] = static_cast<char>((flac[21] & 0xf0) | (claim >> 32 & 0x0f));  // of STREAMINFO
+  for (int i = 0; i < 4; ++i) flac[22 + i] = static_cast<char>(claim >> (24 - 8 * i));
+  const Counted c = counted(dir, flac);
+  EXPECT_EQ(c.samples, 8000u) << c.error;
+  EXPECT_NE(c.shortage.find("ends after 0.50 s, although it says that it has 625000.00"), std::string::npos)
+      << c.shortage;
+}
+
+TEST(RecordingFiles, OfNoAndOfOneSample) {
+  const TempDirectory dir;
+  for (const Kind& kind : kKinds)
+    for (const size_t n : {0u, 1u}) {
+      const std::string file = sound_file(dir, kind.format, std::vector<float>(n, 0.5f), {16000, 1});
+      if (file.empty()) continue;
+      const Counted c = counted(dir, file);
+      // Frames of MP3 and Ogg are whole, whatever was written; what has no sound may be no recording.
+      EXPECT_TRUE(c.error != "" || c.samples == n || (kind.name == std::string("mp3") && c.samples < 3000))
+          << kind.name << " " << n << ": " << c.samples;
+      if (kind.name == std::string("wav")) {
+        EXPECT_EQ(c.samples, n) << c.error;
+      }
+    }
+}
+
+// What was there before the cut is heard; a file that says how long it was is told of.
+TEST(RecordingFiles, ThatWereCutOffAreReadAsFarAsTheyGo) {
+  const TempDirectory dir;
+  for (const Kind& kind : kKinds) {
+    std::string file = sound_file(dir, kind.format, 16000, 1, 40);
+    if (file.empty()) continue;
+    file.resize(file.size() / 2);
+    const Counted c = counted(dir, file);
+    EXPECT_GT(c.samples, 10u * 16000) << kind.name << " " << c.error;
+    EXPECT_LT(c.samples, 30u * 16000) << kind.name;
+    const bool says_its_length = kind.name != std::string("ogg") && kind.name != std::string("opus");
+    EXPECT_EQ(c.shortage.find("it may have been cut off") != std::string::npos, says_its_length)
+        << kind.name << " " << c.shortage;
+  }
+}
+#endif
 
 // An hour of sound that no memory holds.
 class Hour : public audio::SampleSource {

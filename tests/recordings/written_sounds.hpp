@@ -1,6 +1,7 @@
 // Files of the kinds that people have, written by the library that reads them too.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Kind {
   const char* name;
   int format;
 };
+inline void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 #ifdef LAPILLI_HAVE_SNDFILE
 inline constexpr Kind kKinds[] = {{"wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16},
                                   {"flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16},
