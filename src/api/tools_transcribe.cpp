@@ -1,4 +1,6 @@
 // What `lapilli transcribe` runs: a recording's samples to features, and these to segments of text.
+#include <algorithm>
+
 #include "api/tools_guard.hpp"
 #include "audio/samples.hpp"
 #include "base/store.hpp"
@@ -6,6 +8,7 @@
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
+#include "speech/transcribe_pieces.hpp"
 #include "speech/transcription_job.hpp"
 #include "speech/whole_recording.hpp"
 
@@ -43,7 +46,11 @@ Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
   return config;
 }
 
-HeardSegment heard(const speech::Segment& segment) { return {segment.begin, segment.end, segment.text, segment.ids}; }
+HeardSegment heard(const speech::Segment& segment) {
+  HeardSegment s{segment.begin, segment.end, segment.text, segment.ids, {}};
+  for (const speech::Word& w : segment.words) s.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
+  return s;
+}
 
 speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings& model) {
   speech::TranscribeRequest r;
@@ -53,6 +60,7 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
   if (r.task.empty() && model.task.empty() && model.tasks.contains("transcribe")) r.task = "transcribe";
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
+  r.words = request.words;
   if (request.fallback) {  // what is published with Whisper
     r.temperatures = {0, 0.2, 0.4, 0.6, 0.8, 1.0};
     r.compression_ratio_threshold = 2.4;
@@ -65,23 +73,51 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
 Status check_whole(const HearRequest& request, const std::string& family) {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
+                     : request.words               ? "--words: when each word is said"
+                     : request.batch > 0           ? "--batch: how many pieces are heard at a time"
+                     : request.on_draft            ? "--live: what may be said before the end"
                      : request.fallback            ? "--fallback: when a window is tried again"
                                                    : nullptr;
   if (!what) return {};
-  return fail(ErrorCode::invalid_argument, "%s is not asked of models of the family %s, which have no such choice",
-              what, family.c_str());
+  return fail(ErrorCode::invalid_argument,
+              "%s is not asked of models of the family %s, which have nothing that says it", what, family.c_str());
 }
 
-Result<std::string> hear_whole(speech::WholeRecordings& whole, const Model& model, const HearRequest& request) {
-  LAPILLI_CHECK(check_whole(request, model.info().family));
+Error interrupted() { return fail(ErrorCode::cancelled, "it was interrupted"); }
+
+// All that comes, as long as the model takes it.
+Result<std::vector<float>> gather(const HearRequest& request, const speech::WholeRecordings& whole, unsigned rate) {
+  constexpr size_t kPiece = 16384;
+  const uint64_t most = whole.most_samples();
+  std::vector<float> all;
+  for (HeardPiece piece; !piece.ended;) {
+    const size_t before = all.size();
+    all.resize(before + kPiece);
+    piece = request.next(std::span(all).subspan(before), true);
+    all.resize(before + piece.count);
+    if (piece.failed || (request.progress && !request.progress(0, 0))) return interrupted();
+    if (all.size() > most) return whole.too_long(format("more than %.1f s", static_cast<double>(most) / rate));
+  }
+  return all;
+}
+
+Result<std::string> hear_whole(speech::WholeRecordings& whole, const std::string& family, unsigned rate,
+                               const HearRequest& request) {
+  LAPILLI_CHECK(check_whole(request, family));
   speech::WholeRequest r;
   r.sound = {request.sound, request.samples};
+  std::vector<float> all;
+  if (request.next) {
+    LAPILLI_TRY(all, gather(request, whole, rate));
+    if (all.empty()) return std::string();
+  }
+  audio::SamplesInMemory gathered(all);
+  if (request.next) r.sound = {&gathered, all.size()};
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
   r.go_on = [&] { return !request.progress || request.progress(0, 0); };
   LAPILLI_TRY(const auto said, whole.transcribe(r));
-  if (request.on_segment && !request.on_segment(heard(said.segment)))
-    return fail(ErrorCode::cancelled, "it was interrupted");
+  if (request.on_segment && !request.on_segment(heard(said.segment))) return interrupted();
   if (said.cut && request.on_note)
     request.on_note(
         format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
@@ -117,43 +153,104 @@ unsigned Transcriber::rate() const { return impl_->rate; }
 
 namespace {
 
+// What is there by now, up to a window of it: so that a draft is one of the latest, and memory bounded.
+Status feed(speech::SampleStream& stream, const NextSamples& next, uint64_t window) {
+  std::vector<float> room(16384);
+  const uint64_t enough = stream.samples() + window;
+  HeardPiece piece = next(room, true);
+  for (;;) {
+    if (piece.failed) return interrupted();
+    LAPILLI_CHECK(stream.push(std::span(room).first(piece.count)));
+    if (piece.ended) return stream.finish();
+    if (piece.count < room.size() || stream.samples() >= enough) return {};
+    piece = next(room, false);
+  }
+}
+
+// `go_on` is asked often, `more` when there is nothing to do without more samples.
+struct Pumping {
+  std::function<bool(uint64_t done, uint64_t all)> go_on;
+  std::function<Status()> more;
+};
+
 Result<std::string> hear_all(const std::shared_ptr<Model>& model, speech::TranscribeRequest request,
-                             const std::function<bool(uint64_t done, uint64_t all)>& go_on) {
+                             const Pumping& pumping) {
   LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(request)));
   while (!job->pump()) {
-    if (!go_on(job->frames_done(), job->frames())) job->cancel();
-    job->rest();
+    if (!pumping.go_on(job->frames_done(), job->frames())) job->cancel();
+    if (job->is_hungry())
+      LAPILLI_CHECK(pumping.more());
+    else
+      job->rest();
   }
   LAPILLI_CHECK(Status(job->status()));
   auto said = job->take();
-  if (said.cancelled) return fail(ErrorCode::cancelled, "it was interrupted");
+  if (said.cancelled) return interrupted();
   LAPILLI_CHECK(std::move(said.transcripts[0].status));
-  (void)go_on(job->frames_done(), job->frames());
+  (void)pumping.go_on(job->frames_done(), job->frames());
   return said.transcripts[0].language;
 }
+
+void give_segments(const HearRequest& request, speech::TranscribeRequest& r) {
+  r.on_segment = [&](const speech::Segment& segment) -> Status {
+    if (!request.on_segment || request.on_segment(heard(segment))) return {};
+    return interrupted();
+  };
+  if (!request.on_draft) return;
+  r.on_draft = [&](size_t, std::span<const speech::Segment> segments) -> Status {
+    std::vector<HeardSegment> all;
+    for (const speech::Segment& s : segments) all.push_back(heard(s));
+    return request.on_draft(all) ? Status() : interrupted();
+  };
+}
+
+// Cut where it is quiet.
+Result<std::string> hear_pieces(const std::shared_ptr<Model>& model, speech::TranscribeRequest r,
+                                const HearRequest& request, const Pumping& pumping, uint32_t hop) {
+  LAPILLI_TRY(auto energies, speech::frame_energies(*request.sound, request.samples, hop));
+  energies.resize(r.recordings.front().frames->extent().frames);  // silence, where it is filled up
+  const auto pieces = speech::cut_at_silence(energies, model->info().feature_rows);
+  r.progress = pumping.go_on;
+  LAPILLI_TRY(const auto said, speech::transcribe_pieces(model, r, pieces, request.batch));
+  return said.transcripts.front().language;
+}
+
+// Every two seconds, or oftener where a window has less than eight.
+uint32_t draft_frames(uint32_t window) { return std::min(200u, std::max(window / 4, 1u)); }
 
 }  // namespace
 
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
     if (impl_->whole) {
-      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, *impl_->model, request));
+      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, impl_->model->info().family, impl_->rate, request));
       keep_between_runs(*impl_->device);
       return said;
     }
     auto r = asked(request, impl_->model->speech());
-    const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
-    r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
-    r.on_segment = [&](const speech::Segment& segment) -> Status {
-      if (!request.on_segment || request.on_segment(heard(segment))) return {};
-      return fail(ErrorCode::cancelled, "it was interrupted");
-    };
+    give_segments(request, r);
     const auto& config = impl_->features->config();
+    const uint32_t window = impl_->model->info().feature_rows;
     const double second = config.sampling_rate / static_cast<double>(config.hop);
-    LAPILLI_TRY(auto language, hear_all(impl_->model, std::move(r), [&](uint64_t done, uint64_t all) {
-                  return !request.progress ||
-                         request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
-                }));
+    Pumping pumping;
+    pumping.go_on = [&](uint64_t done, uint64_t all) {
+      return !request.progress ||
+             request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
+    };
+    if (request.next) {
+      const auto stream = std::make_shared<speech::SampleStream>(impl_->features);
+      r.draft_frames = draft_frames(window);
+      r.recordings.push_back({stream, {}});
+      pumping.more = [&request, stream, most = uint64_t{window} * config.hop] {
+        return feed(*stream, request.next, most);
+      };
+    } else {
+      const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
+      r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
+    }
+    LAPILLI_TRY(auto language, request.batch > 0 && request.sound
+                                   ? hear_pieces(impl_->model, std::move(r), request, pumping, config.hop)
+                                   : hear_all(impl_->model, std::move(r), pumping));
     keep_between_runs(*impl_->device);
     return language;
   });

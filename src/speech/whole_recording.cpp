@@ -29,18 +29,29 @@ Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(std::shared_ptr
   return made;
 }
 
+uint64_t WholeRecordings::most_rows() const {
+  const uint32_t most = input_of(*model_).most;
+  return most != 0 ? most : model::kMaxFeatureRows;
+}
+
+uint64_t WholeRecordings::most_samples() const {
+  return features_ ? most_rows() * config_.hop + config_.frame_length - 1 : most_rows();
+}
+
+Error WholeRecordings::too_long(const std::string& length) const {
+  const double most = static_cast<double>(most_rows()) * (features_ ? config_.hop : 1) / config_.sampling_rate;
+  return fail(ErrorCode::invalid_data,
+              "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "
+              "recording, or take a model of the Whisper family, which goes through it window by window",
+              length.c_str(), model_->info().family.c_str(), most);
+}
+
 // Said in seconds, before anything is read.
 Status WholeRecordings::check_length(const Sound& sound) const {
   const model::FeatureInput& input = input_of(*model_);
   const double rate = config_.sampling_rate, seconds = static_cast<double>(sound.samples) / rate;
   const uint64_t rows = features_ ? features_->frames(sound.samples) : sound.samples;
-  const uint64_t most = input.most != 0 ? input.most : model::kMaxFeatureRows;
-  if (rows > most)
-    return fail(
-        ErrorCode::invalid_data,
-        "%.1f s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut "
-        "the recording, or take a model of the Whisper family, which goes through it window by window",
-        seconds, model_->info().family.c_str(), static_cast<double>(most) * (features_ ? config_.hop : 1) / rate);
+  if (rows > most_rows()) return too_long(format("%.1f s", seconds));
   if (rows > 0 && model::level_rows(input, static_cast<uint32_t>(rows)).back() > 0) return {};
   return fail(ErrorCode::invalid_data, "%.3f s of sound are too few for the model's convolutions", seconds);
 }

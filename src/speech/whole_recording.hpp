@@ -29,6 +29,10 @@ class WholeRecordings {
  public:
   // The configuration must be the model's (check_sound_config).
   static Result<std::unique_ptr<WholeRecordings>> create(std::shared_ptr<Model> model, SoundConfig config);
+  // Of the longest recording that the model takes.
+  [[nodiscard]] uint64_t most_samples() const;
+  // Why one of such a length ("70.0 s") is refused.
+  [[nodiscard]] Error too_long(const std::string& length) const;
   // What the encoder takes: filter banks, or the samples themselves. Errors: a recording that is too long for the model
   // or too short for its convolutions, samples that are no sound.
   Result<std::shared_ptr<const model::Features>> source(const Sound& sound);
@@ -37,6 +41,7 @@ class WholeRecordings {
 
  private:
   WholeRecordings() = default;
+  [[nodiscard]] uint64_t most_rows() const;
   Status check_length(const Sound& sound) const;
   Result<WholeTranscript> transcript(const WholeRequest& request, const Hypothesis& said) const;
 

@@ -1,6 +1,7 @@
 #include "speech/window_search.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "search/encoded_source.hpp"
@@ -44,6 +45,15 @@ Result<double> average_of_steps(const GenerateOutput& out, size_t given, double 
 
 }  // namespace
 
+std::vector<int32_t> end_ids(const Model& model, const GenerationConfig& options) {
+  return merge(options, model.generation_config()).eos_token_id.value_or(std::vector<int32_t>());
+}
+
+int32_t first_special(const Model& model, const GenerationConfig& options) {
+  const auto ends = end_ids(model, options);
+  return ends.empty() ? std::numeric_limits<int32_t>::max() : *std::min_element(ends.begin(), ends.end());
+}
+
 WindowSearch::WindowSearch(std::shared_ptr<Model> model, const TranscribeRequest& request)
     : model_(std::move(model)), request_(request) {}
 
@@ -64,7 +74,7 @@ Result<bool> WindowSearch::poll(double budget_us) {
     LAPILLI_CHECK(end_part());
     if (results_.size() < sources_.size()) return false;
   }
-  return request_.word_times ? poll_times() : Result<bool>(true);
+  return request_.word_times || request_.words ? poll_times() : Result<bool>(true);
 }
 
 Status WindowSearch::rest() {
@@ -172,22 +182,21 @@ AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, size_t given, u
   return rows;
 }
 
-// The alignment heads' rows. A layer's attention, of all its heads, is dropped before the next one's is read.
-Result<std::vector<AttentionRows>> read_heads(ForwardJob& job, const SpeechSettings& settings, uint32_t positions,
-                                              size_t given) {
+// The alignment heads' rows of one layer.
+void take_heads(const ForwardTensor& layer, const SpeechSettings& settings, std::vector<AttentionRows>& heads,
+                const std::function<AttentionRows(uint32_t head)>& rows) {
   const auto& wanted = settings.alignment_heads;
-  std::vector<AttentionRows> heads(wanted.size());
-  LAPILLI_CHECK(job.take([&](const ForwardTensor& layer) -> Status {
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (layer.name == format("cross_attentions.%u", wanted[i].first) && wanted[i].second < layer.shape[1])
-        heads[i] = rows_of(layer, wanted[i].second, given, positions);
-    return {};
-  }));
   for (size_t i = 0; i < wanted.size(); ++i)
+    if (layer.name == format("cross_attentions.%u", wanted[i].first) && wanted[i].second < layer.shape[1])
+      heads[i] = rows(wanted[i].second);
+}
+
+Status check_heads(const std::vector<AttentionRows>& heads, const SpeechSettings& settings) {
+  for (size_t i = 0; i < heads.size(); ++i)
     if (heads[i].ids == 0)
       return fail(ErrorCode::invalid_data, "alignment_heads names head %u of layer %u, which the model does not have",
-                  wanted[i].second, wanted[i].first);
-  return heads;
+                  settings.alignment_heads[i].second, settings.alignment_heads[i].first);
+  return {};
 }
 
 }  // namespace
@@ -208,17 +217,39 @@ std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
   request.features = {source.features};
   request.targets = {source.decoder_ids};
   request.targets[0].insert(request.targets[0].end(), ids.begin(), ids.end() - 1);
-  request.want_logits = false;
+  request.want_logits = request_.words;
   for (const auto& [layer, head] : model_->speech().alignment_heads) request.cross_layers.push_back(layer);
   return request;
 }
 
+// Each id's, in the row that it follows.
+std::vector<float> WindowSearch::probabilities_of(const ForwardTensor& logits) const {
+  const auto& ids = results_[timed_].ids;
+  const size_t given = sources_[timed_]->decoder_ids.size(), width = logits.shape.back();
+  const size_t text = std::min<size_t>(width, first_special(*model_, request_.options));
+  std::vector<float> probabilities;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto row = std::span(logits.values).subspan((given - 1 + i) * width, text);
+    const auto id = static_cast<size_t>(ids[i]);
+    probabilities.push_back(id < text ? static_cast<float>(probability(row, ids[i])) : 0.0f);
+  }
+  return probabilities;
+}
+
+// What the pass gave is read, and dropped, one output after the other.
 Status WindowSearch::end_times() {
   const auto job = std::move(forward_);
   const SpeechSettings& settings = model_->speech();
   const WindowSource& source = *sources_[timed_];
   const uint32_t positions = positions_of(source, request_.fill_batches);
-  LAPILLI_TRY(auto heads, read_heads(*job, settings, positions, source.decoder_ids.size()));
+  const size_t given = source.decoder_ids.size();
+  std::vector<AttentionRows> heads(settings.alignment_heads.size());
+  LAPILLI_CHECK(job->take([&](const ForwardTensor& t) -> Status {
+    if (t.name == "logits") results_[timed_].probabilities = probabilities_of(t);
+    take_heads(t, settings, heads, [&](uint32_t head) { return rows_of(t, head, given, positions); });
+    return {};
+  }));
+  LAPILLI_CHECK(check_heads(heads, settings));
   const auto first = first_positions(std::move(heads), settings.median_filter);
   auto& times = results_[timed_].times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = first[std::min(i, first.size() - 1)] * kSecondsPerPosition;
@@ -229,6 +260,7 @@ Result<bool> WindowSearch::poll_times() {
   for (; timed_ < results_.size(); ++timed_) {
     if (!forward_) {
       results_[timed_].times.assign(results_[timed_].ids.size(), 0.0);
+      results_[timed_].probabilities.assign(results_[timed_].ids.size(), 0.0f);
       auto request = times_request(timed_);
       if (!request) continue;
       LAPILLI_TRY(forward_, ForwardJob::start(model_, std::move(*request)));

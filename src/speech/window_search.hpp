@@ -13,6 +13,11 @@
 
 namespace lapilli::speech {
 
+// What ends a window's text.
+std::vector<int32_t> end_ids(const Model& model, const GenerationConfig& options);
+// Ids from here on are no text: the first end.
+int32_t first_special(const Model& model, const GenerationConfig& options);
+
 // A window of one recording, on its way through the attempts.
 struct WindowSource {
   std::shared_ptr<const model::Features> features;
@@ -28,7 +33,8 @@ struct WindowResult {
   Status status;             // an error of this window alone: there is nothing else then
   std::vector<int32_t> ids;  // new ones, the end token included
   std::vector<float> scores;
-  std::vector<double> times;  // seconds from the window's start, if asked for
+  std::vector<double> times;         // seconds from the window's start, if asked for
+  std::vector<float> probabilities;  // of ids among those of text, if words are asked for
   std::optional<double> no_speech, average;
 };
 
@@ -64,6 +70,7 @@ class WindowSearch {
   Result<bool> poll_times();
   [[nodiscard]] std::optional<ForwardRequest> times_request(size_t number) const;
   Status end_times();
+  [[nodiscard]] std::vector<float> probabilities_of(const ForwardTensor& logits) const;
 
   std::shared_ptr<Model> model_;
   const TranscribeRequest& request_;

@@ -1,0 +1,167 @@
+#include "speech/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace lapilli::speech {
+
+namespace {
+
+constexpr std::string_view kUnreadable = "\xef\xbf\xbd";  // U+FFFD: a character is not complete
+constexpr std::string_view kMarks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
+
+constexpr std::array<std::string_view, 8> kOpening = {"\"", "'", "\xe2\x80\x9c", "\xc2\xbf", "(", "[", "{", "-"};
+constexpr std::array<std::string_view, 17> kClosing = {"\"",
+                                                       "'",
+                                                       ".",
+                                                       "\xe3\x80\x82",
+                                                       ",",
+                                                       "\xef\xbc\x8c",
+                                                       "!",
+                                                       "\xef\xbc\x81",
+                                                       "?",
+                                                       "\xef\xbc\x9f",
+                                                       ":",
+                                                       "\xef\xbc\x9a",
+                                                       "\xe2\x80\x9d",
+                                                       ")",
+                                                       "]",
+                                                       "}",
+                                                       "\xe3\x80\x81"};
+
+bool has_spaces(const std::string& language) {
+  constexpr std::array<std::string_view, 6> kWithout = {"<|zh|>", "<|ja|>", "<|th|>", "<|lo|>", "<|my|>", "<|yue|>"};
+  return std::find(kWithout.begin(), kWithout.end(), language) == kWithout.end();
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// Ids [first, last) of a segment.
+struct Piece {
+  std::string text;
+  size_t first = 0, last = 0;
+};
+
+class Splitter {
+ public:
+  Splitter(const HeardIds& heard, const WordRules& rules) : heard_(heard), rules_(rules) {}
+
+  Result<std::vector<Word>> split() {
+    LAPILLI_CHECK(rules_.tokenizer ? characters() : single_ids());
+    if (rules_.tokenizer && has_spaces(rules_.language)) join_to_words();
+    std::vector<Word> words;
+    for (const Piece& p : pieces_) words.push_back(word(p));
+    return words;
+  }
+
+ private:
+  [[nodiscard]] bool is_text(size_t i) const { return heard_.ids[i] < rules_.first_special; }
+
+  Status single_ids() {
+    for (size_t i = 0; i < heard_.ids.size(); ++i)
+      if (is_text(i)) pieces_.push_back({"", i, i + 1});
+    return {};
+  }
+
+  // As few ids at a time as give whole characters; a sign that is unreadable in the whole text as well is one.
+  Status characters() {
+    std::vector<int32_t> text_ids;
+    for (size_t i = 0; i < heard_.ids.size(); ++i)
+      if (is_text(i)) text_ids.push_back(heard_.ids[i]);
+    LAPILLI_TRY(const std::string all, rules_.tokenizer->decode(text_ids));
+    std::vector<int32_t> run;
+    size_t begin = 0, at = 0;  // the run's first id; bytes of the text before it
+    for (size_t i = 0; i < heard_.ids.size(); ++i) {
+      if (!is_text(i)) continue;
+      if (run.empty()) begin = i;
+      run.push_back(heard_.ids[i]);
+      text_ids.pop_back();
+      LAPILLI_TRY(std::string text, rules_.tokenizer->decode(run));
+      const size_t bad = text.find(kUnreadable);
+      const bool whole = bad == text.npos || all.compare(at + bad, kUnreadable.size(), kUnreadable) == 0;
+      if (!whole && !text_ids.empty()) continue;
+      at += text.size();
+      pieces_.push_back({std::move(text), begin, i + 1});
+      run.clear();
+    }
+    return {};
+  }
+
+  void join_to_words() {
+    std::vector<Piece> words;
+    for (Piece& p : pieces_) {
+      const bool begins = p.text.starts_with(' ') || kMarks.find(p.text) != kMarks.npos;
+      if (words.empty() || (begins && !trimmed(words.back().text).empty())) {
+        words.push_back(std::move(p));
+      } else {
+        words.back().text += p.text;
+        words.back().last = p.last;
+      }
+    }
+    pieces_ = std::move(words);
+  }
+
+  // What an id begins with is heard when the one before it has been read.
+  [[nodiscard]] Word word(const Piece& p) const {
+    Word w;
+    w.text = p.text;
+    w.ids.assign(heard_.ids.begin() + static_cast<ptrdiff_t>(p.first),
+                 heard_.ids.begin() + static_cast<ptrdiff_t>(p.last));
+    w.begin = p.first > 0 ? heard_.times[p.first - 1] : heard_.begin;
+    w.end = std::max(heard_.times[p.last - 1], w.begin);
+    for (size_t i = p.first; i < p.last; ++i) w.confidence += static_cast<double>(heard_.probabilities[i]);
+    w.confidence /= static_cast<double>(p.last - p.first);
+    return w;
+  }
+
+  const HeardIds& heard_;
+  const WordRules& rules_;
+  std::vector<Piece> pieces_;
+};
+
+template <class Marks>
+bool is_one_of(const Marks& marks, std::string_view text) {
+  return std::find(marks.begin(), marks.end(), text) != marks.end();
+}
+
+// Text and ids of `mark` go to `word`, in front or behind.
+void take(Word& word, Word& mark, bool in_front) {
+  word.text = in_front ? mark.text + word.text : word.text + mark.text;
+  word.ids.insert(in_front ? word.ids.begin() : word.ids.end(), mark.ids.begin(), mark.ids.end());
+  mark = {};
+}
+
+void join_punctuation(std::vector<Word>& words) {
+  for (size_t i = words.size(), next = i; i-- > 0;) {
+    const bool opens = words[i].text.starts_with(' ') && is_one_of(kOpening, trimmed(words[i].text));
+    if (opens && next < words.size())
+      take(words[next], words[i], true);
+    else
+      next = i;
+  }
+  std::erase_if(words, [](const Word& w) { return w.ids.empty(); });
+  for (size_t i = 0, before = words.size(); i < words.size(); ++i) {
+    if (before < words.size() && !words[before].text.ends_with(' ') && is_one_of(kClosing, words[i].text))
+      take(words[before], words[i], false);
+    else
+      before = i;
+  }
+  std::erase_if(words, [](const Word& w) { return w.ids.empty(); });
+}
+
+}  // namespace
+
+Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules) {
+  if (heard.times.size() != heard.ids.size() || heard.probabilities.size() != heard.ids.size())
+    return fail(ErrorCode::internal, "%zu ids with %zu times and %zu probabilities", heard.ids.size(),
+                heard.times.size(), heard.probabilities.size());
+  LAPILLI_TRY(auto words, Splitter(heard, rules).split());
+  if (rules.tokenizer) join_punctuation(words);
+  return words;
+}
+
+}  // namespace lapilli::speech
