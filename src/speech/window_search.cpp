@@ -63,7 +63,11 @@ void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wante
   results_.clear();
   timed_ = 0;
   // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
-  steps_ = needs_steps(merge(request_for(sources_).options, model_->generation_config()), wanted);
+  first_beam_.clear();
+  const GenerationConfig merged = merge(request_for(sources_).options, model_->generation_config());
+  fills_beams_ =
+      request_.fill_batches && request_.word_times && merged.num_beams.value_or(1) > 1 && sources_.size() > 1;
+  steps_ = fills_beams_ || needs_steps(merged, wanted);
   part_ = steps_ ? 1 : sources_.size();
 }
 
@@ -127,6 +131,8 @@ Status WindowSearch::end_part() {
   const auto failed = [](const Status& error) { return !error.ok(); };
   if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
   const auto sources = part();
+  if (fills_beams_ && results_.empty())
+    for (const CapturedStep& step : out.captured) first_beam_.push_back(step.histories.front());
   std::vector<WindowResult> results;
   for (size_t i = 0; i < sources.size(); ++i) {
     LAPILLI_TRY(results.emplace_back(), result_of(out, i));
@@ -148,7 +154,7 @@ Result<WindowResult> WindowSearch::result_of(GenerateOutput& out, size_t number)
     const int32_t silence = model_->speech().no_timestamps.value_or(1) - 1;
     r.no_speech = probability(out.logits[number].front(), silence);
   }
-  if (steps_) {
+  if (steps_ && wanted_.average) {
     const double temperature = wanted_.temperature.value_or(0);
     LAPILLI_TRY(r.average, average_of_steps(out, given, temperature > 0 ? temperature : 1));
   } else if (wanted_.average) {
@@ -169,17 +175,26 @@ uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   return static_cast<uint32_t>(frames) / kFramesPerPosition;
 }
 
-// Of one layer's attention, a head's rows of the new ids and its columns of the positions that count.
-AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, size_t given, uint32_t positions) {
-  const uint64_t queries = layer.shape[2], keys = layer.shape[3];
+// Of one layer's attention, a head's rows of these queries and its columns of the positions that count.
+AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, const std::vector<AttentionQueries>& wanted,
+                      uint32_t positions) {
+  const uint64_t heads = layer.shape[1], queries = layer.shape[2], keys = layer.shape[3];
   AttentionRows rows;
-  rows.ids = static_cast<uint32_t>(queries - given);
   rows.positions = static_cast<uint32_t>(std::min<uint64_t>(positions, keys));
-  for (uint64_t q = given; q < queries; ++q) {
-    const auto from = layer.values.begin() + static_cast<ptrdiff_t>((head * queries + q) * keys);
-    rows.weights.insert(rows.weights.end(), from, from + rows.positions);
-  }
+  for (const AttentionQueries& w : wanted)
+    for (uint64_t q = w.begin; q < w.end; ++q, ++rows.ids) {
+      const auto from = layer.values.begin() + static_cast<ptrdiff_t>(((w.source * heads + head) * queries + q) * keys);
+      rows.weights.insert(rows.weights.end(), from, from + rows.positions);
+    }
   return rows;
+}
+
+// Behind `given` ids the first source's, then the last one of each other.
+std::vector<AttentionQueries> queries_of(const ForwardRequest& request, size_t given) {
+  std::vector<AttentionQueries> all{{0, given, request.targets.front().size()}};
+  for (size_t i = 1; i < request.targets.size(); ++i)
+    all.push_back({i, request.targets[i].size() - 1, request.targets[i].size()});
+  return all;
 }
 
 // The alignment heads' rows of one layer.
@@ -203,20 +218,23 @@ Status check_heads(const std::vector<AttentionRows>& heads, const SpeechSettings
 
 // The search is run again over the ids it found, all at once, for what the decoder looks at then is what it looked at
 // step by step. The last id is not read by anybody any more: it has the time of the one before. None: all times are 0.
+// In batches of the reference rows that have ended are filled, or with beams look on with the first row's first beam.
 std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
   const WindowSource& source = *sources_[number];
   std::vector<int32_t> ids = results_[number].ids;
-  if (request_.fill_batches) {
-    size_t longest = 0;
+  size_t longest = ids.size();
+  if (request_.fill_batches)
     for (const WindowResult& r : results_) longest = std::max(longest, r.ids.size());
-    ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
-  }
-  if (!results_[number].status || ids.size() < 2 || positions_of(source, request_.fill_batches) == 0)
-    return std::nullopt;
+  if (!results_[number].status || longest < 2 || positions_of(source, request_.fill_batches) == 0) return std::nullopt;
+  if (!fills_beams_) ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
   ForwardRequest request;
   request.features = {source.features};
   request.targets = {source.decoder_ids};
   request.targets[0].insert(request.targets[0].end(), ids.begin(), ids.end() - 1);
+  for (size_t step = ids.size(); step < std::min(longest, first_beam_.size()); ++step) {
+    request.features.push_back(sources_.front()->features);
+    request.targets.push_back(first_beam_[step]);
+  }
   request.want_logits = request_.words;
   for (const auto& [layer, head] : model_->speech().alignment_heads) request.cross_layers.push_back(layer);
   return request;
@@ -242,11 +260,10 @@ Status WindowSearch::end_times() {
   const SpeechSettings& settings = model_->speech();
   const WindowSource& source = *sources_[timed_];
   const uint32_t positions = positions_of(source, request_.fill_batches);
-  const size_t given = source.decoder_ids.size();
   std::vector<AttentionRows> heads(settings.alignment_heads.size());
   LAPILLI_CHECK(job->take([&](const ForwardTensor& t) -> Status {
     if (t.name == "logits") results_[timed_].probabilities = probabilities_of(t);
-    take_heads(t, settings, heads, [&](uint32_t head) { return rows_of(t, head, given, positions); });
+    take_heads(t, settings, heads, [&](uint32_t head) { return rows_of(t, head, queries_, positions); });
     return {};
   }));
   LAPILLI_CHECK(check_heads(heads, settings));
@@ -263,6 +280,7 @@ Result<bool> WindowSearch::poll_times() {
       results_[timed_].probabilities.assign(results_[timed_].ids.size(), 0.0f);
       auto request = times_request(timed_);
       if (!request) continue;
+      queries_ = queries_of(*request, sources_[timed_]->decoder_ids.size());
       LAPILLI_TRY(forward_, ForwardJob::start(model_, std::move(*request)));
     }
     LAPILLI_TRY(const bool done, forward_->poll());

@@ -10,6 +10,7 @@
 #include "generate/batch_job.hpp"
 #include "generate/forward_job.hpp"
 #include "speech/transcribe.hpp"
+#include "speech/word_times.hpp"
 
 namespace lapilli::speech {
 
@@ -78,9 +79,13 @@ class WindowSearch {
   Wanted wanted_;
   std::vector<WindowResult> results_;
   size_t part_ = 0;  // windows that are searched at a time
-  bool steps_ = false;
+  bool steps_ = false, fills_beams_ = false;
   std::unique_ptr<BatchJob> batch_;
+  // As the reference fills rows of batches with beams (fill_batches): the ids of the first window's first beam, a step
+  // each.
+  std::vector<std::vector<int32_t>> first_beam_;
   size_t timed_ = 0;  // windows whose times are there
+  std::vector<AttentionQueries> queries_;
   std::unique_ptr<ForwardJob> forward_;
 };
 
