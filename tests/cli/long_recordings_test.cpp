@@ -117,7 +117,7 @@ TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
 }
 
 TEST(CliTerminalTranscribe, SaysHowFarItIs) {
-  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals";
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
   Spawn spawn =
       lapilli(transcribe({"-o", (folder.path() / "x.txt").string(), folder.file("x.raw", seconds_of_sound(60))}));
