@@ -123,7 +123,7 @@ TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
 
 // The place of the progress shows it on a terminal; it is gone when the text is certain.
 TEST(CliTerminalTranscribe, LiveTextIsMarked) {
-  if (!have_terminals()) GTEST_SKIP() << "there are no pseudo-terminals";
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
   Spawn spawn = lapilli({"transcribe", "--live", "--language", "en", "--raw", "s16le:16000", "--model",
                          kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});

@@ -1,8 +1,8 @@
 // Files of the kinds that people have, written here: the whole way to a model's features.
 #include <gtest/gtest.h>
 
-#include "audio/spectrum.hpp"
 #include "recordings/recording.hpp"
+#include "recordings/reference_features.hpp"
 #include "recordings/written_sounds.hpp"
 #include "speech/sound_features.hpp"
 #include "support/temp_directory.hpp"
@@ -16,46 +16,6 @@ using test::Kind;
 using test::kKinds;
 using test::sound_file;
 
-SoundConfig whisper() {
-  SoundConfig c;
-  c.mel_bins = 80;
-  c.frame_length = c.fft_length = 400;
-  c.hop = 160;
-  c.chunk_samples = 16000;
-  c.where = "a test";
-  return c;
-}
-
-// The reference's formula in double precision, a transform by its definition.
-std::vector<double> features_of(const std::vector<float>& samples, const SoundConfig& c) {
-  const auto filters = audio::slaney_filters({c.mel_bins, c.bins(), c.sampling_rate});
-  const auto n = static_cast<int64_t>(samples.size());
-  const auto at = [&](int64_t i) {
-    i = std::abs(i);
-    return static_cast<double>(samples[static_cast<size_t>(i < n ? i : 2 * (n - 1) - i)]);
-  };
-  std::vector<double> cosines(c.frame_length), all;
-  for (uint32_t i = 0; i < c.frame_length; ++i) cosines[i] = std::cos(2 * M_PI * i / c.frame_length);
-  double most = -10;
-  for (int64_t f = 0; f < n / c.hop; ++f) {
-    std::vector<double> bands(c.mel_bins);
-    for (uint32_t k = 0; k < c.bins(); ++k) {
-      double re = 0, im = 0;
-      for (uint32_t i = 0; i < c.frame_length; ++i) {
-        const double v = at(f * c.hop + i - c.frame_length / 2) * (0.5 - 0.5 * cosines[i]);
-        const uint32_t angle = i * k % c.frame_length;
-        re += v * cosines[angle];
-        im += v * cosines[(angle + c.frame_length * 3 / 4) % c.frame_length];
-      }
-      for (uint32_t b = 0; b < c.mel_bins; ++b) bands[b] += (re * re + im * im) * filters.at(k, b);
-    }
-    for (const double b : bands) all.push_back(std::log10(std::max(b, 1e-10)));
-  }
-  for (const double v : all) most = std::max(most, v);
-  for (double& v : all) v = (std::max(v, most - 8) + 4) / 4;
-  return all;
-}
-
 std::vector<float> decoded(const std::string& path) {
   auto r = recordings::Recording::open([&] { return recordings::open_sound_file(path); }, path, 16000);
   EXPECT_TRUE(r.ok()) << r.error().message;
@@ -68,7 +28,7 @@ std::vector<float> decoded(const std::string& path) {
 TEST(RecordingsDevice, BecomeTheFeaturesOfTheirSamples) {
   const auto device = vulkan::Device::create({});
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const auto maker = speech::SoundFeatures::create(*device, whisper());
+  const auto maker = speech::SoundFeatures::create(*device, test::small_whisper());
   ASSERT_TRUE(maker.ok()) << maker.error().message;
   TempDirectory dir;
   int tried = 0;
@@ -84,7 +44,7 @@ TEST(RecordingsDevice, BecomeTheFeaturesOfTheirSamples) {
     ASSERT_TRUE(file.ok());
     const auto ours = (*maker)->make_all({file->get(), samples.size()});
     ASSERT_TRUE(ours.ok()) << ours.error().message;
-    const auto expected = features_of(samples, whisper());
+    const auto expected = test::features_of(samples, test::small_whisper());
     ASSERT_EQ(ours->size(), expected.size());
     for (size_t k = 0; k < expected.size(); ++k)
       ASSERT_NEAR(static_cast<double>((*ours)[k]), expected[k], 2e-4)
@@ -167,7 +127,7 @@ class Hour : public audio::SampleSource {
 TEST(RecordingsDevice, PartsAreThoseOfTheWhole) {
   const auto device = vulkan::Device::create({});
   ASSERT_TRUE(device.ok()) << device.error().message;
-  const auto maker = speech::SoundFeatures::create(*device, whisper());
+  const auto maker = speech::SoundFeatures::create(*device, test::small_whisper());
   ASSERT_TRUE(maker.ok()) << maker.error().message;
   auto samples = glide(16000, 14);  // more frames than a pass has
   samples[30000] = 0.9f;
