@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "speech/prefix.hpp"
+#include "speech/window.hpp"
 
 namespace lapilli::speech {
 
 namespace {
-
-constexpr double kSecondsPerFrame = 0.01;
 
 // A piece's frames, kept from the first time that they are asked for: a recording is read forwards.
 class PieceFrames : public FrameSource {

@@ -13,7 +13,6 @@ namespace lapilli::speech {
 
 namespace {
 
-constexpr double kSecondsPerFrame = 0.01;
 constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
 // Above this temperature what was written is not worth going on from.
 constexpr double kLastTrusted = 0.5;

@@ -46,9 +46,9 @@ struct Piece {
   size_t first = 0, last = 0;
 };
 
-class Splitter {
+class WordSplitter {
  public:
-  Splitter(const HeardIds& heard, const WordRules& rules) : heard_(heard), rules_(rules) {}
+  WordSplitter(const HeardIds& heard, const WordRules& rules) : heard_(heard), rules_(rules) {}
 
   Result<std::vector<Word>> split() {
     LAPILLI_CHECK(rules_.tokenizer ? characters() : single_ids());
@@ -159,7 +159,7 @@ Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules
   if (heard.times.size() != heard.ids.size() || heard.probabilities.size() != heard.ids.size())
     return fail(ErrorCode::internal, "%zu ids with %zu times and %zu probabilities", heard.ids.size(),
                 heard.times.size(), heard.probabilities.size());
-  LAPILLI_TRY(auto words, Splitter(heard, rules).split());
+  LAPILLI_TRY(auto words, WordSplitter(heard, rules).split());
   if (rules.tokenizer) join_punctuation(words);
   return words;
 }
