@@ -44,6 +44,31 @@ Config vit_base() {
   return c;
 }
 
+// Whisper's smallest (Radford et al. 2022): two convolutions over 3,000 frames make 1,500 positions of them.
+Config whisper_tiny() {
+  Config c = base_config(384, 6, 1536, 4, 4, 51865);
+  for (StackConfig* s : {&c.encoder, &c.decoder}) {
+    s->activation = Activation::gelu_erf;
+    s->activation_name = "gelu";
+    s->pre_norm = s->final_norm = true;
+    s->key_bias = false;
+  }
+  c.encoder.max_positions = 1500;
+  c.decoder.max_positions = 448;
+  c.logits_bias = false;
+  c.features.width = 80;
+  c.features.layers.resize(2);
+  c.source_vocabulary = 0;
+  return c;
+}
+
+void fit_frames(Config& c) {
+  if (c.features.layers.size() != 2) return;
+  c.features.rows = 2 * c.encoder.max_positions;
+  const uint32_t d = c.encoder.d_model;
+  c.features.layers = {{3, 1, 1, 1, d, Activation::gelu_erf, true}, {3, 2, 1, 1, d, Activation::gelu_erf, true}};
+}
+
 Status fit_pictures(Config& c) {
   if (c.patches.channels == 0) return {};
   c.features.width = c.patches.numbers();
@@ -77,7 +102,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     c.encoder.layers = n;
   else if (key == "decoder")
     c.decoder.layers = n;
-  else if (key == "vocabulary" && c.patches.channels)
+  else if (key == "vocabulary" && c.features.width + c.patches.channels)
     c.target_vocabulary = n;
   else if (key == "vocabulary")
     c.source_vocabulary = c.target_vocabulary = n;
@@ -129,15 +154,19 @@ Result<Config> parse_shape(const std::string& text) {
       c = base_config(32, 4, 64, 2, 2, 257);
     else if (item == "vit-base")
       c = vit_base();
+    else if (item == "whisper-tiny")
+      c = whisper_tiny();
     else if (equals != std::string::npos)
       LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
     else
       return fail(ErrorCode::invalid_argument,
-                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base", item.c_str());
+                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base, whisper-tiny",
+                  item.c_str());
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));
   c.encoder.head_dim = c.decoder.head_dim = c.decoder.d_model / c.decoder.heads;
+  fit_frames(c);
   LAPILLI_CHECK(fit_pictures(c));
   return c;
 }

@@ -32,6 +32,16 @@ TEST(Shape, EncodersOfPictures) {
   EXPECT_EQ(c->features.layers[0].columns, 64u);
 }
 
+TEST(Shape, SpeechModels) {
+  const auto c = parse_shape("whisper-tiny,positions=50,d=64,heads=4,vocabulary=100");
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_EQ(c->features.width, 80u);
+  EXPECT_EQ(c->features.rows, 100u);
+  EXPECT_EQ(c->features.layers[1].columns, 64u);
+  EXPECT_EQ(c->source_vocabulary, 0u);
+  EXPECT_EQ(c->target_vocabulary, 100u);
+}
+
 TEST(Shape, RefusesWhatNobodyCanHold) {
   for (const char* text :
        {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine", "d=16777216",
