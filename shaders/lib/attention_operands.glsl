@@ -1,5 +1,5 @@
-// What attention.comp and attention_simple.comp read and write, and how heads lie in it. QT: queries of a tile, which a
-// workgroup takes together or (SIMPLE) one of.
+// What attention.comp, attention_lanes.comp (LANES) and attention_simple.comp (SIMPLE) read and write, and how heads lie in it.
+// QT: queries that a workgroup takes together, or (SIMPLE) of which it takes one.
 #include "common.glsl"
 #ifdef STEP
 #define QT 1
@@ -8,7 +8,11 @@
 #define USE_LENGTHS
 #endif
 #else
+#ifdef LANES
+#define QT 16
+#else
 #define QT 4
+#endif
 #ifdef SPANS
 #define USE_SPANS
 #elif !defined(BIAS) || BIAS != 3

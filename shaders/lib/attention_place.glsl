@@ -1,4 +1,4 @@
-// Within main() of attention.comp and attention_simple.comp, from the number of the `group`: which queries, of which head
+// Within main() of attention.comp, attention_lanes.comp and attention_simple.comp, from the number of the `group`: which queries, of which head
 // and slot, and which keys they may see.
 #ifdef SIMPLE
   uint one = group % uint(QT);  // of the tile's queries
@@ -26,6 +26,9 @@
   if (group >= tiles * p.heads) return;
   uint tile = group % tiles, head = p.head_begin + group / tiles;
   uvec4 span = span_of(tile, SPAN_TILE, sentence);
+#ifdef LANES
+  if ((tile - span[SPAN_TILE]) % (uint(QT) / TILE_ROWS) != 0u) return;  // within the queries of another one
+#endif
   const uint slot = 0u;
   uint begin = span[SPAN_ROW], end = begin + span[SPAN_IDS], origin = begin;
   uint first = begin + (tile - span[SPAN_TILE]) * TILE_ROWS, count = min(uint(QT), end - first), first_row = first;

@@ -7,6 +7,7 @@
 #include "ops/registry.hpp"
 #include "ops/spans.hpp"
 #include "ops/state.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -21,7 +22,7 @@ struct Push {
 };
 // Inputs behind q, kv and lengths.
 constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
-constexpr uint64_t kQueriesPerGroup = kTileRows;
+constexpr uint64_t kQueriesPerGroup = kTileRows, kQueriesPerSubgroup = 16;
 
 Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
   if (a.window == kNoWindow)
@@ -78,7 +79,14 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return infer_window(g, node, a);
 }
 
-enum : uint32_t { kTogether, kSimple };
+enum : uint32_t { kTogether, kSimple, kLanes };
+
+// attention_lanes.comp: a lane has at most two vec4 of a head, and loops have turns for so many keys
+// (docs/adding-an-op.md). Sixteen queries are more registers than GPUs have to spare.
+bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
+  return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) &&
+         device_class(caps) == DeviceClass::cpu && a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
+}
 
 // Of the rows of a pass the longest sentence is not known.
 uint64_t most_keys(const AttentionAttributes& a) {
@@ -88,7 +96,9 @@ uint64_t most_keys(const AttentionAttributes& a) {
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  std::vector<Variant> list{{kTogether, "workgroup a head", true, attention_numbers(caps, a.kv, heads_are_vec4(a.kv))}};
+  std::vector<Variant> list;
+  if (lanes_fit(caps, a)) list.push_back({kLanes, "lanes 16", true, {caps.subgroup_size}});
+  list.push_back({kTogether, "workgroup a head", true, attention_numbers(caps, a.kv, heads_are_vec4(a.kv))});
   if (simple_attention_fits(a.kv, most_keys(a)))
     list.push_back({kSimple, "simple", true, simple_attention_numbers(a.kv)});
   return list;
@@ -100,6 +110,8 @@ class Lowering {
       : context_(context),
         node_(node),
         simple_(v.id == kSimple),
+        lanes_(v.id == kLanes),
+        together_(lanes_ ? kQueriesPerSubgroup : kQueriesPerGroup),
         numbers_(v.numbers),
         out_(out),
         a_(node.attributes.as<AttentionAttributes>()),
@@ -134,7 +146,7 @@ class Lowering {
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 0));
     uint64_t rows = a_.queries;
     const auto rows_fit = [&] {
-      return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + kQueriesPerGroup - 1) * ld_ * 4 <= room_;
+      return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + together_ - 1) * ld_ * 4 <= room_;
     };
     const auto work_fits = [&] { return context_.work.allows(cost(block.heads * rows)); };
     while (!rows_fit() || (!work_fits() && block.heads * rows > 1)) {
@@ -220,8 +232,8 @@ class Lowering {
       d.follows = Follows::tiles;
     }
     const uint64_t begin = part.s0 * a_.queries + query_begin;
-    const uint64_t end = a_.spans ? std::min<uint64_t>(a_.queries, query_end + kQueriesPerGroup - 1)
-                                  : begin + q_rows(sentences, queries);
+    const uint64_t end =
+        a_.spans ? std::min<uint64_t>(a_.queries, query_end + together_ - 1) : begin + q_rows(sentences, queries);
     uint32_t delta = 0;
     d.operands.push_back(
         bind_range(context_, 0, {node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read}, delta));
@@ -309,6 +321,8 @@ class Lowering {
   }
 
   [[nodiscard]] ShaderId span_shader(bool vec) const {
+    if (lanes_)
+      return a_.bias.form == BiasForm::table ? ShaderId::attention_lanes_bias_spans : ShaderId::attention_lanes_spans;
     if (a_.window != kNoWindow)
       return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
     if (a_.bias.form == BiasForm::table)
@@ -318,7 +332,8 @@ class Lowering {
 
   const LowerContext& context_;
   const graph::Node& node_;
-  const bool simple_;
+  const bool simple_, lanes_;
+  const uint64_t together_;  // rows that a workgroup may take
   const Numbers numbers_;
   std::vector<Dispatch>& out_;
   const AttentionAttributes a_;

@@ -135,12 +135,6 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-// Workgroups of exactly one subgroup are certain only where there is one size.
-bool has_lanes(const Capabilities& caps) {
-  return sharing_ways(caps).lanes && caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
-         caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
-}
-
 // Panels an invocation from which on the streams of reads that they are win more than passing x from lane to lane does,
 // where a matrix is too large to stay in a processor's cache from one step to the next.
 constexpr uint32_t kPanelsThatPay = 4;

@@ -74,6 +74,11 @@ SharingWays sharing_ways(const Capabilities& caps) {
   return ways;
 }
 
+bool has_lanes(const Capabilities& caps) {
+  return sharing_ways(caps).lanes && caps.subgroup_shuffle && caps.subgroup_size >= 4 && caps.subgroup_size <= 128 &&
+         caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
+}
+
 Numbers default_numbers(const Capabilities& caps, Tuned kernel) {
   const auto is = [&](const Line& l) { return l.kernel == kernel; };
   const Line& line = *std::find_if(std::begin(kTable), std::end(kTable), is);

@@ -24,6 +24,10 @@ struct SharingWays {
 };
 SharingWays sharing_ways(const Capabilities& caps);
 
+// Whether kernels whose workgroup is one subgroup, of shuffled values, are for this device: workgroups of exactly one
+// subgroup are certain only where there is one size.
+bool has_lanes(const Capabilities& caps);
+
 // A kernel whose numbers are free; a line of the table in tuning.cpp each.
 enum class Tuned : uint8_t {
   argmax,

@@ -1,0 +1,93 @@
+#version 450
+// Attention of the rows of an encode pass by two matrix products in registers, a running softmax between them (Milakov and
+// Gimelshein 2018). A workgroup is one subgroup and takes QT queries of one head. For the scores a lane has four keys, and
+// the lanes hand the queries around; for the sums a lane has columns, and they hand the weights around. As matmul_lanes.comp.
+#extension GL_GOOGLE_include_directive : enable
+#extension GL_EXT_control_flow_attributes : enable
+#extension GL_KHR_shader_subgroup_basic : enable
+#extension GL_KHR_shader_subgroup_shuffle : enable
+#define LANES
+#include "attention_operands.glsl"
+
+const uint PASSES = 2u;  // at most so many vec4 of a head's columns a lane
+
+// The largest of what the lanes have.
+float over_lanes(float v) {
+  [[unroll]] for (uint o = LOCAL / 2u; o > 0u; o >>= 1) v = max(v, subgroupShuffleXor(v, o));
+  return v;
+}
+
+void main() {
+  uint group = group_index(), lane = gl_SubgroupInvocationID;
+  if (group >= p.groups) return;
+#include "attention_place.glsl"
+
+  vec4 part[PASSES][QT], acc[PASSES][QT];
+  float top[QT], sum[QT];
+  for (uint i = 0u; i < uint(QT); ++i) {
+    uint qi = (p.q_begin + (first + min(i, count - 1u)) * p.ld + head * HEAD_DIM) / WIDTH;
+    for (uint pass = 0u; pass < PASSES; ++pass) {
+      part[pass][i] = q[qi + min(pass * LOCAL + lane, PARTS - 1u)] * p.scale;
+      acc[pass][i] = vec4(0.0);
+    }
+    top[i] = MASKED;
+    sum[i] = 0.0;
+  }
+  for (uint base = begin; base < end; base += 4u * LOCAL) {
+    uvec4 key = uvec4(base + 4u * lane) + uvec4(0, 1, 2, 3);
+    uint at[4];
+    for (uint c = 0u; c < 4u; ++c) at[c] = kv_at(head, slot, min(key[c], end - 1u));
+    vec4 s[QT];
+    for (uint i = 0u; i < uint(QT); ++i) s[i] = vec4(0.0);
+    [[unroll]] for (uint pass = 0u; pass < PASSES; ++pass)
+      for (uint k = 0u; k < min(LOCAL, PARTS - min(PARTS, pass * LOCAL)); ++k) {
+        uint d = pass * LOCAL + k;
+        mat4 keys = transpose(mat4(kv[at[0] + d], kv[at[1] + d], kv[at[2] + d], kv[at[3] + d]));
+        [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
+          vec4 v = subgroupShuffle(part[pass][i], k);
+          s[i] += v.x * keys[0] + v.y * keys[1] + v.z * keys[2] + v.w * keys[3];
+        }
+      }
+    bvec4 there = lessThan(key, uvec4(end));
+    float shrink[QT];
+    [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
+#ifdef BIAS
+      [[unroll]] for (uint c = 0u; c < 4u; ++c) s[i][c] += bias_of(key[c], first + i, head, 0u);
+#endif
+      s[i] = mix(vec4(MASKED), s[i], there);
+      float now = max(top[i], over_lanes(max(max(s[i].x, s[i].y), max(s[i].z, s[i].w))));
+      s[i] = mix(vec4(0.0), exp(s[i] - now), there);
+      shrink[i] = exp(top[i] - now);
+      sum[i] = sum[i] * shrink[i] + s[i].x + s[i].y + s[i].z + s[i].w;
+      top[i] = now;
+    }
+    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    [[unroll]] for (uint pass = 0u; pass < PASSES; ++pass) {
+      if (pass * LOCAL >= PARTS) break;
+      uint column = PARTS + min(pass * LOCAL + lane, PARTS - 1u);
+      vec4 chunk[QT];
+      for (uint i = 0u; i < uint(QT); ++i) chunk[i] = vec4(0.0);
+      for (uint l = 0u; l < min(LOCAL, (end - base + 3u) / 4u); ++l) {
+        uint from_key = base + 4u * l;
+        vec4 v0 = kv[kv_at(head, slot, from_key) + column];
+        vec4 v1 = kv[kv_at(head, slot, min(from_key + 1u, end - 1u)) + column];
+        vec4 v2 = kv[kv_at(head, slot, min(from_key + 2u, end - 1u)) + column];
+        vec4 v3 = kv[kv_at(head, slot, min(from_key + 3u, end - 1u)) + column];
+        [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
+          vec4 w = subgroupShuffle(s[i], l);
+          chunk[i] += w.x * v0 + w.y * v1 + w.z * v2 + w.w * v3;
+        }
+      }
+      for (uint i = 0u; i < uint(QT); ++i) acc[pass][i] = acc[pass][i] * shrink[i] + chunk[i];
+    }
+  }
+  for (uint i = 0u; i < uint(QT); ++i) {
+    float all = sum[i];
+    for (uint o = LOCAL / 2u; o > 0u; o >>= 1) all += subgroupShuffleXor(all, o);
+    float inv = all > 0.0 ? 1.0 / all : 0.0;  // no key at all: zeros
+    if (i >= count) continue;
+    uint out_at = (p.out_begin + (first + i) * p.out_ld + head * HEAD_DIM) / WIDTH;
+    for (uint pass = 0u; pass < PASSES; ++pass)
+      if (pass * LOCAL + lane < PARTS) context[out_at + pass * LOCAL + lane] = acc[pass][i] * inv;
+  }
+}
