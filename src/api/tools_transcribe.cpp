@@ -7,7 +7,7 @@
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
 #include "speech/transcription_job.hpp"
-#include "speech/whole_recording.hpp"
+#include "speech/whole_job.hpp"
 
 namespace lapilli::tools {
 
@@ -16,7 +16,11 @@ struct Transcriber::Impl {
   std::shared_ptr<Model> model;
   unsigned rate = 0;
   std::shared_ptr<speech::SoundFeatures> features;  // of models that hear in windows; or
-  std::unique_ptr<speech::WholeRecordings> whole;
+  std::shared_ptr<speech::WholeRecordings> whole;
+
+  Result<std::string> hear_whole(const HearRequest& request);
+  Result<std::string> hear_windows(const HearRequest& request);
+  static Status give(const HearRequest& request, const speech::Segment& s);
 };
 
 namespace {
@@ -43,7 +47,9 @@ Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
   return config;
 }
 
-HeardSegment heard(const speech::Segment& segment) { return {segment.begin, segment.end, segment.text, segment.ids}; }
+std::shared_ptr<audio::SampleSource> source_of(const HearRequest& request) {
+  return {request.sound, [](audio::SampleSource*) {}};  // the caller's
+}
 
 speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings& model) {
   speech::TranscribeRequest r;
@@ -72,22 +78,34 @@ Status check_whole(const HearRequest& request, const std::string& family) {
               what, family.c_str());
 }
 
-Result<std::string> hear_whole(speech::WholeRecordings& whole, const Model& model, const HearRequest& request) {
-  LAPILLI_CHECK(check_whole(request, model.info().family));
+speech::WholeRequest asked_whole(const HearRequest& request, std::shared_ptr<audio::SampleSource> source) {
   speech::WholeRequest r;
-  r.sound = {request.sound, request.samples};
+  r.recordings.push_back({std::move(source), request.samples});
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
-  r.go_on = [&] { return !request.progress || request.progress(0, 0); };
-  LAPILLI_TRY(const auto said, whole.transcribe(r));
-  if (request.on_segment && !request.on_segment(heard(said.segment)))
-    return fail(ErrorCode::cancelled, "it was interrupted");
-  if (said.cut && request.on_note)
-    request.on_note(
-        format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
-               "more --max-new-tokens if the model has room for them, gives the rest",
-               said.segment.ids.size()));
-  return std::string();
+  return r;
+}
+
+void note_cut(const HearRequest& request, const speech::Transcript& said) {
+  if (!said.cut || !request.on_note) return;
+  request.on_note(
+      format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
+             "more --max-new-tokens if the model has room for them, gives the rest",
+             said.segments.front().ids.size()));
+}
+
+// To its end: what it says of its one recording.
+template <class Job, class GoOn>
+Result<speech::Transcript> follow(Job& job, GoOn&& go_on) {
+  while (!job.pump()) {
+    if (!go_on()) job.cancel();
+    job.rest();
+  }
+  LAPILLI_CHECK(Status(job.status()));
+  auto said = job.take();
+  if (said.cancelled) return fail(ErrorCode::cancelled, "it was interrupted");
+  LAPILLI_CHECK(std::move(said.transcripts[0].status));
+  return std::move(said.transcripts[0]);
 }
 
 }  // namespace
@@ -115,48 +133,44 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
 
 unsigned Transcriber::rate() const { return impl_->rate; }
 
-namespace {
-
-Result<std::string> hear_all(const std::shared_ptr<Model>& model, speech::TranscribeRequest request,
-                             const std::function<bool(uint64_t done, uint64_t all)>& go_on) {
-  LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(request)));
-  while (!job->pump()) {
-    if (!go_on(job->frames_done(), job->frames())) job->cancel();
-    job->rest();
-  }
-  LAPILLI_CHECK(Status(job->status()));
-  auto said = job->take();
-  if (said.cancelled) return fail(ErrorCode::cancelled, "it was interrupted");
-  LAPILLI_CHECK(std::move(said.transcripts[0].status));
-  (void)go_on(job->frames_done(), job->frames());
-  return said.transcripts[0].language;
-}
-
-}  // namespace
-
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
-    if (impl_->whole) {
-      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, *impl_->model, request));
-      keep_between_runs(*impl_->device);
-      return said;
-    }
-    auto r = asked(request, impl_->model->speech());
-    const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
-    r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
-    r.on_segment = [&](const speech::Segment& segment) -> Status {
-      if (!request.on_segment || request.on_segment(heard(segment))) return {};
-      return fail(ErrorCode::cancelled, "it was interrupted");
-    };
-    const auto& config = impl_->features->config();
-    const double second = config.sampling_rate / static_cast<double>(config.hop);
-    LAPILLI_TRY(auto language, hear_all(impl_->model, std::move(r), [&](uint64_t done, uint64_t all) {
-                  return !request.progress ||
-                         request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
-                }));
-    keep_between_runs(*impl_->device);
-    return language;
+    auto said = impl_->whole ? impl_->hear_whole(request) : impl_->hear_windows(request);
+    if (said) keep_between_runs(*impl_->device);
+    return said;
   });
+}
+
+Status Transcriber::Impl::give(const HearRequest& request, const speech::Segment& s) {
+  if (!request.on_segment || request.on_segment({s.begin, s.end, s.text, s.ids})) return {};
+  return fail(ErrorCode::cancelled, "it was interrupted");
+}
+
+Result<std::string> Transcriber::Impl::hear_whole(const HearRequest& request) {
+  LAPILLI_CHECK(check_whole(request, model->info().family));
+  auto r = asked_whole(request, source_of(request));
+  r.on_segment = [&](const speech::Segment& s) { return give(request, s); };
+  LAPILLI_TRY(const auto job, speech::WholeJob::start(model, whole, std::move(r)));
+  LAPILLI_TRY(const auto said, follow(*job, [&] { return !request.progress || request.progress(0, 0); }));
+  note_cut(request, said);
+  return std::string();
+}
+
+Result<std::string> Transcriber::Impl::hear_windows(const HearRequest& request) {
+  auto r = asked(request, model->speech());
+  const auto frames = std::make_shared<speech::SoundFrames>(features, source_of(request), request.samples);
+  r.recordings.push_back({frames, {}});
+  r.on_segment = [&](const speech::Segment& s) { return give(request, s); };
+  LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(r)));
+  const auto& config = features->config();
+  const double second = config.sampling_rate / static_cast<double>(config.hop);
+  const auto go_on = [&] {
+    return !request.progress || request.progress(static_cast<double>(job->frames_done()) / second,
+                                                 static_cast<double>(job->frames()) / second);
+  };
+  LAPILLI_TRY(auto said, follow(*job, go_on));
+  (void)go_on();
+  return std::move(said.language);
 }
 
 }  // namespace lapilli::tools

@@ -7,6 +7,16 @@
 
 namespace lapilli::speech {
 
+bool concerns_one(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::timeout:
+    case ErrorCode::cancelled:
+    case ErrorCode::internal: return false;
+    default: return true;
+  }
+}
+
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
   LAPILLI_TRY(const auto job, TranscriptionJob::start(model, request));
   const auto ask = [&] {

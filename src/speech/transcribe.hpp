@@ -25,6 +25,8 @@ struct Segment {
   std::string language;             // Transcript::language
   std::vector<double> times;        // of each id, in seconds, if asked for
   std::vector<float> token_scores;  // of each id: logarithm of its probability
+  // Of its window, if a threshold asks for it.
+  std::optional<double> no_speech_probability;
 };
 
 // One try at a window. What no threshold looks at is not measured.
@@ -78,12 +80,17 @@ struct Transcript {
   Status status;  // an error of this recording alone: its segments are those before
   std::vector<Segment> segments;
   std::string language;  // token of it ("<|en|>"); empty: the model knows none
+  bool cut = false;      // of a recording that is heard as a whole: the text ends where it had to, not where it ends
 };
 struct TranscribeOutput {
   std::vector<Transcript> transcripts;  // by recording
   std::vector<Window> windows;          // in the order of the work
+  GenerateStats stats;                  // of its searches
   bool cancelled = false;               // what was finished before is there
 };
+
+// Whether an error is one recording's alone, and leaves the others theirs; not so what is wrong with the device.
+bool concerns_one(const Error& error);
 
 // Whether this family does; the error says which do.
 Status check_transcribes(const Model& model);

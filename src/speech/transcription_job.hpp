@@ -33,6 +33,15 @@ class TranscriptionJob {
   void rest();
   // Ends at the next pump(), with what was finished.
   void cancel() { cancelled_ = true; }
+
+  // It has ended because the device was lost. It holds nothing of model and device then.
+  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+  // Of one that is interrupted: goes on with this model, of the same files, on any device, and features there, with the
+  // windows that were not finished. Refuses a model that cannot be the same one, and is interrupted as before then.
+  Status resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features);
+  // Of one that is interrupted: ends like one that was cancelled.
+  Status abandon();
+
   // pump() has nothing to do before samples come, or an end.
   [[nodiscard]] bool is_hungry() const { return hungry_; }
 
@@ -89,24 +98,27 @@ class TranscriptionJob {
   Status keep_window(size_t i, const std::vector<int32_t>& ids);
   Status deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids);
   Status set_aside(size_t i, Status status);
+  void stop(Status status);
+  void interrupt(Status status);
   void end(Status status);
 
   void give_prefix(Progress& p) const;
   [[nodiscard]] std::vector<int32_t> before_prefix(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> written_before(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
-  [[nodiscard]] const ModelInfo& info() const { return model_->info(); }
+  [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] int32_t timestamp_begin() const;
   [[nodiscard]] bool is_last_attempt() const { return attempt_ + 1 == temperatures_.size(); }
 
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<Model> model_;  // until the end
+  const ModelInfo info_;          // of the first one
   const SpeechSettings settings_;
   TranscribeRequest r_;
   std::vector<std::optional<double>> temperatures_;
   std::optional<WindowSearch> search_;
   Phase phase_ = Phase::choose;
   std::atomic<bool> cancelled_{false};
-  bool hungry_ = false;
+  bool hungry_ = false, interrupted_ = false;
   uint64_t frames_ = 0, frames_done_ = 0;  // at the end
   Status status_;
   std::vector<Progress> all_;

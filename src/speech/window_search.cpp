@@ -51,6 +51,7 @@ void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wante
   sources_ = std::move(sources);
   wanted_ = wanted;
   results_.clear();
+  stats_ = {};
   timed_ = 0;
   // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
   steps_ = needs_steps(merge(request_for(sources_).options, model_->generation_config()), wanted);
@@ -114,6 +115,7 @@ Status WindowSearch::begin_part() {
 Status WindowSearch::end_part() {
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
+  add_stats(stats_, out.stats);
   const auto failed = [](const Status& error) { return !error.ok(); };
   if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
   const auto sources = part();
