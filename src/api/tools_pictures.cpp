@@ -23,7 +23,7 @@ class Pictures : public PictureTool {
   Status open(const PictureRequest& r) {
     const auto since = Clock::now();
     options_.top = r.top;
-    options_.batch = r.batch;
+    if (r.classes) options_.batch = r.batch;
     options_.prompt = r.prompt;
     if (r.beams) options_.generation.num_beams = r.beams;
     if (r.max_length) options_.generation.max_length = r.max_length;

@@ -1,8 +1,8 @@
 // What `lapilli transcribe` runs: a recording's samples to features, and these to segments of text.
+#include "api/front_end.hpp"
 #include "api/tools_guard.hpp"
 #include "audio/samples.hpp"
 #include "base/store.hpp"
-#include "formats/sound_config.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
@@ -31,20 +31,6 @@ Result<std::shared_ptr<vulkan::Device>> open_device(const TranscriberRequest& re
   options.mask = request.caps;
   if (!request.cache.empty()) options.keep = {folder_store(request.cache), shaders_checksum()};
   return vulkan::Device::create(options);
-}
-
-// The model hears, and its files agree on what.
-Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
-  const ModelInfo& info = model.info();
-  if (info.feature_width == 0)
-    return fail(ErrorCode::unsupported,
-                "%s is a model of the family %s, which reads text and hears nothing: lapilli translate, summarize or "
-                "generate runs it; transcribe takes models of the families Whisper, Speech2Text and Moonshine",
-                directory.c_str(), info.family.c_str());
-  LAPILLI_TRY(auto config, read_sound_config(directory));
-  // Of one number a row: samples.
-  LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));
-  return config;
 }
 
 std::shared_ptr<audio::SampleSource> source_of(const HearRequest& request) {
@@ -119,7 +105,7 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
     LoadOptions load;
     LAPILLI_TRY(load.format, parse_format(request.dtype));
     LAPILLI_TRY(impl_->model, Model::load(impl_->device, request.model, load));
-    LAPILLI_TRY(auto config, sound_of(*impl_->model, request.model));
+    LAPILLI_TRY(auto config, api::read_sound(*impl_->model, request.model));
     impl_->rate = config.sampling_rate;
     if (speech::takes_whole_recordings(*impl_->model)) {
       LAPILLI_TRY(impl_->whole, speech::WholeRecordings::create(impl_->model, std::move(config)));

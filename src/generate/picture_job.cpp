@@ -76,9 +76,16 @@ Status PictureJob::step(double budget_us) {
   return phase_ == Phase::classify ? classify() : Status();
 }
 
+size_t PictureJob::at_a_time() const {
+  constexpr size_t kClassified = 8;
+  const uint32_t batch = request_.options.batch;
+  if (!reader_->classifies()) return kAtATime;
+  return batch == 0 ? kClassified : std::min<size_t>(batch, kAtATime);
+}
+
 Status PictureJob::prepare(double budget_us) {
   const auto since = Clock::now();
-  const size_t most = reader_->classifies() ? std::max<size_t>(request_.options.batch, 1) : kAtATime;
+  const size_t most = at_a_time();
   while (next_ < request_.pictures && round_.size() < most) {
     prepare_one();
     if (next_ < request_.pictures && round_.size() < most && ms_since(since) * 1000 >= budget_us) return {};
@@ -116,6 +123,9 @@ Status PictureJob::begin_writing() {
   GenerateRequest request;
   request.features = std::move(sources_);
   request.options = request_.options.generation;
+  request.batch = request_.options.batch;
+  request.steps_in_flight = request_.options.steps_in_flight;
+  request.deterministic = request_.options.deterministic;
   if (!prompt_.empty()) {
     request.decoder_ids.assign(round_.size(), prompt_);
     request.exact_decoder_ids = reader_->writes_fields();

@@ -57,6 +57,7 @@ class PictureJob {
   PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request);
   Status read_options();
   Status step(double budget_us);
+  [[nodiscard]] size_t at_a_time() const;
   Status prepare(double budget_us);
   void prepare_one();
   Status begin();

@@ -27,10 +27,11 @@ Status check_processor(const pictures::Processor& processor, const model::PatchI
                 input.channels);
   const auto size = size_after(processor);
   if (!size || *size == pictures::Size{input.height, input.width}) return {};
-  return fail(ErrorCode::invalid_data,
-              "%s: presettings_.processorconfig.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
-              "another model's",
-              files.c_str(), size->height, size->width, input.height, input.width);
+  return fail(
+      ErrorCode::invalid_data,
+      "%s: presettings_.processorconfig.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
+      "another model's",
+      files.c_str(), size->height, size->width, input.height, input.width);
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ struct PictureOptions {
   // the model's own start.
   std::string prompt;
   uint32_t top = 5;    // classes
-  uint32_t batch = 8;  // pictures at a time that are classified
+  uint32_t batch = 0;  // pictures at a time; 0: 8 that are classified, of those that are written about what is chosen
+  uint32_t steps_in_flight = 0;  // as in GenerateRequest
+  bool deterministic = false;    // as there
 };
 
 // What a model's directory says of pictures, beside what the model itself knows.

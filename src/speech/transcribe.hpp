@@ -69,8 +69,12 @@ struct TranscribeRequest {
   // Word times as the reference has them in a batch: the ids of a sentence are filled up to the longest of its batch,
   // and the filling counts. For records of batches; otherwise each recording is alone.
   bool fill_batches = false;
+  uint32_t batch = 0, steps_in_flight = 0;  // as in GenerateRequest
   // Each segment when its window is done, in the calling thread. An error ends the run.
   std::function<Status(const Segment& segment)> on_segment;
+  // Each recording when there will be no more of it, with its own error if it has one; not of a run that was cancelled
+  // or has failed as a whole.
+  std::function<void(size_t recording, const Status& status)> on_end;
   // For transcribe(); who pumps a job asks it. Frames that are done, of all recordings, and how many there are; false
   // cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;

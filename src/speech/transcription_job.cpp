@@ -1,6 +1,7 @@
 #include "speech/transcription_job.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "search/encoded_source.hpp"
 #include "search/network_on_device.hpp"
@@ -59,7 +60,6 @@ Status TranscriptionJob::check_length(size_t i) const {
 }
 
 Status TranscriptionJob::check() const {
-  if (r_.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
   if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
     return fail(ErrorCode::invalid_argument, "%zu languages for %zu recordings", r_.languages.size(),
                 r_.recordings.size());
@@ -228,12 +228,20 @@ Status TranscriptionJob::choose() {
     all_done = all_done && is_done(all_[i]);
     if (is_ready(all_[i])) round_.push_back(i);
   }
+  tell_ends();
   hungry_ = round_.empty() && !all_done;
   if (all_done)
     end({});
   else if (!hungry_)
     phase_ = Phase::read;
   return {};
+}
+
+void TranscriptionJob::tell_ends() {
+  for (size_t i = 0; i < all_.size(); ++i) {
+    if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
+    r_.on_end(i, out_.transcripts[i].status);
+  }
 }
 
 // What has become of a recording whose error this is: nothing more. Others go on.

@@ -61,6 +61,7 @@ class TranscriptionJob {
     const Recording* recording = nullptr;
     std::vector<int32_t> prefix;
     bool detect_language = false, over = false;  // over: it has failed
+    bool told = false;                           // that there will be no more of it
     uint64_t seek = 0;
     uint32_t windows = 0;
     std::vector<std::vector<int32_t>> written;  // ids of its segments, the prompt in front if it counts as one
@@ -80,6 +81,7 @@ class TranscriptionJob {
 
   Status step(double budget_us);
   Status choose();
+  void tell_ends();
   [[nodiscard]] bool is_done(const Progress& p) const;
   [[nodiscard]] bool is_ready(const Progress& p) const;
   Status read();

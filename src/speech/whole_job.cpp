@@ -27,7 +27,7 @@ WholeJob::WholeJob(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings
     : model_(std::move(model)),
       info_(model_->info()),
       reader_(std::move(reader)),
-      rate_(reader_->config().sampling_rate),
+      rate_(reader_->limits().config().sampling_rate),
       request_(std::move(request)),
       over_(request_.recordings.size()) {
   out_.transcripts.resize(request_.recordings.size());
@@ -111,6 +111,7 @@ Status WholeJob::set_aside(size_t recording, Status status) {
   if (!concerns_one(status.error())) return status;
   over_[recording] = true;
   out_.transcripts[recording].status = std::move(status);
+  if (request_.on_end) request_.on_end(recording, out_.transcripts[recording].status);
   std::erase(round_, recording);
   return {};
 }
@@ -120,6 +121,8 @@ Status WholeJob::begin_search() {
   search.features = sources_;
   search.options = request_.options;
   search.deterministic = true;
+  search.batch = request_.batch;
+  search.steps_in_flight = request_.steps_in_flight;
   LAPILLI_TRY(auto checked, CheckedRequest::check(*model_, std::move(search)));
   batch_ = std::make_unique<BatchJob>(model_, std::move(checked));
   phase_ = Phase::search;
@@ -165,6 +168,7 @@ Status WholeJob::deliver(size_t recording, const Hypothesis& said) {
   out_.transcripts[recording].cut = said.finish == Finish::length;
   if (request_.on_segment) LAPILLI_CHECK(request_.on_segment(segment));
   out_.transcripts[recording].segments.push_back(std::move(segment));
+  if (request_.on_end) request_.on_end(recording, {});
   return {};
 }
 

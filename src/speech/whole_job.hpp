@@ -25,6 +25,8 @@ struct WholeRequest {
   GenerationConfig options;  // beams, max_new_tokens...; what they leave open the model's files say
   // Each recording's one segment when it is done, in the calling thread. An error ends the job.
   std::function<Status(const Segment& segment)> on_segment;
+  uint32_t batch = 0, steps_in_flight = 0;                             // as in GenerateRequest
+  std::function<void(size_t recording, const Status& status)> on_end;  // as in TranscribeRequest
 };
 
 // Of one thread at a time; cancel() may come from any.
@@ -78,8 +80,8 @@ class WholeJob {
   bool hungry_ = false, interrupted_ = false;
   bool begun_ = false;  // the recording that is read
   Status status_;
-  std::vector<bool> over_;     // by recording
-  std::vector<size_t> round_;  // recordings that are worked on
+  std::vector<bool> over_;                                       // by recording
+  std::vector<size_t> round_;                                    // recordings that are worked on
   std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those that were read
   std::unique_ptr<BatchJob> batch_;
   TranscribeOutput out_;

@@ -11,42 +11,49 @@ bool takes_whole_recordings(const Model& model) {
   return c.features.width != 0 && c.features.rows == 0 && c.patches.channels == 0 && c.decoder.layers != 0;
 }
 
+WholeLimits::WholeLimits(const Model& model, SoundConfig config)
+    : input_(model.on_device().config().features), family_(model.info().family), config_(std::move(config)) {}
+
+uint64_t WholeLimits::rows(uint64_t samples) const {
+  return config_.kind == SoundKind::samples ? samples : config_.frames(samples);
+}
+
+Status WholeLimits::check_longest(uint64_t samples) const {
+  const uint64_t most = input_.most != 0 ? input_.most : model::kMaxFeatureRows;
+  if (rows(samples) <= most) return {};
+  const double rate = config_.sampling_rate, samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
+  return fail(ErrorCode::invalid_data,
+              "%.1f s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut "
+              "the recording, or take a model of the Whisper family, which goes through it window by window",
+              static_cast<double>(samples) / rate, family_.c_str(), static_cast<double>(most) * samples_a_row / rate);
+}
+
+Status WholeLimits::check(uint64_t samples) const {
+  LAPILLI_CHECK(check_longest(samples));
+  const uint64_t n = rows(samples);
+  if (n > 0 && model::level_rows(input_, static_cast<uint32_t>(n)).back() > 0) return {};
+  return fail(ErrorCode::invalid_data, "%.3f s of sound are too few for the model's convolutions",
+              static_cast<double>(samples) / config_.sampling_rate);
+}
+
 Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(const std::shared_ptr<Model>& model,
                                                                  SoundConfig config) {
   if (!takes_whole_recordings(*model))
     return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole",
                 model->info().family.c_str());
-  std::unique_ptr<WholeRecordings> made(new WholeRecordings());
+  std::unique_ptr<WholeRecordings> made(new WholeRecordings(WholeLimits(*model, config)));
   if (config.kind != SoundKind::samples) {
-    LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), config));
+    LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), std::move(config)));
   }
-  made->input_ = model->on_device().config().features;
-  made->family_ = model->info().family;
-  made->config_ = std::move(config);
   return made;
 }
 
-// Said in seconds, before anything is read.
-Status WholeRecordings::check_length(uint64_t samples) const {
-  const double rate = config_.sampling_rate, seconds = static_cast<double>(samples) / rate;
-  const uint64_t rows = features_ ? config_.frames(samples) : samples;
-  const uint64_t most = input_.most != 0 ? input_.most : model::kMaxFeatureRows;
-  if (rows > most)
-    return fail(
-        ErrorCode::invalid_data,
-        "%.1f s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut "
-        "the recording, or take a model of the Whisper family, which goes through it window by window",
-        seconds, family_.c_str(), static_cast<double>(most) * (features_ ? config_.hop : 1) / rate);
-  if (rows > 0 && model::level_rows(input_, static_cast<uint32_t>(rows)).back() > 0) return {};
-  return fail(ErrorCode::invalid_data, "%.3f s of sound are too few for the model's convolutions", seconds);
-}
-
 Status WholeRecordings::begin(const Sound& sound) {
-  LAPILLI_CHECK(check_length(sound.samples));
+  LAPILLI_CHECK(limits_.check(sound.samples));
   sound_ = sound;
   made_ = std::make_shared<model::Features>();
-  made_->width = features_ ? config_.mel_bins : 1;
-  made_->rows = static_cast<uint32_t>(features_ ? config_.frames(sound.samples) : sound.samples);
+  made_->width = features_ ? limits_.config().mel_bins : 1;
+  made_->rows = static_cast<uint32_t>(limits_.rows(sound.samples));
   made_->values.assign(uint64_t{made_->rows} * made_->width, 0.0f);
   return features_ ? features_->begin_all(sound, made_->values) : Status();
 }

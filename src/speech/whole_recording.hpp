@@ -12,17 +12,33 @@ namespace lapilli::speech {
 // Whether the model hears, and takes recordings of any length up to a limit rather than windows of one length.
 bool takes_whole_recordings(const Model& model);
 
+// How long a recording such a model takes. Holds nothing of the device.
+class WholeLimits {
+ public:
+  WholeLimits(const Model& model, SoundConfig config);
+  // Errors, said in seconds: a recording that is too long for the model,
+  [[nodiscard]] Status check_longest(uint64_t samples) const;
+  // or too short for its convolutions.
+  [[nodiscard]] Status check(uint64_t samples) const;
+  [[nodiscard]] const SoundConfig& config() const { return config_; }
+  // So many rows of features a recording becomes, or of samples.
+  [[nodiscard]] uint64_t rows(uint64_t samples) const;
+
+ private:
+  model::FeatureInput input_;
+  std::string family_;
+  SoundConfig config_;
+};
+
 // Of one thread at a time. One recording is read at a time: begin() says which, poll() goes on with it without waiting
 // for the device.
 class WholeRecordings {
  public:
   // The configuration must be the model's (check_sound_config).
   static Result<std::unique_ptr<WholeRecordings>> create(const std::shared_ptr<Model>& model, SoundConfig config);
-  [[nodiscard]] const SoundConfig& config() const { return config_; }
+  [[nodiscard]] const WholeLimits& limits() const { return limits_; }
 
-  // An error: a recording that is too long for the model, or too short for its convolutions.
-  [[nodiscard]] Status check_length(uint64_t samples) const;
-  // What the sound points to must live until poll() has said that it is done.
+  // Refuses what the limits do. What the sound points to must live until poll() has said that it is done.
   Status begin(const Sound& sound);
   // True: features() are there. An error: samples that are no sound.
   Result<bool> poll();
@@ -35,11 +51,9 @@ class WholeRecordings {
   Result<std::shared_ptr<const model::Features>> source(const Sound& sound);
 
  private:
-  WholeRecordings() = default;
+  explicit WholeRecordings(WholeLimits limits) : limits_(std::move(limits)) {}
 
-  model::FeatureInput input_;
-  std::string family_;
-  SoundConfig config_;
+  const WholeLimits limits_;
   std::unique_ptr<SoundFeatures> features_;  // null: the samples are the features
   Sound sound_;
   std::shared_ptr<model::Features> made_;

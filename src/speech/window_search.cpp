@@ -89,6 +89,8 @@ GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources
   }
   r.exact_decoder_ids = r.deterministic = r.keep_order = true;
   r.keep_encoded = wanted_.keep_encoded;
+  r.batch = request_.batch;
+  r.steps_in_flight = request_.steps_in_flight;
   const uint32_t positions = model_->info().max_target_positions;
   for (const WindowSource* s : sources) {
     r.features.push_back(s->encoded ? nullptr : s->features);
