@@ -55,9 +55,6 @@ Status read_samples(const At& at, const lapilli_input& from, Input& to) {
                 "%s: input %zu has no samples; a recording that goes on is made by lapilli_sample_stream()",
                 at.function, at.index);
   LAPILLI_CHECK(check_sample_count(format("%s: input %zu", at.function, at.index).c_str(), from.sample_count));
-  if (from.sample_rate == 0)
-    return fail(ErrorCode::invalid_argument, "%s: sample_rate of input %zu is 0; set it to the samples a second",
-                at.function, at.index);
   to.samples = {from.samples, from.sample_count};
   to.sample_rate = from.sample_rate;
   to.more_samples = from.more_samples != 0;

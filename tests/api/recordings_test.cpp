@@ -361,7 +361,7 @@ TEST_F(ApiDeviceRecordings, InputsThatAreWrong) {
               HasSubstr("input 0 has 44100 samples a second, and the model hears 16000"));
   EXPECT_THAT(lapilli_last_error(), HasSubstr("resample it first"));
   input.sample_rate = 0;
-  EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT), HasSubstr("sample_rate of input 0 is 0"));
+  EXPECT_THAT(refused({input}, LAPILLI_INVALID_ARGUMENT), HasSubstr("input 0 has 0 samples a second, and the model hears 16000"));
   input = lapilli_samples(long_.data(), 0, 16000);
   EXPECT_THAT(refused({input_of(second_), input}, LAPILLI_INVALID_ARGUMENT), HasSubstr("input 1 has no samples"));
   input = lapilli_samples(nullptr, 5, 16000);
