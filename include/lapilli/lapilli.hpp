@@ -756,15 +756,21 @@ class Model {
   static Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
 
   static Word to_word(const lapilli_word& from) {
-    return {std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, from.first_id,
-            from.last_id};
+    return {
+        std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, from.first_id, from.last_id};
   }
 
   // Of a lapilli_segment or a lapilli_event_segment, without words.
   template <class S>
   static Segment to_segment(const S& from) {
-    return {std::string(from.text, from.text_bytes), from.begin, from.end, to_ids(from.ids),
-            from.language ? from.language : "", {}, from.log_probability, from.no_speech_probability};
+    return {std::string(from.text, from.text_bytes),
+            from.begin,
+            from.end,
+            to_ids(from.ids),
+            from.language ? from.language : "",
+            {},
+            from.log_probability,
+            from.no_speech_probability};
   }
 
   static std::vector<Segment> segments(const lapilli_result* result, size_t input) {
@@ -779,7 +785,8 @@ class Model {
       for (size_t w = 0; w < segment.words; ++w) {
         lapilli_word word{};
         word.struct_size = sizeof word;
-        if (lapilli_result_get_word(result, input, i, w, &word) == LAPILLI_OK) all.back().words.push_back(to_word(word));
+        if (lapilli_result_get_word(result, input, i, w, &word) == LAPILLI_OK)
+          all.back().words.push_back(to_word(word));
       }
     }
     return all;
@@ -863,8 +870,8 @@ class Job {
     int32_t finished = 0;
     return lapilli_job_pump(job_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
   }
-  // The same until the job has ended or the time is over, sleeping in between; or until nothing can be done without more
-  // samples.
+  // The same until the job has ended or the time is over, sleeping in between; or until nothing can be done without
+  // more samples.
   bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
     int32_t finished = 0;
     return lapilli_job_wait(job_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
@@ -923,8 +930,7 @@ class Job {
       for (size_t w = 0; w < from.of.segment.words; ++w) {
         lapilli_word word{};
         word.struct_size = sizeof word;
-        if (lapilli_job_get_word(job_.get(), w, &word) == LAPILLI_OK)
-          to.segment.words.push_back(Model::to_word(word));
+        if (lapilli_job_get_word(job_.get(), w, &word) == LAPILLI_OK) to.segment.words.push_back(Model::to_word(word));
       }
     } else if (from.kind == LAPILLI_EVENT_PROGRESS) {
       to.done = from.of.progress.done;

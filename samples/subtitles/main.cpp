@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
   while (!job->wait()) {                        // it returns where it has heard all that there is
     while (auto event = job->next_event()) print(*event);
     const size_t count = sound.read(block);
-    if (auto error = count > 0 ? job->append_samples(0, block.data(), count) : job->end_samples(0)) return failed(*error);
+    if (auto error = count > 0 ? job->append_samples(0, block.data(), count) : job->end_samples(0))
+      return failed(*error);
   }
   while (auto event = job->next_event()) print(*event);
   auto results = job->take();

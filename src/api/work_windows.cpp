@@ -59,7 +59,9 @@ Status read_prompt(const lapilli_options& o, const Model& model, speech::Transcr
   bare.add_special = false;
   const std::string text = " " + std::string(strip_left(strip_right(o.prompt)));
   LAPILLI_TRY(auto ids, model.tokenizer()->encode(text, bare));
-  const int32_t eos = model.tokenizer()->special().eos, marks = eos >= 0 ? std::min(eos, *mark) : *mark;
+  // The end token is the first of them.
+  const auto ends = model.generation_config().eos_token_id.value_or(std::vector<int32_t>());
+  const int32_t marks = ends.empty() ? *mark : std::min(ends.front(), *mark);
   if (std::any_of(ids.begin(), ids.end(), [&](int32_t id) { return id >= marks; }))
     return fail(ErrorCode::invalid_argument, "prompt: it spells out one of the model's own marks; it is to be words");
   to.prompt_ids = {*mark};

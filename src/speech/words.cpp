@@ -39,16 +39,18 @@ bool is_letter(SentenceClass k) { return k == lower || k == upper || k == letter
 std::vector<Piece> pieces_of(std::string_view text, const std::vector<size_t>& begins) {
   std::vector<Piece> pieces;
   bool behind_blank = true, behind_unspaced = false;
+  bool quoted = false;  // since a quotation mark that stood behind a blank
   for (size_t at = 0; at < text.size();) {
     const CodePoint c = decode_utf8(text, at);
     const SentenceClass k = sentence_class(c.code);
     const bool unspaced = is_letter(k) && unspaced_script(c.code);
     const bool at_id = std::binary_search(begins.begin(), begins.end(), at);
-    const bool breaks = (is_blank(k) && !behind_blank) || (at_id && (unspaced || behind_unspaced));
+    const bool breaks = !behind_blank && (is_blank(k) || (at_id && (unspaced || behind_unspaced)));
     if (breaks || pieces.empty()) pieces.push_back({at});
     Piece& now = pieces.back();
     now.word = now.word || is_letter(k);
-    if (!is_blank(k) && !now.word) now.opening = k == opening || (k == quote && behind_blank);
+    if (k == quote) quoted = behind_blank && !quoted;
+    if (!is_blank(k) && !now.word) now.opening = k == opening || (k == quote && quoted);
     behind_blank = is_blank(k);
     behind_unspaced = unspaced;
     at += c.bytes;

@@ -65,9 +65,9 @@ class ApiLossDeviceMedia : public testing::Test {
       EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK) << lapilli_last_error();
       if (finished) break;
       const size_t n = std::min<size_t>(9000, long_.size() - at);
-      EXPECT_EQ(n > 0 ? lapilli_job_append_samples(started, 1, long_.data() + at, n)
-                      : lapilli_job_end_samples(started, 1),
-                LAPILLI_OK)
+      EXPECT_EQ(
+          n > 0 ? lapilli_job_append_samples(started, 1, long_.data() + at, n) : lapilli_job_end_samples(started, 1),
+          LAPILLI_OK)
           << lapilli_last_error();
       at += n;
     }
