@@ -29,6 +29,16 @@ void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
 }
 
+bool concerns_one(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::timeout:
+    case ErrorCode::cancelled:
+    case ErrorCode::internal: return false;
+    default: return true;
+  }
+}
+
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress) {
   GenerateOutput out;

@@ -142,6 +142,8 @@ Status PictureJob::write(double budget_us) {
   GenerateOutput& out = batch->output();
   const auto failed = [](const Status& error) { return !error.ok(); };
   if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
+  for (Status& error : out.errors)
+    if (!error && !concerns_one(error.error())) return std::move(error);
   add_stats(stats_, out.stats);
   for (size_t k = 0; k < round_.size(); ++k) finish(round_[k], result_of(out, k));
   round_.clear();

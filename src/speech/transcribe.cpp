@@ -7,16 +7,6 @@
 
 namespace lapilli::speech {
 
-bool concerns_one(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::device_lost:
-    case ErrorCode::timeout:
-    case ErrorCode::cancelled:
-    case ErrorCode::internal: return false;
-    default: return true;
-  }
-}
-
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
   if (request.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
   LAPILLI_TRY(const auto job, TranscriptionJob::start(model, request));

@@ -93,9 +93,6 @@ struct TranscribeOutput {
   bool cancelled = false;               // what was finished before is there
 };
 
-// Whether an error is one recording's alone, and leaves the others theirs; not so what is wrong with the device.
-bool concerns_one(const Error& error);
-
 // Whether this family does; the error says which do.
 Status check_transcribes(const Model& model);
 

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "api/handles.hpp"
 #include "api/heard.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/host_device.hpp"
+#include "support/temp_directory.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -103,6 +106,63 @@ class ApiLossDeviceMedia : public testing::Test {
 
 TEST_F(ApiLossDeviceMedia, TheSameSegmentsAfterALoss) { lose_at_each(9, 41); }
 TEST_F(ApiLossDeviceMedia, TheSameSegmentsAfterALossAtAnySubmission) { lose_at_each(1, 1); }
+
+// Text and classes of two inputs, from opening the device to the end.
+std::string said(const std::string& directory, const std::vector<lapilli_input>& inputs) {
+  const DeviceHandle device = open_device();
+  const ModelHandle model = load(device, directory);
+  lapilli_options options = lapilli_default_options();
+  options.max_length = 12;
+  lapilli_job* started = nullptr;
+  EXPECT_EQ(lapilli_job_start(model.get(), inputs.data(), inputs.size(), &options, &started), LAPILLI_OK)
+      << lapilli_last_error();
+  const JobHandle job(started);
+  int32_t finished = 0;
+  EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
+  Told told(inputs.size());
+  told.read(started);
+  lapilli_result* taken = nullptr;
+  EXPECT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
+  const ResultHandle result(taken);
+  std::string lines;
+  for (size_t i = 0; i < inputs.size() && taken; ++i) {
+    told.expect_is(taken, i);
+    lines += told.texts[i] + "|" + line_of(0, 0, {told.ids[i].data(), told.ids[i].size()});
+  }
+  return lines;
+}
+
+TEST_F(ApiLossDeviceMedia, PicturesAndWholeRecordings) {
+  const TempDirectory folder;
+  const auto complete = [&](const std::string& name, const char* preprocessor) {
+    std::filesystem::copy(kModels + name + "/model", folder.path() + "/" + name);
+    std::ofstream(folder.path() + "/" + name + "/preprocessor_config.json") << preprocessor;
+    return folder.path() + "/" + name;
+  };
+  const char* const vit = R"({"image_processor_type": "ViTImageProcessor", "size": 32})";
+  const char* const sound = R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 16000})";
+  std::vector<uint8_t> rgb(size_t{20} * 15 * 3);
+  for (size_t i = 0; i < rgb.size(); ++i) rgb[i] = static_cast<uint8_t>(i * 7);
+  const std::vector<lapilli_input> pictures = {lapilli_pixels(rgb.data(), 20, 15), lapilli_pixels(rgb.data(), 10, 10)};
+  const std::vector<lapilli_input> recordings = {lapilli_samples(long_.data(), 9000, 16000),
+                                                 lapilli_samples(long_.data() + 500, 7000, 16000)};
+  for (const auto& [directory, inputs] :
+       {std::pair(complete("vit-image-classification", vit), pictures), std::pair(complete("vit-gpt2", vit), pictures),
+        std::pair(complete("moonshine", sound), recordings)}) {
+    counting::reset();
+    const auto before = counting::calls();
+    const std::string want = said(directory, inputs);
+    const uint64_t submissions = counting::since(before)["vkQueueSubmit"];
+    ASSERT_GT(submissions, 5u) << directory;
+    for (const uint64_t nth : {submissions / 2, submissions * 3 / 4, submissions - 1, submissions}) {
+      counting::reset();
+      counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, nth);
+      EXPECT_EQ(said(directory, inputs), want) << directory << ", submission " << nth << " of " << submissions;
+      EXPECT_TRUE(counting::failed());
+      EXPECT_EQ(alive(), "");
+    }
+  }
+}
 
 // A job of a host's device ends, holds nothing, and goes on with another model, whose samples come meanwhile.
 TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {

@@ -541,7 +541,7 @@ TEST_F(ApiDeviceRecordings, PromptsStandBeforeARecording) {
   ASSERT_TRUE(without && with);
   EXPECT_NE(segments_of(without.get(), 0), segments_of(with.get(), 0));
   // Bytes of other scripts are ids that this model has for its marks.
-  options.prompt = "\u00ed";
+  options.prompt = "\xf0\x9f\x98\x80";
   EXPECT_THAT(refused({input_of(second_)}, LAPILLI_INVALID_ARGUMENT, options, model.get()),
               HasSubstr("one of the model's own marks"));
   options.prompt = "\xff";
