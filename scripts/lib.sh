@@ -74,6 +74,7 @@ missing_packages() {
   have_cmd spirv-val || echo spirv-tools
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   [ -n "${LAPILLI_TEST_UNICODE_DATA:-}" ] || [ -e /usr/share/unicode/auxiliary/SentenceBreakTest.txt ] || echo unicode-data
+  have_cmd espeak-ng || echo espeak-ng
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   have_cmd readelf || echo binutils
   # What packs and checks a deb is of use on Debian alone.

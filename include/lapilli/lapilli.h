@@ -842,14 +842,16 @@ typedef struct lapilli_segment {
   float no_speech_probability; /* that its window begins with silence; NaN: no threshold asked for it */
 } lapilli_segment;
 
-/* A word of a segment, and when it was heard. Joined, the words of a segment are its text. */
+/* A word of a segment, and when it was heard: what stands between spaces, with the signs that it touches; where a
+ * language has no spaces, a character. */
 typedef struct lapilli_word {
   uint32_t struct_size;
-  float probability; /* mean of its ids; NaN: not known */
+  float probability; /* the mean of its ids, of all ids of text, whatever the search did with them */
   double begin, end; /* seconds from the recording's beginning */
-  const char* text;  /* zero-terminated, with the space in front and the signs behind */
+  const char*
+      text; /* zero-terminated, with the space in front; "" if the model has no tokenizer: an id is a word then */
   size_t text_bytes;
-  size_t first_id, last_id; /* of the segment's ids: first_id is the word's first, last_id the one behind its last */
+  lapilli_ids ids;
 } lapilli_word;
 
 /* How many segments a recording has: also of one that was cancelled or has failed those that came before; 0 of other

@@ -310,7 +310,7 @@ struct Word {
   std::string text;
   double begin = 0, end = 0;  // seconds
   float probability = 0;
-  size_t first_id = 0, last_id = 0;
+  Ids ids;
 };
 struct Segment {
   std::string text;
@@ -756,8 +756,7 @@ class Model {
   static Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
 
   static Word to_word(const lapilli_word& from) {
-    return {
-        std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, from.first_id, from.last_id};
+    return {std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, to_ids(from.ids)};
   }
 
   // Of a lapilli_segment or a lapilli_event_segment, without words.

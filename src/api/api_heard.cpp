@@ -23,7 +23,7 @@ lapilli_segment c_segment(const HeardSegment& from) {
   to.text_bytes = s.text.size();
   to.ids = {s.ids.data(), s.ids.size()};
   to.language = from.language.empty() ? nullptr : from.language.c_str();
-  to.words = from.words.size();
+  to.words = s.words.size();
   to.log_probability = from.log_probability;
   to.no_speech_probability = static_cast<float>(s.no_speech_probability.value_or(NAN));
   return to;
@@ -35,13 +35,12 @@ Status write_word(const char* function, std::span<const speech::Word> words, siz
                 words.empty() ? "; lapilli_options.word_times asks for words" : "");
   const speech::Word& from = words[number];
   lapilli_word to{};
-  to.probability = static_cast<float>(from.probability);
+  to.probability = static_cast<float>(from.confidence);
   to.begin = from.begin;
   to.end = from.end;
   to.text = from.text.c_str();
   to.text_bytes = from.text.size();
-  to.first_id = from.first;
-  to.last_id = from.last;
+  to.ids = {from.ids.data(), from.ids.size()};
   return write_struct(to, out, "lapilli_word");
 }
 
@@ -94,7 +93,7 @@ lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t inpu
                                        lapilli_word* out) {
   return guarded([&]() -> Status {
     LAPILLI_TRY(const HeardSegment* found, find_segment("lapilli_result_get_word", result, input, segment));
-    return lapilli::api::write_word("lapilli_result_get_word", found->words, word, out);
+    return lapilli::api::write_word("lapilli_result_get_word", found->segment.words, word, out);
   });
 }
 

@@ -32,7 +32,7 @@ class EventQueue {
   // The next one; false: there is none. What it points to lives until the next call.
   bool next(lapilli_event& out);
   // Of the segment that was told last.
-  [[nodiscard]] std::span<const speech::Word> words() const { return told_.segment.words; }
+  [[nodiscard]] std::span<const speech::Word> words() const { return told_.segment.segment.words; }
 
  private:
   struct Waiting {

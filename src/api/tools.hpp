@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,21 +100,43 @@ struct TranscriberRequest {
   std::string cache;  // the folder of what is kept between runs; "": nothing is
   bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
 };
+struct HeardWord {
+  double begin = 0, end = 0;  // seconds
+  std::string text;           // with the space in front
+  std::vector<int32_t> ids;
+  double confidence = 0;  // 0 to 1
+};
 struct HeardSegment {
   double begin = 0, end = 0;  // seconds
   std::string text;
   std::vector<int32_t> ids;
+  std::vector<HeardWord> words;
 };
+// Samples that come once: as many as are there and `to` has room for. If there are none, waits for some, a while, if
+// it may.
+struct HeardPiece {
+  size_t count = 0;
+  bool ended = false;   // there are no more
+  bool failed = false;  // the caller knows why: it ends as if it were cancelled
+};
+using NextSamples = std::function<HeardPiece(std::span<float> to, bool may_wait)>;
+
 struct HearRequest {
   audio::SampleSource* sound = nullptr;  // at Transcriber::rate(); is read twice
   uint64_t samples = 0;
+  NextSamples next;                    // instead of `sound`
   std::string language;                // a code or a name; empty: detected
   std::string task;                    // "transcribe" or "translate"
   unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
+  unsigned batch = 0;                  // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
+  bool words = false;                  // HeardSegment::words
   bool fallback = false;               // a window that came out badly is tried again at higher temperatures
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).
   std::function<bool(const HeardSegment&)> on_segment;
   std::function<bool(double done, double all)> progress;
+  // Of `next`, if wanted: what may be said at the end of what has come so far. It replaces the one before, and is void
+  // when on_segment brings something new.
+  std::function<bool(const std::vector<HeardSegment>&)> on_draft;
   std::function<void(const std::string&)> on_note;  // what is to be known of it beside its text
 };
 // Of one thread.

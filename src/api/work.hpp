@@ -12,15 +12,13 @@
 #include "api/inputs.hpp"
 #include "generate/translation_job.hpp"
 #include "speech/transcribe.hpp"
-#include "speech/words.hpp"
 
 namespace lapilli::api {
 
 // A segment of a recording, as it is told and kept.
 struct HeardSegment {
   speech::Segment segment;
-  std::string language;  // a code; empty: the model knows none
-  std::vector<speech::Word> words;
+  std::string language;       // a code; empty: the model knows none
   float log_probability = 0;  // not a number: not known
 };
 

@@ -76,12 +76,7 @@ Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
 }
 
 Recordings::Recordings(WorkRequest& from)
-    : tokenizer_(from.model->shared_tokenizer()),
-      timestamp_begin_(from.model->speech().no_timestamps.value_or(std::numeric_limits<int32_t>::max() - 1) + 1),
-      words_(from.options.word_times != 0),
-      sinks_(std::move(from.sinks)),
-      heard_(from.inputs.size()),
-      told_(from.inputs.size()) {}
+    : sinks_(std::move(from.sinks)), heard_(from.inputs.size()), told_(from.inputs.size()) {}
 
 Status Recordings::hear(const speech::Segment& segment) {
   HeardSegment heard;
@@ -89,9 +84,6 @@ Status Recordings::hear(const speech::Segment& segment) {
   heard.segment.token_scores.resize(segment.ids.size(), NAN);
   heard.language = code_of(segment.language);
   heard.log_probability = mean(heard.segment.token_scores);
-  if (words_ && tokenizer_ && !segment.times.empty()) {
-    LAPILLI_TRY(heard.words, speech::words_of(segment, *tokenizer_, timestamp_begin_));
-  }
   tokens_ += segment.ids.size();
   const size_t i = segment.recording;
   if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) cancel();

@@ -23,9 +23,6 @@ class Recordings : public Work {
   [[nodiscard]] uint64_t tokens() const { return tokens_; }
 
  private:
-  const std::shared_ptr<const Tokenizer> tokenizer_;
-  const int32_t timestamp_begin_;
-  const bool words_;
   const WorkSinks sinks_;
   std::vector<std::vector<HeardSegment>> heard_;  // by input
   std::vector<bool> told_;                        // that it has ended

@@ -97,7 +97,7 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   LAPILLI_CHECK(read_thresholds(o, to));
   LAPILLI_CHECK(read_prompt(o, *from.model, to));
   to.condition_on_previous = o.condition_on_previous != 0;
-  to.word_times = o.word_times != 0;
+  to.words = o.word_times != 0;
   to.batch = o.batch;
   to.steps_in_flight = o.steps_in_flight;
   return to;

@@ -10,18 +10,20 @@ namespace lapilli::cli {
 
 namespace {
 
+constexpr unsigned kMostPieces = 64;
+
 constexpr const char* kTranscribeFooter =
     R"(Examples:
   lapilli transcribe --model openai/whisper-small talk.mp3
   lapilli transcribe --model ./whisper-small --srt -o talk.srt talk.flac
   lapilli transcribe --model ./whisper-small --vtt -o subtitles/ *.ogg
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
+  arecord -q -t raw -f S16_LE -r 16000 | lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
   ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
 
 Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
 their own. Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
-certain. What comes through a pipe is written when the pipe has ended, as the loudest of the whole recording counts. An
-interruption leaves complete lines and subtitles up to there.
+certain, also of what comes through a pipe. An interruption leaves complete lines and subtitles up to there.
 
 )";
 
@@ -53,6 +55,9 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
                   "f32le; without inputs, standard input is read")
       ->type_name("FORMAT");
   command.add_option("-o,--output", a.output, "Write to this file, or to files in this folder")->type_name("FILE");
+  command.add_flag("--live", a.live,
+                   "Of a pipe: show what is being said before it is certain, on the terminal, or as JSON with "
+                   "\"settled\": false");
   command.add_flag("--force", a.force, "Write over files that are there");
 }
 
@@ -74,6 +79,15 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,
                    "What repeats itself or is unlikely is tried again at higher temperatures");
+  command
+      .add_option("--batch", a.how.batch,
+                  "Of files: cut them where they are quiet, and hear so many pieces at a time; 0: window by window, as "
+                  "the reference does")
+      ->transform(whole_number(0, kMostPieces))
+      ->type_name("N");
+  command.add_flag(
+      "--words", a.how.words,
+      "When each word is said, and how sure that is: with --json, --tsv (a word a line), and --vtt (times)");
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
   add_dtype(command, a.model.dtype);
   command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
@@ -83,8 +97,11 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
 }
 
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
-  a.format = formats.format();
+  a.style = {formats.format(), a.model.ids, a.live, a.how.words};
+  if (a.how.words && !holds_words(a.style.format))
+    return complain(exit_usage, "--words needs a format that has room for them: --json, --tsv or --vtt");
   if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};
+  if (a.how.batch > 0 && a.live) return complain(exit_usage, "--batch is for files, and --live for pipes");
   if (a.inputs.empty()) return complain(exit_usage, "transcribe needs a recording; see lapilli transcribe --help");
   return run_transcription(a, context);
 }

@@ -6,7 +6,7 @@
 namespace lapilli::recordings {
 
 namespace {
-constexpr uint64_t kBlock = 16384;  // samples a channel, read at a time
+constexpr uint64_t kBlock = 4096;  // samples, read at a time: what comes live waits no longer for its block
 }
 
 Result<std::unique_ptr<Recording>> Recording::open(Opener opener, std::string name, uint32_t rate) {

@@ -37,15 +37,28 @@ struct CloseSound {
   void operator()(SNDFILE* f) const { sf_close(f); }
 };
 
+// Of WAV files the library says how many samples there are, not how many there should be.
+std::optional<uint64_t> claim_of_wav(const SF_INFO& info, const std::string& path) {
+  const int type = info.format & SF_FORMAT_TYPEMASK;
+  if ((type != SF_FORMAT_WAV && type != SF_FORMAT_WAVEX) || file_kind(path) != FileKind::regular) return std::nullopt;
+  const auto wav = open_wav(path);
+  return wav ? (*wav)->claimed() : std::nullopt;
+}
+
 class SoundFileReader : public Reader {
  public:
   SoundFileReader(Stream stream, std::unique_ptr<SNDFILE, CloseSound> file, const SF_INFO& info, std::string path)
-      : stream_(std::move(stream)), file_(std::move(file)), info_(info), path_(std::move(path)) {}
+      : stream_(std::move(stream)),
+        file_(std::move(file)),
+        info_(info),
+        path_(std::move(path)),
+        header_says_(claim_of_wav(info, path_)) {}
   [[nodiscard]] SoundFormat format() const override {
     return {static_cast<uint32_t>(info_.samplerate), static_cast<uint32_t>(info_.channels)};
   }
   // The largest number is what the library says where it does not know.
   [[nodiscard]] std::optional<uint64_t> claimed() const override {
+    if (header_says_) return header_says_;
     if (info_.frames <= 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
     return static_cast<uint64_t>(info_.frames);
   }
@@ -61,6 +74,7 @@ class SoundFileReader : public Reader {
   std::unique_ptr<SNDFILE, CloseSound> file_;  // goes first
   SF_INFO info_;
   std::string path_;
+  std::optional<uint64_t> header_says_;
 };
 
 }  // namespace

@@ -35,9 +35,8 @@ Result<bool> SoundFrames::read(uint64_t first, std::span<float> rows) {
     if (!found) return false;
   }
   if (!begun_) LAPILLI_CHECK(features_->begin_frames(sound_, first, *loudest_, rows));
-  begun_ = true;
-  LAPILLI_TRY(const bool done, features_->poll());
-  begun_ = !done;
+  const auto done = features_->poll();
+  begun_ = done && !*done;  // behind an error the next one begins anew
   return done;
 }
 

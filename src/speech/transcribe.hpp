@@ -17,6 +17,15 @@
 
 namespace lapilli::speech {
 
+// Part of a segment: between spaces, with the punctuation that it touches.
+struct Word {
+  double begin = 0, end = 0;  // seconds from the recording's start
+  std::string text;           // empty without a tokenizer: an id is a word then
+  std::vector<int32_t> ids;
+  // The mean of its ids' probabilities by the network, of all ids of text, whatever the search did with them.
+  double confidence = 0;
+};
+
 struct Segment {
   size_t recording = 0;             // by number in the request
   double begin = 0, end = 0;        // seconds from the recording's start; they may lie beyond its end
@@ -24,6 +33,7 @@ struct Segment {
   std::string text;                 // empty without a tokenizer
   std::string language;             // Transcript::language
   std::vector<double> times;        // of each id, in seconds, if asked for
+  std::vector<Word> words;          // if asked for
   std::vector<float> token_scores;  // of each id: logarithm of its probability
   // Of its window, if a threshold asks for it.
   std::optional<double> no_speech_probability;
@@ -59,6 +69,7 @@ struct TranscribeRequest {
   std::string task;          // "transcribe", "translate"; empty: what the model's files say
   bool timestamps = true;    // of segments. Recordings longer than a window need them
   bool word_times = false;   // Segment::times
+  bool words = false;        // Segment::words, and times
   GenerationConfig options;  // beams, max_new_tokens, penalties, suppressed ids...
   // Attempts at a window, each at its temperature: 0 searches, above that ids are drawn. Empty: one, as `options` say.
   std::vector<double> temperatures;
@@ -75,6 +86,11 @@ struct TranscribeRequest {
   // Each recording when there will be no more of it, with its own error if it has one; not of a run that was cancelled
   // or has failed as a whole.
   std::function<void(size_t recording, const Status& status)> on_end;
+  // Recordings that are going on: once there are so many new frames, and nothing else to do, the window that is not
+  // full yet is heard as if it were the last. Its segments are given out here and replace those before; they are
+  // settled when on_segment brings the window's. What is settled does not depend on them. 0: not.
+  uint32_t draft_frames = 0;
+  std::function<Status(size_t recording, std::span<const Segment> segments)> on_draft;
   // For transcribe(); who pumps a job asks it. Frames that are done, of all recordings, and how many there are; false
   // cancels.
   std::function<bool(uint64_t done, uint64_t total)> progress;

@@ -8,12 +8,12 @@
 #include "speech/languages.hpp"
 #include "speech/measures.hpp"
 #include "speech/prefix.hpp"
+#include "speech/words.hpp"
 
 namespace lapilli::speech {
 
 namespace {
 
-constexpr double kSecondsPerFrame = 0.01;
 constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
 // Above this temperature what was written is not worth going on from.
 constexpr double kLastTrusted = 0.5;
@@ -65,7 +65,7 @@ Status TranscriptionJob::check() const {
                 r_.recordings.size());
   if (r_.timestamps && !settings_.no_timestamps)
     return fail(ErrorCode::unsupported, "timestamps: the model has none (no_timestamps_token_id is not set)");
-  if (r_.word_times && settings_.alignment_heads.empty())
+  if ((r_.word_times || r_.words) && settings_.alignment_heads.empty())
     return fail(ErrorCode::unsupported, "times of words: the model's generation_config.json names no alignment_heads");
   for (size_t i = 0; i < r_.recordings.size(); ++i) {
     if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %zu has no frames", i);
@@ -156,6 +156,8 @@ void TranscriptionJob::interrupt(Status status) {
   hungry_ = false;
   search_.reset();
   detection_.reset();
+  if (drafting_)
+    for (const size_t i : round_) forget_draft(i);
   for (Progress& p : all_) {
     p.source = {};
     p.frames.reset();
@@ -229,6 +231,9 @@ Status TranscriptionJob::choose() {
     if (is_ready(all_[i])) round_.push_back(i);
   }
   tell_ends();
+  drafting_ = round_.empty();
+  if (drafting_ && r_.on_draft && r_.draft_frames > 0) choose_drafts();
+  for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
   hungry_ = round_.empty() && !all_done;
   if (all_done)
     end({});
@@ -241,6 +246,17 @@ void TranscriptionJob::tell_ends() {
   for (size_t i = 0; i < all_.size(); ++i) {
     if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
     r_.on_end(i, out_.transcripts[i].status);
+  }
+}
+
+void TranscriptionJob::choose_drafts() {
+  for (size_t i = 0; i < all_.size(); ++i) {
+    Progress& p = all_[i];
+    const uint64_t end = p.recording->frames->extent().frames;
+    if (is_done(p) || end < std::max(p.seek, p.drafted) + r_.draft_frames) continue;
+    p.drafted = end;
+    p.before = {p.prefix, p.detect_language, out_.transcripts[i].language};
+    round_.push_back(i);
   }
 }
 
@@ -266,7 +282,7 @@ Result<bool> TranscriptionJob::read_one(Progress& p) const {
     f->width = info().feature_width;
     f->values.assign(uint64_t{f->rows} * f->width, 0.0f);
   }
-  const uint64_t there = std::min<uint64_t>(f->rows, p.recording->frames->extent().frames - p.seek);
+  const uint64_t there = std::min<uint64_t>(f->rows, p.end - p.seek);
   LAPILLI_TRY(const bool done, p.recording->frames->read(p.seek, std::span(f->values).first(there * f->width)));
   if (!done) return false;
   LAPILLI_CHECK(model::check_features(model_->on_device().config(), *f, "the recording"));
@@ -296,10 +312,9 @@ Status TranscriptionJob::open_window(size_t i) {
   p.window.seek = p.seek;
   p.source = {};
   p.source.features = std::move(p.frames);
-  const uint64_t frames = p.recording->frames->extent().frames;
-  p.source.frames = static_cast<uint32_t>(std::min<uint64_t>(info().feature_rows, frames - p.seek));
+  p.source.frames = static_cast<uint32_t>(std::min<uint64_t>(info().feature_rows, p.end - p.seek));
   constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  const uint64_t heard = std::min(p.recording->heard.value_or(frames), kMost);
+  const uint64_t heard = std::min(p.recording->heard.value_or(p.end), kMost);
   p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
   // What is drawn does not depend on the company.
   p.source.sequence = p.windows;
@@ -437,7 +452,7 @@ Status TranscriptionJob::end_attempt() {
 
 Status TranscriptionJob::finish_round() {
   phase_ = Phase::choose;
-  for (const size_t i : std::vector(round_)) LAPILLI_CHECK(finish_window(i));
+  for (const size_t i : std::vector(round_)) LAPILLI_CHECK(drafting_ ? finish_draft(i) : finish_window(i));
   return {};
 }
 
@@ -466,8 +481,7 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
 }
 
 std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& ids) const {
-  const auto merged = merge(r_.options, model_->generation_config());
-  const auto ends = merged.eos_token_id.value_or(std::vector<int32_t>());
+  const auto ends = end_ids(*model_, r_.options);
   auto text = ids;
   if (!text.empty() && std::find(ends.begin(), ends.end(), text.back()) != ends.end()) text.pop_back();
   return text;
@@ -486,21 +500,45 @@ Status TranscriptionJob::finish_window(size_t i) {
   return {};
 }
 
+SplitWindow TranscriptionJob::split(const Progress& p, const std::vector<int32_t>& ids) const {
+  return split_window(ids, timestamp_begin(), p.source.frames);
+}
+
 Status TranscriptionJob::keep_window(size_t i, const std::vector<int32_t>& ids) {
   Progress& p = all_[i];
-  const SplitWindow split = split_window(ids, timestamp_begin(), p.source.frames);
+  const SplitWindow parts = split(p, ids);
   p.window.frames = p.source.frames;
-  p.window.segments = static_cast<uint32_t>(split.parts.size());
-  p.window.ending = split.ending;
+  p.window.segments = static_cast<uint32_t>(parts.parts.size());
+  p.window.ending = parts.ending;
   // A model that says the window's first moment again and again would never get on.
-  p.window.advance = split.advance == 0 ? p.source.frames : split.advance;
-  for (const WindowPart& part : split.parts) LAPILLI_CHECK(deliver(i, part, ids));
+  p.window.advance = parts.advance == 0 ? p.source.frames : parts.advance;
+  for (const WindowPart& part : parts.parts) LAPILLI_CHECK(deliver(i, part, ids));
   p.seek += p.window.advance;
   return {};
 }
 
-Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
+Status TranscriptionJob::finish_draft(size_t i) {
   Progress& p = all_[i];
+  const auto ids = p.window.skipped ? std::vector<int32_t>() : without_end(p.result.ids);
+  std::vector<Segment> segments;
+  for (const WindowPart& part : split(p, ids).parts) {
+    if (part.first == part.last) continue;
+    LAPILLI_TRY(segments.emplace_back(), segment_of(i, part, ids));
+  }
+  p.source = {};
+  forget_draft(i);
+  return r_.on_draft(i, segments);
+}
+
+void TranscriptionJob::forget_draft(size_t i) {
+  Progress& p = all_[i];
+  p.prefix = std::move(p.before.prefix);
+  p.detect_language = p.before.detect_language;
+  out_.transcripts[i].language = std::move(p.before.language);
+}
+
+Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
+  const Progress& p = all_[i];
   const auto first = static_cast<ptrdiff_t>(part.first), last = static_cast<ptrdiff_t>(part.last);
   const double window = static_cast<double>(p.seek) * kSecondsPerFrame;
   Segment s;
@@ -512,12 +550,22 @@ Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::ve
   if (const auto& scores = p.result.scores; scores.size() >= ids.size())
     s.token_scores.assign(scores.begin() + first, scores.begin() + last);
   if (!p.window.attempts.empty()) s.no_speech_probability = p.window.attempts.front().no_speech_probability;
-  for (ptrdiff_t k = first; k < last && r_.word_times; ++k)
+  for (ptrdiff_t k = first; k < last && (r_.word_times || r_.words); ++k)
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
+  if (r_.words) {
+    const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
+    const WordRules rules{model_->tokenizer(), first_special(*model_, r_.options), s.language};
+    LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
+  }
   if (const Tokenizer* tokenizer = model_->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
   }
-  p.written.push_back(s.ids);
+  return s;
+}
+
+Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
+  LAPILLI_TRY(auto s, segment_of(i, part, ids));
+  all_[i].written.push_back(s.ids);
   if (r_.on_segment) LAPILLI_CHECK(r_.on_segment(s));
   out_.transcripts[i].segments.push_back(std::move(s));
   return {};

@@ -58,11 +58,20 @@ class TranscriptionJob {
  private:
   // One recording and how far it has come.
   struct Progress {
+    // What a draft must not change.
+    struct Before {
+      std::vector<int32_t> prefix;
+      bool detect_language = false;
+      std::string language;
+    };
     const Recording* recording = nullptr;
     std::vector<int32_t> prefix;
     bool detect_language = false, over = false;  // over: it has failed
     bool told = false;                           // that there will be no more of it
     uint64_t seek = 0;
+    uint64_t end = 0;      // of the frames that were there when the window was begun
+    uint64_t drafted = 0;  // the end of its last draft
+    Before before;
     uint32_t windows = 0;
     std::vector<std::vector<int32_t>> written;  // ids of its segments, the prompt in front if it counts as one
     bool trusted = true;                        // its last window was taken at a low temperature
@@ -82,6 +91,7 @@ class TranscriptionJob {
   Status step(double budget_us);
   Status choose();
   void tell_ends();
+  void choose_drafts();
   [[nodiscard]] bool is_done(const Progress& p) const;
   [[nodiscard]] bool is_ready(const Progress& p) const;
   Status read();
@@ -98,6 +108,10 @@ class TranscriptionJob {
   Status finish_round();
   Status finish_window(size_t i);
   Status keep_window(size_t i, const std::vector<int32_t>& ids);
+  [[nodiscard]] SplitWindow split(const Progress& p, const std::vector<int32_t>& ids) const;
+  Status finish_draft(size_t i);
+  void forget_draft(size_t i);
+  Result<Segment> segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const;
   Status deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids);
   Status set_aside(size_t i, Status status);
   void stop(Status status);
@@ -110,7 +124,7 @@ class TranscriptionJob {
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
   [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] int32_t timestamp_begin() const;
-  [[nodiscard]] bool is_last_attempt() const { return attempt_ + 1 == temperatures_.size(); }
+  [[nodiscard]] bool is_last_attempt() const { return drafting_ || attempt_ + 1 == temperatures_.size(); }
 
   std::shared_ptr<Model> model_;  // until the end
   const ModelInfo info_;          // of the first one
@@ -126,6 +140,7 @@ class TranscriptionJob {
   std::vector<Progress> all_;
   std::vector<size_t> round_;  // recordings whose windows are worked on
   size_t next_ = 0;            // of the round: the one that is read
+  bool drafting_ = false;      // the round is one of drafts
   std::vector<size_t> rows_;   // of the round: those that are searched now
   size_t attempt_ = 0;         // of temperatures_
   std::unique_ptr<BatchJob> detection_;

@@ -18,14 +18,25 @@ uint64_t WholeLimits::rows(uint64_t samples) const {
   return config_.kind == SoundKind::samples ? samples : config_.frames(samples);
 }
 
-Status WholeLimits::check_longest(uint64_t samples) const {
-  const uint64_t most = input_.most != 0 ? input_.most : model::kMaxFeatureRows;
-  if (rows(samples) <= most) return {};
-  const double rate = config_.sampling_rate, samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
+uint64_t WholeLimits::most_rows() const { return input_.most != 0 ? input_.most : model::kMaxFeatureRows; }
+
+uint64_t WholeLimits::most_samples() const {
+  if (config_.kind == SoundKind::samples) return most_rows();
+  return most_rows() * config_.hop + config_.frame_length - 1;
+}
+
+Error WholeLimits::too_long(const std::string& length) const {
+  const double samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
   return fail(ErrorCode::invalid_data,
-              "%.1f s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut "
-              "the recording, or take a model of the Whisper family, which goes through it window by window",
-              static_cast<double>(samples) / rate, family_.c_str(), static_cast<double>(most) * samples_a_row / rate);
+              "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "
+              "recording, or take a model of the Whisper family, which goes through it window by window",
+              length.c_str(), family_.c_str(),
+              static_cast<double>(most_rows()) * samples_a_row / config_.sampling_rate);
+}
+
+Status WholeLimits::check_longest(uint64_t samples) const {
+  if (rows(samples) <= most_rows()) return {};
+  return too_long(format("%.1f s", static_cast<double>(samples) / config_.sampling_rate));
 }
 
 Status WholeLimits::check(uint64_t samples) const {

@@ -16,6 +16,10 @@ bool takes_whole_recordings(const Model& model);
 class WholeLimits {
  public:
   WholeLimits(const Model& model, SoundConfig config);
+  // Of the longest recording that the model takes.
+  [[nodiscard]] uint64_t most_samples() const;
+  // Why one of such a length ("70.0 s") is refused.
+  [[nodiscard]] Error too_long(const std::string& length) const;
   // Errors, said in seconds: a recording that is too long for the model,
   [[nodiscard]] Status check_longest(uint64_t samples) const;
   // or too short for its convolutions.
@@ -25,6 +29,8 @@ class WholeLimits {
   [[nodiscard]] uint64_t rows(uint64_t samples) const;
 
  private:
+  [[nodiscard]] uint64_t most_rows() const;
+
   model::FeatureInput input_;
   std::string family_;
   SoundConfig config_;

@@ -9,6 +9,8 @@
 
 namespace lapilli::speech {
 
+constexpr double kSecondsPerFrame = 0.01;
+
 // Ids [first, last) of a window, from and to a time in units of two frames from its beginning.
 struct WindowPart {
   size_t first = 0, last = 0;

@@ -1,6 +1,7 @@
 #include "speech/window_search.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "search/encoded_source.hpp"
@@ -44,6 +45,15 @@ Result<double> average_of_steps(const GenerateOutput& out, size_t given, double 
 
 }  // namespace
 
+std::vector<int32_t> end_ids(const Model& model, const GenerationConfig& options) {
+  return merge(options, model.generation_config()).eos_token_id.value_or(std::vector<int32_t>());
+}
+
+int32_t first_special(const Model& model, const GenerationConfig& options) {
+  const auto ends = end_ids(model, options);
+  return ends.empty() ? std::numeric_limits<int32_t>::max() : *std::min_element(ends.begin(), ends.end());
+}
+
 WindowSearch::WindowSearch(std::shared_ptr<Model> model, const TranscribeRequest& request)
     : model_(std::move(model)), request_(request) {}
 
@@ -54,7 +64,11 @@ void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wante
   stats_ = {};
   timed_ = 0;
   // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
-  steps_ = needs_steps(merge(request_for(sources_).options, model_->generation_config()), wanted);
+  first_beam_.clear();
+  const GenerationConfig merged = merge(request_for(sources_).options, model_->generation_config());
+  fills_beams_ =
+      request_.fill_batches && request_.word_times && merged.num_beams.value_or(1) > 1 && sources_.size() > 1;
+  steps_ = fills_beams_ || needs_steps(merged, wanted);
   part_ = steps_ ? 1 : sources_.size();
 }
 
@@ -65,7 +79,7 @@ Result<bool> WindowSearch::poll(double budget_us) {
     LAPILLI_CHECK(end_part());
     if (results_.size() < sources_.size()) return false;
   }
-  return request_.word_times ? poll_times() : Result<bool>(true);
+  return request_.word_times || request_.words ? poll_times() : Result<bool>(true);
 }
 
 Status WindowSearch::rest() {
@@ -121,6 +135,8 @@ Status WindowSearch::end_part() {
   const auto failed = [](const Status& error) { return !error.ok(); };
   if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
   const auto sources = part();
+  if (fills_beams_ && results_.empty())
+    for (const CapturedStep& step : out.captured) first_beam_.push_back(step.histories.front());
   std::vector<WindowResult> results;
   for (size_t i = 0; i < sources.size(); ++i) {
     LAPILLI_TRY(results.emplace_back(), result_of(out, i));
@@ -142,7 +158,7 @@ Result<WindowResult> WindowSearch::result_of(GenerateOutput& out, size_t number)
     const int32_t silence = model_->speech().no_timestamps.value_or(1) - 1;
     r.no_speech = probability(out.logits[number].front(), silence);
   }
-  if (steps_) {
+  if (steps_ && wanted_.average) {
     const double temperature = wanted_.temperature.value_or(0);
     LAPILLI_TRY(r.average, average_of_steps(out, given, temperature > 0 ? temperature : 1));
   } else if (wanted_.average) {
@@ -163,66 +179,98 @@ uint32_t positions_of(const WindowSource& source, bool as_in_batches) {
   return static_cast<uint32_t>(frames) / kFramesPerPosition;
 }
 
-// Of one layer's attention, a head's rows of the new ids and its columns of the positions that count.
-AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, size_t given, uint32_t positions) {
-  const uint64_t queries = layer.shape[2], keys = layer.shape[3];
+// Of one layer's attention, a head's rows of these queries and its columns of the positions that count.
+AttentionRows rows_of(const ForwardTensor& layer, uint64_t head, const std::vector<AttentionQueries>& wanted,
+                      uint32_t positions) {
+  const uint64_t heads = layer.shape[1], queries = layer.shape[2], keys = layer.shape[3];
   AttentionRows rows;
-  rows.ids = static_cast<uint32_t>(queries - given);
   rows.positions = static_cast<uint32_t>(std::min<uint64_t>(positions, keys));
-  for (uint64_t q = given; q < queries; ++q) {
-    const auto from = layer.values.begin() + static_cast<ptrdiff_t>((head * queries + q) * keys);
-    rows.weights.insert(rows.weights.end(), from, from + rows.positions);
-  }
+  for (const AttentionQueries& w : wanted)
+    for (uint64_t q = w.begin; q < w.end; ++q, ++rows.ids) {
+      const auto from = layer.values.begin() + static_cast<ptrdiff_t>(((w.source * heads + head) * queries + q) * keys);
+      rows.weights.insert(rows.weights.end(), from, from + rows.positions);
+    }
   return rows;
 }
 
-// The alignment heads' rows. A layer's attention, of all its heads, is dropped before the next one's is read.
-Result<std::vector<AttentionRows>> read_heads(ForwardJob& job, const SpeechSettings& settings, uint32_t positions,
-                                              size_t given) {
+// Behind `given` ids the first source's, then the last one of each other.
+std::vector<AttentionQueries> queries_of(const ForwardRequest& request, size_t given) {
+  std::vector<AttentionQueries> all{{0, given, request.targets.front().size()}};
+  for (size_t i = 1; i < request.targets.size(); ++i)
+    all.push_back({i, request.targets[i].size() - 1, request.targets[i].size()});
+  return all;
+}
+
+// The alignment heads' rows of one layer.
+void take_heads(const ForwardTensor& layer, const SpeechSettings& settings, std::vector<AttentionRows>& heads,
+                const std::function<AttentionRows(uint32_t head)>& rows) {
   const auto& wanted = settings.alignment_heads;
-  std::vector<AttentionRows> heads(wanted.size());
-  LAPILLI_CHECK(job.take([&](const ForwardTensor& layer) -> Status {
-    for (size_t i = 0; i < wanted.size(); ++i)
-      if (layer.name == format("cross_attentions.%u", wanted[i].first) && wanted[i].second < layer.shape[1])
-        heads[i] = rows_of(layer, wanted[i].second, given, positions);
-    return {};
-  }));
   for (size_t i = 0; i < wanted.size(); ++i)
+    if (layer.name == format("cross_attentions.%u", wanted[i].first) && wanted[i].second < layer.shape[1])
+      heads[i] = rows(wanted[i].second);
+}
+
+Status check_heads(const std::vector<AttentionRows>& heads, const SpeechSettings& settings) {
+  for (size_t i = 0; i < heads.size(); ++i)
     if (heads[i].ids == 0)
       return fail(ErrorCode::invalid_data, "alignment_heads names head %u of layer %u, which the model does not have",
-                  wanted[i].second, wanted[i].first);
-  return heads;
+                  settings.alignment_heads[i].second, settings.alignment_heads[i].first);
+  return {};
 }
 
 }  // namespace
 
 // The search is run again over the ids it found, all at once, for what the decoder looks at then is what it looked at
 // step by step. The last id is not read by anybody any more: it has the time of the one before. None: all times are 0.
+// In batches of the reference rows that have ended are filled, or with beams look on with the first row's first beam.
 std::optional<ForwardRequest> WindowSearch::times_request(size_t number) const {
   const WindowSource& source = *sources_[number];
   std::vector<int32_t> ids = results_[number].ids;
-  if (request_.fill_batches) {
-    size_t longest = 0;
+  size_t longest = ids.size();
+  if (request_.fill_batches)
     for (const WindowResult& r : results_) longest = std::max(longest, r.ids.size());
-    ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
-  }
-  if (!results_[number].status || ids.size() < 2 || positions_of(source, request_.fill_batches) == 0)
-    return std::nullopt;
+  if (!results_[number].status || longest < 2 || positions_of(source, request_.fill_batches) == 0) return std::nullopt;
+  if (!fills_beams_) ids.resize(longest, model_->generation_config().pad_token_id.value_or(0));
   ForwardRequest request;
   request.features = {source.features};
   request.targets = {source.decoder_ids};
   request.targets[0].insert(request.targets[0].end(), ids.begin(), ids.end() - 1);
-  request.want_logits = false;
+  for (size_t step = ids.size(); step < std::min(longest, first_beam_.size()); ++step) {
+    request.features.push_back(sources_.front()->features);
+    request.targets.push_back(first_beam_[step]);
+  }
+  request.want_logits = request_.words;
   for (const auto& [layer, head] : model_->speech().alignment_heads) request.cross_layers.push_back(layer);
   return request;
 }
 
+// Each id's, in the row that it follows.
+std::vector<float> WindowSearch::probabilities_of(const ForwardTensor& logits) const {
+  const auto& ids = results_[timed_].ids;
+  const size_t given = sources_[timed_]->decoder_ids.size(), width = logits.shape.back();
+  const size_t text = std::min<size_t>(width, first_special(*model_, request_.options));
+  std::vector<float> probabilities;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto row = std::span(logits.values).subspan((given - 1 + i) * width, text);
+    const auto id = static_cast<size_t>(ids[i]);
+    probabilities.push_back(id < text ? static_cast<float>(probability(row, ids[i])) : 0.0f);
+  }
+  return probabilities;
+}
+
+// What the pass gave is read, and dropped, one output after the other.
 Status WindowSearch::end_times() {
   const auto job = std::move(forward_);
   const SpeechSettings& settings = model_->speech();
   const WindowSource& source = *sources_[timed_];
   const uint32_t positions = positions_of(source, request_.fill_batches);
-  LAPILLI_TRY(auto heads, read_heads(*job, settings, positions, source.decoder_ids.size()));
+  std::vector<AttentionRows> heads(settings.alignment_heads.size());
+  LAPILLI_CHECK(job->take([&](const ForwardTensor& t) -> Status {
+    if (t.name == "logits") results_[timed_].probabilities = probabilities_of(t);
+    take_heads(t, settings, heads, [&](uint32_t head) { return rows_of(t, head, queries_, positions); });
+    return {};
+  }));
+  LAPILLI_CHECK(check_heads(heads, settings));
   const auto first = first_positions(std::move(heads), settings.median_filter);
   auto& times = results_[timed_].times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = first[std::min(i, first.size() - 1)] * kSecondsPerPosition;
@@ -233,8 +281,10 @@ Result<bool> WindowSearch::poll_times() {
   for (; timed_ < results_.size(); ++timed_) {
     if (!forward_) {
       results_[timed_].times.assign(results_[timed_].ids.size(), 0.0);
+      results_[timed_].probabilities.assign(results_[timed_].ids.size(), 0.0f);
       auto request = times_request(timed_);
       if (!request) continue;
+      queries_ = queries_of(*request, sources_[timed_]->decoder_ids.size());
       LAPILLI_TRY(forward_, ForwardJob::start(model_, std::move(*request)));
     }
     LAPILLI_TRY(const bool done, forward_->poll());

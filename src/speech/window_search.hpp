@@ -10,8 +10,14 @@
 #include "generate/batch_job.hpp"
 #include "generate/forward_job.hpp"
 #include "speech/transcribe.hpp"
+#include "speech/word_times.hpp"
 
 namespace lapilli::speech {
+
+// What ends a window's text.
+std::vector<int32_t> end_ids(const Model& model, const GenerationConfig& options);
+// Ids from here on are no text: the first end.
+int32_t first_special(const Model& model, const GenerationConfig& options);
 
 // A window of one recording, on its way through the attempts.
 struct WindowSource {
@@ -28,7 +34,8 @@ struct WindowResult {
   Status status;             // an error of this window alone: there is nothing else then
   std::vector<int32_t> ids;  // new ones, the end token included
   std::vector<float> scores;
-  std::vector<double> times;  // seconds from the window's start, if asked for
+  std::vector<double> times;         // seconds from the window's start, if asked for
+  std::vector<float> probabilities;  // of ids among those of text, if words are asked for
   std::optional<double> no_speech, average;
 };
 
@@ -66,6 +73,7 @@ class WindowSearch {
   Result<bool> poll_times();
   [[nodiscard]] std::optional<ForwardRequest> times_request(size_t number) const;
   Status end_times();
+  [[nodiscard]] std::vector<float> probabilities_of(const ForwardTensor& logits) const;
 
   std::shared_ptr<Model> model_;
   const TranscribeRequest& request_;
@@ -74,9 +82,13 @@ class WindowSearch {
   std::vector<WindowResult> results_;
   GenerateStats stats_;
   size_t part_ = 0;  // windows that are searched at a time
-  bool steps_ = false;
+  bool steps_ = false, fills_beams_ = false;
   std::unique_ptr<BatchJob> batch_;
+  // As the reference fills rows of batches with beams (fill_batches): the ids of the first window's first beam, a step
+  // each.
+  std::vector<std::vector<int32_t>> first_beam_;
   size_t timed_ = 0;  // windows whose times are there
+  std::vector<AttentionQueries> queries_;
   std::unique_ptr<ForwardJob> forward_;
 };
 

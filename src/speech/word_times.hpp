@@ -14,6 +14,11 @@ struct AttentionRows {
   std::vector<float> weights;  // [ids][positions]
 };
 
+// Which queries of a pass are rows, in order: those of one of its sources.
+struct AttentionQueries {
+  uint64_t source = 0, begin = 0, end = 0;
+};
+
 // The first position of each id on the cheapest way through what the heads say: each position's weights are centred and
 // scaled over the ids, smoothed over positions by a median of `filter` (odd), averaged over heads; then dynamic time
 // warping (Sakoe and Chiba 1978). Heads have one size, at least one id and one position.

@@ -1,112 +1,166 @@
 #include "speech/words.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <array>
 #include <string_view>
-
-#include "text/sentences/sentence_class.hpp"
-#include "text/unicode/utf8.hpp"
 
 namespace lapilli::speech {
 
 namespace {
 
-using enum SentenceClass;
+constexpr std::string_view kUnreadable = "\xef\xbf\xbd";  // U+FFFD: a character is not complete
+constexpr std::string_view kMarks = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
-// Where in the text each id begins. Ids that only together are a character begin at the same byte.
-Result<std::vector<size_t>> begins_of(const Segment& segment, const Tokenizer& tokenizer) {
-  std::vector<size_t> begins;
-  size_t at = 0;
-  for (size_t k = 0; k < segment.ids.size(); ++k) {
-    begins.push_back(at);
-    LAPILLI_TRY(const auto text, tokenizer.decode(std::span(segment.ids).first(k + 1)));
-    if (text.size() > at && std::string_view(segment.text).starts_with(text)) at = text.size();
-  }
-  return begins;
+constexpr std::array<std::string_view, 8> kOpening = {"\"", "'", "\xe2\x80\x9c", "\xc2\xbf", "(", "[", "{", "-"};
+constexpr std::array<std::string_view, 17> kClosing = {"\"",
+                                                       "'",
+                                                       ".",
+                                                       "\xe3\x80\x82",
+                                                       ",",
+                                                       "\xef\xbc\x8c",
+                                                       "!",
+                                                       "\xef\xbc\x81",
+                                                       "?",
+                                                       "\xef\xbc\x9f",
+                                                       ":",
+                                                       "\xef\xbc\x9a",
+                                                       "\xe2\x80\x9d",
+                                                       ")",
+                                                       "]",
+                                                       "}",
+                                                       "\xe3\x80\x81"};
+
+bool has_spaces(const std::string& language) {
+  constexpr std::array<std::string_view, 6> kWithout = {"<|zh|>", "<|ja|>", "<|th|>", "<|lo|>", "<|my|>", "<|yue|>"};
+  return std::find(kWithout.begin(), kWithout.end(), language) == kWithout.end();
 }
 
-// What there is between two places where a word may end.
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// Ids [first, last) of a segment.
 struct Piece {
-  size_t begin = 0;
-  bool word = false;     // a letter or a digit is in it
-  bool opening = false;  // what is in it opens what follows
+  std::string text;
+  size_t first = 0, last = 0;
 };
 
-bool is_blank(SentenceClass k) { return k == space || k == newline; }
-bool is_letter(SentenceClass k) { return k == lower || k == upper || k == letter || k == digit; }
+class WordSplitter {
+ public:
+  WordSplitter(const HeardIds& heard, const WordRules& rules) : heard_(heard), rules_(rules) {}
 
-std::vector<Piece> pieces_of(std::string_view text, const std::vector<size_t>& begins) {
-  std::vector<Piece> pieces;
-  bool behind_blank = true, behind_unspaced = false;
-  bool quoted = false;  // since a quotation mark that stood behind a blank
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = decode_utf8(text, at);
-    const SentenceClass k = sentence_class(c.code);
-    const bool unspaced = is_letter(k) && unspaced_script(c.code);
-    const bool at_id = std::binary_search(begins.begin(), begins.end(), at);
-    const bool breaks = !behind_blank && (is_blank(k) || (at_id && (unspaced || behind_unspaced)));
-    if (breaks || pieces.empty()) pieces.push_back({at});
-    Piece& now = pieces.back();
-    now.word = now.word || is_letter(k);
-    if (k == quote) quoted = behind_blank && !quoted;
-    if (!is_blank(k) && !now.word) now.opening = k == opening || (k == quote && quoted);
-    behind_blank = is_blank(k);
-    behind_unspaced = unspaced;
-    at += c.bytes;
+  Result<std::vector<Word>> split() {
+    LAPILLI_CHECK(rules_.tokenizer ? characters() : single_ids());
+    if (rules_.tokenizer && has_spaces(rules_.language)) join_to_words();
+    std::vector<Word> words;
+    for (const Piece& p : pieces_) words.push_back(word(p));
+    return words;
   }
-  return pieces;
-}
 
-// Where each word begins: signs by themselves are none.
-std::vector<size_t> word_begins(const std::vector<Piece>& pieces) {
-  std::vector<size_t> begins;
-  bool joins_next = false;  // what came before opens this piece
-  for (const Piece& p : pieces) {
-    const bool alone = p.word || p.opening || begins.empty();
-    if (alone && !joins_next) begins.push_back(p.begin);
-    joins_next = !p.word && (p.opening || joins_next);
+ private:
+  [[nodiscard]] bool is_text(size_t i) const { return heard_.ids[i] < rules_.first_special; }
+
+  Status single_ids() {
+    for (size_t i = 0; i < heard_.ids.size(); ++i)
+      if (is_text(i)) pieces_.push_back({"", i, i + 1});
+    return {};
   }
-  return begins;
+
+  // As few ids at a time as give whole characters; a sign that is unreadable in the whole text as well is one.
+  Status characters() {
+    std::vector<int32_t> text_ids;
+    for (size_t i = 0; i < heard_.ids.size(); ++i)
+      if (is_text(i)) text_ids.push_back(heard_.ids[i]);
+    LAPILLI_TRY(const std::string all, rules_.tokenizer->decode(text_ids));
+    std::vector<int32_t> run;
+    size_t begin = 0, at = 0;  // the run's first id; bytes of the text before it
+    for (size_t i = 0; i < heard_.ids.size(); ++i) {
+      if (!is_text(i)) continue;
+      if (run.empty()) begin = i;
+      run.push_back(heard_.ids[i]);
+      text_ids.pop_back();
+      LAPILLI_TRY(std::string text, rules_.tokenizer->decode(run));
+      const size_t bad = text.find(kUnreadable);
+      const bool whole = bad == text.npos || all.compare(at + bad, kUnreadable.size(), kUnreadable) == 0;
+      if (!whole && !text_ids.empty()) continue;
+      at += text.size();
+      pieces_.push_back({std::move(text), begin, i + 1});
+      run.clear();
+    }
+    return {};
+  }
+
+  void join_to_words() {
+    std::vector<Piece> words;
+    for (Piece& p : pieces_) {
+      const bool begins = p.text.starts_with(' ') || kMarks.find(p.text) != kMarks.npos;
+      if (words.empty() || (begins && !trimmed(words.back().text).empty())) {
+        words.push_back(std::move(p));
+      } else {
+        words.back().text += p.text;
+        words.back().last = p.last;
+      }
+    }
+    pieces_ = std::move(words);
+  }
+
+  // What an id begins with is heard when the one before it has been read.
+  [[nodiscard]] Word word(const Piece& p) const {
+    Word w;
+    w.text = p.text;
+    w.ids.assign(heard_.ids.begin() + static_cast<ptrdiff_t>(p.first),
+                 heard_.ids.begin() + static_cast<ptrdiff_t>(p.last));
+    w.begin = p.first > 0 ? heard_.times[p.first - 1] : heard_.begin;
+    w.end = std::max(heard_.times[p.last - 1], w.begin);
+    for (size_t i = p.first; i < p.last; ++i) w.confidence += static_cast<double>(heard_.probabilities[i]);
+    w.confidence /= static_cast<double>(p.last - p.first);
+    return w;
+  }
+
+  const HeardIds& heard_;
+  const WordRules& rules_;
+  std::vector<Piece> pieces_;
+};
+
+template <class Marks>
+bool is_one_of(const Marks& marks, std::string_view text) {
+  return std::find(marks.begin(), marks.end(), text) != marks.end();
 }
 
-double probability_of(const Segment& segment, const std::vector<size_t>& ids) {
-  if (ids.empty() || segment.token_scores.size() != segment.ids.size()) return std::numeric_limits<double>::quiet_NaN();
-  double sum = 0;
-  for (const size_t k : ids) sum += std::exp(static_cast<double>(segment.token_scores[k]));
-  return sum / static_cast<double>(ids.size());
+// Text and ids of `mark` go to `word`, in front or behind.
+void take(Word& word, Word& mark, bool in_front) {
+  word.text = in_front ? mark.text + word.text : word.text + mark.text;
+  word.ids.insert(in_front ? word.ids.begin() : word.ids.end(), mark.ids.begin(), mark.ids.end());
+  mark = {};
 }
 
-// An id lasts until the next one; the last one as long as the segment.
-Word word_of(const Segment& segment, std::string text, const std::vector<size_t>& ids) {
-  Word w;
-  w.text = std::move(text);
-  w.probability = probability_of(segment, ids);
-  w.begin = w.end = segment.end;
-  if (ids.empty()) return w;
-  w.first = ids.front();
-  w.last = ids.back() + 1;
-  w.begin = segment.times[w.first];
-  if (w.last < segment.times.size()) w.end = segment.times[w.last];
-  w.end = std::max(w.begin, w.end);
-  return w;
+void join_punctuation(std::vector<Word>& words) {
+  for (size_t i = words.size(), next = i; i-- > 0;) {
+    const bool opens = words[i].text.starts_with(' ') && is_one_of(kOpening, trimmed(words[i].text));
+    if (opens && next < words.size())
+      take(words[next], words[i], true);
+    else
+      next = i;
+  }
+  std::erase_if(words, [](const Word& w) { return w.ids.empty(); });
+  for (size_t i = 0, before = words.size(); i < words.size(); ++i) {
+    if (before < words.size() && !words[before].text.ends_with(' ') && is_one_of(kClosing, words[i].text))
+      take(words[before], words[i], false);
+    else
+      before = i;
+  }
+  std::erase_if(words, [](const Word& w) { return w.ids.empty(); });
 }
 
 }  // namespace
 
-Result<std::vector<Word>> words_of(const Segment& segment, const Tokenizer& tokenizer, int32_t timestamp_begin) {
-  if (segment.times.size() != segment.ids.size())
-    return fail(ErrorCode::internal, "words: %zu times for %zu ids", segment.times.size(), segment.ids.size());
-  LAPILLI_TRY(const auto ids, begins_of(segment, tokenizer));
-  const std::vector<size_t> begins = word_begins(pieces_of(segment.text, ids));
-  std::vector<Word> words;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const size_t end = i + 1 < begins.size() ? begins[i + 1] : segment.text.size();
-    std::vector<size_t> own;
-    for (size_t k = 0; k < ids.size(); ++k)
-      if (segment.ids[k] < timestamp_begin && ids[k] >= begins[i] && ids[k] < end) own.push_back(k);
-    words.push_back(word_of(segment, segment.text.substr(begins[i], end - begins[i]), own));
-  }
+Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules) {
+  if (heard.times.size() != heard.ids.size() || heard.probabilities.size() != heard.ids.size())
+    return fail(ErrorCode::internal, "%zu ids with %zu times and %zu probabilities", heard.ids.size(),
+                heard.times.size(), heard.probabilities.size());
+  LAPILLI_TRY(auto words, WordSplitter(heard, rules).split());
+  if (rules.tokenizer) join_punctuation(words);
   return words;
 }
 

@@ -1,25 +1,32 @@
-// The words of a segment: which of its ids and which part of its text each is, when it was heard, how likely it was.
+// Ids of a segment put together to words, as Whisper's own word timestamps have them.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
 #include "speech/transcribe.hpp"
 #include "text/tokenizer.hpp"
 
 namespace lapilli::speech {
 
-struct Word {
-  std::string text;            // with the white space in front: joined, the words are the segment's text
-  size_t first = 0, last = 0;  // of the segment's ids
-  double begin = 0, end = 0;   // seconds, as the segment's
-  double probability = 0;      // mean of its ids'; not a number if these are not known
+// A segment's ids, and of each: when what follows it is heard, in seconds, and its probability (measures.hpp).
+struct HeardIds {
+  std::span<const int32_t> ids;
+  std::span<const double> times;
+  std::span<const float> probabilities;
+  double begin = 0;  // of the segment
 };
 
-// White space separates words; where a script writes none, what an id stands for is one. Signs belong to the word
-// before them, opening ones to the word behind. Ids from `timestamp_begin` on are timestamps. Needs Segment::times.
-Result<std::vector<Word>> words_of(const Segment& segment, const Tokenizer& tokenizer, int32_t timestamp_begin);
+struct WordRules {
+  const Tokenizer* tokenizer = nullptr;  // null: each id of text is a word without text
+  int32_t first_special = 0;             // ids from here on are no text
+  std::string language;                  // token; some languages have no spaces: a character is a word there
+};
+
+// Words begin with a space or where a language has none; punctuation goes with the word that it touches, and changes
+// neither its time nor its confidence.
+Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules);
 
 }  // namespace lapilli::speech

@@ -197,10 +197,9 @@ uint64_t MemoryPool::heap_left(uint32_t heap) const {
   VkPhysicalDeviceMemoryProperties2 p{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   p.pNext = &budget;
   context_.instance->vk.GetPhysicalDeviceMemoryProperties2(context_.physical, &p);
-  if (budget.heapBudget[heap] == 0) return rest;  // not filled in
-  const uint64_t left =
-      budget.heapBudget[heap] > budget.heapUsage[heap] ? budget.heapBudget[heap] - budget.heapUsage[heap] : 0;
-  return std::min(left, rest);
+  return std::min(rest,
+                  budget_left(budget.heapBudget[heap], budget.heapUsage[heap], context_.memory.memoryHeaps[heap].size)
+                      .value_or(rest));
 }
 
 // Small heaps (phones, pretended devices) are not taken in two bites.

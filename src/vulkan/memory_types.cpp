@@ -102,4 +102,10 @@ std::vector<uint32_t> types_for(const MemoryShape& shape, MemoryUse use, uint32_
   return types;
 }
 
+std::optional<uint64_t> budget_left(uint64_t budget, uint64_t used, uint64_t size) {
+  // Somewhat more than a heap holds may be in use: what does not fit is paged out.
+  if (budget == 0 || used / 2 > size) return {};
+  return budget > used ? budget - used : 0;
+}
+
 }  // namespace lapilli::vulkan

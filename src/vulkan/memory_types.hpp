@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "vulkan/api.hpp"
@@ -26,5 +27,10 @@ struct MemoryShape {
 };
 // Of the types in `bits` those that can serve `use`, best first.
 std::vector<uint32_t> types_for(const MemoryShape& shape, MemoryUse use, uint32_t bits);
+
+// Bytes that a heap of `size` has left by what VK_EXT_memory_budget says, which is the driver's guess: nullopt where it
+// says nothing (no budget), or nonsense (lavapipe on 32 bits beside more memory than these count: nearly 2^64 bytes
+// used).
+std::optional<uint64_t> budget_left(uint64_t budget, uint64_t used, uint64_t size);
 
 }  // namespace lapilli::vulkan

@@ -520,7 +520,8 @@ TEST_F(ApiDeviceRecordings, WordsAreTheSegmentsText) {
       EXPECT_GE(word.begin, at);
       at = word.begin;
       EXPECT_GT(word.probability, 0);
-      EXPECT_LE(word.last_id, s.ids.count);
+      EXPECT_GT(word.ids.count, 0u);
+      EXPECT_EQ(word.ids.count, told.ids.count);
       joined += word.text;
     }
     EXPECT_EQ(joined, s.text);

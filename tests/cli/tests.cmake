@@ -7,13 +7,13 @@ endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
 foreach(source files/blanks files/journal files/json_object files/line_reader files/output_names files/record_format
-    output progress/progress_text run/notes system)
+    output progress/progress_text run/notes run/subtitle_lines system)
   target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
 endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
-set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*)
+set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
@@ -21,6 +21,8 @@ lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} L
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
 lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
+# Six runs, three of them over an hour of sound.
+lapilli_gpu_test(cli.hour COMMAND test_cli --gtest_filter=*DeviceHour* LABELS slow TIMEOUT 3600)
 lapilli_gpu_test(cli.first_inputs COMMAND test_cli --gtest_filter=*DeviceFirstInputs* LABELS slow)
 lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)
 set_tests_properties(cli.terminal.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: there are no pseudo-terminals"

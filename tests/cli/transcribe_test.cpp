@@ -1,7 +1,10 @@
 // lapilli transcribe: recordings to segments, held against the records of the reference's.
 #include <cstring>
+#include <limits>
+#include <set>
 
 #include "cli/program.hpp"
+#include "recordings/sounds.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -49,10 +52,89 @@ TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }
 
+// This model has no tokenizer: a word is an id of text.
+TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
+  for (const char* beams : {"1", "3"}) {
+    const Outcome outcome = heard({"--json", "--words", "--language", "en", "--beam", beams, kLong});
+    expect_segments(outcome, std::string(beams) == "1" ? "long_greedy" : "long_beam3");
+    std::set<double> times;
+    for (const std::string& text : lines_of(outcome.out)) {
+      const auto line = nlohmann::json::parse(text);
+      double last = 0;
+      std::vector<int> ids, words;
+      for (const int id : line.at("ids").get<std::vector<int>>())
+        if (id < 238) ids.push_back(id);  // before the model's end and timestamps
+      for (const auto& word : line.at("words")) {
+        words.push_back(word.at("ids").at(0));
+        EXPECT_LE(word.at("begin").get<double>(), word.at("end").get<double>());
+        EXPECT_GE(word.at("begin").get<double>(), last);
+        times.insert(last = word.at("begin"));
+        EXPECT_GT(word.at("confidence").get<double>(), 0);
+        EXPECT_LE(word.at("confidence").get<double>(), 1);
+      }
+      EXPECT_EQ(words, ids);
+    }
+    EXPECT_GT(times.size(), 10u);
+  }
+  const Outcome vtt = heard({"--vtt", "--words", "--language", "en", kSecond});
+  EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
+}
+
+// Pieces that are heard together say what they say one by one.
+TEST(CliDeviceTranscribe, PiecesOfAFile) {
+  std::vector<std::string> all;
+  for (const char* batch : {"1", "8"}) {
+    const Outcome outcome = heard({"--json", "--language", "en", "--batch", batch, kLong});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    all.push_back(outcome.out);
+  }
+  EXPECT_EQ(all[0], all[1]);
+  const auto lines = lines_of(all[0]);
+  ASSERT_GT(lines.size(), 8u);
+  EXPECT_GT(nlohmann::json::parse(lines.back()).at("begin").get<double>(), 4);
+}
+
 TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   const std::string wav = read_file(kLong);
   const std::string samples = wav.substr(wav.find("data") + 8);
-  expect_segments(heard({"--json", "--language", "en", "--raw", "s16le:16000"}, samples), "long_greedy");
+  Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--language", "en", "--raw", "s16le:16000", "--model",
+                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  spawn.environment.push_back("TMPDIR=/nowhere");  // nothing is kept on the disk
+  expect_segments(run(spawn, samples), "long_greedy");
+}
+
+// What may change comes before the window is full, and what is settled is what comes without --live.
+TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
+  const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
+  Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
+                         "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  Process live(spawn);
+  live.write(samples.substr(0, 42000));  // a little more than the first window, and a block
+  ASSERT_TRUE(live.wait_for_out("\"settled\":false")) << live.err();
+  ASSERT_TRUE(live.wait_for_out("\"settled\":true")) << live.err();
+  Outcome outcome = live.finish(samples.substr(42000));
+  std::string settled;
+  for (const std::string& text : lines_of(outcome.out))
+    if (nlohmann::json::parse(text).at("settled")) settled += text + "\n";
+  EXPECT_LT(settled.size(), outcome.out.size());
+  outcome.out = settled;
+  expect_segments(outcome, "long_greedy");
+}
+
+// The place of the progress shows it on a terminal; it is gone when the text is certain.
+TEST(CliTerminalTranscribe, LiveTextIsMarked) {
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
+  const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
+  Spawn spawn = lapilli({"transcribe", "--live", "--language", "en", "--raw", "s16le:16000", "--model",
+                         kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  spawn.terminal_err = true;
+  Process live(spawn);
+  live.write(samples.substr(0, 80000));
+  EXPECT_TRUE(live.wait_for_err("\r\033[K~ ")) << live.err();
+  const Outcome outcome = live.finish(samples.substr(80000));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.out, "~")) << outcome.out;
+  EXPECT_EQ(lines_of(outcome.out).size(), recorded("long_greedy").size());
 }
 
 TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
@@ -116,8 +198,11 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   const Outcome cut = hear({"--max-new-tokens", "3"});
   EXPECT_EQ(cut.code, 0);
   EXPECT_TRUE(contains(cut.err, "3 ids without an end")) << cut.err;
-  for (const std::vector<std::string>& choice :
-       {std::vector<std::string>{"--language", "en"}, {"--to", "en"}, {"--fallback"}}) {
+  for (const std::vector<std::string>& choice : {std::vector<std::string>{"--language", "en"},
+                                                 {"--to", "en"},
+                                                 {"--words", "--json"},
+                                                 {"--live"},
+                                                 {"--fallback"}}) {
     const Outcome refused = hear(choice);
     EXPECT_EQ(refused.code, 2) << refused.err;
     EXPECT_TRUE(contains(refused.err, choice[0])) << refused.err;
@@ -134,7 +219,13 @@ TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
   EXPECT_EQ(hear(kFilterBanks, std::string(32000, '\1')).code, 0);  // a second
   const Outcome longer = hear(kFilterBanks, std::string(320000, '\1'));
   EXPECT_EQ(longer.code, 3);
-  EXPECT_TRUE(contains(longer.err, "10.0 s of sound")) << longer.err;
+  EXPECT_TRUE(contains(longer.err, "more than 2.0 s of sound")) << longer.err;
+  TemporaryFolder folder_of_sound;
+  const std::string file = folder_of_sound.file("long.raw", std::string(320000, '\1'));
+  const Outcome known =
+      transcribe({"--model", published(folder, "speech_to_text", kFilterBanks), "--ids", "--raw", "s16le:16000", file});
+  EXPECT_EQ(known.code, 3);
+  EXPECT_TRUE(contains(known.err, "10.0 s of sound")) << known.err;
   const Outcome shorter = hear(kFilterBanks, std::string(100, '\1'));
   EXPECT_EQ(shorter.code, 3);
   EXPECT_TRUE(contains(shorter.err, "too few")) << shorter.err;
@@ -157,6 +248,34 @@ TEST(CliDeviceTranscribe, SaysWhatIsWrong) {
   EXPECT_EQ(heard({(folder.path() / "none.wav").string()}).code, 3);
 }
 
+// What is wrong with one is said by its name, and costs the others nothing.
+TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
+  TemporaryFolder folder;
+  const WavShape floats{16000, 1, 3, 32};
+  std::vector<float> with_nan = glide(16000, 2);
+  with_nan[30000] = std::numeric_limits<float>::quiet_NaN();
+  const std::string nan = wav_of(with_nan, floats), whole = read_file(kLong);
+  const std::string cut = whole.substr(0, whole.size() / 3 + 1);  // within a word, and within a sample
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"text.wav", "no sound"},    {"none.wav", wav_of({})}, {"nan.wav", nan},
+      {"one.wav", wav_of({0.5f})}, {"cut.wav", cut},         {"silence.wav", wav_of(std::vector<float>(40000))},
+      {"long.wav", whole}};
+  std::vector<std::string> arguments{"--json", "--language", "en", "-o", folder.path().string() + "/out/"};
+  for (const auto& [name, content] : files) arguments.push_back(folder.file(name, content));
+  arguments.insert(arguments.end(),
+                   {"--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+  arguments.insert(arguments.begin(), "transcribe");  // with notes
+  const Outcome outcome = run(lapilli(arguments));
+  EXPECT_EQ(outcome.code, 3) << outcome.err;
+  for (const char* said : {"text.wav is no recording", "none.wav: there is no sound", "nan.wav: what it holds 1.875 s",
+                           "cut.wav ends after 1.81 s, although it says that it has 5.43"})
+    EXPECT_TRUE(contains(outcome.err, said)) << said << "\n" << outcome.err;
+  const auto out = [&](const std::string& name) { return folder.path() / "out" / name; };
+  for (const char* name : {"text.jsonl", "none.jsonl", "nan.jsonl"}) EXPECT_FALSE(fs::exists(out(name))) << name;
+  for (const char* name : {"one.jsonl", "cut.jsonl", "silence.jsonl"}) EXPECT_TRUE(fs::exists(out(name))) << name;
+  expect_segments({0, read_file(out("long.jsonl").string()), outcome.err}, "long_greedy");
+}
+
 TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
   const struct {
     std::vector<std::string> arguments;
@@ -169,6 +288,13 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"--srt", "a.wav", "b.wav"}, "-o FOLDER/"},
                 {{"-o", "one.txt", "a.wav", "b.wav"}, "several recordings"},
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
+                {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--live", "/dev/null.wav"}, "through a pipe"},
+                {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
+                {{"--batch", "8", "--raw", "f32le:16000"}, "is a pipe"},
+                {{"--batch", "8", "--live", "--raw", "f32le:16000"}, "--live for pipes"},
+                {{"--batch", "65", "a.wav"}, "--batch"},
                 {{"--to", "fr", "a.wav"}, "--to"},
                 {{"--beam", "99", "a.wav"}, "--beam"}};
   for (const auto& c : kCases) {

@@ -2,6 +2,7 @@
 // that the lab's machinery (drivers, layer, validation) can be tested without Lapilli. Usage: lab_probe MODE [NUMBER]
 //   show            limits, features and memory, a line each
 //   compute         two dependent dispatches, results checked
+//   functions       the same, and that exp and the like are what they are called
 //   race            the same without the barrier        race-submit  the same in two submits without a semaphore
 //   misuse          a buffer of zero bytes              leak         a buffer that is never destroyed
 //   enable-fp16     enables shaderFloat16, offered or not
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "probe.spv.h"
+#include "probe_functions.spv.h"
 
 namespace {
 
@@ -104,8 +106,9 @@ struct Work {
   VkDescriptorSet sets[2] = {};
   VkCommandPool pool = VK_NULL_HANDLE;
 
-  explicit Work(const Context& context) : c(context) {
+  Work(const Context& context, bool functions) : c(context) {
     make_memory();
+    make_shader(functions);
     make_pipeline();
     make_sets();
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -131,11 +134,14 @@ struct Work {
     for (uint32_t i = 0; i < kCount; ++i) mapped[i] = static_cast<float>(i);
   }
 
-  void make_pipeline() {
+  void make_shader(bool functions) {
     VkShaderModuleCreateInfo code{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-    code.codeSize = sizeof probe_spv;
-    code.pCode = probe_spv;
+    code.codeSize = functions ? sizeof probe_functions_spv : sizeof probe_spv;
+    code.pCode = functions ? probe_functions_spv : probe_spv;
     CHECK(vkCreateShaderModule(c.device, &code, nullptr, &shader));
+  }
+
+  void make_pipeline() {
     VkDescriptorSetLayoutBinding bindings[2] = {};
     for (uint32_t i = 0; i < 2; ++i)
       bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
@@ -218,7 +224,8 @@ struct Work {
   bool run(const std::string& mode) {
     VkCommandBuffer commands = begin();
     dispatch(commands, 0);
-    if (mode == "compute")
+    const bool right = mode == "compute" || mode == "functions";
+    if (right)
       barrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     if (mode == "race-submit") {
       submit(commands);
@@ -233,7 +240,7 @@ struct Work {
     for (uint32_t i = 0; i < kCount; ++i) {
       if (result[i] == sum(i) + sum(i + 1)) continue;
       std::printf("element %u is %g, not %g\n", i, result[i], sum(i) + sum(i + 1));
-      return mode != "compute";  // a race may give anything
+      return !right;  // a race may give anything
     }
     return true;
   }
@@ -293,8 +300,8 @@ int run(const std::string& mode, VkDeviceSize number) {
     void* mapped = nullptr;
     if (mode == "map-local") CHECK(vkMapMemory(c.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped));
     vkFreeMemory(c.device, memory, nullptr);
-  } else if (mode == "compute" || mode == "race" || mode == "race-submit") {
-    return Work(c).run(mode) ? 0 : 1;
+  } else if (mode == "compute" || mode == "functions" || mode == "race" || mode == "race-submit") {
+    return Work(c, mode == "functions").run(mode) ? 0 : 1;
   } else if (mode != "enable-fp16") {
     std::fprintf(stderr, "lab_probe: no mode is called %s\n", mode.c_str());
     return 2;

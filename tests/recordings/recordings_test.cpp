@@ -1,11 +1,15 @@
 // What is read of recordings, by the reader that is always there and by that of the library where it is.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <atomic>
+#include <fstream>
 #include <limits>
+#include <thread>
 
 #include "recordings/recording.hpp"
+#include "recordings/sample_pipe.hpp"
 #include "recordings/sounds.hpp"
-#include "recordings/spool.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -155,17 +159,84 @@ TEST(Recordings, RawFormats) {
   EXPECT_EQ(got, samples);
 }
 
-TEST(Recordings, OfAPipeAreKept) {
-  auto spool = Spool::create();
-  ASSERT_TRUE(spool.ok()) << spool.error().message;
-  const auto samples = glide(16000, 1);
-  for (size_t i = 0; i < samples.size(); i += 1000)
-    ASSERT_TRUE((*spool)->append(std::span(samples).subspan(i, 1000)).ok());
-  std::vector<float> part(2000);
-  ASSERT_EQ((*spool)->read(3, part).value(), part.size());
-  EXPECT_TRUE(std::equal(part.begin(), part.end(), samples.begin() + 3));
-  EXPECT_EQ((*spool)->read(15500, part).value(), 500u);
-  EXPECT_EQ((*spool)->read(16000, part).value(), 0u);
+// What a writer hands over bit by bit comes bit by bit; who takes it does not wait for the end.
+TEST(Recordings, OfAPipeComeAsTheyAreWritten) {
+  TempDirectory dir;
+  const std::string path = dir.path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const auto samples = glide(16000, 3);
+  std::atomic<bool> first_taken{false};
+  std::thread writer([&] {
+    const std::string bytes = wav_samples(samples, {16000, 1, 3, 32});
+    std::ofstream out(path, std::ios::binary);
+    out.write(bytes.data(), 80000).flush();
+    while (!first_taken) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    out.write(bytes.data() + 80000, static_cast<std::streamsize>(bytes.size()) - 80000);
+  });
+  const auto raw = parse_raw_format("f32le:16000").value();
+  auto pipe = SamplePipe::open([&] { return open_raw(path, raw); }, path, 16000);
+  ASSERT_TRUE(pipe.ok()) << pipe.error().message;
+  std::vector<float> got, room(1000);
+  for (bool ended = false; !ended;) {
+    const auto taken = (*pipe)->take(room, std::chrono::milliseconds(100));
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    got.insert(got.end(), room.begin(), room.begin() + static_cast<ptrdiff_t>(taken->count));
+    if (!first_taken && got.size() >= 16000) {
+      EXPECT_EQ((*pipe)->take(room, std::chrono::milliseconds(0))->ended, false);
+      first_taken = true;
+    }
+    ended = taken->ended;
+  }
+  writer.join();
+  EXPECT_EQ(got.size(), samples.size());
+  got.resize(samples.size());
+  EXPECT_EQ(got, samples);
+}
+
+// A writer that is faster than whoever takes has to wait; one that says what is no number is told of at that place.
+TEST(Recordings, OfAPipeAreBounded) {
+  TempDirectory dir;
+  std::vector<float> samples = glide(16000, 100);
+  samples[90 * 16000] = std::numeric_limits<float>::infinity();
+  const auto path = dir.write("long.raw", wav_samples(samples, {16000, 1, 3, 32}));
+  const auto raw = parse_raw_format("f32le:16000").value();
+  std::atomic<uint64_t> read{0};
+  class Counted : public Reader {
+   public:
+    Counted(std::unique_ptr<Reader> inner, std::atomic<uint64_t>& read) : inner_(std::move(inner)), read_(read) {}
+    [[nodiscard]] SoundFormat format() const override { return inner_->format(); }
+    [[nodiscard]] std::optional<uint64_t> claimed() const override { return std::nullopt; }
+    Result<uint64_t> read(std::span<float> to) override {
+      auto n = inner_->read(to);
+      if (n) read_ += *n;
+      return n;
+    }
+
+   private:
+    std::unique_ptr<Reader> inner_;
+    std::atomic<uint64_t>& read_;
+  };
+  const Opener open = [&]() -> Result<std::unique_ptr<Reader>> {
+    auto inner = open_raw(path, raw);
+    if (!inner) return inner;
+    return std::unique_ptr<Reader>(new Counted(std::move(*inner), read));
+  };
+  auto pipe = SamplePipe::open(open, path, 16000);
+  ASSERT_TRUE(pipe.ok());
+  for (uint64_t before = 1; before != read;) {
+    before = read;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  EXPECT_GE(read, 60u * 16000);
+  EXPECT_LE(read, 63u * 16000);
+  std::vector<float> room(16000);
+  uint64_t got = 0;
+  auto taken = (*pipe)->take(room, std::chrono::milliseconds(1000));
+  for (; taken && !taken->ended; taken = (*pipe)->take(room, std::chrono::milliseconds(1000))) got += taken->count;
+  ASSERT_FALSE(taken.ok());
+  EXPECT_NE(taken.error().message.find("90.000 s"), std::string::npos) << taken.error().message;
+  EXPECT_LE(got, 90u * 16000);
+  EXPECT_GE(got, 88u * 16000);
 }
 
 }  // namespace

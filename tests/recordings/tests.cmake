@@ -4,6 +4,17 @@ if(TARGET SndFile::sndfile)
   target_link_libraries(test_recordings PRIVATE SndFile::sndfile)
   target_compile_definitions(test_recordings PRIVATE LAPILLI_HAVE_SNDFILE=1)
 endif()
-gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_FILTER "-*Device*" PROPERTIES LABELS fast-host
-  DISCOVERY_TIMEOUT 120)
+gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_FILTER "-*Device*:*Mutation*" PROPERTIES
+  LABELS fast-host DISCOVERY_TIMEOUT 120)
+# Ten thousand damaged files of each kind.
+gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_LIST recordings_slow TEST_FILTER "*Mutation*" PROPERTIES
+  LABELS slow-host TIMEOUT 1200 DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS full floor LABELS fast)
+if(TARGET SndFile::sndfile AND TARGET SampleRate::samplerate)
+  target_link_libraries(test_recordings PRIVATE SampleRate::samplerate)
+  target_compile_definitions(test_recordings PRIVATE LAPILLI_HAVE_SAMPLERATE=1)
+  # What espeak-ng says, where it is installed, and noise.
+  lapilli_gpu_test(recordings.spoken COMMAND test_recordings --gtest_filter=*DeviceSpoken* LABELS slow)
+  set_tests_properties(recordings.spoken.lavapipe PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED: espeak-ng"
+    FAIL_REGULAR_EXPRESSION "Running 0 tests")
+endif()

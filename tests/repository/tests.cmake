@@ -14,8 +14,9 @@ add_test(NAME links.selftest COMMAND ${dir}/links-selftest)
 add_test(NAME examples COMMAND ${scripts}/check-examples)
 add_test(NAME examples.selftest COMMAND ${dir}/examples-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
+add_test(NAME word_errors.selftest COMMAND ${dir}/word-errors-selftest)
 set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest examples examples.selftest
-  summarize.selftest
+  summarize.selftest word_errors.selftest
   PROPERTIES LABELS fast)
 
 add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
-#include <fstream>
+#include <numeric>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "speech/sound_frames.hpp"
+#include "speech/sounds_of_record.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 
@@ -22,21 +24,8 @@ namespace {
 using namespace testing_support;
 using testing::HasSubstr;
 
-const std::string kWhisper = std::string(LAPILLI_TEST_DATA) + "/models/whisper-long";
-
-// The record's WAV files: 16 bits, one channel, 16,000 Hz.
-std::vector<float> samples_of(const std::string& file) {
-  std::ifstream in(kWhisper + "/audio/" + file, std::ios::binary);
-  const std::string content(std::istreambuf_iterator<char>(in), {});
-  EXPECT_GT(content.size(), 44u) << file;
-  const size_t begin = content.find("data") + 8;
-  if (begin > content.size()) return {};
-  std::vector<int16_t> whole((content.size() - begin) / 2);
-  std::memcpy(whole.data(), content.data() + begin, whole.size() * 2);
-  std::vector<float> samples;
-  for (const int16_t v : whole) samples.push_back(static_cast<float>(v) / 32768.0f);
-  return samples;
-}
+using test::samples_of;
+const std::string& kWhisper = test::kWhisperLong;
 
 class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
  protected:
@@ -74,9 +63,13 @@ class DeviceTranscriptionJob : public testing::TestWithParam<const char*> {
   }
 
   // Pushes `samples` in pieces of these sizes, taking turns, whenever the job has nothing else to do.
-  Result<TranscribeOutput> stream(const std::vector<float>& samples, std::span<const size_t> sizes, size_t* held) {
+  Result<TranscribeOutput> stream(const std::vector<float>& samples, std::span<const size_t> sizes, size_t* held,
+                                  const std::string& language = "en") {
     const auto stream = std::make_shared<SampleStream>(features_);
-    LAPILLI_TRY(const auto job, TranscriptionJob::start(model_, request({{stream, {}}})));
+    TranscribeRequest r = request({{stream, {}}});
+    r.languages = {language};
+    if (language.empty()) r.languages.clear();
+    LAPILLI_TRY(const auto job, TranscriptionJob::start(model_, std::move(r)));
     size_t pushed = 0, piece = 0;
     while (!job->pump()) {
       if (!job->is_hungry()) {
@@ -151,6 +144,86 @@ TEST_P(DeviceTranscriptionJob, AShortStreamIsWhole) {
   EXPECT_FALSE(told.transcripts[0].segments.empty());
   LAPILLI_ASSERT_VALUE(const auto empty, stream({}, std::array<size_t, 1>{1}, &held));
   EXPECT_TRUE(empty.transcripts[0].segments.empty());
+}
+
+// How many ids have to be put in, taken out or exchanged to make one list of the other.
+size_t changed_ids(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t k = 1; k <= b.size(); ++k)
+      diagonal =
+          std::exchange(row[k], std::min({row[k] + 1, row[k - 1] + 1, diagonal + (a[i - 1] == b[k - 1] ? 0 : 1)}));
+  }
+  return row.back();
+}
+
+std::vector<int32_t> ids_of(const Transcript& transcript) {
+  std::vector<int32_t> ids;
+  for (const Segment& s : transcript.segments) ids.insert(ids.end(), s.ids.begin(), s.ids.end());
+  return ids;
+}
+
+// A pipe's floor goes by the loudest so far, a file's by the loudest of all. docs/speech.md has these numbers: of the
+// record's recordings, and of the same with a beginning that is 60 dB quieter than what follows.
+TEST_P(DeviceTranscriptionJob, IdsThatAStreamChanges) {
+  for (const bool quiet : {false, true}) {
+    size_t changed = 0, all = 0;
+    for (std::vector<float> samples : {long_, second_}) {
+      for (size_t i = 0; quiet && i < 24000; ++i) samples[i] *= 1e-3f;
+      size_t held = 0;
+      LAPILLI_ASSERT_VALUE(const auto streamed, stream(samples, std::array<size_t, 1>{4000}, &held));
+      LAPILLI_ASSERT_VALUE(const auto told, transcribe(model_, request({whole(samples)})));
+      const auto file = ids_of(told.transcripts[0]);
+      changed += changed_ids(file, ids_of(streamed.transcripts[0]));
+      all += file.size();
+    }
+    std::printf("%s: %zu of %zu ids are others\n", quiet ? "quiet at first" : "as recorded", changed, all);
+    EXPECT_EQ(changed > 0, quiet);
+    EXPECT_GT(all, 100u);
+  }
+}
+
+// Drafts come while a window fills, and change nothing of what is settled.
+TEST_P(DeviceTranscriptionJob, DraftsAreReplacedByWhatIsSettled) {
+  const auto open = std::make_shared<SampleStream>(features_);
+  TranscribeRequest r = request({{open, {}}});
+  r.languages.clear();  // detected by the window, not by its draft
+  r.draft_frames = 25;
+  std::vector<std::string> drafts;
+  size_t settled = 0;
+  r.on_draft = [&](size_t recording, std::span<const Segment> segments) -> Status {
+    EXPECT_EQ(recording, 0u);
+    Transcript t;
+    t.segments.assign(segments.begin(), segments.end());
+    drafts.push_back(segments_of(t));
+    return {};
+  };
+  r.on_segment = [&](const Segment&) -> Status {
+    ++settled;
+    return {};
+  };
+  LAPILLI_ASSERT_VALUE(const auto job, TranscriptionJob::start(model_, std::move(r)));
+  size_t pushed = 0;
+  while (!job->pump()) {
+    job->rest();
+    if (!job->is_hungry()) continue;
+    if (pushed == 12000) {
+      EXPECT_EQ(settled, 0u);
+      EXPECT_GE(drafts.size(), 2u);  // of a quarter, of a half
+    }
+    const size_t n = std::min<size_t>(4000, long_.size() - pushed);
+    LAPILLI_ASSERT_OK(n > 0 ? open->push(std::span(long_).subspan(pushed, n)) : open->finish());
+    pushed += n;
+  }
+  LAPILLI_ASSERT_OK(job->status());
+  EXPECT_GT(std::set<std::string>(drafts.begin(), drafts.end()).size(), 2u);
+  size_t held = 0;
+  LAPILLI_ASSERT_VALUE(const auto plain, stream(long_, std::array<size_t, 1>{4000}, &held, ""));
+  EXPECT_EQ(segments_of(job->output().transcripts[0]), segments_of(plain.transcripts[0]));
+  EXPECT_EQ(job->output().transcripts[0].language, plain.transcripts[0].language);
+  EXPECT_EQ(job->output().windows.size(), plain.windows.size());
 }
 
 // A recording that is going on holds no other up.

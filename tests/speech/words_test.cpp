@@ -1,103 +1,220 @@
-// Words of segments: what belongs together, when it was heard, how likely it was. With a tokenizer whose ids are bytes.
+// Ids put together to words: text, times, confidence; by hand, with a published tokenizer, and of a model's segments.
 #include "speech/words.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "formats/checkpoint.hpp"
 #include "support/fixtures.hpp"
-#include "support/temp_directory.hpp"
 
 namespace lapilli::speech {
 namespace {
 
-using testing::ElementsAre;
+using namespace testing_support;
 
-constexpr int32_t kFirstByte = 3, kTimestamps = 400;
+std::string text_of(const std::vector<Word>& words) {
+  std::string text;
+  for (const Word& w : words) text += format("%.2f-%.2f|%s|%.2f\n", w.begin, w.end, w.text.c_str(), w.confidence);
+  return text;
+}
 
 class Words : public testing::Test {
  protected:
   void SetUp() override {
-    (void)folder_.write("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
-    LAPILLI_ASSERT_VALUE(tokenizer_, load_tokenizer(folder_.path(), "t5"));
+    LAPILLI_ASSERT_VALUE(tokenizer_, load_tokenizer(Files(LAPILLI_TEST_DATA "/tokenizers/whisper/files"), "whisper"));
   }
-  // Between two timestamps; an id is heard each tenth of a second from 10 s on.
-  static Segment segment(const std::string& text) {
-    Segment s;
-    s.text = text;
-    s.ids.push_back(kTimestamps);
-    for (const char c : text) s.ids.push_back(kFirstByte + static_cast<unsigned char>(c));
-    s.ids.push_back(kTimestamps + 7);
-    for (size_t k = 0; k < s.ids.size(); ++k) s.times.push_back(10 + 0.1 * static_cast<double>(k));
-    s.token_scores.assign(s.ids.size(), std::log(0.5f));
-    s.begin = 10;
-    s.end = 10 + 0.1 * static_cast<double>(s.ids.size());
-    return s;
+
+  // Of a text whose id number i ends at i + 1 seconds, with a probability of 1 / (i + 1).
+  std::vector<Word> words(const std::string& text, const std::string& language) {
+    EncodeOptions plain;
+    plain.add_special = false;
+    const auto ids = tokenizer_->encode(text, plain);
+    EXPECT_TRUE(ids.ok()) << text;
+    ids_ = *ids;
+    std::vector<double> times;
+    std::vector<float> probabilities;
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      times.push_back(static_cast<double>(i) + 1);
+      probabilities.push_back(1.0f / static_cast<float>(i + 1));
+    }
+    const auto words = words_of({ids_, times, probabilities, 0.5}, {tokenizer_.get(), kNone, language});
+    EXPECT_TRUE(words.ok()) << text;
+    return words ? *words : std::vector<Word>();
   }
-  std::vector<std::string> texts(const std::string& text) {
-    std::vector<std::string> all;
-    const auto words = words_of(segment(text), *tokenizer_, kTimestamps);
-    EXPECT_TRUE(words.ok());
+  std::string texts(const std::string& text, const std::string& language = "<|en|>") {
     std::string joined;
-    for (const Word& w : *words) all.push_back(w.text), joined += w.text;
-    EXPECT_EQ(joined, text);
-    return all;
+    for (const Word& w : words(text, language)) joined += "|" + w.text;
+    return joined;
   }
-  TempDirectory folder_;
+
+  static constexpr int32_t kNone = 1 << 30;
   std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<int32_t> ids_;
 };
 
-TEST_F(Words, StandBetweenBlanks) {
-  EXPECT_THAT(texts(" Hello, world! It's ten-thirty."), ElementsAre(" Hello,", " world!", " It's", " ten-thirty."));
-  EXPECT_THAT(texts("One"), ElementsAre("One"));
-  EXPECT_THAT(texts(""), ElementsAre());
-  EXPECT_THAT(texts(" a  b "), ElementsAre(" a", "  b "));
+TEST_F(Words, GoFromSpaceToSpaceWithTheirPunctuation) {
+  EXPECT_EQ(texts(" The weather is nice today."), "| The| weather| is| nice| today.");
+  EXPECT_EQ(texts(" He said, (no) \"yes\" well!"), "| He| said,| (no)| \"yes\"| well!");
+  EXPECT_EQ(texts(" caf\u00e9 na\u00efve \U0001f600 x"), "| caf\u00e9| na\u00efve| \U0001f600| x");
+  EXPECT_EQ(texts(""), "");
 }
 
-TEST_F(Words, SignsBelongToWords) {
-  EXPECT_THAT(texts(" He said: \"Go - now!\" (then) left ..."),
-              ElementsAre(" He", " said:", " \"Go -", " now!\"", " (then)", " left ..."));
-  EXPECT_THAT(texts(" « Oui » dit-il"), ElementsAre(" « Oui »", " dit-il"));
-  EXPECT_THAT(texts("..."), ElementsAre("..."));
+TEST_F(Words, AreCharactersWhereThereAreNoSpaces) {
+  EXPECT_EQ(texts("\u4f60\u597d\uff0c", "<|zh|>"), "|\u4f60|\u597d\uff0c");
+  EXPECT_EQ(texts("\u4f60\u597d", "<|en|>"), "|\u4f60\u597d");
 }
 
-TEST_F(Words, WhereNoBlanksAreWritten) {
-  EXPECT_THAT(texts("你好，世界。"), ElementsAre("你", "好，", "世", "界。"));
-  EXPECT_THAT(texts("私はTom です"), ElementsAre("私", "は", "Tom", " で", "す"));
+// From where the id before was read to where its last one was; the mean of its ids, without marks that join it later.
+TEST_F(Words, HaveTimesAndConfidence) {
+  const auto all = words(" weather, today", "<|en|>");
+  ASSERT_EQ(all.size(), 2u) << text_of(all);
+  ASSERT_GT(ids_.size(), 3u);
+  size_t own = all[0].ids.size() - 1;  // without the comma
+  EXPECT_EQ(all[0].text, " weather,");
+  EXPECT_EQ(all[0].begin, 0.5);
+  EXPECT_EQ(all[0].end, static_cast<double>(own));
+  double mean = 0;
+  for (size_t i = 0; i < own; ++i) mean += 1.0 / static_cast<double>(i + 1) / static_cast<double>(own);
+  EXPECT_NEAR(all[0].confidence, mean, 1e-6);
+  EXPECT_EQ(all[1].begin, static_cast<double>(own + 1));
+  EXPECT_EQ(all[1].end, static_cast<double>(ids_.size()));
 }
 
-TEST_F(Words, LastUntilTheNextId) {
-  Segment s = segment(" ab cd");
-  s.token_scores[2] = std::log(0.2f);
-  s.token_scores[3] = std::log(0.8f);
-  LAPILLI_ASSERT_VALUE(const auto words, words_of(s, *tokenizer_, kTimestamps));
-  ASSERT_EQ(words.size(), 2u);
-  EXPECT_EQ(words[0].first, 1u);
-  EXPECT_EQ(words[0].last, 4u);
-  EXPECT_DOUBLE_EQ(words[0].begin, s.times[1]);
-  EXPECT_DOUBLE_EQ(words[0].end, s.times[4]);
-  EXPECT_NEAR(words[0].probability, (0.5 + 0.2 + 0.8) / 3, 1e-6);
-  EXPECT_EQ(words[1].last, 7u);
-  EXPECT_DOUBLE_EQ(words[1].end, s.times[7]);  // that of the timestamp behind
-  s.ids.pop_back();
-  s.times.pop_back();
-  s.token_scores.clear();
-  LAPILLI_ASSERT_VALUE(const auto open, words_of(s, *tokenizer_, kTimestamps));
-  EXPECT_DOUBLE_EQ(open[1].end, s.end);
-  EXPECT_TRUE(std::isnan(open[1].probability));
-  s.times.clear();
-  EXPECT_FALSE(words_of(s, *tokenizer_, kTimestamps).ok());
+TEST_F(Words, AreSingleIdsWithoutATokenizer) {
+  const std::vector<int32_t> ids{300, 5, 6, 301};
+  const std::vector<double> times{1, 2, 3, 4};
+  const std::vector<float> probabilities{0, 0.5f, 0.25f, 0};
+  const auto words = words_of({ids, times, probabilities, 0}, {nullptr, 300, ""});
+  ASSERT_TRUE(words.ok());
+  EXPECT_EQ(text_of(*words), "1.00-2.00||0.50\n2.00-3.00||0.25\n");
+  EXPECT_FALSE(words_of({ids, {}, probabilities, 0}, {nullptr, 300, ""}).ok());
 }
 
-// Ids that the text does not show, as where a decoder tidies up, leave the words whole.
-TEST_F(Words, OfATextThatIsNotItsIds) {
-  Segment s = segment(" ab cd");
-  s.text = "AB cd";
-  LAPILLI_ASSERT_VALUE(const auto words, words_of(s, *tokenizer_, kTimestamps));
-  ASSERT_EQ(words.size(), 2u);
-  EXPECT_EQ(words[0].text + words[1].text, s.text);
+// ---- of segments, as the record has the times of their ids
+// -----------------------------------------------------------
+
+const std::string kFolder = LAPILLI_TEST_DATA "/models/whisper-words";
+
+class DeviceWords : public testing::TestWithParam<uint32_t> {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({}));
+    LAPILLI_ASSERT_VALUE(model_, Model::load(device_, kFolder + "/model"));
+    LAPILLI_ASSERT_VALUE(const auto tensors, Checkpoint::open_file(kFolder + "/expected.safetensors"));
+    const StoredTensor *t = tensors.find("long.input_features"), *mask = tensors.find("long.attention_mask");
+    ASSERT_TRUE(t && mask);
+    LAPILLI_ASSERT_VALUE(const auto values, read_floats(*t));
+    LAPILLI_ASSERT_VALUE(const auto heard, read_integers(*mask));
+    heard_ = static_cast<uint64_t>(std::count(heard.begin(), heard.end(), 1));
+    auto f = std::make_shared<model::Features>();
+    f->width = static_cast<uint32_t>(t->shape[1]);
+    f->rows = static_cast<uint32_t>(t->shape[2]);
+    for (size_t r = 0; r < f->rows; ++r)
+      for (size_t c = 0; c < f->width; ++c) f->values.push_back(values[c * f->rows + r]);
+    features_ = std::move(f);
+  }
+
+  TranscribeRequest request() {
+    TranscribeRequest r;
+    r.recordings = {recording_of(features_)};
+    r.recordings[0].heard = heard_;
+    r.languages = {"en"};
+    r.options.max_new_tokens = 20;
+    r.options.num_beams = GetParam();
+    r.words = true;
+    return r;
+  }
+
+  // The probability of each id of a window's search, among those of text, by a pass of its own.
+  std::vector<double> probabilities(const Window& window) {
+    ForwardRequest pass;
+    auto f = std::make_shared<model::Features>();
+    f->rows = model_->info().feature_rows;
+    f->width = features_->width;
+    f->values.assign(uint64_t{f->rows} * f->width, 0.0f);
+    const size_t begin = window.seek * f->width, n = std::min(f->values.size(), features_->values.size() - begin);
+    std::copy_n(features_->values.begin() + static_cast<ptrdiff_t>(begin), n, f->values.begin());
+    pass.features = {f};
+    pass.targets = {window.decoder_ids};
+    const auto& ids = window.attempts.back().ids;
+    pass.targets[0].insert(pass.targets[0].end(), ids.begin(), ids.end());
+    const auto out = forward(model_, pass);
+    EXPECT_TRUE(out.ok()) << message_of(out);
+    std::vector<double> all;
+    const ForwardTensor& logits = out->back();
+    EXPECT_EQ(logits.name, "logits");
+    constexpr size_t kText = 208;  // the model's end; what follows is no text
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const float* row = logits.values.data() + (window.decoder_ids.size() - 1 + i) * logits.shape.back();
+      double sum = 0;
+      for (size_t k = 0; k < kText; ++k) sum += std::exp(static_cast<double>(row[k] - row[ids[i]]));
+      all.push_back(1 / sum);
+    }
+    return all;
+  }
+
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+  std::shared_ptr<const model::Features> features_;
+  uint64_t heard_ = 0;
+};
+
+nlohmann::json recorded(const std::string& name) {
+  const auto text = read_text_file(kFolder + "/expected.json");
+  EXPECT_TRUE(text.ok());
+  const auto record = nlohmann::json::parse(*text);
+  for (const auto& c : record.at("cases"))
+    if (c.at("name") == name) return c.at("segments").at(0);
+  ADD_FAILURE() << name << " is not in the record";
+  return {};
 }
+
+TEST_P(DeviceWords, HaveTheRecordsTimes) {
+  LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, request()));
+  const auto expected = recorded(GetParam() == 1 ? "words_long" : "words_long_beam2");
+  const auto& segments = out.transcripts[0].segments;
+  ASSERT_EQ(segments.size(), expected.size());
+  size_t count = 0;
+  for (size_t s = 0; s < segments.size(); ++s) {
+    const auto ids = expected[s].at("tokens").get<std::vector<int32_t>>();
+    const auto times = expected[s].at("token_timestamps").get<std::vector<double>>();
+    auto word = segments[s].words.begin();
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] >= 208) continue;
+      ASSERT_NE(word, segments[s].words.end()) << s;
+      EXPECT_EQ(word->ids, std::vector<int32_t>{ids[i]}) << s << " " << i;
+      EXPECT_NEAR(word->begin, i > 0 ? times[i - 1] : expected[s].at("start").get<double>(), 1e-3) << s << " " << i;
+      EXPECT_NEAR(word->end, times[i], 1e-3) << s << " " << i;
+      ++word;
+      ++count;
+    }
+    EXPECT_EQ(word, segments[s].words.end()) << s;
+  }
+  EXPECT_GT(count, 30u);
+}
+
+TEST_P(DeviceWords, AreAsSureAsTheNetwork) {
+  LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, request()));
+  const auto& segments = out.transcripts[0].segments;
+  std::vector<double> ours, theirs;
+  size_t next = 0;
+  for (const Window& w : out.windows) {
+    const auto all = probabilities(w);
+    size_t at = 0;  // a window's segments are its ids, one after the other
+    for (uint32_t k = 0; k < w.segments; ++k, ++next) {
+      for (const Word& word : segments[next].words) ours.push_back(word.confidence);
+      for (size_t i = 0; i < segments[next].ids.size(); ++i, ++at)
+        if (segments[next].ids[i] < 208) theirs.push_back(all[at]);
+    }
+  }
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 2e-5) << i;
+  EXPECT_GT(ours.size(), 30u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Beams, DeviceWords, testing::Values(1, 2));
 
 }  // namespace
 }  // namespace lapilli::speech

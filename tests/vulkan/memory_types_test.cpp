@@ -152,6 +152,14 @@ std::string reported_name(const testing::TestParamInfo<Reported>& reported) {
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
 }
+TEST(MemoryBudget, IsTheDriversGuessAndNonsenseIsNone) {
+  EXPECT_EQ(budget_left(1000, 300, 1200), 700);
+  EXPECT_EQ(budget_left(1000, 1300, 1200), 0) << "more than there is may be in use";
+  EXPECT_EQ(budget_left(0, 0, 1200), std::nullopt) << "not filled in";
+  // Mesa 26.2's lavapipe for 32-bit ARM on a machine of 23 GiB.
+  EXPECT_EQ(budget_left(0xc0000000, 0xfffffffb632f9000, 0xc0000000), std::nullopt);
+}
+
 INSTANTIATE_TEST_SUITE_P(Reported, MemoryTypes, testing::ValuesIn(kReported), reported_name);
 
 TEST(MemoryTypesOf, OneTypeServesEveryUse) {

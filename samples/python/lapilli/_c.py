@@ -225,8 +225,7 @@ class WordStruct(Sized):
         ("end", c_double),
         ("text", c_void_p),
         ("text_bytes", c_size_t),
-        ("first_id", c_size_t),
-        ("last_id", c_size_t),
+        ("ids", IdsStruct),
     ]
 
 

@@ -48,6 +48,17 @@ void ProgressBar::draw(double share, const std::string& done) {
   drawn_ = true;
 }
 
+void ProgressBar::show_text(const std::string& text) {
+  if (!due()) return;
+  const auto begins = [&](size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80; };
+  size_t from = text.size();
+  for (int left = terminal_columns() - 1; from > 0 && left > 0;)
+    if (begins(--from)) --left;
+  std::fprintf(stderr, "\r\033[K%s", text.c_str() + from);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
 void ProgressBar::clear() {
   if (!drawn_) return;
   std::fprintf(stderr, "\r\033[K");

@@ -16,6 +16,8 @@ class ProgressBar {
   // `share` of the file in 0..1, and what is done of it. Draws at most ten times a second. What the first call says was
   // there before.
   void show(double share, const std::string& done);
+  // Text in the bar's place, its end if it is too long for the line; of what has no known end. As often as show().
+  void show_text(const std::string& text);
   // Takes the bar away, before other text is written.
   void clear();
 

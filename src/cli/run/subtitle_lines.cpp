@@ -19,11 +19,13 @@ std::string clock_time(double seconds, char before_fraction) {
   return text;
 }
 
-std::string plain_number(double seconds) {
+std::string plain_number(double number) {
   char text[48];
-  std::snprintf(text, sizeof text, "%.2f", seconds);
+  std::snprintf(text, sizeof text, "%.2f", number);
   return text;
 }
+
+std::string milliseconds(double seconds) { return std::to_string(std::llround(seconds * 1000)); }
 
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
@@ -43,6 +45,19 @@ std::string without_arrow(std::string text) {
   return text;
 }
 
+// What WebVTT would take for a tag or a character's name.
+std::string marked_up(const std::string& text) {
+  std::string safe;
+  for (const char c : text)
+    if (c == '&')
+      safe += "&amp;";
+    else if (c == '<')
+      safe += "&lt;";
+    else
+      safe += c;
+  return safe;
+}
+
 std::string list_of(const std::vector<int32_t>& ids, const char* between) {
   std::string text;
   for (const int32_t id : ids) text += (text.empty() ? "" : between) + std::to_string(id);
@@ -56,33 +71,63 @@ const char* ending_of(SpeechFormat format) {
   return kSpeechEndings[static_cast<size_t>(format)];
 }
 
-std::string SubtitleLines::words(const SpokenLine& line) const {
-  return ids_ ? list_of(line.ids, " ") : on_one_line(trimmed(line.text));
+std::string SubtitleLines::text_of(const std::string& text, const std::vector<int32_t>& ids) const {
+  return style_.ids ? list_of(ids, " ") : on_one_line(trimmed(text));
 }
 
 std::string SubtitleLines::head() const {
-  if (format_ == SpeechFormat::vtt) return "WEBVTT\n\n";
-  return format_ == SpeechFormat::tsv ? "start\tend\ttext\n" : "";
+  if (style_.format == SpeechFormat::vtt) return "WEBVTT\n\n";
+  if (style_.format != SpeechFormat::tsv) return "";
+  return style_.words ? "start\tend\tconfidence\ttext\n" : "start\tend\ttext\n";
+}
+
+std::string SubtitleLines::rows(const SpokenLine& line, const std::string& text) const {
+  if (!style_.words) return milliseconds(line.begin) + "\t" + milliseconds(line.end) + "\t" + text + "\n";
+  std::string all;
+  for (const SpokenWord& w : line.words)
+    all += milliseconds(w.begin) + "\t" + milliseconds(w.end) + "\t" + plain_number(w.confidence) + "\t" +
+           text_of(w.text, w.ids) + "\n";
+  return all;
+}
+
+std::string SubtitleLines::object(const SpokenLine& line) const {
+  const auto about = [&](const auto& part, const std::string& text) {
+    return "\"begin\":" + plain_number(part.begin) + ",\"end\":" + plain_number(part.end) +
+           ",\"text\":" + json_string(text) + (style_.ids ? ",\"ids\":[" + list_of(part.ids, ",") + "]" : "");
+  };
+  std::string words;
+  for (const SpokenWord& w : line.words)
+    words += (words.empty() ? "{" : ",{") + about(w, w.text) + ",\"confidence\":" + plain_number(w.confidence) + "}";
+  return "{\"file\":" + json_string(file_) + "," + about(line, trimmed(line.text)) +
+         (style_.words ? ",\"words\":[" + words + "]" : "") +
+         (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}\n";
+}
+
+// A word's time stands before it where it is later than the one before and lies within the cue, as WebVTT asks.
+std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& text) const {
+  if (!style_.words) return marked_up(without_arrow(text));
+  std::string all;
+  double last = line.begin;
+  for (const SpokenWord& w : line.words) {
+    const bool says_time = std::llround(w.begin * 1000) > std::llround(last * 1000) && w.begin < line.end;
+    if (says_time) last = w.begin;
+    const bool apart = style_.ids || w.text.starts_with(' ');
+    all += (apart && !all.empty() ? " " : "") + (says_time ? "<" + clock_time(w.begin, '.') + ">" : "") +
+           marked_up(without_arrow(text_of(w.text, w.ids)));
+  }
+  return all;
 }
 
 std::string SubtitleLines::line(const SpokenLine& line) {
-  const std::string text = words(line);
-  if (format_ != SpeechFormat::json && text.empty()) return "";
+  const std::string text = text_of(line);
+  if (style_.format != SpeechFormat::json && text.empty()) return "";
   ++lines_;
-  switch (format_) {
-    case SpeechFormat::srt:
-      return std::to_string(lines_) + "\n" + clock_time(line.begin, ',') + " --> " + clock_time(line.end, ',') + "\n" +
-             without_arrow(text) + "\n\n";
-    case SpeechFormat::vtt:
-      return clock_time(line.begin, '.') + " --> " + clock_time(line.end, '.') + "\n" + without_arrow(text) + "\n\n";
-    case SpeechFormat::tsv: {
-      const auto ms = [](double s) { return std::to_string(std::llround(s * 1000)); };
-      return ms(line.begin) + "\t" + ms(line.end) + "\t" + text + "\n";
-    }
-    case SpeechFormat::json:
-      return "{\"file\":" + json_string(file_) + ",\"begin\":" + plain_number(line.begin) +
-             ",\"end\":" + plain_number(line.end) + ",\"text\":" + json_string(trimmed(line.text)) +
-             (ids_ ? ",\"ids\":[" + list_of(line.ids, ",") + "]" : "") + "}\n";
+  const auto times = [&](char dot) { return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n"; };
+  switch (style_.format) {
+    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + times(',') + without_arrow(text) + "\n\n";
+    case SpeechFormat::vtt: return times('.') + cue_text(line, text) + "\n\n";
+    case SpeechFormat::tsv: return rows(line, text);
+    case SpeechFormat::json: return object(line);
     case SpeechFormat::text: break;
   }
   return text + "\n";

@@ -10,25 +10,50 @@ namespace lapilli::cli {
 enum class SpeechFormat : uint8_t { text, srt, vtt, json, tsv };
 const char* ending_of(SpeechFormat format);  // ".srt"
 
+struct SpokenWord {
+  double begin = 0, end = 0;  // seconds
+  std::string text;
+  std::vector<int32_t> ids;
+  double confidence = 0;
+};
 struct SpokenLine {
   double begin = 0, end = 0;  // seconds
   std::string text;
   std::vector<int32_t> ids;
+  std::vector<SpokenWord> words;
+  bool settled = true;
 };
+
+// What a file is to say of its segments.
+struct SpeechStyle {
+  SpeechFormat format = SpeechFormat::text;
+  bool ids = false;    // ids instead of words
+  bool live = false;   // JSON says what is settled
+  bool words = false;  // times and confidence of words: JSON, TSV (a word a line) and WebVTT (times alone)
+};
+// Whether there is room for them.
+constexpr bool holds_words(SpeechFormat f) {
+  return f == SpeechFormat::json || f == SpeechFormat::tsv || f == SpeechFormat::vtt;
+}
 
 // Of one recording; each piece is complete where it ends.
 class SubtitleLines {
  public:
-  // `file` is what JSON says of where a segment comes from; `ids` writes ids instead of words.
-  SubtitleLines(SpeechFormat format, std::string file, bool ids) : format_(format), file_(std::move(file)), ids_(ids) {}
+  // `file` is what JSON says of where a segment comes from.
+  SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
   std::string line(const SpokenLine& line);
+  // Its words alone, or ids.
+  [[nodiscard]] std::string text_of(const SpokenLine& line) const { return text_of(line.text, line.ids); }
 
  private:
-  [[nodiscard]] std::string words(const SpokenLine& line) const;
-  SpeechFormat format_;
+  [[nodiscard]] std::string text_of(const std::string& text, const std::vector<int32_t>& ids) const;
+  [[nodiscard]] std::string rows(const SpokenLine& line, const std::string& text) const;
+  [[nodiscard]] std::string object(const SpokenLine& line) const;
+  [[nodiscard]] std::string cue_text(const SpokenLine& line, const std::string& text) const;
+
+  SpeechStyle style_;
   std::string file_;
-  bool ids_;
   uint64_t lines_ = 0;
 };
 

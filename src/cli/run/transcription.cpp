@@ -13,7 +13,7 @@
 #include "cli/run/kept_folder.hpp"
 #include "cli/system.hpp"
 #include "recordings/recording.hpp"
-#include "recordings/spool.hpp"
+#include "recordings/sample_pipe.hpp"
 
 namespace lapilli::cli {
 
@@ -33,15 +33,32 @@ int exit_code_of(const Error& error) {
   }
 }
 
-// What is heard: samples at the model's rate that can be read twice.
+SpokenLine spoken(const tools::HeardSegment& s) {
+  SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
+  for (const auto& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
+  return line;
+}
+
+// What is heard, at the model's rate: a file, which is read twice, or what comes through a pipe, once.
 struct Heard {
   std::unique_ptr<recordings::Recording> file;
-  std::unique_ptr<recordings::Spool> spool;  // of a pipe
-  uint64_t samples = 0;
-  [[nodiscard]] audio::SampleSource* source() const {
-    return spool ? static_cast<audio::SampleSource*>(spool.get()) : file.get();
+  std::unique_ptr<recordings::SamplePipe> pipe;
+  uint64_t samples = 0;  // of a pipe: that have come
+  Status error;          // of a pipe
+  [[nodiscard]] std::string shortage() const { return pipe ? pipe->shortage() : file->shortage(); }
+
+  tools::HeardPiece next(std::span<float> to, bool may_wait) {
+    auto taken = pipe->take(to, std::chrono::milliseconds(may_wait ? 100 : 0));
+    if (!taken) {
+      error = std::move(taken).error();
+      return {0, false, true};
+    }
+    samples += taken->count;
+    return {taken->count, taken->ended, false};
   }
 };
+
+bool is_pipe(const std::string& name) { return name == "-" || file_kind(name) == FileKind::other; }
 
 class Transcription {
  public:
@@ -89,13 +106,18 @@ class Transcription {
       return complain(exit_usage,
                       "what comes through a pipe has no header that tells what it is: say it with --raw "
                       "(ffmpeg -i FILE -f f32le -ar 16000 -ac 1 - | lapilli transcribe --raw f32le:16000)");
+    if (arguments_.live && (!is_pipe(name) || arguments_.inputs.size() > 1))
+      return complain(exit_usage, "--live is for one recording that comes through a pipe, and " + name + " is " +
+                                      (is_pipe(name) ? "not alone" : "none"));
+    if (arguments_.how.batch > 0 && is_pipe(name))
+      return complain(exit_usage, "--batch cuts files where they are quiet, and " + name + " is a pipe");
     return exit_ok;
   }
 
   int name_targets() {
     const std::string& out = arguments_.output;
     const bool many = arguments_.inputs.size() > 1;
-    const bool subtitles = arguments_.format == SpeechFormat::srt || arguments_.format == SpeechFormat::vtt;
+    const bool subtitles = arguments_.style.format == SpeechFormat::srt || arguments_.style.format == SpeechFormat::vtt;
     if (out.empty() && many && subtitles)
       return complain(exit_usage, "subtitles of several recordings need a folder: -o FOLDER/");
     if (out.empty()) return exit_ok;
@@ -106,7 +128,7 @@ class Transcription {
       const std::string own = std::string(name == "-" ? "recording" : last_part(name));
       const std::string stem = own.substr(0, own.size() - extension(own).size());
       targets_.push_back(
-          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.format)) : out));
+          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.style.format)) : out));
       const std::string obstacle = targets_.back()->obstacle(arguments_.force, false);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
       for (size_t i = 0; i + 1 < targets_.size(); ++i)
@@ -121,36 +143,26 @@ class Transcription {
     return [name] { return recordings::open_sound_file(name); };
   }
 
-  // Through a pipe everything comes once: it is kept in a file without a name.
-  Status keep_all(Heard& heard) const {
-    LAPILLI_TRY(heard.spool, recordings::Spool::create());
-    std::vector<float> block(16384);
-    for (uint64_t got = block.size(); got == block.size();) {
-      LAPILLI_TRY(got, heard.file->read(heard.spool->size(), block));
-      LAPILLI_CHECK(heard.spool->append(std::span(block).first(got)));
-      if (interrupted() != 0) return fail(ErrorCode::cancelled, "it was interrupted");
-    }
-    heard.samples = heard.spool->size();
-    return {};
-  }
-
   Result<Heard> listen(const std::string& name) const {
     Heard heard;
-    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, transcriber_.rate()));
-    if (name == "-" || file_kind(name) == FileKind::other) {
-      LAPILLI_CHECK(keep_all(heard));
-    } else {
-      LAPILLI_TRY(heard.samples, heard.file->count());
+    if (is_pipe(name)) {
+      LAPILLI_TRY(heard.pipe, recordings::SamplePipe::open(opener(name), name, transcriber_.rate()));
+      return heard;
     }
-    if (heard.samples == 0) return fail(ErrorCode::invalid_data, "%s: there is no sound in it", name.c_str());
+    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, transcriber_.rate()));
+    LAPILLI_TRY(heard.samples, heard.file->count());
+    if (heard.samples == 0) return no_sound(name);
     return heard;
+  }
+
+  static Error no_sound(const std::string& name) {
+    return fail(ErrorCode::invalid_data, "%s: there is no sound in it", name.c_str());
   }
 
   int run_one(size_t index) {
     const std::string& name = arguments_.inputs[index];
     auto heard = listen(name);
     if (!heard) return interrupted() ? int{exit_ok} : complain(exit_code_of(heard.error()), heard.error().message);
-    if (!heard->file->shortage().empty()) say(heard->file->shortage());
     if (targets_.empty()) return write_all(*heard, name, output_);
     TargetFile& target = *targets_[index];
     int code = target.begin();
@@ -161,35 +173,66 @@ class Transcription {
     return code;
   }
 
-  int write_all(const Heard& heard, const std::string& name, Sink& sink) {
-    SubtitleLines lines(arguments_.format, name, arguments_.model.ids);
+  // A file's shortage is known before, a pipe's behind its end.
+  int write_all(Heard& heard, const std::string& name, Sink& sink) {
+    SubtitleLines lines(arguments_.style, name);
+    if (heard.file && !heard.shortage().empty()) say(heard.shortage());
     int written = sink.write(lines.head());
-    const double all = static_cast<double>(heard.samples) / transcriber_.rate();
     auto how = arguments_.how;
-    how.sound = heard.source();
+    how.sound = heard.file.get();
     how.samples = heard.samples;
+    if (heard.pipe) how.next = [&](std::span<float> to, bool may_wait) { return heard.next(to, may_wait); };
     how.on_segment = [&](const tools::HeardSegment& s) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line({s.begin, s.end, s.text, s.ids}));
+      if (written == exit_ok) written = sink.write(lines.line(spoken(s)));
       return written == exit_ok;
     };
+    if (arguments_.live)
+      how.on_draft = [&](const std::vector<tools::HeardSegment>& draft) {
+        if (written == exit_ok) written = show_draft(draft, lines, sink);
+        return written == exit_ok;
+      };
     how.progress = [&](double done, double) {
-      if (done > 0) show(std::min(done, all), all);
+      if (!arguments_.live) show(done, heard);
       return interrupted() == 0;
     };
     how.on_note = [&](const std::string& note) { say(name + ": " + note); };
     const auto said = transcriber_.hear(how);
     bar_.clear();
-    seconds_ += all;
+    seconds_ += seconds_of(heard.samples);
+    if (heard.pipe && !heard.shortage().empty()) say(heard.shortage());
     if (written != exit_ok) return written;
-    if (interrupted() != 0 || said.status == 0) return exit_ok;
-    return complain(exit_code(said.status), name + ": " + said.text);
+    if (interrupted() != 0) return exit_ok;
+    if (!heard.error) return complain(exit_code_of(heard.error.error()), heard.error.error().message);
+    if (said.status != 0) return complain(exit_code(said.status), name + ": " + said.text);
+    return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
   }
 
-  void show(double done, double all) {
+  // JSON says that it may change; elsewhere it is shown while there is nothing later.
+  int show_draft(const std::vector<tools::HeardSegment>& draft, SubtitleLines& lines, Sink& sink) {
+    std::string text, objects;
+    for (const auto& s : draft) {
+      SpokenLine line = spoken(s);
+      line.settled = false;
+      text += " " + lines.text_of(line);
+      if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
+    }
+    bar_.show_text("~" + text);  // what follows the mark may change
+    return sink.write(objects);
+  }
+
+  [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / transcriber_.rate(); }
+
+  void show(double done, const Heard& heard) {
+    const double all = seconds_of(heard.samples);
+    if (done <= 0) return;
     char text[64];
-    std::snprintf(text, sizeof text, "%.0f of %.0f s of sound", done, all);
-    bar_.show(done / all, text);
+    std::snprintf(text, sizeof text, heard.pipe ? "%.0f s of sound" : "%.0f of %.0f s of sound", std::min(done, all),
+                  all);
+    if (heard.pipe)
+      bar_.show_text(text);
+    else
+      bar_.show(done / all, text);
   }
 
   void say(const std::string& text) {

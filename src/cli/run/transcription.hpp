@@ -14,8 +14,9 @@ struct TranscribeArguments {
   std::vector<std::string> inputs;  // files; "-": standard input
   std::string raw;                  // what samples without a header are; "": files have one
   std::string output;               // a file, or a folder; "": standard output
+  bool live = false;                // what may be said at the end of what has come is shown
   bool force = false, no_cache = false, stats = false;
-  SpeechFormat format = SpeechFormat::text;
+  SpeechStyle style;
   tools::TranscriberRequest model;
   tools::HearRequest how;  // without sound and callbacks
 };

@@ -1,0 +1,59 @@
+#include "speech/silence.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lapilli::speech {
+
+namespace {
+
+constexpr uint64_t kAround = 10;  // frames to each side that count for a cut
+
+double energy_around(std::span<const float> energies, uint64_t at) {
+  const uint64_t begin = at > kAround ? at - kAround : 0, end = std::min<uint64_t>(at + kAround, energies.size());
+  const auto near = energies.subspan(begin, end - begin);
+  return std::accumulate(near.begin(), near.end(), 0.0) / static_cast<double>(near.size());
+}
+
+uint64_t quietest(std::span<const float> energies, uint64_t first, uint64_t last) {
+  uint64_t best = last;
+  double least = energy_around(energies, last);
+  for (uint64_t at = last; at-- > first;)
+    if (const double here = energy_around(energies, at); here < least) {
+      least = here;
+      best = at;
+    }
+  return best;
+}
+
+}  // namespace
+
+Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop) {
+  constexpr size_t kFramesAtATime = 100;
+  std::vector<float> energies, block(kFramesAtATime * hop);
+  for (uint64_t at = 0; at < samples; at += block.size()) {
+    const auto part = std::span(block).first(std::min<uint64_t>(block.size(), samples - at));
+    LAPILLI_TRY(const uint64_t got, source.read(at, part));
+    std::fill(part.begin() + static_cast<ptrdiff_t>(got), part.end(), 0.0f);
+    for (size_t i = 0; i < part.size(); i += hop) {
+      const auto frame = part.subspan(i, std::min<size_t>(hop, part.size() - i));
+      const double sum = std::inner_product(frame.begin(), frame.end(), frame.begin(), 0.0);
+      energies.push_back(static_cast<float>(sum / static_cast<double>(frame.size())));
+    }
+  }
+  return energies;
+}
+
+std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most) {
+  std::vector<Piece> pieces;
+  uint64_t at = 0;
+  while (energies.size() - at > most) {
+    const uint64_t end = quietest(energies, at + std::max<uint64_t>(most / 2, 1), at + most);
+    pieces.push_back({at, end - at});
+    at = end;
+  }
+  if (at < energies.size()) pieces.push_back({at, energies.size() - at});
+  return pieces;
+}
+
+}  // namespace lapilli::speech

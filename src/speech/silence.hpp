@@ -1,0 +1,23 @@
+// Where a recording is quiet: pieces of it that can be heard without what lies before them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "audio/samples.hpp"
+
+namespace lapilli::speech {
+
+// Mean squares of the samples of each frame, read from first to last.
+Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop);
+
+// Frames [first, first + count) of a recording.
+struct Piece {
+  uint64_t first = 0, count = 0;
+};
+// The whole recording in pieces of at most so many frames. Each ends where its second half is quietest over a fifth of
+// a second; of places that are as quiet the last.
+std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most);
+
+}  // namespace lapilli::speech

@@ -1,0 +1,132 @@
+// Recordings of an hour: memory that does not grow, an interruption, and how far it is.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+const std::string kFolder = LAPILLI_TEST_DATA "/models/whisper-long";
+
+// The record's recording, again and again: samples of 16 bits.
+std::string seconds_of_sound(size_t seconds) {
+  const std::string wav = read_file(kFolder + "/audio/long.wav"), samples = wav.substr(wav.find("data") + 8);
+  std::string all;
+  while (all.size() < seconds * 32000) all += samples;
+  all.resize(seconds * 32000);
+  return all;
+}
+
+std::vector<std::string> transcribe(std::vector<std::string> more) {
+  more.insert(more.begin(), {"transcribe", "--model", kFolder + "/model", "--dtype", "fp32", "--language", "en",
+                             "--ids", "--raw", "s16le:16000"});
+  return more;
+}
+
+struct Ended {
+  int code = -1;
+  uint64_t peak_mib = 0;
+};
+
+// Its standard input is the file, its output goes nowhere.
+Ended run_and_measure(const std::vector<std::string>& arguments, const std::string& input) {
+  Spawn spawn = lapilli(arguments);
+  std::vector<char*> argv;
+  for (std::string& a : spawn.arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, input.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  pid_t pid = -1;
+  if (posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ) != 0) return {};
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  rusage used{};
+  if (wait4(pid, &status, 0, &used) != pid || !WIFEXITED(status)) return {};
+  return {WEXITSTATUS(status), static_cast<uint64_t>(used.ru_maxrss) / 1024};
+}
+
+// Few ids to a window, of which there are as many as seconds: 30 times as many as a published model has.
+TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) {
+  TemporaryFolder folder;
+  const std::string minute = folder.file("minute.raw", seconds_of_sound(60));
+  const std::string hour = folder.file("hour.raw", seconds_of_sound(3600));
+  const std::vector<std::string> how{"--json", "--quiet", "--no-cache", "--max-new-tokens", "4"};
+  const auto of = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = how;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run_and_measure(transcribe(arguments), file);
+    EXPECT_EQ(ended.code, 0) << file;
+    return ended.peak_mib;
+  };
+  const uint64_t files[] = {of("/dev/null", {minute}), of("/dev/null", {hour})};
+  const uint64_t pieces[] = {of("/dev/null", {"--batch", "16", minute}), of("/dev/null", {"--batch", "16", hour})};
+  const uint64_t pipes[] = {of(minute, {"-"}), of(hour, {"-"})};
+  for (const auto* peaks : {files, pieces, pipes}) {
+    std::printf("a minute: %llu MiB, an hour: %llu MiB\n", static_cast<unsigned long long>(peaks[0]),
+                static_cast<unsigned long long>(peaks[1]));
+    EXPECT_GT(peaks[0], 0u);
+    EXPECT_LE(peaks[1], peaks[0] + 50);
+  }
+}
+
+TEST(CliDeviceLongRecording, AnInterruptionLeavesCompleteSubtitles) {
+  TemporaryFolder folder;
+  const std::string sound = folder.file("talk.raw", seconds_of_sound(600)), srt = (folder.path() / "talk.srt").string();
+  Process running(lapilli(transcribe({"--srt", "-o", srt, sound})));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::error_code none_yet;
+  while ((!fs::exists(srt + ".part", none_yet) || fs::file_size(srt + ".part") < 400) &&
+         std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  running.signal(SIGINT);
+  const Outcome outcome = running.finish();
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "talk.srt.part")) << outcome.err;
+  EXPECT_FALSE(fs::exists(srt));
+  const std::string text = read_file(srt + ".part");
+  EXPECT_TRUE(text.starts_with("1\n00:00:0")) << text.substr(0, 100);
+  EXPECT_TRUE(text.ends_with("\n\n")) << text;
+  size_t number = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_EQ(line, std::to_string(++number));
+    ASSERT_TRUE(std::getline(lines, line) && contains(line, " --> ")) << line;
+    ASSERT_TRUE(std::getline(lines, line) && !line.empty());
+    ASSERT_TRUE(std::getline(lines, line) && line.empty()) << line;
+  }
+  EXPECT_GT(number, 2u);
+}
+
+// A pipe whose writer has nothing to say just now ends as well.
+TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
+  Process running(lapilli(transcribe({"--json", "--live"})));
+  running.write(seconds_of_sound(3));
+  ASSERT_TRUE(running.wait_for_out("\"settled\":true")) << running.err();
+  running.signal(SIGINT);
+  const auto before = std::chrono::steady_clock::now();
+  running.wait_for_lines(1'000'000, 30);  // until its end, with the pipe still open
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(30));
+  const Outcome outcome = running.finish();
+  EXPECT_EQ(outcome.code, 130) << outcome.err;
+  EXPECT_TRUE(outcome.out.ends_with("}\n")) << outcome.out;
+}
+
+TEST(CliTerminalTranscribe, SaysHowFarItIs) {
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
+  TemporaryFolder folder;
+  Spawn spawn =
+      lapilli(transcribe({"-o", (folder.path() / "x.txt").string(), folder.file("x.raw", seconds_of_sound(60))}));
+  spawn.terminal_err = true;
+  Process running(spawn);
+  EXPECT_TRUE(running.wait_for_err(" of 60 s of sound")) << running.err();
+  running.signal(SIGINT);
+  EXPECT_EQ(running.finish().code, 130);
+}
+
+}  // namespace
+}  // namespace lapilli::test

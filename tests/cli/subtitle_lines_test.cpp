@@ -1,0 +1,73 @@
+// Segments of speech as each format writes them.
+#include "cli/run/subtitle_lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace lapilli::cli {
+namespace {
+
+SpokenLine line() {
+  SpokenLine l{1.5, 3, " Salt & <pepper> --> now", {300, 1, 2, 3, 4, 301}, {}};
+  l.words = {{1.5, 1.75, " Salt", {1}, 0.9},
+             {1.75, 1.75, " &", {2}, 0.8},
+             {1.75, 2.5, " <pepper>", {3}, 0.123},
+             {3.25, 3.5, " --> now", {4}, 1}};
+  return l;
+}
+
+std::string written(SpeechFormat format, bool ids, bool words) {
+  SubtitleLines lines({format, ids, false, words}, "a \"talk\".wav");
+  return lines.head() + lines.line(line());
+}
+
+TEST(SubtitleLines, Text) {
+  EXPECT_EQ(written(SpeechFormat::text, false, false), "Salt & <pepper> --> now\n");
+  EXPECT_EQ(written(SpeechFormat::text, true, false), "300 1 2 3 4 301\n");
+}
+
+TEST(SubtitleLines, Srt) {
+  SubtitleLines lines({SpeechFormat::srt}, "");
+  EXPECT_EQ(lines.line(line()), "1\n00:00:01,500 --> 00:00:03,000\nSalt & <pepper> -> now\n\n");
+  EXPECT_EQ(lines.line({4, 5, "  ", {}, {}}), "");
+  EXPECT_EQ(lines.line({3599.9996, 360000, "late\nthen", {}, {}}).substr(0, 42),
+            "2\n01:00:00,000 --> 100:00:00,000\nlate then");
+}
+
+// A time within a cue must be later than all before it, and earlier than the cue's end.
+TEST(SubtitleLines, Vtt) {
+  const std::string head = "WEBVTT\n\n00:00:01.500 --> 00:00:03.000\n";
+  EXPECT_EQ(written(SpeechFormat::vtt, false, false), head + "Salt &amp; &lt;pepper> -> now\n\n");
+  EXPECT_EQ(written(SpeechFormat::vtt, false, true), head + "Salt <00:00:01.750>&amp; &lt;pepper> -> now\n\n");
+  EXPECT_EQ(written(SpeechFormat::vtt, true, true), head + "1 <00:00:01.750>2 3 4\n\n");
+}
+
+TEST(SubtitleLines, Tsv) {
+  EXPECT_EQ(written(SpeechFormat::tsv, false, false), "start\tend\ttext\n1500\t3000\tSalt & <pepper> --> now\n");
+  EXPECT_EQ(written(SpeechFormat::tsv, false, true),
+            "start\tend\tconfidence\ttext\n1500\t1750\t0.90\tSalt\n1750\t1750\t0.80\t&\n1750\t2500\t0.12\t<pepper>\n"
+            "3250\t3500\t1.00\t--> now\n");
+}
+
+TEST(SubtitleLines, Json) {
+  const auto plain = nlohmann::json::parse(written(SpeechFormat::json, false, false));
+  EXPECT_EQ(plain, nlohmann::json::parse(R"({"file": "a \"talk\".wav", "begin": 1.5, "end": 3,
+                                             "text": "Salt & <pepper> --> now"})"));
+  const auto words = nlohmann::json::parse(written(SpeechFormat::json, true, true));
+  EXPECT_EQ(words.at("ids"), nlohmann::json({300, 1, 2, 3, 4, 301}));
+  ASSERT_EQ(words.at("words").size(), 4u);
+  EXPECT_EQ(words["words"][2], nlohmann::json::parse(R"({"begin": 1.75, "end": 2.5, "text": " <pepper>", "ids": [3],
+                                                         "confidence": 0.12})"));
+}
+
+TEST(SubtitleLines, JsonSaysWhatMayChange) {
+  SubtitleLines lines({SpeechFormat::json, false, true}, "-");
+  SpokenLine l = line();
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), true);
+  l.settled = false;
+  EXPECT_EQ(nlohmann::json::parse(lines.line(l)).at("settled"), false);
+}
+
+}  // namespace
+}  // namespace lapilli::cli
