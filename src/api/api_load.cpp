@@ -62,9 +62,9 @@ bool lapilli_load::begin_again() {
   return true;
 }
 
-// Its files are open still.
+// Once: its files are open still.
 void lapilli_load::read_front_end() {
-  if (!loading->status()) return;
+  if (!loading->status() || front) return;
   model = *loading->take();
   front = std::make_shared<const lapilli::api::FrontEnd>(lapilli::api::read_front_end(*model, options.files));
 }
