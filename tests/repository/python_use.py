@@ -27,6 +27,9 @@ class Use(unittest.TestCase):
         self.assertFalse(best.cut or best.repeats or any(math.isnan(s) for s in best.token_scores))
         self.assertEqual(self.model.translate([]), [])
 
+    def test_has_a_device_of_its_own(self):
+        self.assertEqual(lapilli.Model().translate([STATION])[0].text, GARE)
+
     def test_options(self):
         outputs = self.model.translate([STATION], num_beams=3, num_return_sequences=2, max_new_tokens=3)
         self.assertEqual(len(outputs[0].sequences), 2)

@@ -191,9 +191,10 @@ class Model:
         options.memory_limit = memory_limit
         options.dtype = _c.DTYPES[dtype]
         self._handle = ctypes.c_void_p()
+        device = device or Device()  # lives through the call
         _check(
             _c.library.lapilli_model_load_with(
-                (device or Device())._handle,
+                device._handle,
                 path.encode() if path else None,
                 ctypes.byref(options),
                 ctypes.byref(self._handle),
