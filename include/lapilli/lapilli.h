@@ -500,6 +500,14 @@ typedef struct lapilli_model_info {
   /* Added later: */
   int32_t dtype;          /* LAPILLI_DTYPE_... that the device holds; never LAPILLI_DTYPE_AUTO */
   uint32_t fp32_matrices; /* that stay in fp32, since the dtype does not hold their numbers */
+
+  /* What the model takes. Where both of the next are 0, it reads text. */
+  uint32_t sample_rate;    /* not 0: it hears, and takes samples of so many a second (LAPILLI_INPUT_SAMPLES) */
+  int32_t reads_pictures;  /* not 0: it takes pixels (LAPILLI_INPUT_PIXELS) */
+  uint32_t window_samples; /* of a model that hears: it goes through a recording window by window, each of so many
+                              samples, and says what it hears in segments with times. 0: it takes a recording as a
+                              whole, up to a length that an error tells, and gives one segment */
+  uint32_t classes;        /* not 0: it writes nothing, but tells which of so many classes an input belongs to */
 } lapilli_model_info;
 
 LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info);
@@ -595,16 +603,36 @@ typedef struct lapilli_ids {
   size_t count;
 } lapilli_ids;
 
-/* What an input is. The numbers 3 (audio) and 4 (image) are kept for later. */
-enum { LAPILLI_INPUT_TEXT = 1, LAPILLI_INPUT_IDS = 2 };
+/* What an input is. Which kinds a model takes, lapilli_model_info tells; the others are LAPILLI_UNSUPPORTED. */
+enum { LAPILLI_INPUT_TEXT = 1, LAPILLI_INPUT_IDS = 2, LAPILLI_INPUT_SAMPLES = 3, LAPILLI_INPUT_PIXELS = 4 };
 
-/* One input; lapilli_text(), lapilli_text_of() and lapilli_tokens() make them. Fields of other kinds are not read. */
+/* One input; lapilli_text(), lapilli_text_of(), lapilli_tokens(), lapilli_samples(), lapilli_sample_stream() and
+ * lapilli_pixels() make them. Fields of other kinds are not read.
+ *
+ * What is wrong with these fields themselves (null pointers, no samples, another rate than the model's, no pixels, a
+ * row that is longer than row_stride) is the call's error; what is wrong with the sound or the picture is the input's
+ * own. */
 typedef struct lapilli_input {
   uint32_t struct_size;
   int32_t kind;      /* LAPILLI_INPUT_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
   const char* text;  /* LAPILLI_INPUT_TEXT */
   size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
   lapilli_ids ids;   /* LAPILLI_INPUT_IDS: end token included, no padding */
+  /* Added later: */
+
+  /* LAPILLI_INPUT_SAMPLES: one channel of sound, from -1 to 1. What is not of the model's rate is to be resampled
+   * before (libsamplerate, "ffmpeg -ar"); at most 2^31 samples are taken at a time. */
+  const float* samples;
+  size_t sample_count;
+  uint32_t sample_rate; /* samples a second: lapilli_model_info.sample_rate */
+  int32_t more_samples; /* not 0: the recording goes on: lapilli_job_append_samples brings more of it, until
+                           lapilli_job_end_samples. There may be none yet. Of jobs only */
+  /* LAPILLI_INPUT_PIXELS: 8 bits a channel, rows from the top, at most 65,535 pixels a side and 2^26 in all. */
+  const uint8_t* pixels;
+  size_t row_stride;      /* bytes from row to row; 0: width * channels */
+  uint32_t width, height; /* in pixels */
+  uint32_t channels;      /* bytes of a pixel: 1 (grey), 3 (red, green, blue), 4 (and one that is not read); 0: 3 */
+  uint32_t reserved;      /* 0 */
 } lapilli_input;
 #define LAPILLI_ZERO_TERMINATED ((size_t)-1)
 
@@ -633,7 +661,8 @@ LAPILLI_API void lapilli_cancel_token_free(lapilli_cancel_token* token);
 enum { LAPILLI_EARLY_STOPPING_FALSE = 0, LAPILLI_EARLY_STOPPING_TRUE = 1, LAPILLI_EARLY_STOPPING_NEVER = 2 };
 
 /* Called after each piece of work, from the thread that generates; not 0 cancels. `done` of `total` are finished:
- * inputs, of which one that is run sentence by sentence counts as often as it has sentences. */
+ * inputs, of which one that is run sentence by sentence counts as often as it has sentences. Of recordings that are
+ * heard window by window it is hundredths of a second. */
 typedef int32_t (*lapilli_progress_function)(void* user, uint64_t done, uint64_t total);
 
 /* What is new of an input. Everything in it is valid during the call of the function only. */
@@ -699,6 +728,27 @@ typedef struct lapilli_options {
    * continuations are as good as equal (1e-4). */
   int32_t deterministic;
   int32_t reserved; /* 0 */
+  /* For samples and pixels; set with others, they are LAPILLI_INVALID_ARGUMENT. Of models that hear, `task` is
+   * "transcribe" (what "" means) or "translate", to English; source_language is what is spoken, and where it is not
+   * given the first window of each recording decides. Only models of windows know languages, tasks and what follows
+   * here. */
+
+  /* Text that comes before: of models that hear, in front of every window, or with condition_on_previous of the first;
+   * of models that see, what the answer goes on from, with tokens spelled out ("<s_cord-v2>"). Null or "": none. */
+  const char* prompt;
+  /* A window that came out badly is tried again, each time at the next of these temperatures: 0 searches, above that
+   * ids are drawn. Null: it is tried once. Published with Whisper: 0, 0.2, 0.4, 0.6, 0.8, 1; thresholds 2.4, -1, 0.6.
+   */
+  const float* temperatures;
+  size_t temperature_count;
+  /* Badly is: its ids repeat themselves so much that they can be packed to less than one part in
+   * compression_ratio_threshold (with zlib), or the mean logarithm of their probabilities is below logprob_threshold.
+   * One for whose first moment silence is likelier than no_speech_threshold says nothing if the latter holds, and is
+   * not tried again. NaN: not looked at. */
+  float compression_ratio_threshold, logprob_threshold, no_speech_threshold;
+  int32_t condition_on_previous; /* not 0: a window reads what was written in those before it */
+  int32_t word_times; /* not 0: words with times (lapilli_result_get_word); takes a further run of each window */
+  uint32_t classes;   /* of a picture, so many of the likeliest are told; 0: 5 */
 } lapilli_options;
 
 /* Results of one lapilli_generate, or of a job. */
@@ -775,6 +825,58 @@ typedef struct lapilli_piece {
  * piece. */
 LAPILLI_API lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t input, size_t sequence,
                                                     size_t piece, lapilli_piece* out);
+
+/* What was heard in some seconds of a recording: a sentence or so. Joined, the texts and ids of a recording's segments
+ * are those of its sequence. */
+typedef struct lapilli_segment {
+  uint32_t struct_size;
+  uint32_t reserved;
+  double begin, end; /* seconds from the recording's beginning; the end may lie behind that of the recording */
+  const char* text;  /* zero-terminated; as the model writes it, most often with a space in front. "" if the model has
+                        no tokenizer */
+  size_t text_bytes;
+  lapilli_ids ids;             /* timestamps included, without an end token */
+  const char* language;        /* a code ("en"); null: the model knows no languages */
+  size_t words;                /* 0 unless lapilli_options.word_times asks for them */
+  float log_probability;       /* mean of its ids; NaN: not known */
+  float no_speech_probability; /* that its window begins with silence; NaN: no threshold asked for it */
+} lapilli_segment;
+
+/* A word of a segment, and when it was heard: what stands between spaces, with the signs that it touches; where a
+ * language has no spaces, a character. */
+typedef struct lapilli_word {
+  uint32_t struct_size;
+  float probability; /* the mean of its ids, of all ids of text, whatever the search did with them */
+  double begin, end; /* seconds from the recording's beginning */
+  const char*
+      text; /* zero-terminated, with the space in front; "" if the model has no tokenizer: an id is a word then */
+  size_t text_bytes;
+  lapilli_ids ids;
+} lapilli_word;
+
+/* How many segments a recording has: also of one that was cancelled or has failed those that came before; 0 of other
+ * inputs. */
+LAPILLI_API lapilli_status lapilli_result_segments(const lapilli_result* result, size_t input, size_t* segments);
+LAPILLI_API lapilli_status lapilli_result_get_segment(const lapilli_result* result, size_t input, size_t segment,
+                                                      lapilli_segment* out);
+/* Word `word` of the lapilli_segment.words of a segment. */
+LAPILLI_API lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t input, size_t segment,
+                                                   size_t word, lapilli_word* out);
+
+/* A class that a picture belongs to. */
+typedef struct lapilli_class {
+  uint32_t struct_size;
+  uint32_t index;    /* among the model's classes */
+  const char* label; /* of the model's config.json; "" if it has none */
+  double score;      /* as the model says it (logit) */
+  double probability;
+} lapilli_class;
+
+/* How many classes are told of an input, and the one at `rank`, 0 being the likeliest. That one's label is the text of
+ * the input's sequence, and the logarithm of its probability the score. */
+LAPILLI_API lapilli_status lapilli_result_classes(const lapilli_result* result, size_t input, size_t* classes);
+LAPILLI_API lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t input, size_t rank,
+                                                    lapilli_class* out);
 
 typedef struct lapilli_stats {
   uint32_t struct_size;
@@ -861,8 +963,21 @@ LAPILLI_API lapilli_status lapilli_job_start(lapilli_model* model, const lapilli
 LAPILLI_API lapilli_status lapilli_job_pump(lapilli_job* job, uint64_t budget_us, int32_t* finished);
 
 /* Pumps until the job has ended or `timeout_us` microseconds have passed; the thread sleeps in between. 0 pumps once,
- * LAPILLI_UNLIMITED waits for the end, or until the device has made no progress for the device's wait_timeout_s. */
+ * LAPILLI_UNLIMITED waits for the end, or until the device has made no progress for the device's wait_timeout_s.
+ *
+ * Returns before that, with *finished 0, if nothing can be done before more samples come. */
 LAPILLI_API lapilli_status lapilli_job_wait(lapilli_job* job, uint64_t timeout_us, int32_t* finished);
+
+/* More samples of input `input`, a recording that is going on (lapilli_input.more_samples): at its rate, in pieces of
+ * any size, which do not matter to what comes out. They are copied; a model of windows lets go of what it has heard,
+ * one that takes recordings as a whole keeps all.
+ *
+ * Fails, and takes none of them, if a sample is no sound, if the recording would become longer than the model takes, if
+ * it has ended or the job has: LAPILLI_INVALID_DATA or LAPILLI_INVALID_ARGUMENT. */
+LAPILLI_API lapilli_status lapilli_job_append_samples(lapilli_job* job, size_t input, const float* samples,
+                                                      size_t count);
+/* There are no more. A job ends once all of its recordings have, and what was heard is written. */
+LAPILLI_API lapilli_status lapilli_job_end_samples(lapilli_job* job, size_t input);
 
 /* Goes on with a job that has ended with LAPILLI_DEVICE_LOST, on any device: `model` is loaded from the files of the
  * job's first one. Inputs that had ended stay as they are, the others are run again; of what was told of them nothing
@@ -887,7 +1002,9 @@ enum {
   LAPILLI_EVENT_PROGRESS = 2, /* of.progress */
   LAPILLI_EVENT_INPUT = 3,    /* of.input: an input has ended; one for each, unless the job fails as a whole */
   LAPILLI_EVENT_ERROR = 4,    /* of.error: the job failed as a whole, or was cancelled */
-  LAPILLI_EVENT_END = 5       /* of.end: the last event, always */
+  LAPILLI_EVENT_END = 5,      /* of.end: the last event, always */
+  LAPILLI_EVENT_SEGMENT = 6   /* of.segment: a segment of a recording is settled; its text and ids were told before, by
+                                 LAPILLI_EVENT_TEXT */
 };
 
 /* As lapilli_stream_event: joined, an input's texts and ids are those of its best sequence in the result. */
@@ -897,6 +1014,18 @@ typedef struct lapilli_event_text {
   size_t text_bytes;
   lapilli_ids ids;
 } lapilli_event_text;
+
+/* As lapilli_segment, of segment `segment` of input `input`. Words are asked for with lapilli_job_get_word. */
+typedef struct lapilli_event_segment {
+  uint64_t input, segment;
+  double begin, end;
+  const char* text;
+  size_t text_bytes;
+  lapilli_ids ids;
+  const char* language;
+  size_t words;
+  float log_probability, no_speech_probability;
+} lapilli_event_segment;
 
 /* `done` of `total` as in lapilli_progress_function; `tokens` were written so far. */
 typedef struct lapilli_event_progress {
@@ -930,6 +1059,7 @@ typedef struct lapilli_event {
     lapilli_event_input input;
     lapilli_event_error error;
     lapilli_event_end end;
+    lapilli_event_segment segment;
     uint64_t reserved[16]; /* no kind is larger, also later */
   } of;
 } lapilli_event;
@@ -938,6 +1068,9 @@ typedef struct lapilli_event {
  * call of this function with this job, or its freeing. Events wait for who asks late: texts of one input are joined,
  * and only the latest progress is kept. */
 LAPILLI_API lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, int32_t* has);
+
+/* Word `word` of the LAPILLI_EVENT_SEGMENT that lapilli_job_next_event has told last; valid as long as that. */
+LAPILLI_API lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli_word* out);
 
 /* What jobs will be like; lapilli_default_shape() makes one. */
 typedef struct lapilli_shape {
@@ -1090,6 +1223,13 @@ static inline lapilli_input lapilli_text_of(const char* text, size_t bytes) {
   input.text_bytes = bytes;
   input.ids.ids = NULL;
   input.ids.count = 0;
+  input.samples = NULL;
+  input.sample_count = 0;
+  input.sample_rate = 0;
+  input.more_samples = 0;
+  input.pixels = NULL;
+  input.row_stride = 0;
+  input.width = input.height = input.channels = input.reserved = 0;
   return input;
 }
 
@@ -1101,6 +1241,33 @@ static inline lapilli_input lapilli_tokens(const int32_t* ids, size_t count) {
   input.kind = LAPILLI_INPUT_IDS;
   input.ids.ids = ids;
   input.ids.count = count;
+  return input;
+}
+
+/* A recording of `count` samples, `rate` of them a second, which is the model's. */
+static inline lapilli_input lapilli_samples(const float* samples, size_t count, uint32_t rate) {
+  lapilli_input input = lapilli_text_of(NULL, 0);
+  input.kind = LAPILLI_INPUT_SAMPLES;
+  input.samples = samples;
+  input.sample_count = count;
+  input.sample_rate = rate;
+  return input;
+}
+
+/* A recording that is going on: lapilli_job_append_samples brings its samples. */
+static inline lapilli_input lapilli_sample_stream(uint32_t rate) {
+  lapilli_input input = lapilli_samples(NULL, 0, rate);
+  input.more_samples = 1;
+  return input;
+}
+
+/* A picture: red, green, blue, a byte each, and rows without gaps. */
+static inline lapilli_input lapilli_pixels(const uint8_t* pixels, uint32_t width, uint32_t height) {
+  lapilli_input input = lapilli_text_of(NULL, 0);
+  input.kind = LAPILLI_INPUT_PIXELS;
+  input.pixels = pixels;
+  input.width = width;
+  input.height = height;
   return input;
 }
 
@@ -1233,6 +1400,12 @@ static inline lapilli_options lapilli_default_options(void) {
   o.cancel_token = NULL;
   o.deterministic = 0;
   o.reserved = 0;
+  o.prompt = NULL;
+  o.temperatures = NULL;
+  o.temperature_count = 0;
+  o.compression_ratio_threshold = o.logprob_threshold = o.no_speech_threshold = NAN;
+  o.condition_on_previous = o.word_times = 0;
+  o.classes = 0;
   return o;
 }
 

@@ -285,6 +285,45 @@ struct Options {
   std::vector<uint64_t> input_numbers;
   std::optional<CancelToken> cancel_token;
   bool deterministic = false;  // ids do not depend on what runs beside an input; see lapilli_options
+
+  // Of recordings and pictures, see lapilli_options. Languages and the task, "transcribe" or "translate", stand above.
+  std::string prompt;
+  std::vector<float> temperatures;  // empty: a window is tried once
+  std::optional<float> compression_ratio_threshold, logprob_threshold, no_speech_threshold;
+  bool condition_on_previous = false;
+  bool word_times = false;
+  uint32_t classes = 0;  // of a picture; 0: 5
+};
+
+// Recordings and pictures as inputs; they point to the caller's memory until the call that is given them returns. See
+// lapilli_samples() and those behind it.
+inline lapilli_input samples(const std::vector<float>& recording, uint32_t rate) {
+  return lapilli_samples(recording.data(), recording.size(), rate);
+}
+inline lapilli_input sample_stream(uint32_t rate) { return lapilli_sample_stream(rate); }
+inline lapilli_input pixels(const uint8_t* rgb, uint32_t width, uint32_t height) {
+  return lapilli_pixels(rgb, width, height);
+}
+
+// See lapilli_word, lapilli_segment and lapilli_class.
+struct Word {
+  std::string text;
+  double begin = 0, end = 0;  // seconds
+  float probability = 0;
+  Ids ids;
+};
+struct Segment {
+  std::string text;
+  double begin = 0, end = 0;  // seconds
+  Ids ids;
+  std::string language;  // "": the model knows none
+  std::vector<Word> words;
+  float log_probability = 0, no_speech_probability = 0;
+};
+struct Class {
+  uint32_t index = 0;
+  std::string label;
+  double score = 0, probability = 0;
 };
 
 // One run of the model that a sequence is made of, or a part that was kept.
@@ -314,6 +353,8 @@ struct Sequence {
 // What became of one input: sequences, best first, or an error.
 struct Output {
   std::vector<Sequence> sequences;
+  std::vector<Segment> segments;  // of a recording, also of one that failed those before
+  std::vector<Class> classes;     // of a picture, the likeliest first
   std::optional<Error> error;
   bool ok() const noexcept { return !error.has_value(); }
   // The best text; empty if this input failed.
@@ -475,9 +516,21 @@ class Model {
     return run(inputs_of(sources), options, "generate");
   }
 
+  // Recordings to text with times: inputs that samples() makes. Output::segments has them.
+  Result<Results> transcribe(const std::vector<lapilli_input>& recordings, const Options& options = {}) const {
+    return run(recordings, options, "");
+  }
+
+  // What pictures show, by the kind of model in words or in Output::classes: inputs that pixels() makes.
+  Result<Results> describe(const std::vector<lapilli_input>& pictures, const Options& options = {}) const {
+    return run(pictures, options, "");
+  }
+
   // The same as jobs, which are pumped and block nobody. The functions of the options must be empty.
   Result<Job> start(const std::vector<std::string>& texts, const Options& options = {}) const;
   Result<Job> start_ids(const std::vector<Ids>& sources, const Options& options = {}) const;
+  // Of recordings, also such that go on (sample_stream()), and pictures.
+  Result<Job> start_inputs(const std::vector<lapilli_input>& inputs, const Options& options = {}) const;
   // A job without inputs, after which jobs of this shape and with these options make nothing anew. See lapilli.h.
   Result<Job> prepare(const Shape& shape, const Options& options = {}) const;
 
@@ -631,6 +684,15 @@ class Model {
     if (options.split_sentences) o.split_sentences = *options.split_sentences ? 1 : 0;
     if (options.cancel_token) o.cancel_token = options.cancel_token->handle();
     o.deterministic = options.deterministic ? 1 : 0;
+    o.prompt = options.prompt.c_str();
+    o.temperatures = options.temperatures.empty() ? nullptr : options.temperatures.data();
+    o.temperature_count = options.temperatures.size();
+    set(o.compression_ratio_threshold, options.compression_ratio_threshold);
+    set(o.logprob_threshold, options.logprob_threshold);
+    set(o.no_speech_threshold, options.no_speech_threshold);
+    o.condition_on_previous = options.condition_on_previous ? 1 : 0;
+    o.word_times = options.word_times ? 1 : 0;
+    o.classes = options.classes;
     return o;
   }
 
@@ -693,8 +755,59 @@ class Model {
 
   static Ids to_ids(const lapilli_ids& ids) { return ids.count == 0 ? Ids() : Ids(ids.ids, ids.ids + ids.count); }
 
+  static Word to_word(const lapilli_word& from) {
+    return {std::string(from.text, from.text_bytes), from.begin, from.end, from.probability, to_ids(from.ids)};
+  }
+
+  // Of a lapilli_segment or a lapilli_event_segment, without words.
+  template <class S>
+  static Segment to_segment(const S& from) {
+    return {std::string(from.text, from.text_bytes),
+            from.begin,
+            from.end,
+            to_ids(from.ids),
+            from.language ? from.language : "",
+            {},
+            from.log_probability,
+            from.no_speech_probability};
+  }
+
+  static std::vector<Segment> segments(const lapilli_result* result, size_t input) {
+    std::vector<Segment> all;
+    size_t count = 0;
+    lapilli_result_segments(result, input, &count);
+    for (size_t i = 0; i < count; ++i) {
+      lapilli_segment segment{};
+      segment.struct_size = sizeof segment;
+      if (lapilli_result_get_segment(result, input, i, &segment) != LAPILLI_OK) break;
+      all.push_back(to_segment(segment));
+      for (size_t w = 0; w < segment.words; ++w) {
+        lapilli_word word{};
+        word.struct_size = sizeof word;
+        if (lapilli_result_get_word(result, input, i, w, &word) == LAPILLI_OK)
+          all.back().words.push_back(to_word(word));
+      }
+    }
+    return all;
+  }
+
+  static std::vector<Class> classes(const lapilli_result* result, size_t input) {
+    std::vector<Class> all;
+    size_t count = 0;
+    lapilli_result_classes(result, input, &count);
+    for (size_t i = 0; i < count; ++i) {
+      lapilli_class found{};
+      found.struct_size = sizeof found;
+      if (lapilli_result_get_class(result, input, i, &found) == LAPILLI_OK)
+        all.push_back({found.index, found.label, found.score, found.probability});
+    }
+    return all;
+  }
+
   static Output output(const lapilli_result* result, size_t input) {
     Output out;
+    out.segments = segments(result, input);
+    out.classes = classes(result, input);
     lapilli_sequence sequence{};
     sequence.struct_size = sizeof sequence;
     size_t i = 0;
@@ -738,12 +851,14 @@ class Model {
 // What a job has to tell; see LAPILLI_EVENT_... in lapilli.h for which fields are set.
 struct Event {
   int32_t kind = 0;
-  size_t input = 0;                          // TEXT, INPUT
+  size_t input = 0;                          // TEXT, INPUT, SEGMENT
   std::string text;                          // TEXT
   Ids ids;                                   // TEXT
   uint64_t done = 0, total = 0, tokens = 0;  // PROGRESS
   lapilli_status status = LAPILLI_OK;        // INPUT, ERROR, END
   std::string message;                       // INPUT, ERROR
+  Segment segment;                           // SEGMENT; its number among those of its input is segment_number
+  size_t segment_number = 0;
 };
 
 // Inputs on their way through a model. Of one thread at a time, but for cancel().
@@ -754,7 +869,8 @@ class Job {
     int32_t finished = 0;
     return lapilli_job_pump(job_.get(), budget_us, &finished) != LAPILLI_OK || finished != 0;
   }
-  // The same until the job has ended or the time is over, sleeping in between.
+  // The same until the job has ended or the time is over, sleeping in between; or until nothing can be done without
+  // more samples.
   bool wait(uint64_t timeout_us = LAPILLI_UNLIMITED) {
     int32_t finished = 0;
     return lapilli_job_wait(job_.get(), timeout_us, &finished) != LAPILLI_OK || finished != 0;
@@ -765,6 +881,15 @@ class Job {
     int32_t has = 0;
     if (lapilli_job_next_event(job_.get(), &event, &has) != LAPILLI_OK || !has) return std::nullopt;
     return convert(event);
+  }
+  // More of a recording that goes on, and its end. Empty: they were taken.
+  std::optional<Error> append_samples(size_t input, const float* samples, size_t count) {
+    if (auto status = lapilli_job_append_samples(job_.get(), input, samples, count)) return last_error(status);
+    return std::nullopt;
+  }
+  std::optional<Error> end_samples(size_t input) {
+    if (auto status = lapilli_job_end_samples(job_.get(), input)) return last_error(status);
+    return std::nullopt;
   }
   // From any thread.
   void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
@@ -790,13 +915,22 @@ class Job {
   };
   Job(lapilli_job* job, size_t inputs) : job_(job), inputs_(inputs) {}
 
-  static Event convert(const lapilli_event& from) {
+  Event convert(const lapilli_event& from) const {
     Event to;
     to.kind = from.kind;
     if (from.kind == LAPILLI_EVENT_TEXT) {
       to.input = static_cast<size_t>(from.of.text.input);
       to.text.assign(from.of.text.text, from.of.text.text_bytes);
       to.ids = Model::to_ids(from.of.text.ids);
+    } else if (from.kind == LAPILLI_EVENT_SEGMENT) {
+      to.input = static_cast<size_t>(from.of.segment.input);
+      to.segment_number = static_cast<size_t>(from.of.segment.segment);
+      to.segment = Model::to_segment(from.of.segment);
+      for (size_t w = 0; w < from.of.segment.words; ++w) {
+        lapilli_word word{};
+        word.struct_size = sizeof word;
+        if (lapilli_job_get_word(job_.get(), w, &word) == LAPILLI_OK) to.segment.words.push_back(Model::to_word(word));
+      }
     } else if (from.kind == LAPILLI_EVENT_PROGRESS) {
       to.done = from.of.progress.done;
       to.total = from.of.progress.total;
@@ -840,6 +974,10 @@ inline Result<Job> Model::start(const std::vector<std::string>& texts, const Opt
 
 inline Result<Job> Model::start_ids(const std::vector<Ids>& sources, const Options& options) const {
   return begin(inputs_of(sources), options, "generate");
+}
+
+inline Result<Job> Model::start_inputs(const std::vector<lapilli_input>& inputs, const Options& options) const {
+  return begin(inputs, options, "");
 }
 
 inline Result<Job> Model::prepare(const Shape& shape, const Options& options) const {

@@ -197,6 +197,12 @@ lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_
     out.load_ms = model->load_ms;
     out.dtype = lapilli::api::dtype_of(from.format);
     out.fp32_matrices = from.fp32_matrices;
+    if (const auto& sound = model->front->sound) {
+      out.sample_rate = sound->sampling_rate;
+      out.window_samples = from.feature_rows * sound->hop;
+    }
+    out.reads_pictures = model->front->pictures ? 1 : 0;
+    out.classes = model->front->pictures ? static_cast<uint32_t>(model->front->pictures->labels.size()) : 0;
     return lapilli::api::write_struct(out, info, "lapilli_model_info");
   });
 }

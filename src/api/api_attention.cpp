@@ -94,6 +94,12 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
     if (piece >= found->pieces.size()) {
       return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %zu of %zu", piece, found->pieces.size());
     }
+    if (input < result->segments.size() || input < result->classes.size())
+      return fail(
+          ErrorCode::unsupported,
+          "lapilli_attention_run: input %zu is sound or a picture, whose attention is not given; word_times says "
+          "when words were heard",
+          input);
     auto handle = std::make_unique<lapilli_attention>();
     const std::string_view source = input < result->sources.size() ? std::string_view(result->sources[input]) : "";
     const auto run = [&](const auto& on) { return lapilli::attend(on, found->pieces[piece], source, found->text); };

@@ -25,6 +25,7 @@ bool pump_for(lapilli::api::Job& job, uint64_t timeout_us) {
   constexpr double kLongestSleepUs = 200;
   const auto since = lapilli::Clock::now();
   while (!job.pump()) {
+    if (job.is_hungry()) return false;  // whoever has the samples is waiting here
     const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
     if (left <= 0) return false;
     if (timeout_us == LAPILLI_UNLIMITED)
@@ -102,6 +103,23 @@ lapilli_status lapilli_job_resume(lapilli_job* job, lapilli_model* model) {
   });
 }
 
+lapilli_status lapilli_job_append_samples(lapilli_job* job, size_t input, const float* samples, size_t count) {
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_append_samples"));
+    if (!samples && count != 0)
+      return fail(ErrorCode::invalid_argument, "lapilli_job_append_samples: %zu samples at a null pointer", count);
+    LAPILLI_CHECK(lapilli::api::check_sample_count("lapilli_job_append_samples", count));
+    return job->job->append("lapilli_job_append_samples", input, {samples, count});
+  });
+}
+
+lapilli_status lapilli_job_end_samples(lapilli_job* job, size_t input) {
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_end_samples"));
+    return job->job->end_recording("lapilli_job_end_samples", input);
+  });
+}
+
 void lapilli_job_cancel(lapilli_job* job) {
   if (job) job->job->cancel();
 }
@@ -116,6 +134,13 @@ lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, in
     if (!job->job->next_event(next)) return {};
     *has = 1;
     return lapilli::api::write_struct(next, event, "lapilli_event");
+  });
+}
+
+lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli_word* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_get_word"));
+    return lapilli::api::write_word("lapilli_job_get_word", job->job->words(), word, out);
   });
 }
 

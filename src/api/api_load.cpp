@@ -21,6 +21,8 @@ struct lapilli_load {
   lapilli::api::ReplaceableDevice::Held onto;  // until the end
   const std::shared_ptr<lapilli::LogSink> log;
   std::optional<lapilli::ModelLoading> loading;
+  std::shared_ptr<lapilli::Model> model;  // once it is loaded, until it is taken
+  std::shared_ptr<const lapilli::api::FrontEnd> front;
   lapilli::Clock::time_point since = lapilli::Clock::now();
   bool failed = false;    // with an exception: it cannot go on
   bool again = false;     // the device was lost once
@@ -33,6 +35,7 @@ struct lapilli_load {
 
  private:
   bool begin_again();
+  void read_front_end();
 };
 
 lapilli_load::lapilli_load(std::shared_ptr<lapilli::api::ReplaceableDevice> where, lapilli::api::ModelOptions given)
@@ -59,12 +62,20 @@ bool lapilli_load::begin_again() {
   return true;
 }
 
+// Once: its files are open still.
+void lapilli_load::read_front_end() {
+  if (!loading->status() || front) return;
+  model = *loading->take();
+  front = std::make_shared<const lapilli::api::FrontEnd>(lapilli::api::read_front_end(*model, options.files));
+}
+
 bool lapilli_load::pump(double budget_us) {
   if (failed) return true;
   const lapilli::LogScope scope(log);
   try {
     if (cancelled) loading->cancel();
     if (!loading->pump(budget_us) || begin_again()) return false;
+    read_front_end();
     if (could_not_read) could_not_read = options.files.failure();
     options.files = "";  // closed before the host is told of the end
     onto.device = nullptr;
@@ -80,8 +91,9 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
   auto handle = std::make_unique<lapilli_model>();
   LAPILLI_CHECK(Status(could_not_read));
   LAPILLI_CHECK(Status(lost));
-  LAPILLI_TRY(auto model, loading->take());
+  if (!model) return loading->take().error();  // why not, or that it was taken
   handle->info = model->info();
+  handle->front = front;
   handle->device_name = model->device()->caps().device_name;
   if (model->tokenizer()) handle->languages = model->tokenizer()->languages();
   handle->place = std::make_shared<lapilli::api::ReplaceableModel>(

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/replaceable.hpp"
+#include "api/work.hpp"
 #include "base/result.hpp"
 #include "generate/generate.hpp"
 #include "generate/translate.hpp"
@@ -33,6 +34,7 @@ struct lapilli_model {
   std::string device_name;
   double load_ms = 0;
   std::vector<std::string> languages;
+  std::shared_ptr<const lapilli::api::FrontEnd> front;
   // Counts cancellations: a call that began under another number ends. Lock-free, so signal handlers may touch it.
   std::shared_ptr<std::atomic<uint32_t>> cancellations = std::make_shared<std::atomic<uint32_t>>(0);
 
@@ -48,6 +50,8 @@ struct lapilli_result {
   lapilli::TranslateOutput output;
   std::vector<std::string> sources;  // the inputs' texts, empty for ids: what byte offsets count in
   lapilli_stats stats{};
+  std::vector<std::vector<lapilli::api::HeardSegment>> segments;  // by input, if it was a recording
+  std::vector<std::vector<lapilli::ScoredClass>> classes;         // by input, if it was a picture that is classified
 };
 
 namespace lapilli::api {
@@ -159,8 +163,20 @@ Status write_struct(const T& from, T* to, const char* name) {
 }
 
 // Reads the options of one call into the request, whose inputs are there already, checking pointers and counts. Values
-// are checked by the job.
+// are checked by the job. The caller's functions are left to progress_of() and stream_of().
 Status read_options(const lapilli_options* options, TranslateRequest& request);
+// The shortest decimal that means this float, so that 1.2f is 1.2 and not 1.2000000477.
+double decimal_of(float from);
+// Those of the search.
+Status read_generation(const lapilli_options& from, GenerationConfig& to);
+// The caller's function and cancel token, or empty; false cancels.
+std::function<bool(uint64_t done, uint64_t total)> progress_of(const lapilli_options& from);
+StreamSink stream_of(const lapilli_options& from);
+
+// What is told of a segment and of a word; the pointers show what `from` holds.
+lapilli_segment c_segment(const HeardSegment& from);
+// Word `number` of these; an error where there is none.
+Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out);
 
 // For what is begun and needs the device: invalid_argument while it is paused.
 Status check_running(const vulkan::Device& device, const char* where);

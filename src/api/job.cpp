@@ -28,37 +28,6 @@ uint64_t host_bytes_peak() {
 #endif
 }
 
-Status unknown_kind(const char* function, size_t index, int32_t kind) {
-  if (kind == 0) {
-    return fail(ErrorCode::invalid_argument,
-                "%s: the kind of input %zu is not set; lapilli_text() and lapilli_tokens() make inputs", function,
-                index);
-  }
-  // Of what later versions may bring, the names are settled (lapilli.h).
-  const char* name = kind == 3 ? "audio" : kind == 4 ? "an image" : "of a kind that is not known";
-  return fail(ErrorCode::unsupported, "%s: input %zu is %s (%d); this version (%s) takes text (%d) and ids (%d)",
-              function, index, name, kind, lapilli_version(), LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS);
-}
-
-Result<TextInput> read_input(const char* function, size_t index, const lapilli_input& from) {
-  TextInput to;
-  switch (from.kind) {
-    case LAPILLI_INPUT_TEXT:
-      if (!from.text) return fail(ErrorCode::invalid_argument, "%s: text of input %zu is null", function, index);
-      to.text = from.text_bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(from.text)
-                                                           : std::string_view(from.text, from.text_bytes);
-      return to;
-    case LAPILLI_INPUT_IDS:
-      if (!from.ids.ids && from.ids.count != 0) {
-        return fail(ErrorCode::invalid_argument, "%s: ids of input %zu are at a null pointer", function, index);
-      }
-      to.has_ids = true;
-      to.ids = {from.ids.ids, from.ids.count};
-      return to;
-    default: return unknown_kind(function, index, from.kind).error();
-  }
-}
-
 // `model`: null if its device was lost.
 lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const lapilli::TranslateStats& from) {
   const auto counters = model ? model->device()->counters() : vulkan::DeviceCounters();
@@ -110,6 +79,14 @@ void EventQueue::add_text(size_t input, std::string_view text, std::span<const i
   to.ids.insert(to.ids.end(), ids.begin(), ids.end());
 }
 
+void EventQueue::add_segment(size_t input, size_t number, const HeardSegment& segment) {
+  drop_progress();
+  Waiting& added = add(LAPILLI_EVENT_SEGMENT);
+  added.event.of.segment.input = input;
+  added.event.of.segment.segment = number;
+  added.segment = segment;
+}
+
 void EventQueue::add_progress(const lapilli_event_progress& progress) {
   const auto& last = progress_;
   if (progress.done == last.done && progress.total == last.total && progress.tokens == last.tokens) return;
@@ -125,6 +102,19 @@ lapilli_status code_of(const Status& status) {
 }
 
 std::string message_of(const Status& status) { return status ? "" : status.error().message; }
+
+void show(const HeardSegment& from, lapilli_event_segment& to) {
+  const lapilli_segment s = c_segment(from);
+  to.begin = s.begin;
+  to.end = s.end;
+  to.text = s.text;
+  to.text_bytes = s.text_bytes;
+  to.ids = s.ids;
+  to.language = s.language;
+  to.words = s.words;
+  to.log_probability = s.log_probability;
+  to.no_speech_probability = s.no_speech_probability;
+}
 
 }  // namespace
 
@@ -161,6 +151,7 @@ bool EventQueue::next(lapilli_event& out) {
       of.text.text_bytes = told_.text.size();
       of.text.ids = {told_.ids.data(), told_.ids.size()};
       break;
+    case LAPILLI_EVENT_SEGMENT: show(told_.segment, of.segment); break;
     case LAPILLI_EVENT_INPUT: of.input.message = told_.text.c_str(); break;
     case LAPILLI_EVENT_ERROR: of.error.message = told_.text.c_str(); break;
     default: break;
@@ -174,9 +165,7 @@ bool EventQueue::next(lapilli_event& out) {
 namespace {
 
 // Two ways to be told the same would be one too many.
-Status refuse_functions(const char* function, const lapilli_options* options) {
-  lapilli_options given = lapilli_default_options();
-  LAPILLI_CHECK(read_struct(options, given, "lapilli_options"));
+Status refuse_functions(const char* function, const lapilli_options& given) {
   if (!given.progress && !given.stream) return {};
   return fail(ErrorCode::invalid_argument,
               "%s: a job calls no functions; leave lapilli_options.%s null and ask for events", function,
@@ -185,20 +174,19 @@ Status refuse_functions(const char* function, const lapilli_options* options) {
 
 }  // namespace
 
-Status Job::read(const Call& call, TranslateRequest& request) {
+Status Job::read(const Call& call, WorkRequest& request) {
   if (!call.model) return fail(ErrorCode::invalid_argument, "%s: model is null", call.function);
-  const auto read_one = [&](size_t index, const lapilli_input& from) -> Status {
-    LAPILLI_TRY(const auto input, read_input(call.function, index, from));
-    request.inputs.push_back(input);
-    return {};
-  };
-  LAPILLI_CHECK(read_array(call.inputs, call.count, "lapilli_input", read_one));
-  LAPILLI_CHECK(read_options(call.options, request));
-  copy_inputs(request);
-  progress_ = std::move(request.progress);
+  LAPILLI_TRY(request.inputs, read_inputs(call.function, call.inputs, call.count));
+  request.function = call.function;
+  request.options = lapilli_default_options();
+  LAPILLI_CHECK(read_struct(call.options, request.options, "lapilli_options"));
+  copy_texts(request.inputs);
+  progress_ = progress_of(request.options);
   auto held = call.model->place->held();
   LAPILLI_CHECK(check_running(*held.model->device(), call.function));
   use(*call.model, std::move(held));
+  request.model = held_.model;
+  request.front = front_;
   return {};
 }
 
@@ -208,38 +196,40 @@ void Job::use(const lapilli_model& model, ReplaceableModel::Held held) {
   held_ = std::move(held);
   log_ = held_.model->device()->log_sink();
   load_ms_ = model.load_ms;
+  front_ = model.front;
   cancellations_ = model.cancellations;
   cancellations_before_ = cancellations_->load();
 }
 
-void Job::copy_inputs(TranslateRequest& request) {
-  for (const TextInput& input : request.inputs) {
-    texts_.emplace_back(input.text);
-    ids_.emplace_back(input.ids.begin(), input.ids.end());
-  }
-  for (size_t i = 0; i < request.inputs.size(); ++i) {
-    request.inputs[i].text = texts_[i];
-    request.inputs[i].ids = ids_[i];
-  }
+// Results tell of them.
+void Job::copy_texts(std::vector<Input>& inputs) {
+  texts_.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs[i].text = texts_[i] = inputs[i].text;
 }
 
 Result<std::unique_ptr<Job>> Job::start(const Call& call) {
   auto job = std::make_unique<Job>();
-  TranslateRequest request;
+  WorkRequest request;
   LAPILLI_CHECK(job->read(call, request));
+  for (size_t i = 0; i < request.inputs.size(); ++i)
+    if (request.inputs[i].more_samples)
+      return fail(ErrorCode::invalid_argument,
+                  "%s: input %zu goes on, which a job alone can wait for: lapilli_job_start", call.function, i);
   const LogScope log(job->log_);
-  LAPILLI_TRY(job->work_, TranslationJob::start(job->held_.model, std::move(request)));
+  request.sinks.text = stream_of(request.options);
+  LAPILLI_TRY(job->work_, start_work(std::move(request)));
   return job;
 }
 
 Result<std::unique_ptr<Job>> Job::start_with_events(const Call& call) {
   auto job = std::make_unique<Job>();
-  TranslateRequest request;
+  WorkRequest request;
   LAPILLI_CHECK(job->read(call, request));
   const LogScope log(job->log_);
-  LAPILLI_CHECK(refuse_functions(call.function, call.options));
+  LAPILLI_CHECK(refuse_functions(call.function, request.options));
+  for (Input& input : request.inputs) job->copies_.keep(input);
   job->make_events(request);
-  LAPILLI_TRY(job->work_, TranslationJob::start(job->held_.model, std::move(request)));
+  LAPILLI_TRY(job->work_, start_work(std::move(request)));
   return job;
 }
 
@@ -247,24 +237,51 @@ Result<std::unique_ptr<Job>> Job::prepare(const char* function, lapilli_model* m
   lapilli_shape given = lapilli_default_shape();
   LAPILLI_CHECK(read_struct(shape, given, "lapilli_shape"));
   auto job = std::make_unique<Job>();
-  TranslateRequest request;
+  WorkRequest request;
   LAPILLI_CHECK(job->read({function, model, nullptr, 0, given.options}, request));
   const LogScope log(job->log_);
-  LAPILLI_CHECK(refuse_functions(function, given.options));
+  LAPILLI_CHECK(refuse_functions(function, request.options));
   job->make_events(request);
   const JobShape wanted{given.inputs, given.source_tokens, given.target_tokens};
-  LAPILLI_TRY(job->work_, TranslationJob::prepare(job->held_.model, std::move(request), wanted));
+  LAPILLI_TRY(job->work_, prepare_work(std::move(request), wanted));
   return job;
 }
 
-void Job::make_events(TranslateRequest& request) {
+void Job::make_events(WorkRequest& request) {
   has_events_ = true;
-  request.stream = [this](size_t input, std::string_view text, std::span<const int32_t> ids) {
+  request.sinks.text = [this](size_t input, std::string_view text, std::span<const int32_t> ids) {
     events_.add_text(input, text, ids);
     return true;
   };
-  request.input_ended = [this](size_t input, const Status& status) { events_.add_input(input, status); };
+  request.sinks.segment = [this](size_t input, size_t number, const HeardSegment& segment) {
+    events_.add_segment(input, number, segment);
+  };
+  request.sinks.input_ended = [this](size_t input, const Status& status) { events_.add_input(input, status); };
 }
+
+// ---- samples that come later --------------------------------------------------------------------------------------
+
+Status Job::check_takes_samples(const char* function) const {
+  if (work_) return {};
+  return fail(ErrorCode::invalid_argument, "%s: the job has ended%s%s", function, status_ ? "" : ": ",
+              status_ ? "" : status_.error().message.c_str());
+}
+
+Status Job::append(const char* function, size_t input, std::span<const float> samples) {
+  LAPILLI_CHECK(check_takes_samples(function));
+  const LogScope log(log_);
+  if (auto s = work_->append(input, samples); !s) return std::move(s).error().in(function);
+  return {};
+}
+
+Status Job::end_recording(const char* function, size_t input) {
+  LAPILLI_CHECK(check_takes_samples(function));
+  const LogScope log(log_);
+  if (auto s = work_->end_recording(input); !s) return std::move(s).error().in(function);
+  return {};
+}
+
+// ---- its way ------------------------------------------------------------------------------------------------------
 
 bool Job::pump(double budget_us) {
   if (ended_) return true;
@@ -299,9 +316,10 @@ void Job::rest() {
 }
 
 void Job::ask() {
-  if (has_events_) events_.add_progress({work_->done(), work_->total(), work_->tokens()});
+  const WorkProgress now = work_->progress();
+  if (has_events_) events_.add_progress({now.done, now.total, now.tokens});
   const bool wanted = cancellations_->load() == cancellations_before_;
-  if (wanted && (!progress_ || progress_(work_->done(), work_->total()))) return;
+  if (wanted && (!progress_ || progress_(now.done, now.total))) return;
   cancelled_ = true;
   work_->cancel();
 }
@@ -330,7 +348,7 @@ void Job::recover(double budget_us) {
   auto other = place_->replace(held_.generation, budget_us);
   if (!other) return end(with_advice(work_->status().error(), other.error()));
   if (!*other) return;
-  if (auto s = work_->resume((*other)->model); !s) return end(std::move(s));
+  if (auto s = work_->resume((*other)->model, *front_); !s) return end(std::move(s));
   held_ = std::move(**other);
 }
 
@@ -341,7 +359,7 @@ Status Job::resume(const char* function, lapilli_model* model) {
   auto held = model->place->held();
   LAPILLI_CHECK(check_running(*held.model->device(), function));
   const LogScope log(held.model->device()->log_sink());
-  if (auto s = work_->resume(held.model); !s) return std::move(s).error().in(function);
+  if (auto s = work_->resume(held.model, *model->front); !s) return std::move(s).error().in(function);
   use(*model, std::move(held));
   events_.take_back_end();
   ended_ = replaced_ = false;
@@ -359,7 +377,7 @@ void Job::finish() {
   auto taken = work_->take();
   if (!taken) return end(std::move(taken).error());
   output_ = std::move(taken).value();
-  end(output_->cancelled ? Status(fail(ErrorCode::cancelled, "cancelled")) : Status());
+  end(output_->text.cancelled ? Status(fail(ErrorCode::cancelled, "cancelled")) : Status());
 }
 
 void Job::end(Status status) {
@@ -375,8 +393,10 @@ Status Job::take(lapilli_result** result) {
   if (taken_) return fail(ErrorCode::invalid_argument, "the result of the job was taken already");
   if (!output_) return status_;
   auto handle = std::make_unique<lapilli_result>();
-  handle->stats = collect_stats(held_.model.get(), load_ms_, output_->stats);
-  handle->output = std::move(*output_);
+  handle->stats = collect_stats(held_.model.get(), load_ms_, output_->text.stats);
+  handle->output = std::move(output_->text);
+  handle->segments = std::move(output_->segments);
+  handle->classes = std::move(output_->classes);
   handle->sources = std::move(texts_);
   taken_ = true;
   *result = handle.release();

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "api/handles.hpp"
-#include "generate/translation_job.hpp"
+#include "api/work.hpp"
 
 namespace lapilli::api {
 
@@ -24,18 +24,22 @@ class EventQueue {
  public:
   void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
   void add_progress(const lapilli_event_progress& progress);  // if it is another than the last one
+  void add_segment(size_t input, size_t number, const HeardSegment& segment);
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
   // It goes on after all: an end that nobody has asked for yet was none.
   void take_back_end();
   // The next one; false: there is none. What it points to lives until the next call.
   bool next(lapilli_event& out);
+  // Of the segment that was told last.
+  [[nodiscard]] std::span<const speech::Word> words() const { return told_.segment.segment.words; }
 
  private:
   struct Waiting {
     lapilli_event event{};
     std::string text;  // or a message
     std::vector<int32_t> ids;
+    HeardSegment segment;
   };
   Waiting& add(int32_t kind);
   void drop_progress();
@@ -62,22 +66,30 @@ class Job {
   // Of no inputs: the model becomes ready for jobs of this shape.
   static Result<std::unique_ptr<Job>> prepare(const char* function, lapilli_model* model, const lapilli_shape* shape);
 
-  // As TranslationJob's.
+  // As Work's.
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   void rest();
   void cancel() { cancelled_ = true; }
+  // It has not ended, and has nothing to do before more samples come.
+  [[nodiscard]] bool is_hungry() const { return !ended_ && held_.model && work_->is_hungry(); }
+  // Of inputs that are recordings which go on.
+  Status append(const char* function, size_t input, std::span<const float> samples);
+  Status end_recording(const char* function, size_t input);
   // What the device is to keep between runs.
   void keep() noexcept;
   // After an end because the device was lost: goes on with a model of the same files. Also where that end was told.
   Status resume(const char* function, lapilli_model* model);
   bool next_event(lapilli_event& out) { return events_.next(out); }
+  // Of the segment that was told last.
+  [[nodiscard]] std::span<const speech::Word> words() const { return events_.words(); }
   // After the end, once; also after a cancellation, which is the status then.
   Status take(lapilli_result** result);
 
  private:
-  Status read(const Call& call, TranslateRequest& request);
-  void copy_inputs(TranslateRequest& request);
-  void make_events(TranslateRequest& request);
+  Status read(const Call& call, WorkRequest& request);
+  void copy_texts(std::vector<Input>& inputs);
+  void make_events(WorkRequest& request);
+  [[nodiscard]] Status check_takes_samples(const char* function) const;
   void use(const lapilli_model& model, ReplaceableModel::Held held);
   void step(double budget_us);
   void ask();
@@ -90,8 +102,9 @@ class Job {
   ReplaceableModel::Held held_;  // no model: its device is lost
   std::shared_ptr<LogSink> log_;
   double load_ms_ = 0;
-  std::vector<std::string> texts_;
-  std::vector<std::vector<int32_t>> ids_;
+  std::shared_ptr<const FrontEnd> front_;
+  std::vector<std::string> texts_;                               // by input
+  InputCopies copies_;                                           // of the others
   std::function<bool(uint64_t done, uint64_t total)> progress_;  // or empty
   std::shared_ptr<std::atomic<uint32_t>> cancellations_;         // of the model, and how many there were
   uint32_t cancellations_before_ = 0;
@@ -99,9 +112,9 @@ class Job {
   bool has_events_ = false, ended_ = false, taken_ = false;
   bool replaced_ = false;  // the device was, once
   EventQueue events_;
-  std::unique_ptr<TranslationJob> work_;  // until the end, a lost device is none; points into texts and ids
+  std::unique_ptr<Work> work_;  // until the end, a lost device is none; points into texts and copies
   Status status_;
-  std::optional<TranslateOutput> output_;
+  std::optional<WorkOutput> output_;
 };
 
 }  // namespace lapilli::api

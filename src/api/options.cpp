@@ -21,10 +21,7 @@ Status read_count(int32_t from, const char* name, std::optional<uint32_t>& to) {
 Status read_number(float from, const char* name, std::optional<double>& to) {
   if (std::isnan(from)) return {};
   if (std::isinf(from)) return fail(ErrorCode::invalid_argument, "%s must be a finite number", name);
-  // The shortest decimal that means this float, so that 1.2f is 1.2 and not 1.2000000477.
-  char text[32];
-  std::snprintf(text, sizeof text, "%.7g", static_cast<double>(from));
-  to = std::strtod(text, nullptr);
+  to = decimal_of(from);
   return {};
 }
 
@@ -115,28 +112,35 @@ Status read_task(const lapilli_options& from, TranslateRequest& to) {
                 from.split_sentences);
   }
   if (from.split_sentences != LAPILLI_MODEL_DEFAULT) to.split = from.split_sentences != 0;
-  if (from.stream) {
-    to.stream = [function = from.stream, user = from.stream_user](size_t input, std::string_view text,
-                                                                  std::span<const int32_t> ids) {
-      const std::string terminated(text);
-      lapilli_stream_event event{};
-      event.struct_size = sizeof event;
-      event.input = input;
-      event.text = terminated.c_str();
-      event.text_bytes = terminated.size();
-      event.ids = {ids.data(), ids.size()};
-      return function(user, &event) == 0;
-    };
-  }
   return {};
+}
+
+// What only models that hear or see are told.
+Status refuse_other_kinds(const lapilli_options& from) {
+  const char* field = from.prompt && *from.prompt                     ? "prompt"
+                      : from.temperature_count != 0                   ? "temperatures"
+                      : !std::isnan(from.compression_ratio_threshold) ? "compression_ratio_threshold"
+                      : !std::isnan(from.logprob_threshold)           ? "logprob_threshold"
+                      : !std::isnan(from.no_speech_threshold)         ? "no_speech_threshold"
+                      : from.condition_on_previous != 0               ? "condition_on_previous"
+                      : from.word_times != 0                          ? "word_times"
+                      : from.classes != 0                             ? "classes"
+                                                                      : nullptr;
+  if (!field) return {};
+  return fail(ErrorCode::invalid_argument,
+              "lapilli_options.%s is of models that hear or see, and this one reads text%s", field,
+              from.prompt && *from.prompt ? "; what its output begins with is decoder_prompt" : "");
 }
 
 }  // namespace
 
-Status read_options(const lapilli_options* options, TranslateRequest& request) {
-  lapilli_options from = lapilli_default_options();
-  LAPILLI_CHECK(read_struct(options, from, "lapilli_options"));
-  GenerationConfig& to = request.options;
+double decimal_of(float from) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.7g", static_cast<double>(from));
+  return std::strtod(text, nullptr);
+}
+
+Status read_generation(const lapilli_options& from, GenerationConfig& to) {
   LAPILLI_CHECK(read_json_options(from.json, to));
   LAPILLI_CHECK(read_count(from.num_beams, "num_beams", to.num_beams));
   LAPILLI_CHECK(read_count(from.num_return_sequences, "num_return_sequences", to.num_return_sequences));
@@ -152,7 +156,42 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
   LAPILLI_CHECK(read_ids(from.end_tokens, "end_tokens", to.eos_token_id));
   LAPILLI_CHECK(read_ids(from.suppress_tokens, "suppress_tokens", to.suppress_tokens));
   LAPILLI_CHECK(read_ids(from.begin_suppress_tokens, "begin_suppress_tokens", to.begin_suppress_tokens));
-  LAPILLI_CHECK(read_bad_words(from, to));
+  return read_bad_words(from, to);
+}
+
+std::function<bool(uint64_t done, uint64_t total)> progress_of(const lapilli_options& from) {
+  std::function<bool(uint64_t done, uint64_t total)> asked;
+  if (from.progress) {
+    asked = [function = from.progress, user = from.progress_user](uint64_t done, uint64_t total) {
+      return function(user, done, total) == 0;
+    };
+  }
+  if (!from.cancel_token) return asked;
+  return [asked = std::move(asked), cancelled = from.cancel_token->cancelled](uint64_t done, uint64_t total) {
+    return !cancelled->load() && (!asked || asked(done, total));
+  };
+}
+
+StreamSink stream_of(const lapilli_options& from) {
+  if (!from.stream) return {};
+  return [function = from.stream, user = from.stream_user](size_t input, std::string_view text,
+                                                           std::span<const int32_t> ids) {
+    const std::string terminated(text);
+    lapilli_stream_event event{};
+    event.struct_size = sizeof event;
+    event.input = input;
+    event.text = terminated.c_str();
+    event.text_bytes = terminated.size();
+    event.ids = {ids.data(), ids.size()};
+    return function(user, &event) == 0;
+  };
+}
+
+Status read_options(const lapilli_options* options, TranslateRequest& request) {
+  lapilli_options from = lapilli_default_options();
+  LAPILLI_CHECK(read_struct(options, from, "lapilli_options"));
+  LAPILLI_CHECK(read_generation(from, request.options));
+  LAPILLI_CHECK(refuse_other_kinds(from));
   std::optional<std::vector<int32_t>> prompt;
   LAPILLI_CHECK(read_ids(from.decoder_prompt, "decoder_prompt", prompt));
   if (prompt) request.decoder_prompt = std::move(*prompt);
@@ -162,17 +201,6 @@ Status read_options(const lapilli_options* options, TranslateRequest& request) {
   request.batch = from.batch;
   request.steps_in_flight = from.steps_in_flight;
   request.deterministic = from.deterministic != 0;
-  if (from.progress) {
-    request.progress = [function = from.progress, user = from.progress_user](uint64_t done, uint64_t total) {
-      return function(user, done, total) == 0;
-    };
-  }
-  if (from.cancel_token) {
-    request.progress = [asked = std::move(request.progress), cancelled = from.cancel_token->cancelled](uint64_t done,
-                                                                                                       uint64_t total) {
-      return !cancelled->load() && (!asked || asked(done, total));
-    };
-  }
   return {};
 }
 

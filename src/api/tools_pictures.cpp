@@ -3,7 +3,7 @@
 #include "api/tools_guard.hpp"
 #include "base/clock.hpp"
 #include "base/store.hpp"
-#include "generate/picture_reader.hpp"
+#include "generate/picture_job.hpp"
 #include "generate/verbs.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
@@ -12,9 +12,6 @@
 namespace lapilli::tools {
 
 namespace {
-
-// Pictures that are held at a time, as what the model reads of them.
-constexpr size_t kAtATime = 64;
 
 void answer_with(const Error& error, PictureAnswer& answer) {
   answer.status = static_cast<int>(error.code);
@@ -26,7 +23,7 @@ class Pictures : public PictureTool {
   Status open(const PictureRequest& r) {
     const auto since = Clock::now();
     options_.top = r.top;
-    options_.batch = r.batch;
+    if (r.classes) options_.batch = r.batch;
     options_.prompt = r.prompt;
     if (r.beams) options_.generation.num_beams = r.beams;
     if (r.max_length) options_.generation.max_length = r.max_length;
@@ -36,8 +33,9 @@ class Pictures : public PictureTool {
     }
     LAPILLI_TRY(auto model, load(r, directory));
     LAPILLI_CHECK(check_kind(model->on_device().config(), r.classes));
-    LAPILLI_TRY(auto reader, PictureReader::make(std::move(model), directory));
-    reader_.emplace(std::move(reader));
+    LAPILLI_TRY(auto settings, read_picture_settings(*model, directory));
+    if (!r.classes && !model->tokenizer()) return model->tokenizer_error();
+    reader_ = std::make_shared<const PictureReader>(std::move(model), std::move(settings));
     figures_.model = directory;
     figures_.device = reader_->model()->device()->caps().device_name;
     figures_.weight_bytes = reader_->model()->info().weight_bytes;
@@ -52,10 +50,17 @@ class Pictures : public PictureTool {
   Outcome run(const std::vector<std::string>& files, const std::function<bool()>& go_on,
               std::vector<PictureAnswer>& answers) override {
     return guarded("pictures", [&]() -> Result<std::string> {
-      for (size_t i = 0; i < files.size(); i += kAtATime) {
-        const auto some = std::span(files).subspan(i, std::min(kAtATime, files.size() - i));
-        LAPILLI_CHECK(run_some(some, go_on, answers));
+      const auto since = Clock::now();
+      const double read_before = figures_.read_ms;
+      LAPILLI_TRY(const auto job, PictureJob::start(reader_, request(files)));
+      while (!job->pump()) {
+        if (!go_on()) job->cancel();
+        job->rest();
       }
+      figures_.run_ms += ms_since(since) - (figures_.read_ms - read_before);
+      LAPILLI_CHECK(Status(job->status()));
+      if (job->done() < job->total()) return fail(ErrorCode::cancelled, "interrupted");
+      for (PictureResult& result : job->take()) take(result, answers.emplace_back());
       return std::string();
     });
   }
@@ -90,45 +95,27 @@ class Pictures : public PictureTool {
                 c.family.c_str(), verbs_for(c).c_str());
   }
 
-  Result<std::shared_ptr<const model::Features>> source_of(const std::string& file) const {
-    LAPILLI_TRY(const auto picture, image::read_picture(file));
-    auto source = reader_->source(picture);
-    if (!source) return std::move(source).error().in(file);
-    return source;
+  // What cannot be read says nothing of the others.
+  PictureJobRequest request(const std::vector<std::string>& files) {
+    PictureJobRequest r;
+    r.pictures = files.size();
+    r.options = options_;
+    r.source = [this, &files](const PictureReader& reader, size_t i) {
+      const auto since = Clock::now();
+      auto source = source_of(reader, files[i]);
+      figures_.read_ms += ms_since(since);
+      if (source) ++figures_.pictures;
+      return source;
+    };
+    return r;
   }
 
-  // What cannot be read says nothing of the others.
-  Status run_some(std::span<const std::string> files, const std::function<bool()>& go_on,
-                  std::vector<PictureAnswer>& answers) {
-    const size_t first = answers.size();
-    auto since = Clock::now();
-    PictureReader::Sources sources;
-    std::vector<size_t> whose;
-    for (const std::string& file : files) {
-      if (!go_on()) {
-        answers.resize(first);
-        return fail(ErrorCode::cancelled, "interrupted");
-      }
-      auto source = source_of(file);
-      PictureAnswer& answer = answers.emplace_back();
-      if (!source) {
-        answer_with(source.error(), answer);
-        continue;
-      }
-      whose.push_back(answers.size() - 1);
-      sources.push_back(std::move(*source));
-    }
-    figures_.read_ms += ms_since(since);
-    since = Clock::now();
-    auto results = reader_->run(sources, options_, go_on);
-    figures_.run_ms += ms_since(since);
-    if (!results) {
-      answers.resize(first);
-      return std::move(results).error();
-    }
-    for (size_t i = 0; i < whose.size(); ++i) take((*results)[i], answers[whose[i]]);
-    figures_.pictures += sources.size();
-    return {};
+  static Result<std::shared_ptr<const model::Features>> source_of(const PictureReader& reader,
+                                                                  const std::string& file) {
+    LAPILLI_TRY(const auto picture, image::read_picture(file));
+    auto source = reader.source(picture);
+    if (!source) return std::move(source).error().in(file);
+    return source;
   }
 
   static void take(PictureResult& result, PictureAnswer& answer) {
@@ -137,7 +124,7 @@ class Pictures : public PictureTool {
     for (ScoredClass& c : result.classes) answer.classes.push_back({c.index, std::move(c.label), c.probability});
   }
 
-  std::optional<PictureReader> reader_;
+  std::shared_ptr<const PictureReader> reader_;
   PictureOptions options_;
   PictureFigures figures_;
 };

@@ -1,16 +1,16 @@
 // What `lapilli transcribe` runs: a recording's samples to features, and these to segments of text.
 #include <algorithm>
 
+#include "api/front_end.hpp"
 #include "api/tools_guard.hpp"
 #include "audio/samples.hpp"
 #include "base/store.hpp"
-#include "formats/sound_config.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
 #include "speech/sound_frames.hpp"
 #include "speech/transcribe_pieces.hpp"
 #include "speech/transcription_job.hpp"
-#include "speech/whole_recording.hpp"
+#include "speech/whole_job.hpp"
 
 namespace lapilli::tools {
 
@@ -19,7 +19,9 @@ struct Transcriber::Impl {
   std::shared_ptr<Model> model;
   unsigned rate = 0;
   std::shared_ptr<speech::SoundFeatures> features;  // of models that hear in windows; or
-  std::unique_ptr<speech::WholeRecordings> whole;
+  std::shared_ptr<speech::WholeRecordings> whole;
+
+  Result<std::string> hear_frames(const HearRequest& request);
 };
 
 namespace {
@@ -32,18 +34,8 @@ Result<std::shared_ptr<vulkan::Device>> open_device(const TranscriberRequest& re
   return vulkan::Device::create(options);
 }
 
-// The model hears, and its files agree on what.
-Result<SoundConfig> sound_of(const Model& model, const std::string& directory) {
-  const ModelInfo& info = model.info();
-  if (info.feature_width == 0)
-    return fail(ErrorCode::unsupported,
-                "%s is a model of the family %s, which reads text and hears nothing: lapilli translate, summarize or "
-                "generate runs it; transcribe takes models of the families Whisper, Speech2Text and Moonshine",
-                directory.c_str(), info.family.c_str());
-  LAPILLI_TRY(auto config, read_sound_config(directory));
-  // Of one number a row: samples.
-  LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));
-  return config;
+std::shared_ptr<audio::SampleSource> source_of(const HearRequest& request) {
+  return {request.sound, [](audio::SampleSource*) {}};  // the caller's
 }
 
 HeardSegment heard(const speech::Segment& segment) {
@@ -86,9 +78,9 @@ Status check_whole(const HearRequest& request, const std::string& family) {
 Error interrupted() { return fail(ErrorCode::cancelled, "it was interrupted"); }
 
 // All that comes, as long as the model takes it.
-Result<std::vector<float>> gather(const HearRequest& request, const speech::WholeRecordings& whole, unsigned rate) {
+Result<std::vector<float>> gather(const HearRequest& request, const speech::WholeLimits& limits) {
   constexpr size_t kPiece = 16384;
-  const uint64_t most = whole.most_samples();
+  const uint64_t most = limits.most_samples();
   std::vector<float> all;
   for (HeardPiece piece; !piece.ended;) {
     const size_t before = all.size();
@@ -96,33 +88,66 @@ Result<std::vector<float>> gather(const HearRequest& request, const speech::Whol
     piece = request.next(std::span(all).subspan(before), true);
     all.resize(before + piece.count);
     if (piece.failed || (request.progress && !request.progress(0, 0))) return interrupted();
-    if (all.size() > most) return whole.too_long(format("more than %.1f s", static_cast<double>(most) / rate));
+    if (all.size() > most)
+      return limits.too_long(format("more than %.1f s", static_cast<double>(most) / limits.config().sampling_rate));
   }
   return all;
 }
 
-Result<std::string> hear_whole(speech::WholeRecordings& whole, const std::string& family, unsigned rate,
-                               const HearRequest& request) {
-  LAPILLI_CHECK(check_whole(request, family));
+// `go_on` is asked often, `more` when there is nothing to do without more samples.
+struct Pumping {
+  std::function<bool()> go_on;
+  std::function<Status()> more;
+};
+
+// To its end: what it says of its one recording.
+template <class Job>
+Result<speech::Transcript> follow(Job& job, const Pumping& pumping) {
+  while (!job.pump()) {
+    if (!pumping.go_on()) job.cancel();
+    if (job.is_hungry())
+      LAPILLI_CHECK(pumping.more());
+    else
+      job.rest();
+  }
+  LAPILLI_CHECK(Status(job.status()));
+  auto said = job.take();
+  if (said.cancelled) return interrupted();
+  LAPILLI_CHECK(std::move(said.transcripts[0].status));
+  return std::move(said.transcripts[0]);
+}
+
+Status give(const HearRequest& request, const speech::Segment& segment) {
+  if (!request.on_segment || request.on_segment(heard(segment))) return {};
+  return interrupted();
+}
+
+void note_cut(const HearRequest& request, const speech::Transcript& said) {
+  if (!said.cut || !request.on_note) return;
+  request.on_note(
+      format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
+             "more --max-new-tokens if the model has room for them, gives the rest",
+             said.segments.front().ids.size()));
+}
+
+Result<std::string> hear_whole(const std::shared_ptr<Model>& model,
+                               const std::shared_ptr<speech::WholeRecordings>& whole, const HearRequest& request) {
+  LAPILLI_CHECK(check_whole(request, model->info().family));
   speech::WholeRequest r;
-  r.sound = {request.sound, request.samples};
   std::vector<float> all;
   if (request.next) {
-    LAPILLI_TRY(all, gather(request, whole, rate));
+    LAPILLI_TRY(all, gather(request, whole->limits()));
     if (all.empty()) return std::string();
+    r.recordings = {{std::make_shared<audio::SamplesInMemory>(all), all.size()}};
+  } else {
+    r.recordings = {{source_of(request), request.samples}};
   }
-  audio::SamplesInMemory gathered(all);
-  if (request.next) r.sound = {&gathered, all.size()};
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
-  r.go_on = [&] { return !request.progress || request.progress(0, 0); };
-  LAPILLI_TRY(const auto said, whole.transcribe(r));
-  if (request.on_segment && !request.on_segment(heard(said.segment))) return interrupted();
-  if (said.cut && request.on_note)
-    request.on_note(
-        format("the text ends after %zu ids without an end, as long as it may be: a shorter recording, or "
-               "more --max-new-tokens if the model has room for them, gives the rest",
-               said.segment.ids.size()));
+  r.on_segment = [&](const speech::Segment& s) { return give(request, s); };
+  LAPILLI_TRY(const auto job, speech::WholeJob::start(model, whole, std::move(r)));
+  LAPILLI_TRY(const auto said, follow(*job, {[&] { return !request.progress || request.progress(0, 0); }, {}}));
+  note_cut(request, said);
   return std::string();
 }
 
@@ -137,7 +162,7 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
     LoadOptions load;
     LAPILLI_TRY(load.format, parse_format(request.dtype));
     LAPILLI_TRY(impl_->model, Model::load(impl_->device, request.model, load));
-    LAPILLI_TRY(auto config, sound_of(*impl_->model, request.model));
+    LAPILLI_TRY(auto config, api::read_sound(*impl_->model, request.model));
     impl_->rate = config.sampling_rate;
     if (speech::takes_whole_recordings(*impl_->model)) {
       LAPILLI_TRY(impl_->whole, speech::WholeRecordings::create(impl_->model, std::move(config)));
@@ -167,35 +192,8 @@ Status feed(speech::SampleStream& stream, const NextSamples& next, uint64_t wind
   }
 }
 
-// `go_on` is asked often, `more` when there is nothing to do without more samples.
-struct Pumping {
-  std::function<bool(uint64_t done, uint64_t all)> go_on;
-  std::function<Status()> more;
-};
-
-Result<std::string> hear_all(const std::shared_ptr<Model>& model, speech::TranscribeRequest request,
-                             const Pumping& pumping) {
-  LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(request)));
-  while (!job->pump()) {
-    if (!pumping.go_on(job->frames_done(), job->frames())) job->cancel();
-    if (job->is_hungry())
-      LAPILLI_CHECK(pumping.more());
-    else
-      job->rest();
-  }
-  LAPILLI_CHECK(Status(job->status()));
-  auto said = job->take();
-  if (said.cancelled) return interrupted();
-  LAPILLI_CHECK(std::move(said.transcripts[0].status));
-  (void)pumping.go_on(job->frames_done(), job->frames());
-  return said.transcripts[0].language;
-}
-
 void give_segments(const HearRequest& request, speech::TranscribeRequest& r) {
-  r.on_segment = [&](const speech::Segment& segment) -> Status {
-    if (!request.on_segment || request.on_segment(heard(segment))) return {};
-    return interrupted();
-  };
+  r.on_segment = [&](const speech::Segment& segment) { return give(request, segment); };
   if (!request.on_draft) return;
   r.on_draft = [&](size_t, std::span<const speech::Segment> segments) -> Status {
     std::vector<HeardSegment> all;
@@ -204,15 +202,28 @@ void give_segments(const HearRequest& request, speech::TranscribeRequest& r) {
   };
 }
 
+// Frames that are done, and how many there are; false ends it.
+using FrameProgress = std::function<bool(uint64_t done, uint64_t all)>;
+
 // Cut where it is quiet.
 Result<std::string> hear_pieces(const std::shared_ptr<Model>& model, speech::TranscribeRequest r,
-                                const HearRequest& request, const Pumping& pumping, uint32_t hop) {
+                                const HearRequest& request, const FrameProgress& go_on, uint32_t hop) {
   LAPILLI_TRY(auto energies, speech::frame_energies(*request.sound, request.samples, hop));
   energies.resize(r.recordings.front().frames->extent().frames);  // silence, where it is filled up
   const auto pieces = speech::cut_at_silence(energies, model->info().feature_rows);
-  r.progress = pumping.go_on;
+  r.progress = go_on;
   LAPILLI_TRY(const auto said, speech::transcribe_pieces(model, r, pieces, request.batch));
   return said.transcripts.front().language;
+}
+
+// One window after the other.
+Result<std::string> hear_windows(const std::shared_ptr<Model>& model, speech::TranscribeRequest r,
+                                 const FrameProgress& go_on, const std::function<Status()>& more) {
+  LAPILLI_TRY(const auto job, speech::TranscriptionJob::start(model, std::move(r)));
+  const auto ask = [&] { return go_on(job->frames_done(), job->frames()); };
+  LAPILLI_TRY(auto said, follow(*job, {ask, more}));
+  (void)ask();
+  return std::move(said.language);
 }
 
 // Every two seconds, or oftener where a window has less than eight.
@@ -222,38 +233,33 @@ uint32_t draft_frames(uint32_t window) { return std::min(200u, std::max(window /
 
 Outcome Transcriber::hear(const HearRequest& request) {
   return guarded("transcribe", [&]() -> Result<std::string> {
-    if (impl_->whole) {
-      LAPILLI_TRY(auto said, hear_whole(*impl_->whole, impl_->model->info().family, impl_->rate, request));
-      keep_between_runs(*impl_->device);
-      return said;
-    }
-    auto r = asked(request, impl_->model->speech());
-    give_segments(request, r);
-    const auto& config = impl_->features->config();
-    const uint32_t window = impl_->model->info().feature_rows;
-    const double second = config.sampling_rate / static_cast<double>(config.hop);
-    Pumping pumping;
-    pumping.go_on = [&](uint64_t done, uint64_t all) {
-      return !request.progress ||
-             request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
-    };
-    if (request.next) {
-      const auto stream = std::make_shared<speech::SampleStream>(impl_->features);
-      r.draft_frames = draft_frames(window);
-      r.recordings.push_back({stream, {}});
-      pumping.more = [&request, stream, most = uint64_t{window} * config.hop] {
-        return feed(*stream, request.next, most);
-      };
-    } else {
-      const std::shared_ptr<audio::SampleSource> source(request.sound, [](audio::SampleSource*) {});  // the caller's
-      r.recordings.push_back({std::make_shared<speech::SoundFrames>(impl_->features, source, request.samples), {}});
-    }
-    LAPILLI_TRY(auto language, request.batch > 0 && request.sound
-                                   ? hear_pieces(impl_->model, std::move(r), request, pumping, config.hop)
-                                   : hear_all(impl_->model, std::move(r), pumping));
-    keep_between_runs(*impl_->device);
-    return language;
+    auto said = impl_->whole ? hear_whole(impl_->model, impl_->whole, request) : impl_->hear_frames(request);
+    if (said) keep_between_runs(*impl_->device);
+    return said;
   });
+}
+
+Result<std::string> Transcriber::Impl::hear_frames(const HearRequest& request) {
+  auto r = asked(request, model->speech());
+  give_segments(request, r);
+  const auto& config = features->config();
+  const uint32_t window = model->info().feature_rows;
+  const double second = config.sampling_rate / static_cast<double>(config.hop);
+  const auto go_on = [&](uint64_t done, uint64_t all) {
+    return !request.progress || request.progress(static_cast<double>(done) / second, static_cast<double>(all) / second);
+  };
+  if (request.next) {
+    const auto stream = std::make_shared<speech::SampleStream>(features);
+    r.draft_frames = draft_frames(window);
+    r.recordings.push_back({stream, {}});
+    const auto more = [&request, stream, most = uint64_t{window} * config.hop] {
+      return feed(*stream, request.next, most);
+    };
+    return hear_windows(model, std::move(r), go_on, more);
+  }
+  r.recordings.push_back({std::make_shared<speech::SoundFrames>(features, source_of(request), request.samples), {}});
+  if (request.batch > 0) return hear_pieces(model, std::move(r), request, go_on, config.hop);
+  return hear_windows(model, std::move(r), go_on, {});
 }
 
 }  // namespace lapilli::tools

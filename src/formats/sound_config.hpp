@@ -28,6 +28,12 @@ struct SoundConfig {
   std::string where;                                           // the file, for messages
 
   [[nodiscard]] uint32_t bins() const { return fft_length / 2 + 1; }
+  // So many frames come of so many samples: those of log_mel are centred, and the last of them is dropped; Kaldi's lie
+  // within the recording.
+  [[nodiscard]] uint64_t frames(uint64_t samples) const {
+    if (kind == SoundKind::log_mel) return samples / hop;
+    return samples < frame_length ? 0 : 1 + (samples - frame_length) / hop;
+  }
 };
 
 // From preprocessor_config.json, or the "feature_extractor" of processor_config.json where there is no such file.

@@ -15,19 +15,29 @@ void renumber_beams(std::vector<Hypothesis>& hypotheses, size_t in_job, size_t i
     for (int32_t& beam : h.beam_indices) beam = static_cast<int32_t>(beam + shift);
 }
 
-void add(GenerateStats& total, const GenerateStats& s) {
+}  // namespace
+
+void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.encode_ms += s.encode_ms;
   total.decode_ms += s.decode_ms;
   total.steps += s.steps;
   total.submissions += s.submissions;
   total.narrow_submissions += s.narrow_submissions;
-  total.jobs += 1;
+  total.jobs += s.jobs;
   total.queued_rows += s.queued_rows;
   total.queued_room += s.queued_room;
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
 }
 
-}  // namespace
+bool concerns_one(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::device_lost:
+    case ErrorCode::timeout:
+    case ErrorCode::cancelled:
+    case ErrorCode::internal: return false;
+    default: return true;
+  }
+}
 
 Result<GenerateOutput> generate(const std::shared_ptr<Model>& model, const GenerateRequest& request,
                                 const std::function<bool(uint64_t done, uint64_t total)>& progress) {
@@ -178,7 +188,8 @@ void BatchJob::collect(GenerateOutput&& part) {
     renumber_beams(output_.hypotheses[source], i - begin_, source, rows_each_);
   }
   std::move(part.captured.begin(), part.captured.end(), std::back_inserter(output_.captured));
-  add(output_.stats, part.stats);
+  add_stats(output_.stats, part.stats);
+  output_.stats.jobs += 1;
 }
 
 Status generate_into(const std::shared_ptr<Model>& model, const GenerateRequest& request,

@@ -15,6 +15,9 @@
 
 namespace lapilli {
 
+// Whether an error is one source's alone, and leaves the others theirs; not so what is wrong with the device.
+bool concerns_one(const Error& error);
+
 class BatchJob {
  public:
   BatchJob(std::shared_ptr<Model> model, CheckedRequest request);

@@ -162,6 +162,7 @@ struct ForwardPass::Impl {
   Result<graph::Graph> build(const std::shared_ptr<Model>& of, const ForwardRequest& request);
   Status bind(std::shared_ptr<const Plan> compiled);
   Status write(const ForwardRequest& request, const StateWriter& to) const;
+  [[nodiscard]] Status check_again(const ForwardRequest& request) const;
   [[nodiscard]] uint64_t place(const model::NamedOutput& output) const {
     return plan->placement.offset[plan->graph.root(output.tensor)];
   }
@@ -234,16 +235,21 @@ Result<ForwardTensor> ForwardPass::Impl::read(const model::NamedOutput& output) 
   return unpadded(output, padded.data());
 }
 
-Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& request) {
-  const model::Config& c = impl_->model->on_device().config();
-  model::ForwardShape shape;
-  LAPILLI_CHECK(check_forward(c, request, shape));
+// What it was made for holds this request as well.
+Status ForwardPass::Impl::check_again(const ForwardRequest& request) const {
+  const model::Config& c = model->on_device().config();
+  model::ForwardShape now;
+  LAPILLI_CHECK(check_forward(c, request, now));
   LAPILLI_CHECK(check_globals(c, request.sources, request.global_positions));
-  const model::ForwardShape& made = impl_->shape;
-  if (shape.batch != made.batch || shape.source_length > made.source_length || shape.features > made.features ||
-      shape.target_length > made.target_length)
-    return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
-                made.batch, shape.batch);
+  if (now.batch == shape.batch && now.source_length <= shape.source_length && now.features <= shape.features &&
+      now.target_length <= shape.target_length)
+    return {};
+  return fail(ErrorCode::invalid_argument, "a pass made for %u sources is asked for %u, or for longer ones",
+              shape.batch, now.batch);
+}
+
+Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& request) {
+  LAPILLI_CHECK(impl_->check_again(request));
   LAPILLI_CHECK(impl_->write(
       request, [&](StateKind kind, std::span<const uint32_t> words) { return impl_->session->write(kind, words); }));
   LAPILLI_CHECK(impl_->bound->run());
@@ -253,7 +259,7 @@ Result<std::vector<ForwardTensor>> ForwardPass::run(const ForwardRequest& reques
     outputs.push_back(std::move(f));
   }
   join_streams(outputs);
-  if (c.decoder.layers == 0) name_as_alone(outputs);
+  if (impl_->model->on_device().config().decoder.layers == 0) name_as_alone(outputs);
   return outputs;
 }
 
@@ -279,6 +285,7 @@ struct ForwardJob::Impl {
   Status prepare();
   Status write();
   Status record_results();
+  void begin();
   [[nodiscard]] vulkan::Device& device() const { return *pass.model->device(); }
 };
 
@@ -299,7 +306,9 @@ Status ForwardJob::Impl::write() {
   constexpr std::array kWritten = {StateKind::source_ids,    StateKind::lengths,    StateKind::features,
                                    StateKind::feature_spans, StateKind::target_ids, StateKind::target_lengths,
                                    StateKind::globals};
-  LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
+  if (!area) {
+    LAPILLI_TRY(area, UploadArea::create(*pass.session, kWritten));
+  }
   LAPILLI_CHECK(pass.write(request, [&](StateKind kind, std::span<const uint32_t> words) -> Status {
     const auto to = area->words(kind);
     if (to.size() < words.size())
@@ -334,10 +343,22 @@ Status ForwardJob::Impl::record_results() {
 Status ForwardJob::Impl::prepare() {
   LAPILLI_CHECK(write());
   LAPILLI_CHECK(record_results());
+  begin();
+  return {};
+}
+
+void ForwardJob::Impl::begin() {
   submitter.emplace(pass.model->device());
   submitter->add(area->copy(), {});
   pass.bound->add_to(*submitter);
   if (copy) submitter->add(*copy, {});
+}
+
+Status ForwardJob::again(ForwardRequest request) {
+  LAPILLI_CHECK(impl_->pass.check_again(request));
+  impl_->request = std::move(request);
+  LAPILLI_CHECK(impl_->write());
+  impl_->begin();
   return {};
 }
 

@@ -13,6 +13,9 @@ class ForwardJob {
  public:
   // Refuses as forward() does.
   static Result<std::unique_ptr<ForwardJob>> start(const std::shared_ptr<Model>& model, ForwardRequest request);
+  // Of one that is done: the same with other sources and targets, as many as before, none longer, and of the same
+  // outputs. Nothing is made anew.
+  Status again(ForwardRequest request);
   ~ForwardJob();
   // True: the device is done. Does not wait for it, but where memory has run out that idle searches may give back. Does
   // nothing while the device is paused.

@@ -67,6 +67,10 @@ struct ModelInfo {
   std::string activation;
 };
 
+// An error if a job that began with a model cannot go on with this one. That its numbers are the same is not looked at:
+// whatever it says, what was given out is not contradicted.
+Status check_same_model(const ModelInfo& now, const ModelInfo& first);
+
 class Model : public vulkan::MemoryKeeper {
  public:
   static Result<std::shared_ptr<Model>> load(std::shared_ptr<vulkan::Device> device, const Files& files,
@@ -159,6 +163,9 @@ struct GenerateStats {
   uint64_t queued_rows = 0, queued_room = 0;
   uint64_t session_bytes = 0;  // device memory of this job's session
 };
+
+// Adds the figures of a part, or of another call, to those of the whole.
+void add_stats(GenerateStats& total, const GenerateStats& s);
 
 struct CapturedStep {
   uint32_t rows = 0, vocabulary = 0;

@@ -65,6 +65,17 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   return model;
 }
 
+Status check_same_model(const ModelInfo& now, const ModelInfo& first) {
+  if (now.family == first.family && now.parameters == first.parameters &&
+      now.source_vocabulary == first.source_vocabulary && now.target_vocabulary == first.target_vocabulary)
+    return {};
+  return fail(ErrorCode::invalid_argument,
+              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
+              "parameters); load the same files",
+              now.family.c_str(), static_cast<unsigned long long>(now.parameters), first.family.c_str(),
+              static_cast<unsigned long long>(first.parameters));
+}
+
 Model::~Model() = default;
 const ModelInfo& Model::info() const { return impl_->info; }
 const Tokenizer* Model::tokenizer() const { return impl_->tokenizer.get(); }

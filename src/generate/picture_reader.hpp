@@ -24,9 +24,14 @@ struct ScoredClass {
 // Of one picture. Errors concern it alone.
 struct PictureResult {
   Status status;
-  std::string text;  // models that write
+  // Of models that write:
+  std::string text;          // empty without a tokenizer
+  std::vector<int32_t> ids;  // without the decoder's start, with the end token
+  std::vector<float> token_scores;
+  Finish finish = Finish::end;
   double score = 0;
-  std::vector<ScoredClass> classes;  // models that classify, the likeliest first
+  // Of models that classify, the likeliest first:
+  std::vector<ScoredClass> classes;
 };
 
 struct PictureOptions {
@@ -35,42 +40,40 @@ struct PictureOptions {
   // the model's own start.
   std::string prompt;
   uint32_t top = 5;    // classes
-  uint32_t batch = 8;  // pictures at a time that are classified
+  uint32_t batch = 0;  // pictures at a time; 0: 8 that are classified, of those that are written about what is chosen
+  uint32_t steps_in_flight = 0;  // as in GenerateRequest
+  bool deterministic = false;    // as there
 };
 
-// A model with what its directory says of pictures. Of one thread.
+// What a model's directory says of pictures, beside what the model itself knows.
+struct PictureSettings {
+  pictures::Processor processor;
+  std::vector<std::string> labels;  // of classes, by number
+};
+// Errors: the model reads no pictures; its preprocessor_config.json is missing, not supported, or makes pictures of
+// another size than it reads; it neither writes nor classifies.
+Result<PictureSettings> read_picture_settings(const Model& model, const Files& files);
+
+// A model that reads pictures. Any thread.
 class PictureReader {
  public:
-  // Errors: the model reads no pictures; its preprocessor_config.json is missing, not supported, or makes pictures of
-  // another size than it reads; a tokenizer that is missing where it writes.
-  static Result<PictureReader> make(std::shared_ptr<Model> model, const Files& files);
+  PictureReader(std::shared_ptr<Model> model, PictureSettings settings)
+      : model_(std::move(model)), settings_(std::move(settings)) {}
 
   [[nodiscard]] bool classifies() const;
-  [[nodiscard]] const std::shared_ptr<Model>& model() const { return model_; }
-
-  // A picture as a source. Error: it has a shape that cannot be brought to the model's.
-  Result<std::shared_ptr<const model::Features>> source(const image::Picture& picture) const;
-  // A result for each. An error of the whole is one of the device; `go_on` is asked often, and false cancels.
-  using Sources = std::vector<std::shared_ptr<const model::Features>>;
-  Result<std::vector<PictureResult>> run(const Sources& sources, const PictureOptions& options,
-                                         const std::function<bool()>& go_on = {});
-
- private:
-  Result<std::vector<PictureResult>> write(const Sources& sources, const PictureOptions& options,
-                                           const std::function<bool()>& go_on) const;
   // Donut writes fields as tokens between the words ("<s_menu>"), and its tasks are starts of their own.
   [[nodiscard]] bool writes_fields() const;
-  [[nodiscard]] Result<std::string> text_of(std::span<const int32_t> ids) const;
-  Result<std::vector<PictureResult>> classify(const Sources& sources, const PictureOptions& options,
-                                              const std::function<bool()>& go_on);
-  Status classify_batch(std::span<const std::shared_ptr<const model::Features>> sources, const PictureOptions& options,
-                        std::vector<PictureResult>& results);
+  [[nodiscard]] const std::shared_ptr<Model>& model() const { return model_; }
+  [[nodiscard]] const PictureSettings& settings() const { return settings_; }
 
+  // A picture as a source. Error: it has a shape that cannot be brought to the model's.
+  [[nodiscard]] Result<std::shared_ptr<const model::Features>> source(const image::Picture& picture) const;
+  // What a decoder's ids say.
+  [[nodiscard]] Result<std::string> text_of(std::span<const int32_t> ids) const;
+
+ private:
   std::shared_ptr<Model> model_;
-  pictures::Processor processor_;
-  std::vector<std::string> labels_;
-  std::optional<ForwardPass> pass_;
-  size_t pass_sources_ = 0;
+  PictureSettings settings_;
 };
 
 // The `top` of them with the highest scores, ties to the lower index; probabilities by softmax over all.

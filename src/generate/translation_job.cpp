@@ -393,23 +393,11 @@ Result<TranslateOutput> TranslationJob::take() {
 
 // ---- after a lost device ------------------------------------------------------------------------------------------
 
-// Not that its numbers are the same: whatever it says, what was given out is not contradicted.
-Status TranslationJob::check_same(const ModelInfo& info) const {
-  if (info.family == info_.family && info.parameters == info_.parameters &&
-      info.source_vocabulary == info_.source_vocabulary && info.target_vocabulary == info_.target_vocabulary)
-    return {};
-  return fail(ErrorCode::invalid_argument,
-              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
-              "parameters); load the same files",
-              info.family.c_str(), static_cast<unsigned long long>(info.parameters), info_.family.c_str(),
-              static_cast<unsigned long long>(info_.parameters));
-}
-
 // What has not ended is searched from its beginning, as it was the first time: on the same device it says the same, to
 // the last bit of the scores.
 Status TranslationJob::resume(std::shared_ptr<Model> model) {
   if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
-  LAPILLI_CHECK(check_same(model->info()));
+  LAPILLI_CHECK(check_same_model(model->info(), info_));
   model_ = std::move(model);
   status_ = {};
   phase_ = *std::exchange(interrupted_, std::nullopt);

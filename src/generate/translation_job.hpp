@@ -101,7 +101,6 @@ class TranslationJob {
   bool finish_if_complete(size_t unit);
   void interrupt();
   void rewind();
-  Status check_same(const ModelInfo& info) const;
   Status conclude();
   void count(const GenerateStats& made);
 

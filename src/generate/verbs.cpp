@@ -28,6 +28,12 @@ Status check_writes_text(const model::Config& c) {
   return c.decoder.layers ? Status() : not_for(c, "have no decoder and write no text");
 }
 
+Status check_hears(const model::Config& c) {
+  if (c.patches.channels) return not_for(c, "read pictures and hear nothing");
+  if (c.features.width == 0) return not_for(c, "read text and hear nothing");
+  return check_writes_text(c);
+}
+
 Status check_reads_pictures(const model::Config& c) {
   return c.patches.channels ? Status()
                             : not_for(c, c.features.width ? "read sound, no pictures" : "read text, no pictures");

@@ -12,6 +12,8 @@
 
 namespace lapilli::speech {
 
+class SoundFeatures;
+
 // Of one thread at a time.
 class FrameSource {
  public:
@@ -27,6 +29,8 @@ class FrameSource {
   virtual Result<bool> read(uint64_t first, std::span<float> rows) = 0;
   // Waits, bounded, for what read() was waiting for.
   virtual Status rest() { return {}; }
+  // Goes on with these, on another device; null: lets go of those that it has. What was being read is to be read again.
+  virtual void use(std::shared_ptr<SoundFeatures> features) { (void)features; }
 };
 
 // A recording, as those who transcribe have it.

@@ -34,12 +34,6 @@ Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vul
   return made;
 }
 
-// Frames of log_mel are centred, and the last of them is dropped; Kaldi's lie within the recording.
-uint64_t SoundFeatures::frames(uint64_t samples) const {
-  if (config_.kind == SoundKind::log_mel) return samples / config_.hop;
-  return samples < config_.frame_length ? 0 : 1 + (samples - config_.frame_length) / config_.hop;
-}
-
 Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
   const auto* size = std::lower_bound(std::begin(kPasses), std::end(kPasses), frames);
   if (size == std::end(kPasses))

@@ -30,7 +30,7 @@ class SoundFeatures {
   // Refuses a configuration whose features are the samples. The device is asked for nothing yet.
   static Result<std::unique_ptr<SoundFeatures>> create(std::shared_ptr<vulkan::Device> device, SoundConfig config);
   [[nodiscard]] const SoundConfig& config() const { return config_; }
-  [[nodiscard]] uint64_t frames(uint64_t samples) const;
+  [[nodiscard]] uint64_t frames(uint64_t samples) const { return config_.frames(samples); }
 
   // log_mel: the power of the loudest band of frames [first, first + count); found() has it afterwards.
   void begin_loudest(const Sound& sound, uint64_t first, uint64_t count);

@@ -8,14 +8,19 @@ namespace lapilli::speech {
 
 SoundFrames::SoundFrames(std::shared_ptr<SoundFeatures> features, std::shared_ptr<audio::SampleSource> source,
                          uint64_t samples)
-    : features_(std::move(features)), source_(std::move(source)) {
-  if (samples > 0) sound_ = {source_.get(), std::max<uint64_t>(samples, features_->config().chunk_samples)};
+    : features_(std::move(features)), config_(features_->config()), source_(std::move(source)) {
+  if (samples > 0) sound_ = {source_.get(), std::max<uint64_t>(samples, config_.chunk_samples)};
 }
 
-FrameSource::Extent SoundFrames::extent() const { return {features_->frames(sound_.samples), true}; }
+FrameSource::Extent SoundFrames::extent() const { return {config_.frames(sound_.samples), true}; }
+
+void SoundFrames::use(std::shared_ptr<SoundFeatures> features) {
+  features_ = std::move(features);
+  begun_ = false;
+}
 
 Result<bool> SoundFrames::find_loudest() {
-  if (!begun_) features_->begin_loudest(sound_, 0, features_->frames(sound_.samples));
+  if (!begun_) features_->begin_loudest(sound_, 0, extent().frames);
   begun_ = true;
   LAPILLI_TRY(const bool done, features_->poll());
   if (!done) return false;
@@ -62,10 +67,15 @@ class SampleStream::Tail : public audio::SampleSource {
 };
 
 SampleStream::SampleStream(std::shared_ptr<SoundFeatures> features)
-    : features_(std::move(features)), tail_(std::make_unique<Tail>()) {}
+    : features_(std::move(features)), config_(features_->config()), tail_(std::make_unique<Tail>()) {}
 SampleStream::~SampleStream() = default;
 
 size_t SampleStream::samples_held() const { return tail_->size(); }
+
+void SampleStream::use(std::shared_ptr<SoundFeatures> features) {
+  features_ = std::move(features);
+  step_ = Step::none;
+}
 
 Status SampleStream::push(std::span<const float> samples) {
   if (finished_) return fail(ErrorCode::invalid_argument, "samples behind the end of a recording");
@@ -84,29 +94,28 @@ Status SampleStream::finish() {
 // Before the end is known there is always more than what is looked at.
 Sound SampleStream::sound() const {
   constexpr uint64_t kUnknown = uint64_t{1} << 60;
-  return {tail_.get(), finished_ ? std::max<uint64_t>(count_, features_->config().chunk_samples) : kUnknown};
+  return {tail_.get(), finished_ ? std::max<uint64_t>(count_, config_.chunk_samples) : kUnknown};
 }
 
 // A frame is there when the half of it is that lies behind its middle.
 FrameSource::Extent SampleStream::extent() const {
-  if (finished_) return {count_ == 0 ? 0 : features_->frames(sound().samples), true};
-  const uint64_t half = features_->config().frame_length / 2;
-  return {count_ <= half ? 0 : (count_ - half) / features_->config().hop + 1, false};
+  if (finished_) return {count_ == 0 ? 0 : config_.frames(sound().samples), true};
+  const uint64_t half = config_.frame_length / 2;
+  return {count_ <= half ? 0 : (count_ - half) / config_.hop + 1, false};
 }
 
 // Frames up to the window's end that nobody has looked at yet may be louder than those before.
 Status SampleStream::begin(uint64_t first, std::span<float> rows) {
-  const SoundConfig& c = features_->config();
-  const uint64_t end = first + rows.size() / c.mel_bins;
+  const uint64_t end = first + rows.size() / config_.mel_bins;
   if (step_ == Step::none) {
-    const uint64_t begin = std::min(first, known_) * c.hop, half = c.frame_length / 2;
+    const uint64_t begin = std::min(first, known_) * config_.hop, half = config_.frame_length / 2;
     tail_->forget(begin > half ? begin - half : 0);
     features_->begin_loudest(sound(), known_, end > known_ ? end - known_ : 0);
-    known_ = std::max(known_, end);
     step_ = Step::loudest;
     return {};
   }
   loudest_ = std::max(loudest_, features_->found());
+  known_ = std::max(known_, end);
   step_ = Step::frames;
   return features_->begin_frames(sound(), first, loudest_, rows);
 }

@@ -21,10 +21,12 @@ class SoundFrames : public FrameSource {
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
   Status rest() override { return features_->rest(); }
+  void use(std::shared_ptr<SoundFeatures> features) override;
 
  private:
   Result<bool> find_loudest();
   std::shared_ptr<SoundFeatures> features_;
+  const SoundConfig config_;
   std::shared_ptr<audio::SampleSource> source_;
   Sound sound_;
   std::optional<float> loudest_;
@@ -49,6 +51,7 @@ class SampleStream : public FrameSource {
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
   Status rest() override { return features_->rest(); }
+  void use(std::shared_ptr<SoundFeatures> features) override;
 
  private:
   class Tail;
@@ -57,6 +60,7 @@ class SampleStream : public FrameSource {
   [[nodiscard]] Sound sound() const;
 
   std::shared_ptr<SoundFeatures> features_;
+  const SoundConfig config_;
   std::unique_ptr<Tail> tail_;
   uint64_t count_ = 0;
   bool finished_ = false;

@@ -8,6 +8,7 @@
 namespace lapilli::speech {
 
 Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const TranscribeRequest& request) {
+  if (request.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
   LAPILLI_TRY(const auto job, TranscriptionJob::start(model, request));
   const auto ask = [&] {
     if (request.progress && !request.progress(job->frames_done(), job->frames())) job->cancel();

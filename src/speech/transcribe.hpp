@@ -35,6 +35,8 @@ struct Segment {
   std::vector<double> times;        // of each id, in seconds, if asked for
   std::vector<Word> words;          // if asked for
   std::vector<float> token_scores;  // of each id: logarithm of its probability
+  // Of its window, if a threshold asks for it.
+  std::optional<double> no_speech_probability;
 };
 
 // One try at a window. What no threshold looks at is not measured.
@@ -78,8 +80,12 @@ struct TranscribeRequest {
   // Word times as the reference has them in a batch: the ids of a sentence are filled up to the longest of its batch,
   // and the filling counts. For records of batches; otherwise each recording is alone.
   bool fill_batches = false;
+  uint32_t batch = 0, steps_in_flight = 0;  // as in GenerateRequest
   // Each segment when its window is done, in the calling thread. An error ends the run.
   std::function<Status(const Segment& segment)> on_segment;
+  // Each recording when there will be no more of it, with its own error if it has one; not of a run that was cancelled
+  // or has failed as a whole.
+  std::function<void(size_t recording, const Status& status)> on_end;
   // Recordings that are going on: once there are so many new frames, and nothing else to do, the window that is not
   // full yet is heard as if it were the last. Its segments are given out here and replace those before; they are
   // settled when on_segment brings the window's. What is settled does not depend on them. 0: not.
@@ -94,10 +100,12 @@ struct Transcript {
   Status status;  // an error of this recording alone: its segments are those before
   std::vector<Segment> segments;
   std::string language;  // token of it ("<|en|>"); empty: the model knows none
+  bool cut = false;      // of a recording that is heard as a whole: the text ends where it had to, not where it ends
 };
 struct TranscribeOutput {
   std::vector<Transcript> transcripts;  // by recording
   std::vector<Window> windows;          // in the order of the work
+  GenerateStats stats;                  // of its searches
   bool cancelled = false;               // what was finished before is there
 };
 

@@ -1,6 +1,7 @@
 #include "speech/transcription_job.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "search/encoded_source.hpp"
 #include "search/network_on_device.hpp"
@@ -17,17 +18,6 @@ constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
 // Above this temperature what was written is not worth going on from.
 constexpr double kLastTrusted = 0.5;
 
-// What is wrong with one recording leaves the others theirs.
-bool is_own(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::device_lost:
-    case ErrorCode::timeout:
-    case ErrorCode::cancelled:
-    case ErrorCode::internal: return false;
-    default: return true;
-  }
-}
-
 }  // namespace
 
 Status check_transcribes(const Model& model) {
@@ -39,6 +29,7 @@ Status check_transcribes(const Model& model) {
 
 TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
     : model_(std::move(model)),
+      info_(model_->info()),
       settings_(model_->speech()),
       r_(std::move(request)),
       temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
@@ -69,7 +60,6 @@ Status TranscriptionJob::check_length(size_t i) const {
 }
 
 Status TranscriptionJob::check() const {
-  if (r_.recordings.empty()) return fail(ErrorCode::invalid_argument, "no recordings");
   if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
     return fail(ErrorCode::invalid_argument, "%zu languages for %zu recordings", r_.languages.size(),
                 r_.recordings.size());
@@ -120,7 +110,7 @@ bool TranscriptionJob::pump(double budget_us) {
     out_.cancelled = true;
     end({});
   } else if (!model_->device()->is_paused()) {
-    if (auto s = step(budget_us); !s) end(std::move(s));
+    if (auto s = step(budget_us); !s) stop(std::move(s));
   }
   return phase_ == Phase::ended;
 }
@@ -135,7 +125,11 @@ void TranscriptionJob::rest() {
   if (phase_ == Phase::read) rested = all_[round_[next_]].recording->frames->rest();
   if (phase_ == Phase::search) rested = search_->rest();
   if (detection_) detection_->rest();
-  if (!rested) end(std::move(rested));
+  if (!rested) stop(std::move(rested));
+}
+
+void TranscriptionJob::stop(Status status) {
+  status.error().code == ErrorCode::device_lost ? interrupt(std::move(status)) : end(std::move(status));
 }
 
 // Nothing of model and device is held any more.
@@ -151,6 +145,49 @@ void TranscriptionJob::end(Status status) {
   r_.recordings.clear();
   model_.reset();
 }
+
+// ---- after a lost device -------------------------------------------------------------------------------------------
+
+// Windows that were finished stay, and so does where each recording goes on.
+void TranscriptionJob::interrupt(Status status) {
+  status_ = std::move(status);
+  phase_ = Phase::ended;
+  interrupted_ = true;
+  hungry_ = false;
+  search_.reset();
+  detection_.reset();
+  if (drafting_)
+    for (const size_t i : round_) forget_draft(i);
+  for (Progress& p : all_) {
+    p.source = {};
+    p.frames.reset();
+    p.recording->frames->use(nullptr);
+  }
+  model_.reset();
+}
+
+// The windows of the round are read and searched from their beginning, which on the same device gives the same ids.
+Status TranscriptionJob::resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features) {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  LAPILLI_CHECK(check_same_model(model->info(), info_));
+  model_ = std::move(model);
+  search_.emplace(model_, r_);
+  for (Progress& p : all_) p.recording->frames->use(features);
+  status_ = {};
+  interrupted_ = false;
+  phase_ = Phase::choose;
+  return {};
+}
+
+Status TranscriptionJob::abandon() {
+  if (!interrupted_) return fail(ErrorCode::invalid_argument, "the job has not ended because of a lost device");
+  interrupted_ = false;
+  out_.cancelled = true;
+  end({});
+  return {};
+}
+
+// ---- rounds --------------------------------------------------------------------------------------------------------
 
 Status TranscriptionJob::step(double budget_us) {
   if (phase_ == Phase::choose) LAPILLI_CHECK(choose());
@@ -193,6 +230,7 @@ Status TranscriptionJob::choose() {
     all_done = all_done && is_done(all_[i]);
     if (is_ready(all_[i])) round_.push_back(i);
   }
+  tell_ends();
   drafting_ = round_.empty();
   if (drafting_ && r_.on_draft && r_.draft_frames > 0) choose_drafts();
   for (const size_t i : round_) all_[i].end = all_[i].recording->frames->extent().frames;
@@ -204,20 +242,27 @@ Status TranscriptionJob::choose() {
   return {};
 }
 
+void TranscriptionJob::tell_ends() {
+  for (size_t i = 0; i < all_.size(); ++i) {
+    if (!is_done(all_[i]) || std::exchange(all_[i].told, true) || !r_.on_end) continue;
+    r_.on_end(i, out_.transcripts[i].status);
+  }
+}
+
 void TranscriptionJob::choose_drafts() {
   for (size_t i = 0; i < all_.size(); ++i) {
     Progress& p = all_[i];
     const uint64_t end = p.recording->frames->extent().frames;
     if (is_done(p) || end < std::max(p.seek, p.drafted) + r_.draft_frames) continue;
     p.drafted = end;
-    p.before = {p.prefix, p.detect_language, p.trusted, p.windows, out_.transcripts[i].language};
+    p.before = {p.prefix, p.detect_language, out_.transcripts[i].language};
     round_.push_back(i);
   }
 }
 
 // What has become of a recording whose error this is: nothing more. Others go on.
 Status TranscriptionJob::set_aside(size_t i, Status status) {
-  if (!is_own(status.error())) return status;
+  if (!concerns_one(status.error())) return status;
   all_[i].over = true;
   all_[i].source = {};
   out_.transcripts[i].status = std::move(status);
@@ -272,7 +317,7 @@ Status TranscriptionJob::open_window(size_t i) {
   const uint64_t heard = std::min(p.recording->heard.value_or(p.end), kMost);
   p.source.heard = static_cast<int64_t>(heard) - static_cast<int64_t>(p.seek);
   // What is drawn does not depend on the company.
-  p.source.sequence = p.windows++;
+  p.source.sequence = p.windows;
   if (!p.detect_language) give_prefix(p);
   return {};
 }
@@ -386,6 +431,7 @@ Status TranscriptionJob::search(double budget_us) {
 // Goes on with those that another attempt is called for.
 Status TranscriptionJob::end_attempt() {
   std::vector<size_t> again;
+  add_stats(out_.stats, search_->stats());
   for (size_t k = 0; k < rows_.size(); ++k) {
     Progress& p = all_[rows_[k]];
     p.result = std::move(search_->results()[k]);
@@ -430,7 +476,6 @@ Status TranscriptionJob::judge(Progress& p, bool& again) {
   }
   again = a.fallback && !is_last_attempt();
   p.window.skipped = a.skip;
-  p.trusted = temperature.value_or(0) < kLastTrusted;
   p.window.attempts.push_back(std::move(a));
   return {};
 }
@@ -444,6 +489,8 @@ std::vector<int32_t> TranscriptionJob::without_end(const std::vector<int32_t>& i
 
 Status TranscriptionJob::finish_window(size_t i) {
   Progress& p = all_[i];
+  ++p.windows;
+  p.trusted = p.window.attempts.back().temperature.value_or(0) < kLastTrusted;
   if (p.window.skipped)
     p.seek += p.source.frames;
   else
@@ -479,12 +526,15 @@ Status TranscriptionJob::finish_draft(size_t i) {
     LAPILLI_TRY(segments.emplace_back(), segment_of(i, part, ids));
   }
   p.source = {};
+  forget_draft(i);
+  return r_.on_draft(i, segments);
+}
+
+void TranscriptionJob::forget_draft(size_t i) {
+  Progress& p = all_[i];
   p.prefix = std::move(p.before.prefix);
   p.detect_language = p.before.detect_language;
-  p.trusted = p.before.trusted;
-  p.windows = p.before.windows;
   out_.transcripts[i].language = std::move(p.before.language);
-  return r_.on_draft(i, segments);
 }
 
 Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const {
@@ -499,6 +549,7 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   s.ids.assign(ids.begin() + first, ids.begin() + last);
   if (const auto& scores = p.result.scores; scores.size() >= ids.size())
     s.token_scores.assign(scores.begin() + first, scores.begin() + last);
+  if (!p.window.attempts.empty()) s.no_speech_probability = p.window.attempts.front().no_speech_probability;
   for (ptrdiff_t k = first; k < last && (r_.word_times || r_.words); ++k)
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
   if (r_.words) {

@@ -33,6 +33,15 @@ class TranscriptionJob {
   void rest();
   // Ends at the next pump(), with what was finished.
   void cancel() { cancelled_ = true; }
+
+  // It has ended because the device was lost. It holds nothing of model and device then.
+  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+  // Of one that is interrupted: goes on with this model, of the same files, on any device, and features there, with the
+  // windows that were not finished. Refuses a model that cannot be the same one, and is interrupted as before then.
+  Status resume(std::shared_ptr<Model> model, const std::shared_ptr<SoundFeatures>& features);
+  // Of one that is interrupted: ends like one that was cancelled.
+  Status abandon();
+
   // pump() has nothing to do before samples come, or an end.
   [[nodiscard]] bool is_hungry() const { return hungry_; }
 
@@ -52,13 +61,13 @@ class TranscriptionJob {
     // What a draft must not change.
     struct Before {
       std::vector<int32_t> prefix;
-      bool detect_language = false, trusted = true;
-      uint32_t windows = 0;
+      bool detect_language = false;
       std::string language;
     };
     const Recording* recording = nullptr;
     std::vector<int32_t> prefix;
     bool detect_language = false, over = false;  // over: it has failed
+    bool told = false;                           // that there will be no more of it
     uint64_t seek = 0;
     uint64_t end = 0;      // of the frames that were there when the window was begun
     uint64_t drafted = 0;  // the end of its last draft
@@ -81,6 +90,7 @@ class TranscriptionJob {
 
   Status step(double budget_us);
   Status choose();
+  void tell_ends();
   void choose_drafts();
   [[nodiscard]] bool is_done(const Progress& p) const;
   [[nodiscard]] bool is_ready(const Progress& p) const;
@@ -100,27 +110,31 @@ class TranscriptionJob {
   Status keep_window(size_t i, const std::vector<int32_t>& ids);
   [[nodiscard]] SplitWindow split(const Progress& p, const std::vector<int32_t>& ids) const;
   Status finish_draft(size_t i);
+  void forget_draft(size_t i);
   Result<Segment> segment_of(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) const;
   Status deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids);
   Status set_aside(size_t i, Status status);
+  void stop(Status status);
+  void interrupt(Status status);
   void end(Status status);
 
   void give_prefix(Progress& p) const;
   [[nodiscard]] std::vector<int32_t> before_prefix(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> written_before(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
-  [[nodiscard]] const ModelInfo& info() const { return model_->info(); }
+  [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] int32_t timestamp_begin() const;
   [[nodiscard]] bool is_last_attempt() const { return drafting_ || attempt_ + 1 == temperatures_.size(); }
 
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<Model> model_;  // until the end
+  const ModelInfo info_;          // of the first one
   const SpeechSettings settings_;
   TranscribeRequest r_;
   std::vector<std::optional<double>> temperatures_;
   std::optional<WindowSearch> search_;
   Phase phase_ = Phase::choose;
   std::atomic<bool> cancelled_{false};
-  bool hungry_ = false;
+  bool hungry_ = false, interrupted_ = false;
   uint64_t frames_ = 0, frames_done_ = 0;  // at the end
   Status status_;
   std::vector<Progress> all_;

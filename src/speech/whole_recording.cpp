@@ -5,102 +5,88 @@
 #include "search/network_on_device.hpp"
 
 namespace lapilli::speech {
-namespace {
-
-const model::FeatureInput& input_of(const Model& model) { return model.on_device().config().features; }
-
-}  // namespace
 
 bool takes_whole_recordings(const Model& model) {
   const model::Config& c = model.on_device().config();
   return c.features.width != 0 && c.features.rows == 0 && c.patches.channels == 0 && c.decoder.layers != 0;
 }
 
-Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(std::shared_ptr<Model> model, SoundConfig config) {
-  if (!takes_whole_recordings(*model))
-    return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole",
-                model->info().family.c_str());
-  std::unique_ptr<WholeRecordings> made(new WholeRecordings());
-  if (config.kind != SoundKind::samples) {
-    LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), config));
-  }
-  made->model_ = std::move(model);
-  made->config_ = std::move(config);
-  return made;
+WholeLimits::WholeLimits(const Model& model, SoundConfig config)
+    : input_(model.on_device().config().features), family_(model.info().family), config_(std::move(config)) {}
+
+uint64_t WholeLimits::rows(uint64_t samples) const {
+  return config_.kind == SoundKind::samples ? samples : config_.frames(samples);
 }
 
-uint64_t WholeRecordings::most_rows() const {
-  const uint32_t most = input_of(*model_).most;
-  return most != 0 ? most : model::kMaxFeatureRows;
+uint64_t WholeLimits::most_rows() const { return input_.most != 0 ? input_.most : model::kMaxFeatureRows; }
+
+uint64_t WholeLimits::most_samples() const {
+  if (config_.kind == SoundKind::samples) return most_rows();
+  return most_rows() * config_.hop + config_.frame_length - 1;
 }
 
-uint64_t WholeRecordings::most_samples() const {
-  return features_ ? most_rows() * config_.hop + config_.frame_length - 1 : most_rows();
-}
-
-Error WholeRecordings::too_long(const std::string& length) const {
-  const double most = static_cast<double>(most_rows()) * (features_ ? config_.hop : 1) / config_.sampling_rate;
+Error WholeLimits::too_long(const std::string& length) const {
+  const double samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
   return fail(ErrorCode::invalid_data,
               "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "
               "recording, or take a model of the Whisper family, which goes through it window by window",
-              length.c_str(), model_->info().family.c_str(), most);
+              length.c_str(), family_.c_str(),
+              static_cast<double>(most_rows()) * samples_a_row / config_.sampling_rate);
 }
 
-// Said in seconds, before anything is read.
-Status WholeRecordings::check_length(const Sound& sound) const {
-  const model::FeatureInput& input = input_of(*model_);
-  const double rate = config_.sampling_rate, seconds = static_cast<double>(sound.samples) / rate;
-  const uint64_t rows = features_ ? features_->frames(sound.samples) : sound.samples;
-  if (rows > most_rows()) return too_long(format("%.1f s", seconds));
-  if (rows > 0 && model::level_rows(input, static_cast<uint32_t>(rows)).back() > 0) return {};
-  return fail(ErrorCode::invalid_data, "%.3f s of sound are too few for the model's convolutions", seconds);
+Status WholeLimits::check_longest(uint64_t samples) const {
+  if (rows(samples) <= most_rows()) return {};
+  return too_long(format("%.1f s", static_cast<double>(samples) / config_.sampling_rate));
 }
+
+Status WholeLimits::check(uint64_t samples) const {
+  LAPILLI_CHECK(check_longest(samples));
+  const uint64_t n = rows(samples);
+  if (n > 0 && model::level_rows(input_, static_cast<uint32_t>(n)).back() > 0) return {};
+  return fail(ErrorCode::invalid_data, "%.3f s of sound are too few for the model's convolutions",
+              static_cast<double>(samples) / config_.sampling_rate);
+}
+
+Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(const std::shared_ptr<Model>& model,
+                                                                 SoundConfig config) {
+  if (!takes_whole_recordings(*model))
+    return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole",
+                model->info().family.c_str());
+  std::unique_ptr<WholeRecordings> made(new WholeRecordings(WholeLimits(*model, config)));
+  if (config.kind != SoundKind::samples) {
+    LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), std::move(config)));
+  }
+  return made;
+}
+
+Status WholeRecordings::begin(const Sound& sound) {
+  LAPILLI_CHECK(limits_.check(sound.samples));
+  sound_ = sound;
+  made_ = std::make_shared<model::Features>();
+  made_->width = features_ ? limits_.config().mel_bins : 1;
+  made_->rows = static_cast<uint32_t>(limits_.rows(sound.samples));
+  made_->values.assign(uint64_t{made_->rows} * made_->width, 0.0f);
+  return features_ ? features_->begin_all(sound, made_->values) : Status();
+}
+
+// Silence stands where a source ends before.
+Result<bool> WholeRecordings::poll() {
+  if (features_) return features_->poll();
+  auto& values = made_->values;
+  LAPILLI_TRY(const uint64_t got, sound_.source->read(0, values));
+  LAPILLI_CHECK(check_samples(std::span(values).first(std::min<uint64_t>(got, values.size())), 0));
+  return true;
+}
+
+Status WholeRecordings::rest() { return features_ ? features_->rest() : Status(); }
 
 Result<std::shared_ptr<const model::Features>> WholeRecordings::source(const Sound& sound) {
-  LAPILLI_CHECK(check_length(sound));
-  auto f = std::make_shared<model::Features>();
-  if (features_) {
-    f->width = config_.mel_bins;
-    LAPILLI_TRY(f->values, features_->make_all(sound));
-  } else {
-    f->width = 1;
-    f->values.assign(sound.samples, 0.0f);  // silence where the source ends before
-    LAPILLI_TRY(const uint64_t got, sound.source->read(0, f->values));
-    LAPILLI_CHECK(check_samples(std::span(f->values).first(std::min<uint64_t>(got, f->values.size())), 0));
+  LAPILLI_CHECK(begin(sound));
+  for (;;) {
+    LAPILLI_TRY(const bool done, poll());
+    if (done) return features();
+    LAPILLI_CHECK(rest());
   }
-  f->rows = static_cast<uint32_t>(f->values.size() / f->width);
-  return std::shared_ptr<const model::Features>(std::move(f));
-}
-
-Result<WholeTranscript> WholeRecordings::transcript(const WholeRequest& request, const Hypothesis& said) const {
-  WholeTranscript t;
-  Segment& s = t.segment;
-  s.end = static_cast<double>(request.sound.samples) / config_.sampling_rate;
-  s.ids.assign(said.ids.begin() + std::min<ptrdiff_t>(1, static_cast<ptrdiff_t>(said.ids.size())), said.ids.end());
-  s.token_scores = said.token_scores;
-  t.cut = said.finish == Finish::length;
-  if (!t.cut && !s.ids.empty()) s.ids.pop_back();
-  if (s.token_scores.size() > s.ids.size()) s.token_scores.resize(s.ids.size());
-  if (const Tokenizer* tokenizer = model_->tokenizer()) {
-    LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
-  }
-  return t;
-}
-
-Result<WholeTranscript> WholeRecordings::transcribe(const WholeRequest& request) {
-  GenerateRequest search;
-  LAPILLI_TRY(auto features, source(request.sound));
-  search.features.push_back(std::move(features));
-  search.options = request.options;
-  search.deterministic = true;
-  const auto merged = merge(request.options, model_->generation_config());
-  // Nobody says how long a text may be: as long as the decoder has positions.
-  if (!merged.max_length && !merged.max_new_tokens && model_->info().max_target_positions != 0)
-    search.options.max_length = model_->info().max_target_positions;
-  const auto go_on = [&](uint64_t, uint64_t) { return !request.go_on || request.go_on(); };
-  LAPILLI_TRY(const auto out, generate(model_, search, go_on));
-  LAPILLI_CHECK(Status(out.errors.at(0)));
-  return transcript(request, out.hypotheses.at(0).at(0));
 }
 
 }  // namespace lapilli::speech

@@ -61,6 +61,7 @@ void WindowSearch::begin(std::vector<WindowSource*> sources, const Wanted& wante
   sources_ = std::move(sources);
   wanted_ = wanted;
   results_.clear();
+  stats_ = {};
   timed_ = 0;
   // Steps are told apart by their ids, so that a window whose steps are looked at runs alone.
   first_beam_.clear();
@@ -102,6 +103,8 @@ GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources
   }
   r.exact_decoder_ids = r.deterministic = r.keep_order = true;
   r.keep_encoded = wanted_.keep_encoded;
+  r.batch = request_.batch;
+  r.steps_in_flight = request_.steps_in_flight;
   const uint32_t positions = model_->info().max_target_positions;
   for (const WindowSource* s : sources) {
     r.features.push_back(s->encoded ? nullptr : s->features);
@@ -128,6 +131,7 @@ Status WindowSearch::begin_part() {
 Status WindowSearch::end_part() {
   const auto batch = std::move(batch_);
   GenerateOutput& out = batch->output();
+  add_stats(stats_, out.stats);
   const auto failed = [](const Status& error) { return !error.ok(); };
   if (!batch->status() && !std::all_of(out.errors.begin(), out.errors.end(), failed)) return batch->status();
   const auto sources = part();

@@ -59,6 +59,8 @@ class WindowSearch {
   Status rest();
   // Each window's, in order.
   [[nodiscard]] std::vector<WindowResult>& results() { return results_; }
+  // Of what begin() began last.
+  [[nodiscard]] const GenerateStats& stats() const { return stats_; }
 
  private:
   [[nodiscard]] GenerateRequest request_for(std::span<WindowSource* const> sources) const;
@@ -78,6 +80,7 @@ class WindowSearch {
   std::vector<WindowSource*> sources_;
   Wanted wanted_;
   std::vector<WindowResult> results_;
+  GenerateStats stats_;
   size_t part_ = 0;  // windows that are searched at a time
   bool steps_ = false, fills_beams_ = false;
   std::unique_ptr<BatchJob> batch_;

@@ -1,6 +1,10 @@
 """What a Python program does with lapilli, on the bundled model."""
 
+import array
 import math
+import os
+import shutil
+import tempfile
 import threading
 import unittest
 
@@ -22,6 +26,9 @@ class Use(unittest.TestCase):
         self.assertEqual(len(best.ids), len(best.token_scores))
         self.assertFalse(best.cut or best.repeats or any(math.isnan(s) for s in best.token_scores))
         self.assertEqual(self.model.translate([]), [])
+
+    def test_has_a_device_of_its_own(self):
+        self.assertEqual(lapilli.Model().translate([STATION])[0].text, GARE)
 
     def test_options(self):
         outputs = self.model.translate([STATION], num_beams=3, num_return_sequences=2, max_new_tokens=3)
@@ -80,6 +87,32 @@ class Use(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(texts, [GARE] * 4)
+
+    def test_recordings_and_pictures(self):
+        with self.assertRaisesRegex(lapilli.Error, "marian models read text"):
+            self.model.transcribe([[0.0, 0.5]])
+        with self.assertRaisesRegex(ValueError, "are not 2 by 2 pixels"):
+            self.model.describe([(2, 2, b"123")])
+        self.assertEqual(self.model.sample_rate, 0)
+        models = os.environ.get("LAPILLI_TEST_MODELS")
+        whisper = lapilli.Model(os.path.join(models, "whisper-long", "model"), self.device)
+        sound = array.array("f", (0.3 * math.sin(i * i / 90000) for i in range(40000)))
+        outputs = whisper.transcribe([sound, list(sound)], source_language="en", max_new_tokens=24)
+        self.assertGreater(len(outputs[0].segments), 1)
+        self.assertEqual(outputs[0].segments, outputs[1].segments)
+        self.assertEqual(outputs[0].segments[0].language, "en")
+        joined = [i for s in outputs[0].segments for i in s.ids]
+        self.assertEqual(joined, outputs[0].sequences[0].ids)
+        with self.assertRaisesRegex(lapilli.Error, "8000 samples a second"):
+            whisper.transcribe([sound], rate=8000)
+        with tempfile.TemporaryDirectory() as folder:
+            vit = os.path.join(folder, "vit")
+            shutil.copytree(os.path.join(models, "vit-image-classification", "model"), vit)
+            with open(os.path.join(vit, "preprocessor_config.json"), "w", encoding="utf-8") as file:
+                file.write('{"image_processor_type": "ViTImageProcessor", "size": 32}')
+            seen = lapilli.Model(vit, self.device).describe([(4, 3, bytes(range(36)))], classes=2)[0]
+        self.assertEqual(len(seen.classes), 2)
+        self.assertEqual(seen.text, seen.classes[0].label)
 
     def test_info(self):
         self.assertEqual(self.model.family, "marian")

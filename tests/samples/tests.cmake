@@ -12,3 +12,7 @@ if(TARGET sample_engine_host AND TARGET lapilli_cli AND NOT LAPILLI_SANITIZE)
     $<TARGET_FILE:sample_engine_host> $<TARGET_FILE:sample_engine_plugin> ${PROJECT_SOURCE_DIR}/models/en-fr
     $<TARGET_FILE:lapilli_cli> VALIDATE LABELS fast)
 endif()
+if(TARGET sample_subtitles AND TARGET lapilli_cli)
+  lapilli_gpu_test(samples.subtitles COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/samples/subtitles-test
+    $<TARGET_FILE:sample_subtitles> $<TARGET_FILE:lapilli_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data VALIDATE LABELS fast)
+endif()

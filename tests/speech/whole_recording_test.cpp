@@ -1,13 +1,13 @@
 // Recordings through small models that take them whole: what the encoder is given, the text of the reference's, what is
 // refused.
-#include "speech/whole_recording.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "formats/checkpoint.hpp"
+#include "speech/whole_job.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli::speech {
@@ -46,18 +46,31 @@ class DeviceWhole : public testing::Test {
                          read_sound_config(std::string(LAPILLI_TEST_DATA) + "/features/speech_to_text/files"));
     open("speech_to_text", std::move(config));
   }
-  Result<WholeTranscript> heard(std::span<const float> samples, GenerationConfig options = {}) {
-    audio::SamplesInMemory source(samples);
-    return whole_->transcribe({{&source, samples.size()}, std::move(options), {}});
+  // Each is one recording's; an error of its own is the result's.
+  Result<std::vector<Transcript>> follow(WholeRequest request) {
+    LAPILLI_TRY(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+    while (!job->pump()) {
+      if (job->is_hungry()) return fail(ErrorCode::invalid_argument, "hungry");
+      job->rest();
+    }
+    LAPILLI_CHECK(Status(job->status()));
+    return job->take().transcripts;
+  }
+  Result<Transcript> heard(std::span<const float> samples, GenerationConfig options = {}, uint64_t claimed = 0) {
+    WholeRequest request;
+    request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), claimed ? claimed : samples.size()}};
+    request.options = std::move(options);
+    LAPILLI_TRY(auto all, follow(std::move(request)));
+    LAPILLI_CHECK(Status(all[0].status));
+    return std::move(all[0]);
   }
   std::string refused(std::span<const float> samples, uint64_t claimed = 0) {
-    audio::SamplesInMemory source(samples);
-    const auto said = whole_->transcribe({{&source, claimed ? claimed : samples.size()}, {}, {}});
+    const auto said = heard(samples, {}, claimed);
     return said ? "" : said.error().message;
   }
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<Model> model_;
-  std::unique_ptr<WholeRecordings> whole_;
+  std::shared_ptr<WholeRecordings> whole_;
 };
 
 TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
@@ -66,14 +79,14 @@ TEST_F(DeviceWhole, SamplesGiveTheRecordedText) {
   GenerationConfig options;
   options.max_new_tokens = 20;
   LAPILLI_ASSERT_VALUE(const auto said, heard(samples, options));
-  EXPECT_EQ(said.segment.ids, (std::vector<int32_t>{10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
-  EXPECT_EQ(said.segment.token_scores.size(), said.segment.ids.size());
-  EXPECT_EQ(said.segment.begin, 0);
-  EXPECT_DOUBLE_EQ(said.segment.end, 7000 / 16000.0);
+  EXPECT_EQ(said.segments[0].ids, (std::vector<int32_t>{10, 187, 200, 124, 133, 124, 168, 133}));  // greedy_single
+  EXPECT_EQ(said.segments[0].token_scores.size(), said.segments[0].ids.size());
+  EXPECT_EQ(said.segments[0].begin, 0);
+  EXPECT_DOUBLE_EQ(said.segments[0].end, 7000 / 16000.0);
   EXPECT_FALSE(said.cut);
   options.max_new_tokens = 3;
   LAPILLI_ASSERT_VALUE(const auto less, heard(samples, options));
-  EXPECT_EQ(less.segment.ids, (std::vector<int32_t>{10, 187, 200}));
+  EXPECT_EQ(less.segments[0].ids, (std::vector<int32_t>{10, 187, 200}));
   EXPECT_TRUE(less.cut);
 }
 
@@ -87,7 +100,7 @@ TEST_F(DeviceWhole, FilterBanksAreTheRecordedOnes) {
   EXPECT_EQ(f->width, 24u);
   for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(f->values[i], expected[i], 2e-3) << i;
   LAPILLI_ASSERT_VALUE(const auto said, heard(samples));
-  EXPECT_FALSE(said.segment.ids.empty());
+  EXPECT_FALSE(said.segments[0].ids.empty());
 }
 
 TEST_F(DeviceWhole, SaysHowLongARecordingMayBe) {
@@ -116,10 +129,44 @@ TEST_F(DeviceWhole, WhatIsNoSound) {
 TEST_F(DeviceWhole, EndsWhereItIsTold) {
   open_moonshine();
   const std::vector<float> samples(4000, 0.25f);
-  audio::SamplesInMemory source(samples);
-  const auto said = whole_->transcribe({{&source, samples.size()}, {}, [] { return false; }});
-  ASSERT_FALSE(said);
-  EXPECT_EQ(said.error().code, ErrorCode::cancelled);
+  WholeRequest request;
+  request.recordings = {{std::make_shared<audio::SamplesInMemory>(samples), samples.size()}};
+  LAPILLI_ASSERT_VALUE(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+  EXPECT_FALSE(job->pump(1));
+  job->cancel();
+  EXPECT_TRUE(job->pump());
+  LAPILLI_EXPECT_OK(job->status());
+  EXPECT_EQ(job->done(), 0u);
+  EXPECT_TRUE(job->take().cancelled);
+}
+
+// More than are searched at a time, of all lengths: each is as if it were alone. One goes on for a while.
+TEST_F(DeviceWhole, SeveralRecordings) {
+  open_moonshine();
+  auto samples = tensor("/models/moonshine", "single.input_values");
+  WholeRequest request;
+  request.options.max_new_tokens = 6;
+  std::vector<std::vector<int32_t>> want;
+  for (size_t i = 0; i < 11; ++i) {
+    const auto part = std::span(samples).first(2000 + i * 450);
+    LAPILLI_ASSERT_VALUE(const auto alone, heard(part, request.options));
+    want.push_back(alone.segments[0].ids);
+    request.recordings.push_back({std::make_shared<audio::SamplesInMemory>(part), part.size()});
+  }
+  const auto length = std::exchange(request.recordings[4].samples, std::nullopt);
+  std::vector<size_t> ended;
+  request.on_end = [&](size_t recording, const Status& status) {
+    EXPECT_TRUE(status.ok());
+    ended.push_back(recording);
+  };
+  LAPILLI_ASSERT_VALUE(const auto job, WholeJob::start(model_, whole_, std::move(request)));
+  while (!job->pump() && !job->is_hungry()) job->rest();
+  EXPECT_EQ(job->done(), 10u);
+  job->end_recording(4, *length);
+  while (!job->pump()) job->rest();
+  LAPILLI_ASSERT_OK(job->status());
+  EXPECT_THAT(ended, testing::ElementsAre(0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 4));
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(job->output().transcripts[i].segments[0].ids, want[i]) << i;
 }
 
 // Filled up as in a batch, a recording says something else than alone: the norm goes over the filling.

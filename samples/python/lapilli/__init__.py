@@ -16,7 +16,19 @@ from typing import Callable, Iterable, Optional, Sequence as Texts, Union
 
 from . import _c
 
-__all__ = ["CancelToken", "Cancelled", "Device", "Error", "Model", "Output", "Sequence", "version"]
+__all__ = [
+    "CancelToken",
+    "Cancelled",
+    "Device",
+    "Error",
+    "Model",
+    "Output",
+    "PictureClass",
+    "Segment",
+    "Sequence",
+    "Word",
+    "version",
+]
 
 Progress = Callable[[int, int], Optional[bool]]
 Stream = Callable[[int, str], Optional[bool]]
@@ -50,11 +62,41 @@ class Sequence:
 
 
 @dataclasses.dataclass(frozen=True)
+class Word:
+    text: str  # with the space in front and the signs behind
+    begin: float  # seconds
+    end: float
+    probability: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Segment:
+    """What was heard in some seconds of a recording."""
+
+    text: str
+    begin: float  # seconds
+    end: float
+    ids: list[int]
+    language: Optional[str]
+    words: list[Word]  # empty unless word_times asks for them
+    log_probability: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PictureClass:
+    index: int
+    label: str
+    probability: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Output:
     """What became of one input: sequences, best first, or an error."""
 
     sequences: list[Sequence]
     error: Optional[Error] = None
+    segments: list[Segment] = dataclasses.field(default_factory=list)  # of a recording
+    classes: list[PictureClass] = dataclasses.field(default_factory=list)  # of a picture, the likeliest first
 
     @property
     def text(self) -> str:
@@ -149,9 +191,10 @@ class Model:
         options.memory_limit = memory_limit
         options.dtype = _c.DTYPES[dtype]
         self._handle = ctypes.c_void_p()
+        device = device or Device()  # lives through the call
         _check(
             _c.library.lapilli_model_load_with(
-                (device or Device())._handle,
+                device._handle,
                 path.encode() if path else None,
                 ctypes.byref(options),
                 ctypes.byref(self._handle),
@@ -207,8 +250,62 @@ class Model:
         """
         if isinstance(inputs, (str, bytes)):
             raise TypeError("inputs: a list of texts, or of lists of ids, not one text")
-        given = (_c.Input * max(1, len(inputs)))()
-        kept = [_c.fill_input(to, item) for to, item in zip(given, inputs)]
+        fill = [lambda to, item=item: _c.fill_input(to, item) for item in inputs]
+        return self._run(fill, task, source_language, target_language, progress, stream, cancel_token, options)
+
+    def transcribe(
+        self,
+        recordings: Texts[Texts[float]],
+        *,
+        rate: int = 16000,
+        task: str = "",
+        source_language: str = "",
+        progress: Optional[Progress] = None,
+        stream: Optional[Stream] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Union[int, float, str, bool],
+    ) -> list[Output]:
+        """Writes down what is said in recordings: Output.segments, and with word_times=True their words.
+
+        A recording is numbers from -1 to 1, `rate` of them a second, which is sample_rate: a list, or a buffer of 32-bit
+        floats (array.array, NumPy). `task`: "transcribe" or "translate", to English. The rest as generate() has it.
+        """
+        fill = [lambda to, item=item: _c.fill_samples(to, item, rate) for item in recordings]
+        return self._run(fill, task, source_language, "", progress, stream, cancel_token, options)
+
+    def describe(
+        self,
+        pictures: Texts[tuple[int, int, bytes]],
+        *,
+        progress: Optional[Progress] = None,
+        cancel_token: Optional[CancelToken] = None,
+        **options: Union[int, float, str, bool],
+    ) -> list[Output]:
+        """What pictures show, by the kind of model in words (Output.text) or in Output.classes.
+
+        A picture is its width, its height, and a byte each of red, green and blue of its pixels, row by row.
+        """
+        fill = [lambda to, item=item: _c.fill_pixels(to, *item) for item in pictures]
+        return self._run(fill, "", "", "", progress, None, cancel_token, options)
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second of the recordings that the model hears; 0: it hears nothing."""
+        return self._info().sample_rate
+
+    def _run(
+        self,
+        fill: list[Callable[[_c.Input], object]],
+        task: str,
+        source_language: str,
+        target_language: str,
+        progress: Optional[Progress],
+        stream: Optional[Stream],
+        cancel_token: Optional[CancelToken],
+        options: dict[str, Union[int, float, str, bool]],
+    ) -> list[Output]:
+        given = (_c.Input * max(1, len(fill)))()
+        kept = [fill_one(to) for to, fill_one in zip(given, fill)]
         callbacks = _Callbacks(progress, stream)
         o = _c.Options.defaults()
         o.task, o.source_language, o.target_language = task.encode(), source_language.encode(), target_language.encode()
@@ -217,7 +314,7 @@ class Model:
         for name, value in options.items():
             o.set_plain(name, value)
         result = ctypes.c_void_p()
-        status = _c.library.lapilli_generate(self._handle, given, len(inputs), ctypes.byref(o), ctypes.byref(result))
+        status = _c.library.lapilli_generate(self._handle, given, len(fill), ctypes.byref(o), ctypes.byref(result))
         failure = None if status == _c.OK else _last_error(status)
         del kept
         try:
@@ -225,7 +322,7 @@ class Model:
                 raise callbacks.raised
             if failure and not result:
                 raise failure
-            outputs = [_output(result, i) for i in range(len(inputs))]
+            outputs = [_output(result, i) for i in range(len(fill))]
         finally:
             _c.library.lapilli_result_free(result)
         if failure:
@@ -274,9 +371,41 @@ def _output(result: ctypes.c_void_p, index: int) -> Output:
     while not sequences or len(sequences) < s.sequences:
         status = _c.library.lapilli_result_get(result, index, len(sequences), ctypes.byref(s))
         if status != _c.OK:
-            return Output([], _last_error(status))
+            return Output([], _last_error(status), _segments(result, index))
         scores = s.token_scores[: s.ids.count] if s.token_scores else [math.nan] * s.ids.count
         text = ctypes.string_at(s.text, s.text_bytes).decode()
         ids = s.ids.ids[: s.ids.count] if s.ids.count else []
         sequences.append(Sequence(text, ids, s.score, scores, s.finish == _c.FINISH_LENGTH, bool(s.repeats)))
-    return Output(sequences)
+    return Output(sequences, None, _segments(result, index), _classes(result, index))
+
+
+def _text(struct: Union[_c.SegmentStruct, _c.WordStruct]) -> str:
+    return ctypes.string_at(struct.text, struct.text_bytes).decode()
+
+
+def _segments(result: ctypes.c_void_p, index: int) -> list[Segment]:
+    count = ctypes.c_size_t()
+    _check(_c.library.lapilli_result_segments(result, index, ctypes.byref(count)))
+    return [_segment(result, index, i) for i in range(count.value)]
+
+
+def _segment(result: ctypes.c_void_p, index: int, number: int) -> Segment:
+    s, w = _c.SegmentStruct.sized(), _c.WordStruct.sized()
+    _check(_c.library.lapilli_result_get_segment(result, index, number, ctypes.byref(s)))
+    words = []
+    for i in range(s.words):
+        _check(_c.library.lapilli_result_get_word(result, index, number, i, ctypes.byref(w)))
+        words.append(Word(_text(w), w.begin, w.end, w.probability))
+    ids = s.ids.ids[: s.ids.count] if s.ids.count else []
+    language = s.language.decode() if s.language else None
+    return Segment(_text(s), s.begin, s.end, ids, language, words, s.log_probability)
+
+
+def _classes(result: ctypes.c_void_p, index: int) -> list[PictureClass]:
+    count, c = ctypes.c_size_t(), _c.ClassStruct.sized()
+    _check(_c.library.lapilli_result_classes(result, index, ctypes.byref(count)))
+    found = []
+    for i in range(count.value):
+        _check(_c.library.lapilli_result_get_class(result, index, i, ctypes.byref(c)))
+        found.append(PictureClass(c.index, c.label.decode(), c.probability))
+    return found

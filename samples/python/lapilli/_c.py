@@ -3,16 +3,17 @@ struct_size which fields these are."""
 
 from __future__ import annotations
 
+import array
 import ctypes
 import math
 import os
 import pathlib
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
-from typing import Iterable, Union
+from typing import Iterable, Sequence, Union
 
 OK = 0
-INPUT_TEXT, INPUT_IDS = 1, 2
+INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS = 1, 2, 3, 4
 FINISH_LENGTH = 2
 MODEL_DEFAULT = -1
 
@@ -69,6 +70,10 @@ class ModelInfo(Sized):
         ("load_ms", c_double),
         ("dtype", c_int32),
         ("fp32_matrices", c_uint32),
+        ("sample_rate", c_uint32),
+        ("reads_pictures", c_int32),
+        ("window_samples", c_uint32),
+        ("classes", c_uint32),
     ]
 
 
@@ -83,6 +88,16 @@ class Input(Sized):
         ("text", c_char_p),
         ("text_bytes", c_size_t),
         ("ids", IdsStruct),
+        ("samples", c_void_p),
+        ("sample_count", c_size_t),
+        ("sample_rate", c_uint32),
+        ("more_samples", c_int32),
+        ("pixels", c_char_p),
+        ("row_stride", c_size_t),
+        ("width", c_uint32),
+        ("height", c_uint32),
+        ("channels", c_uint32),
+        ("reserved", c_uint32),
     ]
 
 
@@ -137,15 +152,26 @@ class Options(Sized):
         ("cancel_token", c_void_p),
         ("deterministic", c_int32),
         ("reserved", c_int32),
+        ("prompt", c_char_p),
+        ("temperatures", POINTER(c_float)),
+        ("temperature_count", c_size_t),
+        ("compression_ratio_threshold", c_float),
+        ("logprob_threshold", c_float),
+        ("no_speech_threshold", c_float),
+        ("condition_on_previous", c_int32),
+        ("word_times", c_int32),
+        ("classes", c_uint32),
     ]
+    _ZERO = ("deterministic", "reserved", "condition_on_previous", "word_times")
 
     @classmethod
     def defaults(cls) -> Options:
         """lapilli_default_options()."""
         options = cls.sized()
-        options.length_penalty = options.repetition_penalty = math.nan
         for name, kind in cls._fields_:
-            if kind is c_int32 and name not in ("deterministic", "reserved"):
+            if kind is c_float:
+                setattr(options, name, math.nan)
+            if kind is c_int32 and name not in cls._ZERO:
                 setattr(options, name, MODEL_DEFAULT)
         return options
 
@@ -175,6 +201,44 @@ class SequenceStruct(Sized):
     ]
 
 
+class SegmentStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("reserved", c_uint32),
+        ("begin", c_double),
+        ("end", c_double),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+        ("language", c_char_p),
+        ("words", c_size_t),
+        ("log_probability", c_float),
+        ("no_speech_probability", c_float),
+    ]
+
+
+class WordStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("probability", c_float),
+        ("begin", c_double),
+        ("end", c_double),
+        ("text", c_void_p),
+        ("text_bytes", c_size_t),
+        ("ids", IdsStruct),
+    ]
+
+
+class ClassStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("index", c_uint32),
+        ("label", c_char_p),
+        ("score", c_double),
+        ("probability", c_double),
+    ]
+
+
 # By their names in lapilli.h, for the test of their layout.
 STRUCTS = {
     "lapilli_device_options": DeviceOptions,
@@ -185,6 +249,9 @@ STRUCTS = {
     "lapilli_stream_event": StreamEvent,
     "lapilli_options": Options,
     "lapilli_sequence": SequenceStruct,
+    "lapilli_segment": SegmentStruct,
+    "lapilli_word": WordStruct,
+    "lapilli_class": ClassStruct,
 }
 
 
@@ -199,6 +266,32 @@ def fill_input(to: Input, item: Union[str, Iterable[int]]) -> object:
     array = (c_int32 * max(1, len(ids)))(*ids)
     to.kind, to.ids.ids, to.ids.count = INPUT_IDS, ctypes.cast(array, POINTER(c_int32)), len(ids)
     return array
+
+
+def fill_samples(to: Input, samples: Sequence[float], rate: int) -> object:
+    """The same of a recording: numbers from -1 to 1, or a buffer of 32-bit floats, such as NumPy's."""
+    to.struct_size = ctypes.sizeof(Input)
+    try:
+        view = memoryview(samples)
+    except TypeError:
+        view = memoryview(array.array("f", samples))
+    if view.format != "f" or view.ndim != 1 or not view.contiguous:
+        view = memoryview(array.array("f", view.tolist()))
+    kept = (c_float * max(1, len(view)))()
+    ctypes.memmove(kept, view.tobytes(), view.nbytes)
+    to.kind, to.samples, to.sample_count = INPUT_SAMPLES, ctypes.cast(kept, c_void_p), len(view)
+    to.sample_rate = rate
+    return kept
+
+
+def fill_pixels(to: Input, width: int, height: int, rgb: bytes) -> object:
+    """The same of a picture."""
+    if len(rgb) != width * height * 3:
+        raise ValueError(f"{len(rgb)} bytes are not {width} by {height} pixels of red, green and blue")
+    kept = bytes(rgb)
+    to.struct_size = ctypes.sizeof(Input)
+    to.kind, to.pixels, to.width, to.height = INPUT_PIXELS, kept, width, height
+    return kept
 
 
 def _load() -> ctypes.CDLL:
@@ -230,6 +323,11 @@ _FUNCTIONS = {
     "lapilli_model_decode": (c_int32, [c_void_p, POINTER(Input), c_int32, c_char_p, c_size_t, POINTER(c_size_t)]),
     "lapilli_generate": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), POINTER(c_void_p)]),
     "lapilli_result_get": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SequenceStruct)]),
+    "lapilli_result_segments": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
+    "lapilli_result_get_segment": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SegmentStruct)]),
+    "lapilli_result_get_word": (c_int32, [c_void_p, c_size_t, c_size_t, c_size_t, POINTER(WordStruct)]),
+    "lapilli_result_classes": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
+    "lapilli_result_get_class": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(ClassStruct)]),
     "lapilli_result_free": (None, [c_void_p]),
 }
 for _name, (_result, _arguments) in _FUNCTIONS.items():

@@ -1,0 +1,125 @@
+// The C interface: what was heard in recordings, and seen in pictures.
+#include <cmath>
+
+#include "api/handles.hpp"
+
+using lapilli::ErrorCode;
+using lapilli::fail;
+using lapilli::Result;
+using lapilli::ScoredClass;
+using lapilli::Status;
+using lapilli::api::guarded;
+using lapilli::api::HeardSegment;
+
+namespace lapilli::api {
+
+lapilli_segment c_segment(const HeardSegment& from) {
+  const speech::Segment& s = from.segment;
+  lapilli_segment to{};
+  to.struct_size = sizeof to;
+  to.begin = s.begin;
+  to.end = s.end;
+  to.text = s.text.c_str();
+  to.text_bytes = s.text.size();
+  to.ids = {s.ids.data(), s.ids.size()};
+  to.language = from.language.empty() ? nullptr : from.language.c_str();
+  to.words = s.words.size();
+  to.log_probability = from.log_probability;
+  to.no_speech_probability = static_cast<float>(s.no_speech_probability.value_or(NAN));
+  return to;
+}
+
+Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out) {
+  if (number >= words.size())
+    return fail(ErrorCode::invalid_argument, "%s: word %zu of %zu%s", function, number, words.size(),
+                words.empty() ? "; lapilli_options.word_times asks for words" : "");
+  const speech::Word& from = words[number];
+  lapilli_word to{};
+  to.probability = static_cast<float>(from.confidence);
+  to.begin = from.begin;
+  to.end = from.end;
+  to.text = from.text.c_str();
+  to.text_bytes = from.text.size();
+  to.ids = {from.ids.data(), from.ids.size()};
+  return write_struct(to, out, "lapilli_word");
+}
+
+}  // namespace lapilli::api
+
+namespace {
+
+// What there is of an input, by kind; there may be nothing.
+template <class T>
+Result<std::span<const T>> find(const char* function, const lapilli_result* result,
+                                const std::vector<std::vector<T>> lapilli_result::*all, size_t input) {
+  if (!result) return fail(ErrorCode::invalid_argument, "%s: result is null", function);
+  const size_t inputs = result->output.outputs.size();
+  if (input >= inputs) return fail(ErrorCode::invalid_argument, "%s: input %zu of %zu", function, input, inputs);
+  const auto& of = result->*all;
+  return input < of.size() ? std::span<const T>(of[input]) : std::span<const T>();
+}
+
+Result<const HeardSegment*> find_segment(const char* function, const lapilli_result* result, size_t input,
+                                         size_t segment) {
+  LAPILLI_TRY(const auto segments, find(function, result, &lapilli_result::segments, input));
+  if (segment < segments.size()) return &segments[segment];
+  return fail(ErrorCode::invalid_argument, "%s: segment %zu of %zu of input %zu", function, segment, segments.size(),
+              input);
+}
+
+}  // namespace
+
+extern "C" {
+
+lapilli_status lapilli_result_segments(const lapilli_result* result, size_t input, size_t* segments) {
+  if (segments) *segments = 0;
+  return guarded([&]() -> Status {
+    if (!segments) return fail(ErrorCode::invalid_argument, "lapilli_result_segments: segments is null");
+    LAPILLI_TRY(const auto found, find("lapilli_result_segments", result, &lapilli_result::segments, input));
+    *segments = found.size();
+    return {};
+  });
+}
+
+lapilli_status lapilli_result_get_segment(const lapilli_result* result, size_t input, size_t segment,
+                                          lapilli_segment* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const HeardSegment* found, find_segment("lapilli_result_get_segment", result, input, segment));
+    return lapilli::api::write_struct(lapilli::api::c_segment(*found), out, "lapilli_segment");
+  });
+}
+
+lapilli_status lapilli_result_get_word(const lapilli_result* result, size_t input, size_t segment, size_t word,
+                                       lapilli_word* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const HeardSegment* found, find_segment("lapilli_result_get_word", result, input, segment));
+    return lapilli::api::write_word("lapilli_result_get_word", found->segment.words, word, out);
+  });
+}
+
+lapilli_status lapilli_result_classes(const lapilli_result* result, size_t input, size_t* classes) {
+  if (classes) *classes = 0;
+  return guarded([&]() -> Status {
+    if (!classes) return fail(ErrorCode::invalid_argument, "lapilli_result_classes: classes is null");
+    LAPILLI_TRY(const auto found, find("lapilli_result_classes", result, &lapilli_result::classes, input));
+    *classes = found.size();
+    return {};
+  });
+}
+
+lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t input, size_t rank, lapilli_class* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const auto found, find("lapilli_result_get_class", result, &lapilli_result::classes, input));
+    if (rank >= found.size())
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_class: class %zu of %zu of input %zu", rank,
+                  found.size(), input);
+    lapilli_class to{};
+    to.index = found[rank].index;
+    to.label = found[rank].label.c_str();
+    to.score = found[rank].score;
+    to.probability = found[rank].probability;
+    return lapilli::api::write_struct(to, out, "lapilli_class");
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+#include "api/front_end.hpp"
+
+#include "generate/verbs.hpp"
+#include "search/network_on_device.hpp"
+
+namespace lapilli::api {
+
+Result<SoundConfig> read_sound(const Model& model, const Files& files) {
+  const ModelInfo& info = model.info();
+  LAPILLI_CHECK(check_hears(model.on_device().config()));
+  LAPILLI_TRY(auto config, read_sound_config(files));
+  // Of one number a row: samples.
+  LAPILLI_CHECK(check_sound_config(config, {info.feature_width == 1 ? 0 : info.feature_width, info.feature_rows}));
+  return config;
+}
+
+FrontEnd read_front_end(const Model& model, const Files& files) {
+  FrontEnd front;
+  const model::Config& c = model.on_device().config();
+  if (c.patches.channels != 0) {
+    auto settings = read_picture_settings(model, files);
+    settings ? void(front.pictures = std::move(*settings)) : void(front.status = std::move(settings).error());
+  } else if (c.features.width != 0) {
+    auto sound = read_sound(model, files);
+    sound ? void(front.sound = std::move(*sound)) : void(front.status = std::move(sound).error());
+  }
+  return front;
+}
+
+}  // namespace lapilli::api

@@ -1,0 +1,63 @@
+#include "api/work.hpp"
+
+#include <cmath>
+
+#include "generate/repeats.hpp"
+#include "search/network_on_device.hpp"
+
+namespace lapilli::api {
+
+Status Work::append(size_t input, std::span<const float>) {
+  return fail(ErrorCode::invalid_argument, "input %zu is no recording that goes on (lapilli_sample_stream())", input);
+}
+
+Status Work::end_recording(size_t input) { return append(input, {}); }
+
+Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
+  LAPILLI_CHECK(check_kinds(request.function, request.inputs, *request.model));
+  const model::Config& c = request.model->on_device().config();
+  if (c.features.width == 0) return start_texts(std::move(request));
+  if (const Status& status = request.front->status; !status) return Error(status.error()).in(request.function);
+  return c.patches.channels ? start_pictures(std::move(request)) : start_recordings(std::move(request));
+}
+
+Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& shape) {
+  const model::Config& c = request.model->on_device().config();
+  if (c.features.width == 0) return prepare_texts(std::move(request), shape);
+  return fail(ErrorCode::unsupported,
+              "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "
+              "those behind it",
+              request.function, c.family.c_str(), c.patches.channels ? "pictures" : "sound",
+              c.patches.channels ? "any picture" : "a second of silence");
+}
+
+TextSequence sequence_of(std::string text, std::vector<int32_t> ids, std::vector<float> token_scores, Finish finish) {
+  TextSequence s;
+  s.text = std::move(text);
+  s.ids = std::move(ids);
+  s.finish = finish;
+  const size_t ends = finish == Finish::end && !s.ids.empty() ? 1 : 0;  // an end token, or a timestamp
+  s.repeats = ends_in_loop(std::span(s.ids).first(s.ids.size() - ends));
+  // Ids of a prompt have no scores.
+  s.token_scores.assign(s.ids.size() - std::min(s.ids.size(), token_scores.size()), NAN);
+  s.token_scores.insert(s.token_scores.end(), token_scores.begin(), token_scores.end());
+  SequencePiece& piece = s.pieces.emplace_back();
+  piece.target = {0, s.text.size()};
+  piece.finish = s.finish;
+  piece.repeats = s.repeats;
+  return s;
+}
+
+TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total_ms) {
+  TranslateStats to;
+  to.batches = from.jobs;
+  to.encode_ms = from.encode_ms;
+  to.decode_ms = from.decode_ms;
+  to.decoder_steps = from.steps;
+  to.submissions = from.submissions;
+  to.generated_tokens = tokens;
+  to.total_ms = total_ms;
+  return to;
+}
+
+}  // namespace lapilli::api

@@ -1,0 +1,127 @@
+// Pictures: a PictureJob.
+#include <cmath>
+
+#include "api/handles.hpp"
+#include "api/work.hpp"
+#include "base/clock.hpp"
+#include "generate/picture_job.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+class Pictures : public Work {
+ public:
+  static Result<std::unique_ptr<Work>> start(WorkRequest from) {
+    auto work = std::make_unique<Pictures>();
+    work->inputs_ = std::move(from.inputs);
+    work->sinks_ = std::move(from.sinks);
+    work->told_.resize(work->inputs_.size());
+    PictureJobRequest request;
+    LAPILLI_TRY(request.options, options_of(from));
+    request.pictures = work->inputs_.size();
+    request.source = [w = work.get()](const PictureReader& reader, size_t i) {
+      return reader.source(picture_of(w->inputs_[i].pixels));
+    };
+    request.on_result = [w = work.get()](size_t i, const PictureResult& result) { w->tell(i, result); };
+    auto reader = std::make_shared<const PictureReader>(from.model, *from.front->pictures);
+    LAPILLI_TRY(work->job_, PictureJob::start(std::move(reader), std::move(request)));
+    return std::unique_ptr<Work>(std::move(work));
+  }
+
+  bool pump(double budget_us) override { return job_->pump(budget_us); }
+  void rest() override { job_->rest(); }
+  void cancel() override { job_->cancel(); }
+  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), tokens_}; }
+  [[nodiscard]] const Status& status() const override { return job_->status(); }
+  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
+  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override {
+    if (!front.pictures)
+      return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which reads no pictures");
+    return job_->resume(std::make_shared<const PictureReader>(model, *front.pictures));
+  }
+  Status abandon() override { return job_->abandon(); }
+
+  Result<WorkOutput> take() override {
+    LAPILLI_CHECK(Status(job_->status()));
+    WorkOutput out;
+    out.text.cancelled = job_->done() < job_->total();
+    out.text.stats = stats_of(job_->stats(), tokens_, ms_since(started_));
+    auto results = job_->take();
+    for (size_t i = 0; i < results.size(); ++i) {
+      tell_end(i, results[i].status);
+      out.classes.push_back(std::move(results[i].classes));
+      out.text.outputs.push_back(output_of(results[i], out.classes.back()));
+    }
+    return out;
+  }
+
+ private:
+  static Status refuse(const lapilli_options& o) {
+    const auto given = [](const char* text) { return text && *text; };
+    const char* field = o.decoder_prompt.ids                                      ? "decoder_prompt"
+                        : o.num_return_sequences > 1                              ? "num_return_sequences"
+                        : given(o.task) && std::string_view(o.task) != "generate" ? "task"
+                        : given(o.source_language)                                ? "source_language"
+                        : given(o.target_language)                                ? "target_language"
+                        : o.temperature_count != 0                                ? "temperatures"
+                        : o.word_times != 0                                       ? "word_times"
+                        : o.condition_on_previous != 0                            ? "condition_on_previous"
+                                                                                  : nullptr;
+    if (!field) return {};
+    return fail(ErrorCode::invalid_argument, "lapilli_options.%s is not of models that read pictures%s", field,
+                o.decoder_prompt.ids ? "; what the answer goes on from is prompt" : "");
+  }
+
+  static Result<PictureOptions> options_of(const WorkRequest& from) {
+    const lapilli_options& o = from.options;
+    LAPILLI_CHECK(refuse(o));
+    PictureOptions to;
+    LAPILLI_CHECK(read_generation(o, to.generation));
+    if (o.prompt) to.prompt = o.prompt;
+    if (o.classes != 0) to.top = o.classes;
+    to.batch = o.batch;
+    to.steps_in_flight = o.steps_in_flight;
+    to.deterministic = o.deterministic != 0;
+    return to;
+  }
+
+  // What is told as it comes is what the result holds: the text, which comes as a whole.
+  void tell(size_t i, const PictureResult& result) {
+    tokens_ += result.ids.size();
+    const std::string& text = result.classes.empty() ? result.text : result.classes.front().label;
+    const bool something = result.status && (!text.empty() || !result.ids.empty());
+    if (something && sinks_.text && !sinks_.text(i, text, result.ids)) job_->cancel();
+    tell_end(i, result.status);
+  }
+
+  // Once.
+  void tell_end(size_t i, const Status& status) {
+    if (sinks_.input_ended && !told_[i]) sinks_.input_ended(i, status);
+    told_[i] = true;
+  }
+
+  static TextOutput output_of(PictureResult& result, const std::vector<ScoredClass>& classes) {
+    TextOutput out;
+    out.status = std::move(result.status);
+    if (!out.status) return out;
+    out.sequences.push_back(sequence_of(classes.empty() ? std::move(result.text) : classes.front().label,
+                                        std::move(result.ids), std::move(result.token_scores), result.finish));
+    out.sequences.back().score =
+        static_cast<float>(classes.empty() ? result.score : std::log(classes.front().probability));
+    return out;
+  }
+
+  std::vector<Input> inputs_;
+  WorkSinks sinks_;
+  std::vector<bool> told_;
+  uint64_t tokens_ = 0;
+  Clock::time_point started_ = Clock::now();
+  std::unique_ptr<PictureJob> job_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Work>> start_pictures(WorkRequest request) { return Pictures::start(std::move(request)); }
+
+}  // namespace lapilli::api

@@ -1,0 +1,117 @@
+#include "api/work_recordings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "speech/whole_recording.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+// "<|en|>" as "en".
+std::string code_of(const std::string& token) {
+  const bool framed = token.size() > 4 && token.starts_with("<|") && token.ends_with("|>");
+  return framed ? token.substr(2, token.size() - 4) : token;
+}
+
+float mean(const std::vector<float>& values) {
+  if (values.empty()) return NAN;
+  return std::accumulate(values.begin(), values.end(), 0.0f) / static_cast<float>(values.size());
+}
+
+TextSequence joined(const std::vector<HeardSegment>& segments, bool cut) {
+  std::string text;
+  std::vector<int32_t> ids;
+  std::vector<float> scores;
+  for (const HeardSegment& s : segments) {
+    text += s.segment.text;
+    ids.insert(ids.end(), s.segment.ids.begin(), s.segment.ids.end());
+    scores.insert(scores.end(), s.segment.token_scores.begin(), s.segment.token_scores.end());
+  }
+  const float score = scores.empty() ? 0 : mean(scores);
+  TextSequence s = sequence_of(std::move(text), std::move(ids), std::move(scores), cut ? Finish::length : Finish::end);
+  s.score = score;
+  return s;
+}
+
+Status check_rates(const WorkRequest& request) {
+  const uint32_t rate = request.front->sound->sampling_rate;
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    if (request.inputs[i].sample_rate == rate) continue;
+    return fail(ErrorCode::invalid_argument,
+                "%s: input %zu has %u samples a second, and the model hears %u (lapilli_model_info.sample_rate): "
+                "resample it first (libsamplerate, \"ffmpeg -ar %u\"), or record at that rate",
+                request.function, i, request.inputs[i].sample_rate, rate, rate);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status refuse_for_sound(const lapilli_options& o) {
+  const char* field = o.decoder_prompt.ids         ? "decoder_prompt"
+                      : o.num_return_sequences > 1 ? "num_return_sequences"
+                      : o.classes != 0             ? "classes"
+                                                   : nullptr;
+  if (!field) return {};
+  return fail(ErrorCode::invalid_argument, "lapilli_options.%s is not of models that hear%s", field,
+              o.decoder_prompt.ids ? "; what stands before a recording is prompt" : "");
+}
+
+Error not_going_on(size_t input) {
+  return fail(ErrorCode::invalid_argument, "input %zu is no recording that goes on (lapilli_sample_stream())", input);
+}
+
+Error hears_nothing() {
+  return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which hears nothing");
+}
+
+Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
+  LAPILLI_CHECK(check_rates(request));
+  return speech::takes_whole_recordings(*request.model) ? start_whole(std::move(request))
+                                                        : start_windows(std::move(request));
+}
+
+Recordings::Recordings(WorkRequest& from)
+    : sinks_(std::move(from.sinks)), heard_(from.inputs.size()), told_(from.inputs.size()) {}
+
+Status Recordings::hear(const speech::Segment& segment) {
+  HeardSegment heard;
+  heard.segment = segment;
+  heard.segment.token_scores.resize(segment.ids.size(), NAN);
+  heard.language = code_of(segment.language);
+  heard.log_probability = mean(heard.segment.token_scores);
+  tokens_ += segment.ids.size();
+  const size_t i = segment.recording;
+  if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) cancel();
+  if (sinks_.segment) sinks_.segment(i, heard_[i].size(), heard);
+  heard_[i].push_back(std::move(heard));
+  return {};
+}
+
+// Once.
+void Recordings::tell_end(size_t input, const Status& status) {
+  if (!told_[input] && sinks_.input_ended) sinks_.input_ended(input, status);
+  told_[input] = true;
+}
+
+// What was heard of a recording that has not ended is kept, but it has no text.
+WorkOutput Recordings::output(const speech::TranscribeOutput& from) {
+  WorkOutput out;
+  out.text.cancelled = from.cancelled;
+  out.text.stats = stats_of(from.stats, tokens_, ms_since(started_));
+  for (size_t i = 0; i < heard_.size(); ++i) {
+    TextOutput& text = out.text.outputs.emplace_back();
+    text.status = from.transcripts[i].status;
+    if (text.status && !told_[i]) text.status = fail(ErrorCode::cancelled, "cancelled before it was finished");
+    tell_end(i, text.status);
+    if (text.status) text.sequences.push_back(joined(heard_[i], from.transcripts[i].cut));
+  }
+  out.segments = std::move(heard_);
+  return out;
+}
+
+}  // namespace lapilli::api

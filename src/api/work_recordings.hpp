@@ -1,0 +1,44 @@
+// Recordings on their way through a model that hears: what is told and kept of them, whether it goes through them
+// window by window or takes each as a whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/work.hpp"
+#include "base/clock.hpp"
+
+namespace lapilli::api {
+
+class Recordings : public Work {
+ protected:
+  explicit Recordings(WorkRequest& from);
+  // For the job's on_segment and on_end.
+  Status hear(const speech::Segment& segment);
+  void tell_end(size_t input, const Status& status);
+  // For take().
+  WorkOutput output(const speech::TranscribeOutput& from);
+  [[nodiscard]] uint64_t tokens() const { return tokens_; }
+
+ private:
+  const WorkSinks sinks_;
+  std::vector<std::vector<HeardSegment>> heard_;  // by input
+  std::vector<bool> told_;                        // that it has ended
+  uint64_t tokens_ = 0;
+  Clock::time_point started_ = Clock::now();
+};
+
+// Options that no model that hears knows.
+Status refuse_for_sound(const lapilli_options& options);
+// The answer to samples for an input that takes none.
+Error not_going_on(size_t input);
+// The answer to a model of other files, after a lost device.
+Error hears_nothing();
+
+// For models that go through recordings window by window, and for those that take each as a whole.
+Result<std::unique_ptr<Work>> start_windows(WorkRequest request);
+Result<std::unique_ptr<Work>> start_whole(WorkRequest request);
+
+}  // namespace lapilli::api

@@ -1,0 +1,145 @@
+// Recordings that are heard as a whole: a WholeJob.
+#include <cmath>
+
+#include "api/handles.hpp"
+#include "api/work_recordings.hpp"
+#include "speech/whole_job.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+// Samples that come one after the other, and are all kept.
+class GrowingSamples : public audio::SampleSource {
+ public:
+  Result<uint64_t> read(uint64_t first, std::span<float> to) override {
+    return audio::SamplesInMemory(samples_).read(first, to);
+  }
+  void push(std::span<const float> samples) { samples_.insert(samples_.end(), samples.begin(), samples.end()); }
+  [[nodiscard]] uint64_t size() const { return samples_.size(); }
+
+ private:
+  std::vector<float> samples_;
+};
+
+// What only models of windows, languages and tasks do.
+Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
+  const auto given = [](const char* text) { return text && *text; };
+  const bool task = given(o.task) && std::string_view(o.task) != "transcribe";
+  const char* field = task                                         ? "task"
+                      : given(o.source_language)                   ? "source_language"
+                      : given(o.target_language)                   ? "target_language"
+                      : given(o.prompt)                            ? "prompt"
+                      : o.temperature_count != 0                   ? "temperatures"
+                      : !std::isnan(o.compression_ratio_threshold) ? "compression_ratio_threshold"
+                      : !std::isnan(o.logprob_threshold)           ? "logprob_threshold"
+                      : !std::isnan(o.no_speech_threshold)         ? "no_speech_threshold"
+                      : o.condition_on_previous != 0               ? "condition_on_previous"
+                      : o.word_times != 0                          ? "word_times"
+                                                                   : nullptr;
+  if (!field) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "lapilli_options.%s is of models that go through recordings window by window; those of the family %s take "
+      "each as a whole and have no such choice",
+      field, family.c_str());
+}
+
+class Whole : public Recordings {
+ public:
+  explicit Whole(WorkRequest& from) : Recordings(from), limits_(*from.model, *from.front->sound) {}
+  Status begin(const WorkRequest& from, speech::WholeRequest request);
+
+  bool pump(double budget_us) override { return job_->pump(budget_us); }
+  void rest() override { job_->rest(); }
+  void cancel() override { job_->cancel(); }
+  [[nodiscard]] bool is_hungry() const override { return job_->is_hungry(); }
+  [[nodiscard]] const Status& status() const override { return job_->status(); }
+  [[nodiscard]] WorkProgress progress() const override { return {job_->done(), job_->total(), tokens()}; }
+  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
+  Status abandon() override { return job_->abandon(); }
+  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override;
+  Result<WorkOutput> take() override;
+  Status append(size_t input, std::span<const float> samples) override;
+  Status end_recording(size_t input) override;
+
+ private:
+  struct Stream {
+    std::shared_ptr<GrowingSamples> samples;  // null: it does not go on
+    bool ended = false;
+  };
+  speech::WholeSound sound_of(const Input& input);
+  Result<Stream*> stream_of(size_t input);
+
+  const speech::WholeLimits limits_;
+  std::vector<Stream> streams_;  // by input
+  std::unique_ptr<speech::WholeJob> job_;
+};
+
+Status Whole::begin(const WorkRequest& from, speech::WholeRequest request) {
+  for (const Input& input : from.inputs) request.recordings.push_back(sound_of(input));
+  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
+  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  LAPILLI_TRY(auto reader, speech::WholeRecordings::create(from.model, *from.front->sound));
+  LAPILLI_TRY(job_, speech::WholeJob::start(from.model, std::move(reader), std::move(request)));
+  return {};
+}
+
+speech::WholeSound Whole::sound_of(const Input& input) {
+  Stream& stream = streams_.emplace_back();
+  if (!input.more_samples) return {std::make_shared<audio::SamplesInMemory>(input.samples), input.samples.size()};
+  stream.samples = std::make_shared<GrowingSamples>();
+  stream.samples->push(input.samples);
+  return {stream.samples, std::nullopt};
+}
+
+Result<WorkOutput> Whole::take() {
+  LAPILLI_CHECK(Status(job_->status()));
+  return output(job_->take());
+}
+
+Status Whole::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
+  if (!front.sound) return hears_nothing();
+  LAPILLI_TRY(auto reader, speech::WholeRecordings::create(model, *front.sound));
+  return job_->resume(model, std::move(reader));
+}
+
+Result<Whole::Stream*> Whole::stream_of(size_t input) {
+  if (input >= streams_.size() || !streams_[input].samples) return not_going_on(input);
+  Stream& stream = streams_[input];
+  if (stream.ended)
+    return fail(ErrorCode::invalid_argument, "the end of the recording that is input %zu was told before", input);
+  return &stream;
+}
+
+Status Whole::append(size_t input, std::span<const float> samples) {
+  LAPILLI_TRY(Stream* const stream, stream_of(input));
+  LAPILLI_CHECK(limits_.check_longest(stream->samples->size() + samples.size()));
+  LAPILLI_CHECK(speech::check_samples(samples, stream->samples->size()));
+  stream->samples->push(samples);
+  return {};
+}
+
+Status Whole::end_recording(size_t input) {
+  LAPILLI_TRY(Stream* const stream, stream_of(input));
+  stream->ended = true;
+  job_->end_recording(input, stream->samples->size());
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Work>> start_whole(WorkRequest request) {
+  const lapilli_options& o = request.options;
+  speech::WholeRequest r;
+  LAPILLI_CHECK(refuse_for_sound(o));
+  LAPILLI_CHECK(refuse_for_whole(o, request.model->info().family));
+  LAPILLI_CHECK(read_generation(o, r.options));
+  r.batch = o.batch;
+  r.steps_in_flight = o.steps_in_flight;
+  auto work = std::make_unique<Whole>(request);
+  LAPILLI_CHECK(work->begin(request, std::move(r)));
+  return std::unique_ptr<Work>(std::move(work));
+}
+
+}  // namespace lapilli::api

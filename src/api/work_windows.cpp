@@ -1,0 +1,192 @@
+// Recordings window by window: a TranscriptionJob.
+#include <algorithm>
+#include <cmath>
+
+#include "api/handles.hpp"
+#include "api/work_recordings.hpp"
+#include "search/network_on_device.hpp"
+#include "search/search_options.hpp"
+#include "speech/sound_frames.hpp"
+#include "speech/transcription_job.hpp"
+#include "text/unicode/utf8.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+// A recording whose samples were refused before it began: one that looks as if it were there, and cannot be read.
+class BrokenFrames : public speech::FrameSource {
+ public:
+  explicit BrokenFrames(Status why) : why_(std::move(why)) {}
+  [[nodiscard]] Extent extent() const override { return {1, true}; }
+  Result<bool> read(uint64_t, std::span<float>) override { return why_.error(); }
+
+ private:
+  const Status why_;
+};
+
+Status read_thresholds(const lapilli_options& o, speech::TranscribeRequest& to) {
+  if (!o.temperatures && o.temperature_count != 0)
+    return fail(ErrorCode::invalid_argument, "temperatures: %zu of them at a null pointer", o.temperature_count);
+  constexpr size_t kMostTemperatures = 64;
+  if (o.temperature_count > kMostTemperatures)
+    return fail(ErrorCode::invalid_argument, "temperatures: %zu are too many; at most %zu are tried",
+                o.temperature_count, kMostTemperatures);
+  for (size_t i = 0; i < o.temperature_count; ++i) {
+    if (!(o.temperatures[i] >= 0) || std::isinf(o.temperatures[i]))
+      return fail(ErrorCode::invalid_argument, "temperatures: number %zu is %g; they are 0 or more", i,
+                  static_cast<double>(o.temperatures[i]));
+    to.temperatures.push_back(decimal_of(o.temperatures[i]));
+  }
+  const auto read = [](float from, std::optional<double>& threshold) {
+    if (!std::isnan(from)) threshold = decimal_of(from);
+  };
+  read(o.compression_ratio_threshold, to.compression_ratio_threshold);
+  read(o.logprob_threshold, to.logprob_threshold);
+  read(o.no_speech_threshold, to.no_speech_threshold);
+  return {};
+}
+
+// As the model knows earlier text: its mark, and the words behind a space.
+Status read_prompt(const lapilli_options& o, const Model& model, speech::TranscribeRequest& to) {
+  if (!o.prompt || !*o.prompt) return {};
+  if (!model.tokenizer()) return model.tokenizer_error();
+  const auto mark = model.speech().previous_start;
+  if (!mark) return fail(ErrorCode::unsupported, "prompt: the model has no mark for earlier text (prev_sot_token_id)");
+  LAPILLI_CHECK(check_utf8(o.prompt, "prompt"));
+  EncodeOptions bare;
+  bare.side = TextSide::target;
+  bare.add_special = false;
+  const std::string text = " " + std::string(strip_left(strip_right(o.prompt)));
+  LAPILLI_TRY(auto ids, model.tokenizer()->encode(text, bare));
+  // The end token is the first of them.
+  const auto ends = model.generation_config().eos_token_id.value_or(std::vector<int32_t>());
+  const int32_t marks = ends.empty() ? *mark : std::min(ends.front(), *mark);
+  if (std::any_of(ids.begin(), ids.end(), [&](int32_t id) { return id >= marks; }))
+    return fail(ErrorCode::invalid_argument, "prompt: it spells out one of the model's own marks; it is to be words");
+  to.prompt_ids = {*mark};
+  to.prompt_ids.insert(to.prompt_ids.end(), ids.begin(), ids.end());
+  return {};
+}
+
+Status read_task(const lapilli_options& o, const SpeechSettings& model, speech::TranscribeRequest& to) {
+  const std::string task = o.task ? o.task : "";
+  const std::string target = o.target_language ? o.target_language : "";
+  if (!task.empty() && task != "transcribe" && task != "translate")
+    return fail(ErrorCode::invalid_argument,
+                "the task \"%.64s\" is not one of models that hear; they transcribe and translate", task.c_str());
+  if (!target.empty() && (task != "translate" || target != "en"))
+    return fail(ErrorCode::invalid_argument,
+                "target_language is \"%.64s\": models that hear write the language that is spoken, or with the task "
+                "\"translate\" English (\"en\")",
+                target.c_str());
+  if (o.source_language && *o.source_language) to.languages = {o.source_language};
+  to.task = task;
+  // A model of several tasks that is not told which may choose any.
+  if (task.empty() && model.task.empty() && model.tasks.contains("transcribe")) to.task = "transcribe";
+  return {};
+}
+
+Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
+  const lapilli_options& o = from.options;
+  speech::TranscribeRequest to;
+  LAPILLI_CHECK(refuse_for_sound(o));
+  LAPILLI_CHECK(read_generation(o, to.options));
+  LAPILLI_CHECK(resolve_options(from.model->generation_config(), to.options, from.model->on_device().config()));
+  LAPILLI_CHECK(read_task(o, from.model->speech(), to));
+  LAPILLI_CHECK(read_thresholds(o, to));
+  LAPILLI_CHECK(read_prompt(o, *from.model, to));
+  to.condition_on_previous = o.condition_on_previous != 0;
+  to.words = o.word_times != 0;
+  to.batch = o.batch;
+  to.steps_in_flight = o.steps_in_flight;
+  return to;
+}
+
+class Windows : public Recordings {
+ public:
+  explicit Windows(WorkRequest& from) : Recordings(from) {}
+  Status begin(const WorkRequest& from, speech::TranscribeRequest request);
+
+  bool pump(double budget_us) override { return job_->pump(budget_us); }
+  void rest() override { job_->rest(); }
+  void cancel() override { job_->cancel(); }
+  [[nodiscard]] bool is_hungry() const override { return job_->is_hungry(); }
+  [[nodiscard]] const Status& status() const override { return job_->status(); }
+  [[nodiscard]] WorkProgress progress() const override { return {job_->frames_done(), job_->frames(), tokens()}; }
+  [[nodiscard]] bool is_interrupted() const override { return job_->is_interrupted(); }
+  Status abandon() override { return job_->abandon(); }
+  Status resume(const std::shared_ptr<Model>& model, const FrontEnd& front) override;
+  Result<WorkOutput> take() override;
+  Status append(size_t input, std::span<const float> samples) override;
+  Status end_recording(size_t input) override;
+
+ private:
+  std::shared_ptr<speech::FrameSource> frames_of(const Input& input,
+                                                 const std::shared_ptr<speech::SoundFeatures>& features);
+  [[nodiscard]] Result<speech::SampleStream*> stream_of(size_t input) const;
+
+  std::vector<std::shared_ptr<speech::SampleStream>> streams_;  // by input; null: it does not go on
+  std::unique_ptr<speech::TranscriptionJob> job_;
+};
+
+Status Windows::begin(const WorkRequest& from, speech::TranscribeRequest request) {
+  LAPILLI_TRY(auto made, speech::SoundFeatures::create(from.model->device(), *from.front->sound));
+  const std::shared_ptr<speech::SoundFeatures> features = std::move(made);
+  for (const Input& input : from.inputs) request.recordings.push_back({frames_of(input, features), {}});
+  request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
+  request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  LAPILLI_TRY(job_, speech::TranscriptionJob::start(from.model, std::move(request)));
+  return {};
+}
+
+std::shared_ptr<speech::FrameSource> Windows::frames_of(const Input& input,
+                                                        const std::shared_ptr<speech::SoundFeatures>& features) {
+  if (!input.more_samples) {
+    streams_.emplace_back();
+    auto samples = std::make_shared<audio::SamplesInMemory>(input.samples);
+    return std::make_shared<speech::SoundFrames>(features, std::move(samples), input.samples.size());
+  }
+  auto& stream = streams_.emplace_back(std::make_shared<speech::SampleStream>(features));
+  auto pushed = stream->push(input.samples);
+  if (pushed) return stream;
+  stream = nullptr;
+  return std::make_shared<BrokenFrames>(std::move(pushed));
+}
+
+Result<WorkOutput> Windows::take() {
+  LAPILLI_CHECK(Status(job_->status()));
+  return output(job_->take());
+}
+
+Status Windows::resume(const std::shared_ptr<Model>& model, const FrontEnd& front) {
+  if (!front.sound) return hears_nothing();
+  LAPILLI_TRY(auto features, speech::SoundFeatures::create(model->device(), *front.sound));
+  return job_->resume(model, std::shared_ptr<speech::SoundFeatures>(std::move(features)));
+}
+
+Result<speech::SampleStream*> Windows::stream_of(size_t input) const {
+  if (input >= streams_.size() || !streams_[input]) return not_going_on(input);
+  return streams_[input].get();
+}
+
+Status Windows::append(size_t input, std::span<const float> samples) {
+  LAPILLI_TRY(speech::SampleStream* const stream, stream_of(input));
+  return stream->push(samples);
+}
+
+Status Windows::end_recording(size_t input) {
+  LAPILLI_TRY(speech::SampleStream* const stream, stream_of(input));
+  return stream->finish();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Work>> start_windows(WorkRequest request) {
+  LAPILLI_TRY(auto r, windows_request(request));
+  auto work = std::make_unique<Windows>(request);
+  LAPILLI_CHECK(work->begin(request, std::move(r)));
+  return std::unique_ptr<Work>(std::move(work));
+}
+
+}  // namespace lapilli::api

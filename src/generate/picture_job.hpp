@@ -1,0 +1,93 @@
+// Pictures on their way through a model: what it says of them, or which classes they belong to. A state machine that
+// never waits for the device; some pictures are held at a time, as what the model reads of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "generate/batch_job.hpp"
+#include "generate/forward_job.hpp"
+#include "generate/picture_reader.hpp"
+
+namespace lapilli {
+
+struct PictureJobRequest {
+  size_t pictures = 0;
+  // Makes the source of a picture, or says why there is none, which concerns it alone. Called in order; where the
+  // device was lost, again for those that had not ended.
+  std::function<Result<std::shared_ptr<const model::Features>>(const PictureReader& reader, size_t picture)> source;
+  PictureOptions options;
+  // Each once it has ended, in the calling thread.
+  std::function<void(size_t picture, const PictureResult& result)> on_result;
+};
+
+// Of one thread at a time; cancel() may come from any.
+class PictureJob {
+ public:
+  // Refuses options that the model cannot do, and a prompt where there is no tokenizer.
+  static Result<std::unique_ptr<PictureJob>> start(std::shared_ptr<const PictureReader> reader,
+                                                   PictureJobRequest request);
+
+  // As Job's. Of what is made on the host, one picture at least.
+  bool pump(double budget_us = std::numeric_limits<double>::infinity());
+  void rest();
+  // Ends at the next pump(), with what was finished.
+  void cancel() { cancelled_ = true; }
+  [[nodiscard]] uint64_t done() const { return done_; }
+  [[nodiscard]] uint64_t total() const { return results_.size(); }
+  [[nodiscard]] const GenerateStats& stats() const { return stats_; }
+  // After the end: what concerns the whole job; a job that was cancelled has ended well.
+  [[nodiscard]] const Status& status() const { return status_; }
+  // After the end, once: a result for each picture. Those that had not ended have an error of ErrorCode::cancelled.
+  std::vector<PictureResult> take() { return std::move(results_); }
+
+  // It has ended because the device was lost. It holds nothing of model and device then.
+  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+  // Of one that is interrupted: goes on with this model, of the same files. Refuses one that cannot be the same.
+  Status resume(std::shared_ptr<const PictureReader> reader);
+  // Of one that is interrupted: ends like one that was cancelled.
+  Status abandon();
+
+ private:
+  enum class Phase : uint8_t { prepare, write, classify, ended };
+  PictureJob(std::shared_ptr<const PictureReader> reader, PictureJobRequest request);
+  Status read_options();
+  Status step(double budget_us);
+  [[nodiscard]] size_t at_a_time() const;
+  Status prepare(double budget_us);
+  void prepare_one();
+  Status begin();
+  Status begin_writing();
+  Status begin_classifying();
+  Status write(double budget_us);
+  Status classify();
+  PictureResult result_of(GenerateOutput& out, size_t row) const;
+  void finish(size_t picture, PictureResult result);
+  void let_go();
+  void stop(Status status);
+
+  std::shared_ptr<const PictureReader> reader_;  // until the end
+  const ModelInfo info_;
+  PictureJobRequest request_;
+  std::vector<int32_t> prompt_;
+  Phase phase_ = Phase::prepare;
+  std::atomic<bool> cancelled_{false};
+  bool interrupted_ = false;
+  Status status_;
+  size_t next_ = 0;            // picture whose source is made next
+  std::vector<size_t> round_;  // pictures that are worked on
+  std::vector<std::shared_ptr<const model::Features>> sources_;
+  std::unique_ptr<BatchJob> batch_;
+  std::unique_ptr<ForwardJob> pass_;  // serves all rounds; the last one is filled up with its last picture
+  size_t pass_sources_ = 0;
+  std::vector<bool> over_;  // by picture
+  uint64_t done_ = 0;
+  GenerateStats stats_;
+  std::vector<PictureResult> results_;
+};
+
+}  // namespace lapilli

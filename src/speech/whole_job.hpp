@@ -1,0 +1,90 @@
+// Recordings to text by models that take each as a whole (Speech2Text, Moonshine): one source, one text; no windows, no
+// timestamps, no languages to choose from. Each recording is treated as if it were alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "generate/batch_job.hpp"
+#include "speech/transcribe.hpp"
+#include "speech/whole_recording.hpp"
+
+namespace lapilli::speech {
+
+struct WholeSound {
+  std::shared_ptr<audio::SampleSource> source;  // at SoundConfig::sampling_rate
+  std::optional<uint64_t> samples;              // none: the recording is going on
+};
+struct WholeRequest {
+  std::vector<WholeSound> recordings;
+  GenerationConfig options;  // beams, max_new_tokens...; what they leave open the model's files say
+  // Each recording's one segment when it is done, in the calling thread. An error ends the job.
+  std::function<Status(const Segment& segment)> on_segment;
+  uint32_t batch = 0, steps_in_flight = 0;                             // as in GenerateRequest
+  std::function<void(size_t recording, const Status& status)> on_end;  // as in TranscribeRequest
+};
+
+// Of one thread at a time; cancel() may come from any.
+class WholeJob {
+ public:
+  // Refuses options that the model cannot do.
+  static Result<std::unique_ptr<WholeJob>> start(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader,
+                                                 WholeRequest request);
+
+  // As TranscriptionJob's.
+  bool pump(double budget_us = std::numeric_limits<double>::infinity());
+  void rest();
+  void cancel() { cancelled_ = true; }
+  [[nodiscard]] bool is_hungry() const { return hungry_; }
+  // A recording that was going on has come to its end.
+  void end_recording(size_t recording, uint64_t samples) { request_.recordings[recording].samples = samples; }
+
+  [[nodiscard]] uint64_t done() const;
+  [[nodiscard]] uint64_t total() const { return out_.transcripts.size(); }
+  [[nodiscard]] const TranscribeOutput& output() const { return out_; }
+  [[nodiscard]] const Status& status() const { return status_; }
+  TranscribeOutput take() { return std::move(out_); }
+
+  [[nodiscard]] bool is_interrupted() const { return interrupted_; }
+  Status resume(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader);
+  Status abandon();
+
+ private:
+  enum class Phase : uint8_t { choose, read, search, ended };
+  WholeJob(std::shared_ptr<Model> model, std::shared_ptr<WholeRecordings> reader, WholeRequest request);
+  Status step(double budget_us);
+  Status choose();
+  Status read();
+  Status begin_search();
+  Status search(double budget_us);
+  Status take_results(GenerateOutput& out);
+  Status deliver(size_t recording, const Hypothesis& said);
+  [[nodiscard]] Result<Segment> segment_of(size_t recording, const Hypothesis& said) const;
+  Status set_aside(size_t recording, Status status);
+  void let_go();
+  void stop(Status status);
+  void end(Status status);
+
+  std::shared_ptr<Model> model_;  // until the end
+  const ModelInfo info_;          // of the first one
+  std::shared_ptr<WholeRecordings> reader_;
+  const uint32_t rate_;
+  WholeRequest request_;
+  Phase phase_ = Phase::choose;
+  std::atomic<bool> cancelled_{false};
+  bool hungry_ = false, interrupted_ = false;
+  bool begun_ = false;  // the recording that is read
+  Status status_;
+  std::vector<bool> over_;                                       // by recording
+  std::vector<size_t> round_;                                    // recordings that are worked on
+  std::vector<std::shared_ptr<const model::Features>> sources_;  // of the round, those that were read
+  std::unique_ptr<BatchJob> batch_;
+  TranscribeOutput out_;
+};
+
+}  // namespace lapilli::speech
