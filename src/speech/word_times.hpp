@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,6 +14,9 @@ struct AttentionRows {
   uint32_t ids = 0, positions = 0;
   std::vector<float> weights;  // [ids][positions]
 };
+
+// Heads have one size; there is one at least.
+AttentionRows mean_of(std::span<const AttentionRows> heads);
 
 // The first position of each id on the cheapest way through what the heads say: each position's weights are centred and
 // scaled over the ids, smoothed over positions by a median of `filter` (odd), averaged over heads; then dynamic time
