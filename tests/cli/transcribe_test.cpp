@@ -80,6 +80,26 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
 }
 
+// A picture for each segment that has words, of the kind that its name says.
+TEST(CliDeviceTranscribe, PicturesOfWhatWordsLookedAt) {
+  TemporaryFolder folder;
+  const std::string svg = (folder.path() / "heard.svg").string(), png = (folder.path() / "heard.png").string();
+  const Outcome outcome = heard({"--json", "--words", "--language", "en", "--attention", svg, kLong});
+  expect_segments(outcome, "long_greedy");
+  const auto lines = lines_of(outcome.out);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto line = nlohmann::json::parse(lines[i]);
+    const std::string name = i == 0 ? svg : svg.substr(0, svg.size() - 4) + "-" + std::to_string(i + 1) + ".svg";
+    const std::string picture = read_file(name);
+    EXPECT_TRUE(contains(picture, "href=\"data:image/png;base64,")) << name;
+    size_t looks = 0;
+    for (size_t at = 0; (at = picture.find("<use ", at)) != std::string::npos; ++at) ++looks;
+    EXPECT_EQ(looks, line.at("words").size()) << name;
+  }
+  EXPECT_EQ(heard({"--language", "en", "--attention", png, kSecond}).code, 0);
+  EXPECT_TRUE(read_file(png).starts_with("\x89PNG"));
+}
+
 // Pieces that are heard together say what they say one by one.
 TEST(CliDeviceTranscribe, PiecesOfAFile) {
   std::vector<std::string> all;
@@ -290,6 +310,7 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
                 {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--attention", "heard.gif", "a.wav"}, "neither .svg nor .png"},
                 {{"--live", "/dev/null.wav"}, "through a pipe"},
                 {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
                 {{"--batch", "8", "--raw", "f32le:16000"}, "is a pipe"},
