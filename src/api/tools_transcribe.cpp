@@ -198,7 +198,7 @@ void give_segments(const HearRequest& request, speech::TranscribeRequest& r) {
   r.on_segment = [&](const speech::Segment& segment) -> Status {
     if (!request.on_segment) return {};
     HeardSegment s = heard(segment);
-    if (!request.pictures.empty() && !segment.words.empty()) {
+    if (!request.pictures.empty() && speech::has_looks(segment)) {
       const auto format = request.pictures == "svg" ? speech::LookFormat::svg : speech::LookFormat::png;
       LAPILLI_TRY(s.picture, speech::draw_looks(segment, format));
     }

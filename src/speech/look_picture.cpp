@@ -37,8 +37,10 @@ std::u32string label_of(const Word& word) {
 
 }  // namespace
 
+bool has_looks(const Segment& segment) { return segment.looks && segment.looks->frames > 0 && !segment.words.empty(); }
+
 Result<image::LookSheet> look_sheet_of(const Segment& segment) {
-  if (!segment.looks || segment.looks->frames == 0 || segment.words.empty())
+  if (!has_looks(segment))
     return fail(ErrorCode::invalid_argument, "a segment from %.2f to %.2f s has nothing to draw", segment.begin,
                 segment.end);
   image::LookSheet sheet;

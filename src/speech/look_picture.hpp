@@ -8,7 +8,9 @@
 
 namespace lapilli::speech {
 
-// Refuses a segment that was given without looks, and one without words or without sound.
+// Whether a segment has any: words, and sound that they could look at.
+bool has_looks(const Segment& segment);
+// Refuses a segment that has none.
 Result<image::LookSheet> look_sheet_of(const Segment& segment);
 // The sheet as a file.
 enum class LookFormat : uint8_t { svg, png };

@@ -526,13 +526,14 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   return s;
 }
 
-// Of the window the frames that the segment lies in, which the recording has.
+// Of the window the frames that the segment lies in and the recording has: one position at least, if there is any.
 std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
                                                                const std::vector<Word>& words) const {
   const model::Features& window = *p.source.features;
   const AttentionRows& rows = p.result.looks;
   const uint32_t all = std::min(std::max(p.source.frames / 2, 1u), rows.positions);
-  const uint32_t begin = std::min(part.begin, all), end = std::clamp(part.end, begin, all);
+  const uint32_t begin = std::min(part.begin, all > 0 ? all - 1 : 0),
+                 end = std::clamp(part.end, std::min(begin + 1, all), all);
   auto looks = std::make_shared<SegmentLooks>();
   looks->bands = window.width;
   looks->positions = end - begin;

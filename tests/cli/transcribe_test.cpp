@@ -96,7 +96,7 @@ TEST(CliDeviceTranscribe, PicturesOfWhatWordsLookedAt) {
     for (size_t at = 0; (at = picture.find("<use ", at)) != std::string::npos; ++at) ++looks;
     EXPECT_EQ(looks, line.at("words").size()) << name;
   }
-  EXPECT_EQ(heard({"--language", "en", "--attention", png, kSecond}).code, 0);
+  EXPECT_EQ(heard({"--language", "en", "--batch", "4", "--attention", png, kSecond}).code, 0);
   EXPECT_TRUE(read_file(png).starts_with("\x89PNG"));
 }
 

@@ -228,13 +228,13 @@ TEST_P(DeviceWords, LookAtTheirSegment) {
     if (!s.looks || s.words.empty()) return {};
     const SegmentLooks& looks = *s.looks;
     EXPECT_EQ(looks.words.size(), s.words.size());
-    EXPECT_LE(looks.positions, std::lround((s.end - s.begin) * 50));
+    EXPECT_GE(looks.positions, 1u);
+    EXPECT_LE(looks.positions, std::max(std::lround((s.end - s.begin) * 50), 1L));
     EXPECT_EQ(looks.frames, 2 * looks.positions);
     const auto first = static_cast<size_t>(std::lround(s.begin * 100));
+    if (s.end * 100 > static_cast<double>(features_->rows)) return {};  // timestamps may lie behind the end
     for (size_t i = 0; i < looks.features.size(); ++i)
-      if (first * looks.bands + i < features_->values.size()) {
-        EXPECT_EQ(looks.features[i], features_->values[first * looks.bands + i]) << i;
-      }
+      EXPECT_EQ(looks.features[i], features_->values[first * looks.bands + i]) << i;
     for (const auto& weights : looks.words) {
       EXPECT_EQ(weights.size(), looks.positions);
       EXPECT_LE(std::accumulate(weights.begin(), weights.end(), 0.0), 1.0001);
