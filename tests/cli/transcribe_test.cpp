@@ -129,8 +129,10 @@ TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
                          "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   Process live(spawn);
-  live.write(samples.substr(0, 42000));  // a little more than the first window, and a block
+  live.write(samples.substr(0, 20000));  // over half of the first window
   ASSERT_TRUE(live.wait_for_out("\"settled\":false")) << live.err();
+  EXPECT_FALSE(contains(live.out(), "\"settled\":true"));
+  live.write(samples.substr(20000, 22000));  // a little more than the window, and a block of the reader's
   ASSERT_TRUE(live.wait_for_out("\"settled\":true")) << live.err();
   Outcome outcome = live.finish(samples.substr(42000));
   std::string settled;
@@ -149,9 +151,9 @@ TEST(CliTerminalTranscribe, LiveTextIsMarked) {
                          kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   spawn.terminal_err = true;
   Process live(spawn);
-  live.write(samples.substr(0, 80000));
+  live.write(samples.substr(0, 20000));
   EXPECT_TRUE(live.wait_for_err("\r\033[K~ ")) << live.err();
-  const Outcome outcome = live.finish(samples.substr(80000));
+  const Outcome outcome = live.finish(samples.substr(20000));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_FALSE(contains(outcome.out, "~")) << outcome.out;
   EXPECT_EQ(lines_of(outcome.out).size(), recorded("long_greedy").size());

@@ -229,10 +229,10 @@ class Transcription {
     for (const auto& s : draft) {
       SpokenLine line = spoken(s);
       line.settled = false;
-      text += " " + lines.text_of(line);
+      text += (text.empty() ? "" : " ") + lines.text_of(line);
       if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
     }
-    bar_.show_text("~" + text);  // what follows the mark may change
+    bar_.show_text("~ ", text);  // what follows the mark may change
     return sink.write(objects);
   }
 
@@ -245,7 +245,7 @@ class Transcription {
     std::snprintf(text, sizeof text, heard.pipe ? "%.0f s of sound" : "%.0f of %.0f s of sound", std::min(done, all),
                   all);
     if (heard.pipe)
-      bar_.show_text(text);
+      bar_.show_text("", text);
     else
       bar_.show(done / all, text);
   }
