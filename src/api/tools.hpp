@@ -111,6 +111,7 @@ struct HeardSegment {
   std::string text;
   std::vector<int32_t> ids;
   std::vector<HeardWord> words;
+  std::string picture;  // a file's content; empty where there is no word, and without HearRequest::pictures
 };
 // Samples that come once: as many as are there and `to` has room for. If there are none, waits for some, a while, if
 // it may.
@@ -130,6 +131,7 @@ struct HearRequest {
   unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
   unsigned batch = 0;                  // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
   bool words = false;                  // HeardSegment::words
+  std::string pictures;                // HeardSegment::picture, of what each word looked at: "svg", "png"; "": none
   bool fallback = false;               // a window that came out badly is tried again at higher temperatures
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).
   std::function<bool(const HeardSegment&)> on_segment;

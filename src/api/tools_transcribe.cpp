@@ -7,6 +7,7 @@
 #include "base/store.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
+#include "speech/look_picture.hpp"
 #include "speech/sound_frames.hpp"
 #include "speech/transcribe_pieces.hpp"
 #include "speech/transcription_job.hpp"
@@ -39,7 +40,7 @@ std::shared_ptr<audio::SampleSource> source_of(const HearRequest& request) {
 }
 
 HeardSegment heard(const speech::Segment& segment) {
-  HeardSegment s{segment.begin, segment.end, segment.text, segment.ids, {}};
+  HeardSegment s{segment.begin, segment.end, segment.text, segment.ids, {}, {}};
   for (const speech::Word& w : segment.words) s.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
   return s;
 }
@@ -53,6 +54,7 @@ speech::TranscribeRequest asked(const HearRequest& request, const SpeechSettings
   if (request.beams > 0) r.options.num_beams = request.beams;
   if (request.new_tokens > 0) r.options.max_new_tokens = request.new_tokens;
   r.words = request.words;
+  r.looks = !request.pictures.empty();
   if (request.fallback) {  // what is published with Whisper
     r.temperatures = {0, 0.2, 0.4, 0.6, 0.8, 1.0};
     r.compression_ratio_threshold = 2.4;
@@ -66,6 +68,7 @@ Status check_whole(const HearRequest& request, const std::string& family) {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
                      : request.words               ? "--words: when each word is said"
+                     : !request.pictures.empty()   ? "--attention: what each word looked at"
                      : request.batch > 0           ? "--batch: how many pieces are heard at a time"
                      : request.on_draft            ? "--live: what may be said before the end"
                      : request.fallback            ? "--fallback: when a window is tried again"
@@ -118,8 +121,13 @@ Result<speech::Transcript> follow(Job& job, const Pumping& pumping) {
 }
 
 Status give(const HearRequest& request, const speech::Segment& segment) {
-  if (!request.on_segment || request.on_segment(heard(segment))) return {};
-  return interrupted();
+  if (!request.on_segment) return {};
+  HeardSegment s = heard(segment);
+  if (!request.pictures.empty() && speech::has_looks(segment)) {
+    const auto format = request.pictures == "svg" ? speech::LookFormat::svg : speech::LookFormat::png;
+    LAPILLI_TRY(s.picture, speech::draw_looks(segment, format));
+  }
+  return request.on_segment(s) ? Status() : interrupted();
 }
 
 void note_cut(const HearRequest& request, const speech::Transcript& said) {

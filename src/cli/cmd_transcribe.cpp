@@ -88,6 +88,12 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_flag(
       "--words", a.how.words,
       "When each word is said, and how sure that is: with --json, --tsv (a word a line), and --vtt (times)");
+  command
+      .add_option(
+          "--attention", a.attention,
+          "Draw where each word was heard, over the spectrogram, a picture a segment: FILE.svg, or FILE.png with "
+          "simple labels, then FILE-2...")
+      ->type_name("FILE");
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
   add_dtype(command, a.model.dtype);
   command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");

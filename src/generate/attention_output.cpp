@@ -67,16 +67,6 @@ std::string index_json(int32_t index) {
   return index == kAttentionAll ? "\"all\"" : index == kAttentionMean ? "\"mean\"" : std::to_string(index);
 }
 
-std::u32string utf32(std::string_view text) {
-  std::u32string out;
-  for (size_t at = 0; at < text.size();) {
-    const CodePoint c = decode_utf8(text, at);
-    out += c.valid ? static_cast<char32_t>(c.code) : U'\uFFFD';
-    at += c.bytes;
-  }
-  return out;
-}
-
 // All values of one index, or the one that is chosen.
 std::vector<int32_t> indexes(int32_t chosen, uint32_t count) {
   if (chosen != kAttentionAll) return {chosen};
@@ -87,7 +77,7 @@ std::vector<int32_t> indexes(int32_t chosen, uint32_t count) {
 
 std::vector<std::u32string> labels(const std::vector<AttentionToken>& tokens) {
   std::vector<std::u32string> out;
-  for (const AttentionToken& t : tokens) out.push_back(utf32(t.label));
+  for (const AttentionToken& t : tokens) out.push_back(to_utf32(t.label));
   return out;
 }
 
@@ -105,8 +95,8 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
   const auto which = [](const char* what, int32_t index) {
     return index < 0 ? std::string("mean of all ") + what + "s" : std::string(what) + " " + std::to_string(index);
   };
-  heat.title = utf32(std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
-                     which("head", choice.head));
+  heat.title = to_utf32(std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
+                        which("head", choice.head));
   heat.row_title = choice.kind == AttentionKind::encoder ? U"source (reads)" : U"target";
   heat.column_title = choice.kind == AttentionKind::decoder ? U"target (read)" : U"source";
   heat.rows = labels(axes.rows);

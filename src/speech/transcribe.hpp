@@ -24,17 +24,26 @@ struct Word {
   std::vector<int32_t> ids;
   // The mean of its ids' probabilities by the network, of all ids of text, whatever the search did with them.
   double confidence = 0;
+  size_t first = 0, last = 0;  // of the segment's ids, those that time and confidence are of: [first, last)
+};
+
+// The sound of a segment, and what the alignment heads looked at while each word was written.
+struct SegmentLooks {
+  uint32_t frames = 0, bands = 0, positions = 0;
+  std::vector<float> features;            // [frames, bands], as the encoder read them
+  std::vector<std::vector<float>> words;  // of each word: of each position its weight, the mean over heads and ids
 };
 
 struct Segment {
-  size_t recording = 0;             // by number in the request
-  double begin = 0, end = 0;        // seconds from the recording's start; they may lie beyond its end
-  std::vector<int32_t> ids;         // timestamps included
-  std::string text;                 // empty without a tokenizer
-  std::string language;             // Transcript::language
-  std::vector<double> times;        // of each id, in seconds, if asked for
-  std::vector<Word> words;          // if asked for
-  std::vector<float> token_scores;  // of each id: logarithm of its probability
+  size_t recording = 0;                       // by number in the request
+  double begin = 0, end = 0;                  // seconds from the recording's start; they may lie beyond its end
+  std::vector<int32_t> ids;                   // timestamps included
+  std::string text;                           // empty without a tokenizer
+  std::string language;                       // Transcript::language
+  std::vector<double> times;                  // of each id, in seconds, if asked for
+  std::vector<Word> words;                    // if asked for
+  std::shared_ptr<const SegmentLooks> looks;  // if asked for; of the segments that are given out alone
+  std::vector<float> token_scores;            // of each id: logarithm of its probability
   // Of its window, if a threshold asks for it.
   std::optional<double> no_speech_probability;
 };
@@ -70,6 +79,7 @@ struct TranscribeRequest {
   bool timestamps = true;    // of segments. Recordings longer than a window need them
   bool word_times = false;   // Segment::times
   bool words = false;        // Segment::words, and times
+  bool looks = false;        // Segment::looks, with words
   GenerationConfig options;  // beams, max_new_tokens, penalties, suppressed ids...
   // Attempts at a window, each at its temperature: 0 searches, above that ids are drawn. Empty: one, as `options` say.
   std::vector<double> temperatures;

@@ -62,10 +62,15 @@ class Pieces {
       const auto& all = request_.recordings.front().frames;
       r.recordings.push_back({std::make_shared<PieceFrames>(all, p, model_->info().feature_width), {}});
     }
-    r.on_segment = {};
+    std::vector<std::vector<Segment>> heard(pieces.size());
+    r.on_segment = [&](const Segment& s) -> Status {
+      heard[s.recording].push_back(s);
+      return {};
+    };
     r.progress = [&](uint64_t done, uint64_t) { return go_on(pieces.front().first + done); };
     LAPILLI_TRY(auto out, transcribe(model_, r));
-    for (size_t i = 0; i < pieces.size(); ++i) LAPILLI_CHECK(give(pieces[i], out.transcripts[i]));
+    for (size_t i = 0; i < pieces.size(); ++i) LAPILLI_CHECK(give(pieces[i], std::move(heard[i])));
+    out_.transcripts.front().language = out.transcripts.front().language;
     for (Window& w : out.windows) {
       w.seek += pieces[w.recording].first;
       w.recording = 0;
@@ -81,13 +86,12 @@ class Pieces {
 
  private:
   // At its place in the recording.
-  Status give(const Piece& piece, Transcript& heard) {
-    Transcript& all = out_.transcripts.front();
-    all.language = heard.language;
-    for (Segment& s : heard.segments) {
+  Status give(const Piece& piece, std::vector<Segment> heard) {
+    for (Segment& s : heard) {
       shift(s, static_cast<double>(piece.first) * kSecondsPerFrame);
       if (request_.on_segment) LAPILLI_CHECK(request_.on_segment(s));
-      all.segments.push_back(std::move(s));
+      s.looks.reset();
+      out_.transcripts.front().segments.push_back(std::move(s));
     }
     return {};
   }

@@ -18,6 +18,17 @@ constexpr double kSecondsPerUnit = 0.02;  // of a timestamp
 // Above this temperature what was written is not worth going on from.
 constexpr double kLastTrusted = 0.5;
 
+// Of the rows that ids [first, last) of a window were written by, positions [begin, end).
+std::vector<float> mean_over(const AttentionRows& rows, size_t first, size_t last, uint32_t begin, uint32_t end) {
+  std::vector<float> mean(end - begin);
+  for (size_t id = first; id < last; ++id) {
+    const size_t row = std::min<size_t>(id > 0 ? id - 1 : 0, rows.ids - 1);
+    for (uint32_t p = begin; p < end; ++p)
+      mean[p - begin] += rows.weights[row * rows.positions + p] / static_cast<float>(last - first);
+  }
+  return mean;
+}
+
 }  // namespace
 
 Status check_transcribes(const Model& model) {
@@ -35,6 +46,7 @@ TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeReque
       temperatures_(r_.temperatures.begin(), r_.temperatures.end()) {
   search_.emplace(model_, r_);
   if (temperatures_.empty()) temperatures_.emplace_back();
+  r_.words = r_.words || r_.looks;
 }
 
 Result<std::unique_ptr<TranscriptionJob>> TranscriptionJob::start(std::shared_ptr<Model> model,
@@ -556,6 +568,7 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
     const auto probabilities = std::span(p.result.probabilities).subspan(part.first, part.last - part.first);
     const WordRules rules{model_->tokenizer(), first_special(*model_, r_.options), s.language};
     LAPILLI_TRY(s.words, words_of({s.ids, s.times, probabilities, s.begin}, rules));
+    if (r_.looks) s.looks = looks_of(p, part, s.words);
   }
   if (const Tokenizer* tokenizer = model_->tokenizer()) {
     LAPILLI_TRY(s.text, tokenizer->decode(s.ids));
@@ -563,10 +576,30 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   return s;
 }
 
+// Of the window the frames that the segment lies in and the recording has: one position at least, if there is any.
+std::shared_ptr<const SegmentLooks> TranscriptionJob::looks_of(const Progress& p, const WindowPart& part,
+                                                               const std::vector<Word>& words) const {
+  const model::Features& window = *p.source.features;
+  const AttentionRows& rows = p.result.looks;
+  const uint32_t all = std::min(std::max(p.source.frames / 2, 1u), rows.positions);
+  const uint32_t begin = std::min(part.begin, all > 0 ? all - 1 : 0),
+                 end = std::clamp(part.end, std::min(begin + 1, all), all);
+  auto looks = std::make_shared<SegmentLooks>();
+  looks->bands = window.width;
+  looks->positions = end - begin;
+  looks->frames = 2 * looks->positions;
+  const auto at = window.values.begin() + static_cast<ptrdiff_t>(uint64_t{2} * begin * window.width);
+  looks->features.assign(at, at + static_cast<ptrdiff_t>(uint64_t{looks->frames} * window.width));
+  for (const Word& w : words)
+    looks->words.push_back(mean_over(rows, part.first + w.first, part.first + w.last, begin, end));
+  return looks;
+}
+
 Status TranscriptionJob::deliver(size_t i, const WindowPart& part, const std::vector<int32_t>& ids) {
   LAPILLI_TRY(auto s, segment_of(i, part, ids));
   all_[i].written.push_back(s.ids);
   if (r_.on_segment) LAPILLI_CHECK(r_.on_segment(s));
+  s.looks.reset();
   out_.transcripts[i].segments.push_back(std::move(s));
   return {};
 }

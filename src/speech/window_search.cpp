@@ -6,7 +6,6 @@
 
 #include "search/encoded_source.hpp"
 #include "speech/measures.hpp"
-#include "speech/word_times.hpp"
 
 namespace lapilli::speech {
 
@@ -271,6 +270,7 @@ Status WindowSearch::end_times() {
     return {};
   }));
   LAPILLI_CHECK(check_heads(heads, settings));
+  if (request_.looks) results_[timed_].looks = mean_of(heads);
   const auto first = first_positions(std::move(heads), settings.median_filter);
   auto& times = results_[timed_].times;
   for (size_t i = 0; i < times.size(); ++i) times[i] = first[std::min(i, first.size() - 1)] * kSecondsPerPosition;

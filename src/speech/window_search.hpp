@@ -36,6 +36,7 @@ struct WindowResult {
   std::vector<float> scores;
   std::vector<double> times;         // seconds from the window's start, if asked for
   std::vector<float> probabilities;  // of ids among those of text, if words are asked for
+  AttentionRows looks;               // the mean of the alignment heads, a row for each id but the first, if asked for
   std::optional<double> no_speech, average;
 };
 

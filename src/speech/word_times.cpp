@@ -73,17 +73,22 @@ std::vector<Step> warp(const AttentionRows& a) {
 
 }  // namespace
 
-std::vector<uint32_t> first_positions(std::vector<AttentionRows> heads, uint32_t filter) {
-  AttentionRows& mean = heads.front();
-  for (AttentionRows& head : heads) {
-    normalize_over_ids(head);
-    median_over_positions(head, filter);
-  }
+AttentionRows mean_of(std::span<const AttentionRows> heads) {
+  AttentionRows mean = heads.front();
   for (size_t i = 0; i < mean.weights.size(); ++i) {
     double sum = 0;
     for (const AttentionRows& head : heads) sum += head.weights[i];
     mean.weights[i] = static_cast<float>(sum / static_cast<double>(heads.size()));
   }
+  return mean;
+}
+
+std::vector<uint32_t> first_positions(std::vector<AttentionRows> heads, uint32_t filter) {
+  for (AttentionRows& head : heads) {
+    normalize_over_ids(head);
+    median_over_positions(head, filter);
+  }
+  const AttentionRows mean = mean_of(heads);
   const auto steps = warp(mean);
   std::vector<uint32_t> first(mean.ids, 0);
   const size_t width = mean.positions + size_t{1};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/result.hpp"
@@ -18,6 +19,9 @@ struct AttentionRows {
 struct AttentionQueries {
   uint64_t source = 0, begin = 0, end = 0;
 };
+
+// Heads have one size; there is one at least.
+AttentionRows mean_of(std::span<const AttentionRows> heads);
 
 // The first position of each id on the cheapest way through what the heads say: each position's weights are centred and
 // scaled over the ids, smoothed over positions by a median of `filter` (odd), averaged over heads; then dynamic time

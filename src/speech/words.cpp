@@ -111,6 +111,8 @@ class WordSplitter {
     w.text = p.text;
     w.ids.assign(heard_.ids.begin() + static_cast<ptrdiff_t>(p.first),
                  heard_.ids.begin() + static_cast<ptrdiff_t>(p.last));
+    w.first = p.first;
+    w.last = p.last;
     w.begin = p.first > 0 ? heard_.times[p.first - 1] : heard_.begin;
     w.end = std::max(heard_.times[p.last - 1], w.begin);
     for (size_t i = p.first; i < p.last; ++i) w.confidence += static_cast<double>(heard_.probabilities[i]);

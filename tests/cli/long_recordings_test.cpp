@@ -26,6 +26,15 @@ std::vector<std::string> transcribe(std::vector<std::string> more) {
   return more;
 }
 
+// The same as a file, minute by minute: what this program has held at most counts for those that it starts as well.
+std::string file_of_sound(const TemporaryFolder& folder, const std::string& name, size_t minutes) {
+  const std::string path = (folder.path() / name).string(), minute = seconds_of_sound(60);
+  std::ofstream out(path, std::ios::binary);
+  for (size_t i = 0; i < minutes; ++i) out << minute;
+  EXPECT_TRUE(out.good()) << path;
+  return path;
+}
+
 struct Ended {
   int code = -1;
   uint64_t peak_mib = 0;
@@ -50,11 +59,16 @@ Ended run_and_measure(const std::vector<std::string>& arguments, const std::stri
   return {WEXITSTATUS(status), static_cast<uint64_t>(used.ru_maxrss) / 1024};
 }
 
+uint64_t own_peak_mib() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<uint64_t>(used.ru_maxrss) / 1024;
+}
+
 // Few ids to a window, of which there are as many as seconds: 30 times as many as a published model has.
 TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) {
   TemporaryFolder folder;
-  const std::string minute = folder.file("minute.raw", seconds_of_sound(60));
-  const std::string hour = folder.file("hour.raw", seconds_of_sound(3600));
+  const std::string minute = file_of_sound(folder, "minute.raw", 1), hour = file_of_sound(folder, "hour.raw", 60);
   const std::vector<std::string> how{"--json", "--quiet", "--no-cache", "--max-new-tokens", "4"};
   const auto of = [&](const std::string& file, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = how;
@@ -69,7 +83,7 @@ TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) {
   for (const auto* peaks : {files, pieces, pipes}) {
     std::printf("a minute: %llu MiB, an hour: %llu MiB\n", static_cast<unsigned long long>(peaks[0]),
                 static_cast<unsigned long long>(peaks[1]));
-    EXPECT_GT(peaks[0], 0u);
+    EXPECT_GT(peaks[0], own_peak_mib()) << "what is measured is this program's own";
     EXPECT_LE(peaks[1], peaks[0] + 50);
   }
 }

@@ -80,6 +80,26 @@ TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   EXPECT_TRUE(contains(vtt.out, " <00:00:0")) << vtt.out << vtt.err;
 }
 
+// A picture for each segment that has words, of the kind that its name says.
+TEST(CliDeviceTranscribe, PicturesOfWhatWordsLookedAt) {
+  TemporaryFolder folder;
+  const std::string svg = (folder.path() / "heard.svg").string(), png = (folder.path() / "heard.png").string();
+  const Outcome outcome = heard({"--json", "--words", "--language", "en", "--attention", svg, kLong});
+  expect_segments(outcome, "long_greedy");
+  const auto lines = lines_of(outcome.out);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto line = nlohmann::json::parse(lines[i]);
+    const std::string name = i == 0 ? svg : svg.substr(0, svg.size() - 4) + "-" + std::to_string(i + 1) + ".svg";
+    const std::string picture = read_file(name);
+    EXPECT_TRUE(contains(picture, "href=\"data:image/png;base64,")) << name;
+    size_t looks = 0;
+    for (size_t at = 0; (at = picture.find("<use ", at)) != std::string::npos; ++at) ++looks;
+    EXPECT_EQ(looks, line.at("words").size()) << name;
+  }
+  EXPECT_EQ(heard({"--language", "en", "--batch", "4", "--attention", png, kSecond}).code, 0);
+  EXPECT_TRUE(read_file(png).starts_with("\x89PNG"));
+}
+
 // Pieces that are heard together say what they say one by one.
 TEST(CliDeviceTranscribe, PiecesOfAFile) {
   std::vector<std::string> all;
@@ -109,8 +129,10 @@ TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   Spawn spawn = lapilli({"transcribe", "--quiet", "--json", "--live", "--language", "en", "--raw", "s16le:16000",
                          "--model", kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   Process live(spawn);
-  live.write(samples.substr(0, 42000));  // a little more than the first window, and a block
+  live.write(samples.substr(0, 20000));  // over half of the first window
   ASSERT_TRUE(live.wait_for_out("\"settled\":false")) << live.err();
+  EXPECT_FALSE(contains(live.out(), "\"settled\":true"));
+  live.write(samples.substr(20000, 22000));  // a little more than the window, and a block of the reader's
   ASSERT_TRUE(live.wait_for_out("\"settled\":true")) << live.err();
   Outcome outcome = live.finish(samples.substr(42000));
   std::string settled;
@@ -129,9 +151,9 @@ TEST(CliTerminalTranscribe, LiveTextIsMarked) {
                          kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
   spawn.terminal_err = true;
   Process live(spawn);
-  live.write(samples.substr(0, 80000));
+  live.write(samples.substr(0, 20000));
   EXPECT_TRUE(live.wait_for_err("\r\033[K~ ")) << live.err();
-  const Outcome outcome = live.finish(samples.substr(80000));
+  const Outcome outcome = live.finish(samples.substr(20000));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_FALSE(contains(outcome.out, "~")) << outcome.out;
   EXPECT_EQ(lines_of(outcome.out).size(), recorded("long_greedy").size());
@@ -290,6 +312,7 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
                 {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--attention", "heard.gif", "a.wav"}, "neither .svg nor .png"},
                 {{"--live", "/dev/null.wav"}, "through a pipe"},
                 {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
                 {{"--batch", "8", "--raw", "f32le:16000"}, "is a pipe"},

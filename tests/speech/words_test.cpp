@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "formats/checkpoint.hpp"
+#include "speech/look_picture.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli::speech {
@@ -212,6 +215,40 @@ TEST_P(DeviceWords, AreAsSureAsTheNetwork) {
   ASSERT_EQ(ours.size(), theirs.size());
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 2e-5) << i;
   EXPECT_GT(ours.size(), 30u);
+}
+
+// The frames are those of the segment, and what was looked at is most where its words are said to be.
+TEST_P(DeviceWords, LookAtTheirSegment) {
+  TranscribeRequest r = request();
+  r.words = false;
+  r.looks = true;
+  size_t drawn = 0;
+  r.on_segment = [&](const Segment& s) -> Status {
+    EXPECT_TRUE(s.looks);
+    if (!s.looks || s.words.empty()) return {};
+    const SegmentLooks& looks = *s.looks;
+    EXPECT_EQ(looks.words.size(), s.words.size());
+    EXPECT_GE(looks.positions, 1u);
+    EXPECT_LE(looks.positions, std::max(std::lround((s.end - s.begin) * 50), 1L));
+    EXPECT_EQ(looks.frames, 2 * looks.positions);
+    const auto first = static_cast<size_t>(std::lround(s.begin * 100));
+    if (s.end * 100 > static_cast<double>(features_->rows)) return {};  // timestamps may lie behind the end
+    for (size_t i = 0; i < looks.features.size(); ++i)
+      EXPECT_EQ(looks.features[i], features_->values[first * looks.bands + i]) << i;
+    for (const auto& weights : looks.words) {
+      EXPECT_EQ(weights.size(), looks.positions);
+      EXPECT_LE(std::accumulate(weights.begin(), weights.end(), 0.0), 1.0001);
+      EXPECT_GE(*std::min_element(weights.begin(), weights.end()), 0);
+    }
+    LAPILLI_TRY(const auto svg, draw_looks(s, LookFormat::svg));
+    EXPECT_TRUE(svg.starts_with("<svg"));
+    ++drawn;
+    return {};
+  };
+  LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, r));
+  EXPECT_GT(drawn, 2u);
+  for (const Segment& s : out.transcripts[0].segments) EXPECT_FALSE(s.looks);  // they would be many
+  EXPECT_FALSE(draw_looks(out.transcripts[0].segments[0], LookFormat::svg).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Beams, DeviceWords, testing::Values(1, 2));

@@ -48,13 +48,13 @@ void ProgressBar::draw(double share, const std::string& done) {
   drawn_ = true;
 }
 
-void ProgressBar::show_text(const std::string& text) {
-  if (!due()) return;
+void ProgressBar::show_text(const std::string& mark, const std::string& text) {
+  if (!enabled_ || (mark.empty() && !due())) return;
   const auto begins = [&](size_t i) { return (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80; };
   size_t from = text.size();
-  for (int left = terminal_columns() - 1; from > 0 && left > 0;)
+  for (int left = terminal_columns() - static_cast<int>(mark.size()) - 1; from > 0 && left > 0;)
     if (begins(--from)) --left;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str() + from);
+  std::fprintf(stderr, "\r\033[K%s%s", mark.c_str(), text.c_str() + from);
   std::fflush(stderr);
   drawn_ = true;
 }

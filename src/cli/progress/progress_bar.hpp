@@ -16,8 +16,9 @@ class ProgressBar {
   // `share` of the file in 0..1, and what is done of it. Draws at most ten times a second. What the first call says was
   // there before.
   void show(double share, const std::string& done);
-  // Text in the bar's place, its end if it is too long for the line; of what has no known end. As often as show().
-  void show_text(const std::string& text);
+  // Text in the bar's place, of what has no known end: a mark of ASCII, and as much of the text's end as the line has
+  // room for. As often as show(), but at once where there is a mark.
+  void show_text(const std::string& mark, const std::string& text);
   // Takes the bar away, before other text is written.
   void clear();
 

@@ -89,6 +89,9 @@ class Transcription {
     for (const std::string& name : arguments_.inputs)
       if (const int code = check_input(name)) return code;
     if (const int code = name_targets()) return code;
+    const std::string kind(extension(arguments_.attention));
+    if (!arguments_.attention.empty() && kind != ".svg" && kind != ".png")
+      return complain(exit_usage, "--attention: " + arguments_.attention + " ends with neither .svg nor .png");
     auto request = arguments_.model;
     if (const int code = find_model(request.model)) return code;
     if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
@@ -185,8 +188,10 @@ class Transcription {
     how.on_segment = [&](const tools::HeardSegment& s) {
       bar_.clear();
       if (written == exit_ok) written = sink.write(lines.line(spoken(s)));
+      if (written == exit_ok && !s.picture.empty()) written = write_picture(s.picture);
       return written == exit_ok;
     };
+    if (!arguments_.attention.empty()) how.pictures = std::string(extension(arguments_.attention)).substr(1);
     if (arguments_.live)
       how.on_draft = [&](const std::vector<tools::HeardSegment>& draft) {
         if (written == exit_ok) written = show_draft(draft, lines, sink);
@@ -208,16 +213,26 @@ class Transcription {
     return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
   }
 
+  int write_picture(const std::string& picture) {
+    const std::string& name = arguments_.attention;
+    const size_t stem = name.size() - extension(name).size();
+    const std::string number = ++pictures_ > 1 ? "-" + std::to_string(pictures_) : "";
+    TargetFile file(name.substr(0, stem) + number + name.substr(stem));
+    int code = file.begin();
+    if (code == exit_ok) code = file.write(picture);
+    return code == exit_ok ? file.finish() : code;
+  }
+
   // JSON says that it may change; elsewhere it is shown while there is nothing later.
   int show_draft(const std::vector<tools::HeardSegment>& draft, SubtitleLines& lines, Sink& sink) {
     std::string text, objects;
     for (const auto& s : draft) {
       SpokenLine line = spoken(s);
       line.settled = false;
-      text += " " + lines.text_of(line);
+      text += (text.empty() ? "" : " ") + lines.text_of(line);
       if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
     }
-    bar_.show_text("~" + text);  // what follows the mark may change
+    bar_.show_text("~ ", text);  // what follows the mark may change
     return sink.write(objects);
   }
 
@@ -230,7 +245,7 @@ class Transcription {
     std::snprintf(text, sizeof text, heard.pipe ? "%.0f s of sound" : "%.0f of %.0f s of sound", std::min(done, all),
                   all);
     if (heard.pipe)
-      bar_.show_text(text);
+      bar_.show_text("", text);
     else
       bar_.show(done / all, text);
   }
@@ -259,6 +274,7 @@ class Transcription {
   StandardOutput output_;
   tools::Transcriber transcriber_;
   double seconds_ = 0;
+  size_t pictures_ = 0;  // that were written
   Clock::time_point start_ = Clock::now();
 };
 

@@ -79,6 +79,16 @@ static std::string mend(std::string_view text, std::string_view replacement) {
 std::string replace_invalid_utf8(std::string_view text) { return mend(text, "\xEF\xBF\xBD"); }
 std::string drop_invalid_utf8(std::string_view text) { return mend(text, ""); }
 
+std::u32string to_utf32(std::string_view text) {
+  std::u32string out;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_utf8(text, at);
+    out += c.valid ? static_cast<char32_t>(c.code) : U'\uFFFD';
+    at += c.bytes;
+  }
+  return out;
+}
+
 std::string_view strip_left(std::string_view text) {
   while (!text.empty()) {
     const Sequence s = next_sequence(text, 0);

@@ -36,6 +36,9 @@ std::string replace_invalid_utf8(std::string_view text);
 // The same, but such parts vanish.
 std::string drop_invalid_utf8(std::string_view text);
 
+// Each maximal ill-formed part as one U+FFFD.
+std::u32string to_utf32(std::string_view text);
+
 // Without Unicode white space at the ends (the characters that Python's str.strip removes). `text` must be valid UTF-8.
 std::string_view strip_left(std::string_view text);
 std::string_view strip_right(std::string_view text);

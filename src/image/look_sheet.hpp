@@ -1,0 +1,50 @@
+// What was looked at in a picture: a copy of it for each look, with a label above, and over it in orange what was
+// looked at. As SVG, which holds the picture once; or as pixels.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "image/picture.hpp"
+#include "image/typeface.hpp"
+
+namespace lapilli::image {
+
+struct Look {
+  std::u32string label;
+  std::vector<float> weights;  // [rows, columns] of the sheet, rows from the top; the largest is the most orange
+};
+struct LookSheet {
+  std::u32string title;
+  Picture picture;
+  uint32_t rows = 1, columns = 1;  // of the parts that weights are of
+  std::vector<Look> looks;
+};
+
+// Where look number i lies, in pixels from the top left corner: its label at y, its picture a line below.
+struct LookSheetLayout {
+  int32_t width = 0, height = 0;
+  int32_t line = 0;  // height of a label
+  int32_t across = 1, step_x = 0, step_y = 0, left = 0, top = 0;
+  [[nodiscard]] int32_t x(size_t i) const {
+    return left + static_cast<int32_t>(i % static_cast<size_t>(across)) * step_x;
+  }
+  [[nodiscard]] int32_t y(size_t i) const {
+    return top + static_cast<int32_t>(i / static_cast<size_t>(across)) * step_y;
+  }
+};
+// Errors: numbers of pixels and weights that do not agree, more than a picture can hold.
+Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line);
+
+// How orange each part is, 0 to 1: its share of the largest weight.
+std::vector<float> shares_of(const Look& look);
+constexpr uint8_t kLookColour[3] = {255, 110, 0};
+constexpr float kMostCover = 0.75f;  // of the picture, where a share is 1
+
+// Both give the errors of lay_out(); the SVG needs a build that writes PNG.
+Result<std::string> look_sheet_svg(const LookSheet& sheet);
+Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface);
+
+}  // namespace lapilli::image
