@@ -43,7 +43,9 @@ install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY
   DESTINATION ${package_dir})
 
 # pkg-config has no word for "the C++ runtime"; a static library needs it named for users who link as C.
-set(LAPILLI_PC_PRIVATE "-lstdc++ -lm -pthread")
+list(TRANSFORM LAPILLI_CXX_RUNTIME PREPEND "-l" OUTPUT_VARIABLE LAPILLI_PC_PRIVATE)
+list(JOIN LAPILLI_PC_PRIVATE " " LAPILLI_PC_PRIVATE)
+string(APPEND LAPILLI_PC_PRIVATE " -pthread")
 foreach(lib IN LISTS CMAKE_DL_LIBS)
   string(APPEND LAPILLI_PC_PRIVATE " -l${lib}")
 endforeach()

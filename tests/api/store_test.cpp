@@ -144,12 +144,14 @@ TEST_F(ApiDeviceStore, StoredWhenAsked) {
 
 TEST_F(ApiDeviceStore, DamageIsIgnored) {
   expect_cold(start(), "first");
-  const auto kept = host_.blobs;
   // Each byte and bit, and each length: tests/vulkan, tests/runtime.
   for (const size_t at : {0u, 28u, 70u, 110u, 135u}) {
     for (auto& [key, blob] : host_.blobs) blob[at % blob.size()] ^= 0x20;
+    const auto damaged = host_.blobs;
     expect_cold(start(), "byte " + std::to_string(at));
-    EXPECT_EQ(host_.blobs, kept) << at;
+    // Others, under the same names; which kernels they speak of depends on how many rows ran at a time.
+    ASSERT_EQ(host_.blobs.size(), damaged.size()) << at;
+    for (const auto& [key, blob] : damaged) EXPECT_NE(host_.blobs.at(key), blob) << key << ", " << at;
   }
 }
 

@@ -189,19 +189,24 @@ TEST_P(DeviceEngine, ASearchThatOutgrowsItsSessionGoesOn) {
   for (const uint32_t beams : {1u, 3u}) {
     for (const uint32_t batch : {0u, 2u}) {
       SCOPED_TRACE(format("%u beams, batch %u", beams, batch));
-      LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600"));
       GenerateRequest request = endless({7, 1, 3, 5, 6}, beams, 200);
       request.batch = batch;
-      // One or another ends long before.
-      request.options.eos_token_id = std::vector<int32_t>{17};
       constexpr uint32_t kBucket = 8;
-      ASSERT_EQ(model_->engines().known_positions(kBucket), 0u);
-      std::vector<std::vector<int32_t>> told(5);
+      std::vector<std::vector<int32_t>> told;
       request.on_tokens = [&](size_t source, std::span<const int32_t> ids) {
         told[source].insert(told[source].end(), ids.begin(), ids.end());
         return Status();
       };
-      LAPILLI_ASSERT_VALUE(const auto grown, run_job(model_, request));
+      // One or another ends long before, but not all: random weights differ from one standard library to the next.
+      GenerateOutput grown;
+      for (const int32_t end : {17, 23, 101, 250, 431}) {
+        LAPILLI_ASSERT_VALUE(model_, make("tiny,vocabulary=600"));
+        ASSERT_EQ(model_->engines().known_positions(kBucket), 0u);
+        told.assign(5, {});
+        request.options.eos_token_id = std::vector<int32_t>{end};
+        LAPILLI_ASSERT_VALUE(grown, run_job(model_, request));
+        if (model_->engines().known_positions(kBucket) >= 199u) break;
+      }
       ASSERT_GE(model_->engines().known_positions(kBucket), 199u) << "it did not grow";
       request.on_tokens = {};
       // Large from the start.
