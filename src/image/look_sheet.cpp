@@ -10,7 +10,7 @@
 namespace lapilli::image {
 namespace {
 
-constexpr int32_t kMargin = 12, kWidest = 1200;  // of a sheet, unless its picture is wider
+constexpr int32_t kSheetMargin = 12, kWidest = 1200;  // of a sheet, unless its picture is wider
 constexpr uint64_t kMostSheetPixels = uint64_t{1} << 27;
 
 Status check(const LookSheet& sheet) {
@@ -83,10 +83,10 @@ Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line) {
   const auto height = static_cast<int32_t>(std::min(sheet.picture.height, kLongestSide));
   LookSheetLayout at;
   at.line = line;
-  at.left = kMargin;
-  at.top = kMargin + line + kMargin;
-  at.step_x = width + kMargin;
-  at.step_y = line + height + kMargin;
+  at.left = kSheetMargin;
+  at.top = kSheetMargin + line + kSheetMargin;
+  at.step_x = width + kSheetMargin;
+  at.step_y = line + height + kSheetMargin;
   at.across = std::clamp(kWidest / at.step_x, 1, static_cast<int32_t>(std::min<size_t>(sheet.looks.size(), 64)));
   const uint64_t down = (sheet.looks.size() + static_cast<size_t>(at.across) - 1) / static_cast<size_t>(at.across);
   at.width = at.left + at.across * at.step_x;
@@ -112,7 +112,7 @@ Result<std::string> look_sheet_svg(const LookSheet& sheet) {
   std::string out = svg_head(at.width, at.height, sheet.title);
   out += format("<defs><image id=\"picture\" width=\"%u\" height=\"%u\" href=\"data:image/png;base64,", p.width,
                 p.height) +
-         in_base64(png) + "\"/></defs>\n" + text_at(kMargin, kMargin + kSvgBaseline, sheet.title);
+         in_base64(png) + "\"/></defs>\n" + text_at(kSheetMargin, kSheetMargin + kSvgBaseline, sheet.title);
   for (size_t i = 0; i < sheet.looks.size(); ++i) {
     const Look& look = sheet.looks[i];
     out += text_at(at.x(i), at.y(i) + kSvgBaseline, shortened(look.label, static_cast<int32_t>(p.width)));
@@ -127,7 +127,7 @@ Result<std::string> look_sheet_svg(const LookSheet& sheet) {
 Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface) {
   LAPILLI_TRY(const auto at, lay_out(sheet, typeface.line_height() + 2));
   Canvas canvas(static_cast<uint32_t>(at.width), static_cast<uint32_t>(at.height));
-  canvas.text(typeface.draw(sheet.title, at.width - 2 * kMargin), kMargin, kMargin);
+  canvas.text(typeface.draw(sheet.title, at.width - 2 * kSheetMargin), kSheetMargin, kSheetMargin);
   for (size_t i = 0; i < sheet.looks.size(); ++i) {
     canvas.text(typeface.draw(sheet.looks[i].label, static_cast<int32_t>(sheet.picture.width)), at.x(i), at.y(i));
     paint_look(canvas, sheet, sheet.looks[i], at.x(i), at.y(i) + at.line);
