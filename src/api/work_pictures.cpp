@@ -105,8 +105,9 @@ class Pictures : public Work {
     TextOutput out;
     out.status = std::move(result.status);
     if (!out.status) return out;
-    out.sequences.push_back(sequence_of(classes.empty() ? std::move(result.text) : classes.front().label,
-                                        std::move(result.ids), std::move(result.token_scores), result.finish));
+    if (!classes.empty()) result.text = classes.front().label;
+    out.sequences.push_back(
+        sequence_of(std::move(result.text), std::move(result.ids), std::move(result.token_scores), result.finish));
     out.sequences.back().score =
         static_cast<float>(classes.empty() ? result.score : std::log(classes.front().probability));
     return out;

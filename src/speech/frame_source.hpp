@@ -30,7 +30,7 @@ class FrameSource {
   // Waits, bounded, for what read() was waiting for.
   virtual Status rest() { return {}; }
   // Goes on with these, on another device; null: lets go of those that it has. What was being read is to be read again.
-  virtual void use(std::shared_ptr<SoundFeatures> features) { (void)features; }
+  virtual void use(const std::shared_ptr<SoundFeatures>& features) { (void)features; }
 };
 
 // A recording, as those who transcribe have it.

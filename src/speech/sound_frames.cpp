@@ -14,8 +14,8 @@ SoundFrames::SoundFrames(std::shared_ptr<SoundFeatures> features, std::shared_pt
 
 FrameSource::Extent SoundFrames::extent() const { return {config_.frames(sound_.samples), true}; }
 
-void SoundFrames::use(std::shared_ptr<SoundFeatures> features) {
-  features_ = std::move(features);
+void SoundFrames::use(const std::shared_ptr<SoundFeatures>& features) {
+  features_ = features;
   begun_ = false;
 }
 
@@ -72,8 +72,8 @@ SampleStream::~SampleStream() = default;
 
 size_t SampleStream::samples_held() const { return tail_->size(); }
 
-void SampleStream::use(std::shared_ptr<SoundFeatures> features) {
-  features_ = std::move(features);
+void SampleStream::use(const std::shared_ptr<SoundFeatures>& features) {
+  features_ = features;
   step_ = Step::none;
 }
 

@@ -21,7 +21,7 @@ class SoundFrames : public FrameSource {
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
   Status rest() override { return features_->rest(); }
-  void use(std::shared_ptr<SoundFeatures> features) override;
+  void use(const std::shared_ptr<SoundFeatures>& features) override;
 
  private:
   Result<bool> find_loudest();
@@ -51,7 +51,7 @@ class SampleStream : public FrameSource {
   [[nodiscard]] Extent extent() const override;
   Result<bool> read(uint64_t first, std::span<float> rows) override;
   Status rest() override { return features_->rest(); }
-  void use(std::shared_ptr<SoundFeatures> features) override;
+  void use(const std::shared_ptr<SoundFeatures>& features) override;
 
  private:
   class Tail;
