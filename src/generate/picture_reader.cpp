@@ -36,15 +36,16 @@ Status check_processor(const pictures::Processor& processor, const model::PatchI
 
 }  // namespace
 
-Result<std::vector<std::string>> read_labels(const JsonView& v, uint32_t classes) {
+Result<std::vector<std::string>> read_labels(const JsonView& config, uint32_t classes) {
   std::vector<std::string> labels(classes);
-  const auto it = v.json.find("id2label");
-  if (it == v.json.end() || !it->is_object()) return labels;
+  const auto it = config.json.find("id2label");
+  if (it == config.json.end() || !it->is_object()) return labels;
   for (const auto& [key, label] : it->items()) {
     uint32_t n = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), n);
     if (error != std::errc() || end != key.data() + key.size() || n >= classes || !label.is_string())
-      return fail(ErrorCode::invalid_data, "%s: id2label is no list of names for %u classes", v.where.c_str(), classes);
+      return fail(ErrorCode::invalid_data, "%s: id2label is no list of names for %u classes", config.where.c_str(),
+                  classes);
     labels[n] = label.get<std::string>();
   }
   return labels;

@@ -103,15 +103,16 @@ std::vector<float> resized_positions(const PatchGrid& g, std::span<const float> 
   return out;
 }
 
-Result<Features> patches_of(const PatchInput& p, std::span<const float> pixels) {
-  if (p.channels == 0) return fail(ErrorCode::invalid_argument, "the model reads no pictures");
-  if (pixels.size() != uint64_t{p.channels} * p.height * p.width)
+Result<Features> patches_of(const PatchInput& input, std::span<const float> pixels) {
+  if (input.channels == 0) return fail(ErrorCode::invalid_argument, "the model reads no pictures");
+  if (pixels.size() != uint64_t{input.channels} * input.height * input.width)
     return fail(ErrorCode::invalid_argument, "a picture of %zu numbers; the model wants %u channels of %u by %u",
-                pixels.size(), p.channels, p.height, p.width);
-  Features f{p.count(), p.numbers(), {}};
+                pixels.size(), input.channels, input.height, input.width);
+  Features f{input.count(), input.numbers(), {}};
   f.values.reserve(uint64_t{f.rows} * f.width);
-  for (uint64_t y = 0; y < p.rows(); ++y)
-    for (uint64_t x = 0; x < p.columns(); ++x) append_patch(p, pixels, y * p.patch_height, x * p.patch_width, f.values);
+  for (uint64_t y = 0; y < input.rows(); ++y)
+    for (uint64_t x = 0; x < input.columns(); ++x)
+      append_patch(input, pixels, y * input.patch_height, x * input.patch_width, f.values);
   return f;
 }
 

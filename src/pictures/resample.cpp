@@ -35,10 +35,13 @@ struct Taps {
   int precision = 0;  // bits behind the point
 };
 
+// Towards zero, as the reference's casts round.
+int64_t truncated(double value) { return static_cast<int64_t>(value); }
+
 // As many bits as leave the largest weight in 16 bits with a sign.
 int precision_of(double largest) {
   int bits = 0;
-  while (bits < 22 && static_cast<int>(0.5 + largest * (1 << (bits + 1))) < 1 << 15) ++bits;
+  while (bits < 22 && truncated(0.5 + largest * (1 << (bits + 1))) < 1 << 15) ++bits;
   return bits;
 }
 
@@ -61,8 +64,8 @@ Taps make_taps(uint32_t from, uint32_t to, Filter filter) {
   std::vector<double> weights;
   for (uint32_t i = 0; i < to; ++i) {
     const double center = scale * (i + 0.5);
-    const auto low = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
-    const auto high = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), from);
+    const auto low = std::max<int64_t>(truncated(center - support + 0.5), 0);
+    const auto high = std::min<int64_t>(truncated(center + support + 0.5), from);
     const Taps::Range range{static_cast<uint32_t>(low), static_cast<uint32_t>(std::clamp<int64_t>(high - low, 0, most)),
                             weights.size()};
     append_weights(filter, center, inverse, range, weights);
