@@ -95,6 +95,17 @@ uint32_t least_groups(const Capabilities& caps) {
   return 1;
 }
 
+// About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
+// workgroups one after the other, and a dispatch costs them next to nothing.
+uint32_t most_normalizing_groups(const Capabilities& caps) {
+  switch (device_class(caps)) {
+    case DeviceClass::cpu: return 0;
+    case DeviceClass::small: return 256;
+    case DeviceClass::large: return 1024;
+  }
+  return 0;
+}
+
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const LocalSizes& sizes, bool uses_each) {
   const uint32_t most = std::min({sizes.most, context.caps.max_invocations, context.caps.max_group_size[0]});
