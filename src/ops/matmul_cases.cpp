@@ -170,7 +170,7 @@ void add_norm_cases(std::vector<OpCase>& all) {
       const KvCase s{rows, 50, 48, step, 3, static_cast<uint32_t>(rows > 1 ? rows - 2 : 1)};
       all.push_back(norm_case(kv_case(s), written ? layer : rms, written));
     }
-  all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, Place::step, 1}, 3, 5}), layer));  // no q
+  all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, Place::step, 1}, 3, 5}), layer));        // no q
   all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6}), layer));  // in slices
   all.push_back(norm_case(kv_case({14, 32, 32, {4, 8, 2, 7, Place::batch, 7}}), layer));
 }

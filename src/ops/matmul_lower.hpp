@@ -27,8 +27,8 @@ struct MatmulKernel {
   LocalSizes sizes;
   bool subgroup = false;  // a workgroup is a subgroup, whatever `tuned` and `sizes` say
   Each each = Each::none;
-  // Of those that normalize the rows of x themselves, where the product is one piece in depth and, in the split form, in
-  // all; of what is not they leave the normalization to a dispatch in front, as the others do.
+  // Of those that normalize the rows of x themselves, where the product is one piece in depth and, in the split form,
+  // in all; of what is not they leave the normalization to a dispatch in front, as the others do.
   ShaderId norm_plain = kAbsent, norm_q_kv_step = kAbsent;
 };
 

@@ -8,8 +8,8 @@
 namespace lapilli {
 
 // Normalizations become parts of the products that read them, where that makes fewer dispatches of both: where the one
-// that reads it is the only product that does, and its first variant normalizes rows (ops/matmul.hpp). Tensors keep their
-// ids; what others read of the normalized rows the product writes. `graph` is valid, and stays so.
+// that reads it is the only product that does, and its first variant normalizes rows (ops/matmul.hpp). Tensors keep
+// their ids; what others read of the normalized rows the product writes. `graph` is valid, and stays so.
 graph::Graph fuse_norms(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 
 }  // namespace lapilli

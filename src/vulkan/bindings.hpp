@@ -7,8 +7,8 @@
 
 namespace lapilli {
 
-// Storage buffers at 0-3 and uniform buffers at 4-7 are there on every device; storage buffers at 8 and 9 where a stage may
-// have so many.
+// Storage buffers at 0-3 and uniform buffers at 4-7 are there on every device; storage buffers at 8 and 9 where a stage
+// may have so many.
 constexpr uint32_t kFloorBindings = 8, kMostBindings = 10;
 constexpr uint32_t kUniformBindings = 4;
 constexpr uint32_t kMostStorageBindings = kMostBindings - kUniformBindings;
