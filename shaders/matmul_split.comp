@@ -5,20 +5,14 @@
 #extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #include "matmul.glsl"
-#ifdef NORM
 #include "register_rows.glsl"
-#endif
 
 layout(constant_id = 5) const uint GROUPS = 8;
 // Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
 // one there are loads enough.
-const uint AHEAD = RM != 1 || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
+const uint AHEAD = RM != 1u || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
 const uint ROW_PARTS = 64u;  // invocations at most, but twice as many have one row
-#if defined(NORM) || RM != 1
 shared vec4 part[4u * ROW_PARTS];
-#else
-shared vec4 part[2u * ROW_PARTS];
-#endif
 
 // Row r of the slice, or its last one.
 uint x_row(const uint r) { return p.x_begin + min(r, p.rows - 1u) * p.x_ld4; }
@@ -32,14 +26,14 @@ void main() {
   uint tile, block;
   place(group, tile, block);
   uint l = gl_LocalInvocationIndex, tx = l % GROUPS, s = l / GROUPS, split = LOCAL / GROUPS;
-  uint row = tile * uint(RM), own = p.c_begin + block * GROUPS + tx, c = min(own, p.c_end - 1u);
+  uint row = tile * RM, own = p.c_begin + block * GROUPS + tx, c = min(own, p.c_end - 1u);
   uint wi = p.w_begin + packed_element4(c, 0u, p.panel4);
 #ifdef NORM
   Rows rows = measure(l, row);
   if (block == 0u && p.writes_h != 0u) write_rows(l, row, rows);
 #endif
   vec4 sum[RM];
-  for (uint i = 0u; i < uint(RM); ++i) sum[i] = vec4(0.0);
+  for (uint i = 0u; i < RM; ++i) sum[i] = vec4(0.0);
   for (uint first = s; first < p.k4; first += split * AHEAD) {
     [[unroll]] for (uint a = 0u; a < AHEAD; ++a) {
       uint k = min(first + a * split, p.k4 - 1u);
@@ -51,7 +45,7 @@ void main() {
 #ifdef NORM
       vec4 weight = norm_weight(k), bias = norm_bias(k);
 #endif
-      for (uint i = 0u; i < uint(RM); ++i) {
+      for (uint i = 0u; i < RM; ++i) {
         vec4 v = x[x_row(row + i) + k];
 #ifdef NORM
         v = normal(rows, i, v, weight, bias);
@@ -64,9 +58,9 @@ void main() {
 #ifdef NORM
   barrier();  // others may still read the sums of rows
 #endif
-  for (uint i = 0u; i < uint(RM); ++i) part[i * ROW_PARTS + l] = sum[i];
+  for (uint i = 0u; i < RM; ++i) part[i * ROW_PARTS + l] = sum[i];
   barrier();
-  if (s >= uint(RM) || own >= p.c_end) return;
+  if (s >= RM || own >= p.c_end) return;
   vec4 total = vec4(0.0);
   // Four at a time: all at once would take more registers than the sums before.
   [[dont_unroll]] for (uint first = 0u; first < split; first += 4u)
