@@ -95,6 +95,8 @@ uint32_t least_groups(const Capabilities& caps) {
   return 1;
 }
 
+bool wants_few_dispatches(const Capabilities& caps) { return device_class(caps) != DeviceClass::cpu; }
+
 // About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
 // workgroups one after the other, and a dispatch costs them next to nothing.
 uint32_t most_normalizing_groups(const Capabilities& caps) {

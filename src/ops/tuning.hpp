@@ -55,6 +55,9 @@ Numbers default_numbers(const Capabilities& caps, Tuned kernel);
 // Workgroups from which on a dispatch fills a device of this class; how many cores it has Vulkan does not say.
 uint32_t least_groups(const Capabilities& caps);
 
+// A dispatch costs this device more than what a workgroup does twice because others do it as well.
+bool wants_few_dispatches(const Capabilities& caps);
+
 // Workgroups of a product up to which each of them had better normalize its rows itself: all of it together takes less
 // than a dispatch for it and its barrier. 0: never.
 uint32_t most_normalizing_groups(const Capabilities& caps);
