@@ -216,6 +216,7 @@ TEST_F(Options, TimestampsFollowFromOneId) {
   EXPECT_FALSE(options.timestamps);
   asked_.return_timestamps = true;
   refused("reads text");
+  asked_.return_timestamps = true;
   config_.source_vocabulary = 0;  // features
   LAPILLI_ASSERT_VALUE(options, resolve());
   ASSERT_TRUE(options.timestamps);
