@@ -33,7 +33,7 @@ function(lapilli_add_shaders target table)
       set(module_of_${key} ${id})
       set(header ${dir}/${id}.spv.h)
       add_custom_command(OUTPUT ${header}
-        COMMAND ${GLSLANG} -V --quiet --target-env vulkan1.1 -I${source_dir}/lib ${defines} --vn spv_${id}
+        COMMAND ${GLSLANG} -V -g0 --quiet --target-env vulkan1.1 -I${source_dir}/lib ${defines} --vn spv_${id}
                 --depfile ${header}.d -o ${header} ${source_dir}/${file}
         DEPENDS ${source_dir}/${file} DEPFILE ${header}.d VERBATIM COMMENT "Shader ${id}")
       list(APPEND headers ${header})
