@@ -95,6 +95,11 @@ uint32_t least_groups(const Capabilities& caps) {
   return 1;
 }
 
+bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions) {
+  constexpr uint64_t kManyPositions = 256;
+  return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);
+}
+
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const LocalSizes& sizes, bool uses_each) {
   const uint32_t most = std::min({sizes.most, context.caps.max_invocations, context.caps.max_group_size[0]});
