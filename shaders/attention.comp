@@ -147,14 +147,18 @@ void main() {
     }
     lane_top[lane] = mine;
     barrier();
+#ifdef STEP
     S highest = lane_top[0];
-    for (uint l = 1u; l < min(LOCAL, n); ++l) highest = max(highest, lane_top[l]);
-    S now = max(top, highest), shrink = exp(top - now), grow = exp(highest - now);
+#else
+    S highest = top;
+#endif
+    for (uint l = 0u; l < min(LOCAL, n); ++l) highest = max(highest, lane_top[l]);
+    S now = max(top, highest), shrink = exp(top - now);
     top = now;
     for (uint j = lane; j < n; j += LOCAL) score[j] = weight_of(score[j], highest);
     barrier();
-    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands. Its weights go by its
-    // own maximum, so that it has the same bits in a workgroup of its own.
+    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands. Those of a step
+    // go by the chunk's own maximum, so that they have the same bits in a workgroup of their own.
     S chunk_sum = S(0.0);
     T chunk_acc[QT], chunk_more[QT];
     for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] = chunk_more[i] = T(0.0);
@@ -189,11 +193,15 @@ void main() {
         chunk_sum += team_sum[t * PARTS];
       }
     }
+    float grow = exp(highest - now);
+    chunk_sum *= grow;
+    chunk_acc[0] *= grow;
+    chunk_more[0] *= grow;
 #endif
-    sum = sum * shrink + chunk_sum * grow;
-    for (uint i = 0u; i < uint(QT); ++i) acc[i] = acc[i] * OF(shrink, i) + chunk_acc[i] * OF(grow, i);
+    sum = sum * shrink + chunk_sum;
+    for (uint i = 0u; i < uint(QT); ++i) acc[i] = acc[i] * OF(shrink, i) + chunk_acc[i];
     if (TWO_COLUMNS)
-      for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i] * OF(grow, i);
+      for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i];
     barrier();  // score is written again
   }
 #ifdef STEP
