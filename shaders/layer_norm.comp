@@ -2,6 +2,7 @@
 // y = (x - mean) / sqrt(variance + epsilon) * weight + bias; one workgroup a row, sums in shared memory.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
+#include "deviation.glsl"
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
@@ -43,9 +44,7 @@ void main() {
   float mean = total(s.x + s.y + s.z + s.w) / float(p.cols);
   vec4 q = vec4(0.0);
   for (uint i = l; i < p.ld4; i += LOCAL) {
-    vec4 d = x[begin + i] - mean;
-    // Columns beyond the end do not count.
-    d = mix(vec4(0.0), d, lessThan(uvec4(4u * i) + uvec4(0, 1, 2, 3), uvec4(p.cols)));
+    vec4 d = deviation(x[begin + i], mean, i, p.cols);
     q += d * d;
   }
 #endif

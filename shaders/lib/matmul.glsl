@@ -1,6 +1,7 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
+// NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more bindings than the least.
 // W and bias: panels of columns, see panel.glsl; W in any format.
 #ifdef STEP
 #define USE_STEP
@@ -32,6 +33,10 @@ layout(std430, set = 0, binding = 3) buffer KV { float kv[]; };
 layout(std430, set = 0, binding = 2) buffer KV { float kv[]; };
 layout(std430, set = 0, binding = 3) readonly buffer B { vec4 b[]; };
 #endif
+#ifdef NORM
+layout(std430, set = 0, binding = 8) readonly buffer Norm { vec4 norm[]; };  // weight, then bias
+layout(std430, set = 0, binding = 9) writeonly buffer H { vec4 h[]; };       // the normalized rows
+#endif
 
 layout(push_constant) uniform P {
   uint groups;
@@ -50,6 +55,12 @@ layout(push_constant) uniform P {
   uint cell_begin, cell_end;    // in the bound part; cell = slot * positions + position
   uint kv_begin;                // word of kv at which the bound part begins
   uint row_begin, rows_per_slot;
+#endif
+#ifdef NORM
+  uint cols;        // of x
+  float epsilon;
+  uint writes_h;    // 1: the first workgroup of a tile of rows writes them normalized
+  uint h_begin;     // vec4: where row 0 of the slice begins, x_ld4 from row to row
 #endif
 } p;
 

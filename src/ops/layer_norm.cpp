@@ -1,7 +1,8 @@
 // "layer_norm": see basic.hpp.
+#include "ops/layer_norm.hpp"
+
 #include <cmath>
 
-#include "ops/basic.hpp"
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
@@ -18,9 +19,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, x.cols}));
-  const bool rms = node.attributes.as<LayerNormAttributes>().rms != 0;
-  LAPILLI_CHECK(
-      expect_words(g, node, operand(node.inputs, 1), "weight", (rms ? 1 : 2) * round_up<uint64_t>(x.cols, 4)));
+  const uint64_t words = norm_words(node.attributes.as<LayerNormAttributes>(), x.cols);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "weight", words));
   if (x.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != x.ld) return node_error(node, "rows are not whole vectors");
   return {};
 }
@@ -31,52 +31,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
-  const auto attributes = node.attributes.as<LayerNormAttributes>();
-  const auto x = node.inputs[0], w = node.inputs[1], y = node.outputs[0];
-  const auto& t = context.graph.tensor(x);
-  const uint64_t row_bytes = t.ld * 4;
-  LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {row_bytes, 1}));
-  for (const auto& slice : slices) {
-    Dispatch d;
-    d.shader = attributes.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
-    d.constants = {v.numbers.local};
-    d.groups = slice.end - slice.begin;
-    if (t.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
-    uint32_t dx = 0, dy = 0;
-    d.operands.push_back(
-        bind_range(context, 0, {x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read}, dx));
-    LAPILLI_TRY(const auto weight, bind_whole(context, 1, w, graph::Access::read));
-    d.operands.push_back(weight);
-    d.operands.push_back(
-        bind_range(context, 2, {y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write}, dy));
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    dx / 4, dy / 4, attributes.epsilon});
-    d.cost = 8.0 * static_cast<double>(d.groups * t.ld);
-    out.push_back(std::move(d));
-  }
-  return {};
+  return lower_row_norm(context, node, norm_of(node), v.numbers.local, out);
 }
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto attributes = node.attributes.as<LayerNormAttributes>();
-  const auto& t = g.tensor(node.inputs[0]);
-  const auto& x = values.at(node.inputs[0]).f;
-  const auto& w = values.at(node.inputs[1]).f;
-  auto& y = values.at(node.outputs[0]).f;
-  const uint64_t n = t.cols, padded = round_up<uint64_t>(n, 4);
-  for (uint64_t r = 0; r < t.rows; ++r) {
-    const double* in = x.data() + r * t.ld;
-    double mean = 0, variance = 0;
-    if (!attributes.rms)
-      for (uint64_t c = 0; c < n; ++c) mean += in[c] / static_cast<double>(n);
-    for (uint64_t c = 0; c < n; ++c) variance += (in[c] - mean) * (in[c] - mean);
-    variance /= static_cast<double>(n);
-    const double scale = 1 / std::sqrt(variance + static_cast<double>(attributes.epsilon));
-    for (uint64_t c = 0; c < t.ld; ++c) {
-      const double bias = attributes.rms || c >= n ? 0.0 : w[padded + c];
-      y[r * t.ld + c] = c < n ? (in[c] - mean) * scale * w[c] + bias : 0.0;
-    }
-  }
+  row_norm_reference(g, norm_of(node), values);
 }
 
 OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = false) {
@@ -125,6 +84,78 @@ std::vector<OpCase> cases() {
 }  // namespace
 
 constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, reference, cases};
+
+RowNorm norm_of(const graph::Node& node) {
+  if (node.op == &layer_norm_op)
+    return {node.inputs[0], node.inputs[1], node.outputs[0], node.attributes.as<LayerNormAttributes>()};
+  const auto a = node.attributes.as<MatmulAttributes>();
+  const LayerNormAttributes how{a.epsilon, a.norm == NormFirst::rms ? 1u : 0u};
+  return {node.inputs[0], node.inputs[kNormWeightInput], node.outputs[kNormalizedOutput], how};
+}
+
+graph::Node normalizing(graph::Node product, const RowNorm& norm) {
+  auto a = product.attributes.as<MatmulAttributes>();
+  a.norm = norm.how.rms ? NormFirst::rms : NormFirst::layer;
+  a.epsilon = norm.how.epsilon;
+  product.attributes = graph::Attributes(a);
+  product.inputs.resize(kNormWeightInput + 1, graph::kNone);
+  product.outputs.resize(kNormalizedOutput + 1, graph::kNone);
+  product.inputs[0] = norm.x;
+  product.inputs[kNormWeightInput] = norm.weight;
+  product.outputs[kNormalizedOutput] = norm.y;
+  return product;
+}
+
+uint64_t norm_words(const LayerNormAttributes& how, uint64_t cols) {
+  return (how.rms ? 1 : 2) * round_up<uint64_t>(cols, 4);
+}
+
+Status lower_row_norm(const LowerContext& context, const graph::Node& node, const RowNorm& norm, uint32_t local,
+                      std::vector<Dispatch>& out) {
+  const auto& t = context.graph.tensor(norm.x);
+  const uint64_t row_bytes = t.ld * 4;
+  LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {row_bytes, 1}));
+  for (const auto& slice : slices) {
+    Dispatch d;
+    d.shader = norm.how.rms ? ShaderId::rms_norm : ShaderId::layer_norm;
+    d.constants = {local};
+    d.groups = slice.end - slice.begin;
+    if (t.live_rows && slices.size() == 1) follow_live_rows(d, 1, 1);
+    uint32_t dx = 0, dy = 0;
+    d.operands.push_back(
+        bind_range(context, 0, {norm.x, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::read}, dx));
+    LAPILLI_TRY(const auto weight, bind_whole(context, 1, norm.weight, graph::Access::read));
+    d.operands.push_back(weight);
+    d.operands.push_back(
+        bind_range(context, 2, {norm.y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write}, dy));
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                    dx / 4, dy / 4, norm.how.epsilon});
+    d.cost = 8.0 * static_cast<double>(d.groups * t.ld);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+void row_norm_reference(const graph::Graph& g, const RowNorm& norm, HostTensors& values) {
+  const auto& t = g.tensor(norm.x);
+  const auto& x = values.at(norm.x).f;
+  const auto& w = values.at(norm.weight).f;
+  auto& y = values.at(norm.y).f;
+  const uint64_t n = t.cols, padded = round_up<uint64_t>(n, 4);
+  for (uint64_t r = 0; r < t.rows; ++r) {
+    const double* in = x.data() + r * t.ld;
+    double mean = 0, variance = 0;
+    if (!norm.how.rms)
+      for (uint64_t c = 0; c < n; ++c) mean += in[c] / static_cast<double>(n);
+    for (uint64_t c = 0; c < n; ++c) variance += (in[c] - mean) * (in[c] - mean);
+    variance /= static_cast<double>(n);
+    const double scale = 1 / std::sqrt(variance + static_cast<double>(norm.how.epsilon));
+    for (uint64_t c = 0; c < t.ld; ++c) {
+      const double bias = norm.how.rms || c >= n ? 0.0 : w[padded + c];
+      y[r * t.ld + c] = c < n ? (in[c] - mean) * scale * w[c] + bias : 0.0;
+    }
+  }
+}
 
 graph::TensorId ops::layer_norm(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                                 const LayerNormAttributes& attributes) {

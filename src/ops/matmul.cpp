@@ -9,6 +9,7 @@
 #include "ops/spans.hpp"
 #include "ops/state.hpp"
 #include "ops/tuning.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
@@ -34,6 +35,13 @@ namespace {
         ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
         Each::of_workgroup                                                                                     \
   }
+// The same, which normalize their rows first.
+#define NORM_SPLIT_KERNEL(rm, most)                                                                            \
+  {                                                                                                            \
+    "norm split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,     \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
+        Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm         \
+  }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      ROWS_KERNEL(4),
@@ -45,6 +53,8 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      LANES_KERNEL(16),
                                      SPLIT_KERNEL(1, 128),
                                      SPLIT_KERNEL(4, 64),
+                                     NORM_SPLIT_KERNEL(1, 128),
+                                     NORM_SPLIT_KERNEL(4, 64),
                                      {"panels 1",
                                       ShaderId::matmul_panels1,
                                       kAbsent,
@@ -72,6 +82,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
+#undef NORM_SPLIT_KERNEL
 enum KernelId : uint32_t {
   kRows1,
   kRows4,
@@ -83,6 +94,8 @@ enum KernelId : uint32_t {
   kLanes16,
   kSplit1,
   kSplit4,
+  kNormSplit1,
+  kNormSplit4,
   kPanels1,
   kTiled
 };
@@ -117,6 +130,21 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
   return {};
 }
 
+// Other workgroups still read x when one writes.
+Status infer_norm(const graph::Graph& g, const graph::Node& node) {
+  const auto norm = norm_of(node);
+  const auto& x = g.tensor(norm.x);
+  LAPILLI_CHECK(expect_words(g, node, norm.weight, "weight of the normalization", norm_words(norm.how, x.cols)));
+  LAPILLI_CHECK(expect_output(g, node, kNormalizedOutput, {"normalized rows", x.rows, x.cols}));
+  if (g.tensor(norm.y).ld != x.ld) return node_error(node, "the normalized rows are not as far apart as those of x");
+  for (const auto id : node.outputs) {
+    if (id == graph::kNone) continue;
+    const bool over = g.root(id) == g.root(norm.x) || (id != norm.y && g.root(id) == g.root(norm.y));
+    if (over) return node_error(node, "x, or its normalization, is written over");
+  }
+  return {};
+}
+
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   if (a.n == 0 || a.k == 0) return node_error(node, "%u x %u weight", a.k, a.n);
@@ -124,6 +152,12 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto& x = g.tensor(node.inputs[0]);
   if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
   LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, 1), "weight", a.n, a.k));
+  if (a.norm > NormFirst::rms) return node_error(node, "no such normalization");
+  if (a.norm != NormFirst::none) {
+    if (node.inputs.size() <= kNormWeightInput || node.outputs.size() <= kNormalizedOutput)
+      return node_error(node, "operands of the normalization are missing");
+    LAPILLI_CHECK(infer_norm(g, node));
+  }
   if (a.split) return infer_split(g, node, a);
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, a.n}));
   if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.n, 4)) return node_error(node, "y is not padded to vec4");
@@ -149,6 +183,10 @@ Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint32_
   return numbers;
 }
 
+uint64_t groups_of(const MatmulKernel& kernel, const Numbers& numbers, uint64_t rows, uint64_t columns) {
+  return div_up<uint64_t>(rows, kernel.rows) * div_up<uint64_t>(columns, 4 * column_groups(kernel, numbers));
+}
+
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
@@ -158,8 +196,15 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   // The split ones sum parts of the depth; all others go through it from its first to its last four.
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
-    list.push_back({id, kernel.name, id != kSplit1 && id != kSplit4, numbers_of(caps, kernel, a.n)});
+    list.push_back({id, kernel.name, kernel.each != Each::of_workgroup, numbers_of(caps, kernel, a.n)});
   };
+  // Normalizing its rows first, where that pays; else last.
+  const uint32_t norm_split = rows == 1 ? kNormSplit1 : kNormSplit4;
+  const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
+  const bool norm_first = has_norm_split && shared_first &&
+                          groups_of(kKernels[norm_split], numbers_of(caps, kKernels[norm_split], a.n), rows, a.n) <=
+                              most_normalizing_groups(caps);
+  if (norm_first) add(norm_split);
   // One row by panels: first where that pays, else last.
   const bool has_panels = rows == 1 && !batch;
   const bool panels_first = has_panels && g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
@@ -187,6 +232,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (has_panels && !panels_first) add(kPanels1);
+  if (has_norm_split && !norm_first) add(norm_split);
   add(kRows1);
   return list;
 }
@@ -244,15 +290,24 @@ class HostPlaces {
   std::vector<std::pair<uint32_t, uint32_t>> rows_;  // of a pass: slot and position
 };
 
+// What is multiplied: x, or its normalization, which is made first.
+graph::TensorId reference_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  if (node.attributes.as<MatmulAttributes>().norm == NormFirst::none) return node.inputs[0];
+  const RowNorm norm = norm_of(node);
+  row_norm_reference(g, norm, values);
+  return norm.y;
+}
+
 void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<MatmulAttributes>();
-  const auto& x = g.tensor(node.inputs[0]);
+  const auto from = reference_rows(g, node, values);
+  const auto& x = g.tensor(from);
   auto& kv = values.at(node.outputs[1]).f;
   const HostPlaces places(node, a.kv, values);
   const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
-    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, w.values(), y);
+    product_row(a, values.at(from).f.data() + r * x.ld, w.values(), y);
     if (a.q_columns > 0) {
       const auto& q = g.tensor(node.outputs[0]);
       auto& out = values.at(node.outputs[0]).f;
@@ -269,12 +324,13 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<MatmulAttributes>();
   if (a.split) return reference_split(g, node, values);
-  const auto &x = g.tensor(node.inputs[0]), &out = g.tensor(node.outputs[0]);
+  const auto from = reference_rows(g, node, values);
+  const auto &x = g.tensor(from), &out = g.tensor(node.outputs[0]);
   const bool residual = operand(node.inputs, 2) != graph::kNone;
   const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
   for (uint64_t r = 0; r < x.rows; ++r) {
-    product_row(a, values.at(node.inputs[0]).f.data() + r * x.ld, w.values(), y);
+    product_row(a, values.at(from).f.data() + r * x.ld, w.values(), y);
     double* to = values.at(node.outputs[0]).f.data() + r * out.ld;
     for (uint64_t c = 0; c < out.ld; ++c) {
       const double v = c < a.n ? activate(a.activation, y[c]) : 0.0;

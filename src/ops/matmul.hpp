@@ -48,8 +48,13 @@ struct KvShape {
   }
 };
 
-// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state, spans or kNone (by `kv.place`).
-// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor.
+// Whether the rows of x are normalized first: a "layer_norm" in front that is a part of the product.
+enum class NormFirst : uint32_t { none, layer, rms };
+
+// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state, spans or kNone (by `kv.place`), the
+// weight of the normalization if there is one.
+// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization the
+// third one is the normalized rows: `scratch` where nobody else reads them.
 // In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values.
 struct MatmulAttributes {
   uint32_t n = 0, k = 0;
@@ -57,7 +62,11 @@ struct MatmulAttributes {
   uint32_t split = 0;  // 1: the split form
   uint32_t q_columns = 0;
   KvShape kv;
+  NormFirst norm = NormFirst::none;
+  float epsilon = 0;  // of the normalization
 };
+// Where a node with a normalization has what belongs to it.
+constexpr size_t kNormWeightInput = 4, kNormalizedOutput = 2;
 
 namespace ops {
 // A new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/layer_norm.hpp"
+
 namespace lapilli {
 namespace {
 
@@ -121,6 +123,58 @@ OpCase pass_case(const PassCase& s) {
   return c;
 }
 
+// The same product of x normalized; `written`: somebody else reads the normalized rows.
+OpCase norm_case(OpCase c, NormFirst norm, bool written = true) {
+  const LayerNormAttributes how{1e-5f, norm == NormFirst::rms ? 1u : 0u};
+  const graph::Node product = c.graph.node(0);
+  const auto x = product.inputs[0];
+  const uint64_t cols = c.graph.tensor(x).cols;
+  graph::Graph g;
+  for (const auto& t : c.graph.tensors()) g.add_tensor(t);
+  const auto weight = add_weight(g, "norm", norm_words(how, cols));
+  const auto y = g.rows_like("normalized", x, cols);
+  g.tensor(y).scratch = !written;
+  g.add_node(normalizing(product, {x, weight, y, how}));
+  c.graph = std::move(g);
+  c.name += format("%s norm%s", how.rms ? " rms" : "", written ? "" : " alone");
+  c.prepare = [weight, cols, prepare = c.prepare](OpCase& into) {
+    if (prepare) prepare(into);
+    HostTensor values;
+    CaseRandom random(cols);
+    values.f.assign(into.graph.tensor(weight).elements(), 0.0);
+    for (uint64_t i = 0; i < values.f.size(); ++i)
+      if (i % round_up<uint64_t>(cols, 4) < cols) values.f[i] = (i < cols ? 1 : 0) + 0.5 * random.unit();
+    into.inputs.emplace_back(weight, std::move(values));
+  };
+  return c;
+}
+
+void add_norm_cases(std::vector<OpCase>& all) {
+  constexpr auto layer = NormFirst::layer, rms = NormFirst::rms;
+  for (const uint64_t rows : {1, 2, 4, 5, 8, 16, 17}) all.push_back(norm_case(linear_case({rows, 67, 53}), layer));
+  for (const uint64_t k : {1, 4, 63, 257, 515, 1031}) {
+    all.push_back(norm_case(linear_case({1, 40, k}), layer));
+    all.push_back(norm_case(linear_case({3, 40, k}), rms, k == 63));
+  }
+  for (const uint64_t rows : {1, 6}) {
+    all.push_back(norm_case(linear_case({rows, 160, 48}, Activation::gelu_erf), layer, false));
+    all.push_back(norm_case(linear_case({rows, 160, 48}, Activation::relu), rms));
+    all.push_back(norm_case(residual_case({rows, 56, 48}), layer));
+  }
+  all.push_back(norm_case(linear_case({12, 64, 32}, Activation::none, 7), layer));
+  all.push_back(norm_case(linear_case({4, 2001, 64}, Activation::none, 3), layer));  // wider than a small binding
+  all.push_back(norm_case(linear_case({2, 64, 4099}), layer));                       // deeper
+  const KvShape step{4, 12, 7, 13, Place::step, 1};
+  for (const uint64_t rows : {1, 7})
+    for (const bool written : {true, false}) {
+      const KvCase s{rows, 50, 48, step, 3, static_cast<uint32_t>(rows > 1 ? rows - 2 : 1)};
+      all.push_back(norm_case(kv_case(s), written ? layer : rms, written));
+    }
+  all.push_back(norm_case(kv_case({6, 24, 0, {2, 8, 6, 5, Place::step, 1}, 3, 5}), layer));        // no q
+  all.push_back(norm_case(kv_case({8, 256, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6}), layer));  // in slices
+  all.push_back(norm_case(kv_case({14, 32, 32, {4, 8, 2, 7, Place::batch, 7}}), layer));
+}
+
 void add_pass_cases(std::vector<OpCase>& all) {
   all.push_back(pass_case({{1}, 20, 2, 8}));
   all.push_back(pass_case({{3}, 24, 2, 8}));
@@ -182,6 +236,10 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
   all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // in slices, as above
+  for (const uint64_t rows : {1, 5}) {
+    all.push_back(norm_case(linear_case({rows, 130, 257, f}), NormFirst::layer));
+    all.push_back(norm_case(kv_case({rows, 36, 36, step, 3, static_cast<uint32_t>(rows), f}), NormFirst::rms, false));
+  }
   all.push_back(pass_case({{5, 1}, 36, 3, 12, 2, f}));
   all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
 }
@@ -233,6 +291,7 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
   add_kv_cases(all);
   add_pass_cases(all);
+  add_norm_cases(all);
   for (const auto f : kNarrowFormats) add_format_cases(all, f);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;

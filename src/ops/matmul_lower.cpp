@@ -1,8 +1,10 @@
 #include "ops/matmul_lower.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "ops/lower_util.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
@@ -15,6 +17,14 @@ struct PlainPush {
 struct KvPush {
   LAPILLI_PUSH_BEHIND(PlainPush, plain, uint32_t q_columns, head_dim, slots, positions; uint32_t kv_first, kv_last;
                       uint32_t cell_begin, cell_end; uint32_t kv_begin; uint32_t row_begin, rows_per_slot;)
+};
+
+// Behind either of them.
+struct PlainNormPush {
+  LAPILLI_PUSH_BEHIND(PlainPush, plain, uint32_t cols; float epsilon; uint32_t writes_h, h_begin;)
+};
+struct KvNormPush {
+  LAPILLI_PUSH_BEHIND(KvPush, kv, uint32_t cols; float epsilon; uint32_t writes_h, h_begin;)
 };
 
 struct Range64 {
@@ -48,18 +58,21 @@ class Lowering {
     row_state_ = operand(node.inputs, 3);
     y_ = node.outputs[0];
     if (a_.split) kv_ = node.outputs[1];
+    if (a_.norm != NormFirst::none) norm_ = norm_of(node);
     limit_ = context.caps.max_storage_range;
     room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
     depth_ = packed::depth(a_.k);
     rows_ = context.graph.tensor(x_).rows;
     all_depth_ = {0, depth_};
     depth_slice_ = panel_bytes() <= room_ ? depth_ : room_ / (layout_.words_to(granule()) * 4) * granule();
+    normalizes_ = a_.norm != NormFirst::none && can_normalize();
   }
 
   Status run() {
     LAPILLI_CHECK(check_numbers(context_, node_, numbers_, sizes(), kernel_.each != Each::none));
     LAPILLI_CHECK(check_each());
     if (depth_slice_ == 0) return node_error(node_, "a few rows of a panel exceed this device's binding limit");
+    if (a_.norm != NormFirst::none && !normalizes_) LAPILLI_CHECK(lower_norm());
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
     if (a_.q_columns > 0) LAPILLI_CHECK(lower_plain({0, a_.q_columns}));
@@ -76,6 +89,17 @@ class Lowering {
   // Bytes of y from the first column of the first row to the last of the last.
   static uint64_t span_bytes(const graph::Tensor& t, uint64_t rows, uint64_t columns) {
     return ((rows - 1) * t.ld + columns) * 4;
+  }
+
+  [[nodiscard]] bool can_normalize() const {
+    const bool fits = tensor(norm_.weight).bytes() <= limit_ && tensor(norm_.y).bytes() <= limit_;
+    return kernel_.norm_plain != MatmulKernel::kAbsent && has_most_bindings(context_.caps) && fits &&
+           depth_slice_ == depth_ && (!a_.split || (is_step() && whole_fits()));
+  }
+  // By a dispatch of its own; the product then reads what that writes.
+  Status lower_norm() {
+    x_ = norm_.y;
+    return lower_row_norm(context_, node_, norm_, std::bit_floor(std::min(128u, numbers_.local)), out_);
   }
 
   // The most panels that one binding holds, out of `panels`.
@@ -214,6 +238,7 @@ class Lowering {
   }
 
   [[nodiscard]] ShaderId shader(Form form) const {
+    if (normalizes_) return form == Form::plain ? kernel_.norm_plain : kernel_.norm_q_kv_step;
     if (form == Form::plain) return kernel_.plain;
     if (form == Form::q_kv) return is_step() ? kernel_.q_kv_step : kernel_.q_kv;
     return is_step() ? kernel_.kv_step : is_spans() ? kernel_.kv_spans : kernel_.kv;
@@ -249,6 +274,7 @@ class Lowering {
     const auto activation = last ? a_.activation : Activation::none;
     d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
     if (numbers_.each != 0) d.constants.push_back(numbers_.each);
+    if (normalizes_) d.constants.push_back(norm_.how.rms);
   }
 
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
@@ -339,12 +365,31 @@ class Lowering {
     if (s.form != Form::kv) bind_y(s, d, p);
     if (s.form != Form::plain) bind_kv(s, d, p);
     if (s.form != Form::plain && (is_step() || is_spans())) LAPILLI_CHECK(bind_rows(d));
-    if (s.form == Form::plain)
+    if (normalizes_) {
+      LAPILLI_CHECK(bind_norm(s, d, p));
+    } else if (s.form == Form::plain) {
       d.set_push(p.plain);
-    else
+    } else {
       d.set_push(p);
+    }
     d.cost = 2.0 * static_cast<double>(s.rows.size() * (c_end - c_begin) * 4) * static_cast<double>(s.depth.size());
     out_.push_back(std::move(d));
+    return {};
+  }
+
+  // Of the workgroups of a tile of rows the first one writes these normalized, if anybody else reads them.
+  Status bind_norm(const Slice& s, Dispatch& d, const KvPush& p) const {
+    const auto& x = tensor(x_);
+    const bool writes = s.panels.begin == 0 && !tensor(norm_.y).scratch;
+    LAPILLI_TRY(const auto weight, bind_whole(context_, 8, norm_.weight, graph::Access::read));
+    LAPILLI_TRY(auto normalized, bind_whole(context_, 9, norm_.y, graph::Access::write));
+    normalized.used = writes;
+    d.operands.insert(d.operands.end(), {weight, normalized});
+    const auto cols = static_cast<uint32_t>(x.cols), begin = static_cast<uint32_t>(s.rows.begin * x.ld / 4);
+    if (s.form == Form::plain)
+      d.set_push(PlainNormPush{p.plain, cols, norm_.how.epsilon, writes, begin});
+    else
+      d.set_push(KvNormPush{p, cols, norm_.how.epsilon, writes, begin});
     return {};
   }
 
@@ -364,7 +409,8 @@ class Lowering {
   const WeightLayout layout_;
   graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
                   kv_ = graph::kNone;
-  bool residual_ = false;
+  RowNorm norm_;
+  bool residual_ = false, normalizes_ = false;
   uint64_t limit_ = 0, room_ = 0, depth_ = 0, depth_slice_ = 0, rows_ = 0;
   Range64 all_depth_;
 };

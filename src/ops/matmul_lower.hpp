@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "ops/layer_norm.hpp"
 #include "ops/matmul.hpp"
 #include "ops/op.hpp"
 #include "ops/tuning.hpp"
@@ -26,6 +27,9 @@ struct MatmulKernel {
   LocalSizes sizes;
   bool subgroup = false;  // a workgroup is a subgroup, whatever `tuned` and `sizes` say
   Each each = Each::none;
+  // Of those that normalize the rows of x themselves, where the product is one piece in depth and, in the split form,
+  // in all; of what is not they leave the normalization to a dispatch in front, as the others do.
+  ShaderId norm_plain = kAbsent, norm_q_kv_step = kAbsent;
 };
 
 // Groups of four columns that a workgroup takes.

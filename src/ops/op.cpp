@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vulkan/bindings.hpp"
+
 namespace lapilli {
 
 Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta) {
@@ -19,7 +21,7 @@ Result<Operand> bind_first(const LowerContext& context, uint32_t binding, graph:
                            graph::Access access) {
   const auto& t = context.graph.tensor(tensor);
   bytes = std::min(bytes, t.bytes());
-  const bool uniform = binding >= 4;
+  const bool uniform = is_uniform(binding);
   const uint64_t limit = uniform ? context.caps.max_uniform_range : context.caps.max_storage_range;
   if (bytes > limit)
     return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. %s",

@@ -22,7 +22,7 @@ namespace lapilli {
 
 // A part of a tensor at a binding. begin is a multiple of the device's offset alignment (bind_range() sees to it).
 struct Operand {
-  uint32_t binding = 0;  // 0-3 storage, 4-7 uniform
+  uint32_t binding = 0;  // see vulkan/bindings.hpp
   graph::TensorId tensor = graph::kNone;
   uint64_t begin = 0, end = 0;  // bytes within the tensor
   graph::Access access = graph::Access::read;

@@ -100,6 +100,17 @@ bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t
   return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);
 }
 
+// About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
+// workgroups one after the other, and a dispatch costs them next to nothing.
+uint32_t most_normalizing_groups(const Capabilities& caps) {
+  switch (device_class(caps)) {
+    case DeviceClass::cpu: return 0;
+    case DeviceClass::small: return 256;
+    case DeviceClass::large: return 1024;
+  }
+  return 0;
+}
+
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                      const LocalSizes& sizes, bool uses_each) {
   const uint32_t most = std::min({sizes.most, context.caps.max_invocations, context.caps.max_group_size[0]});

@@ -59,6 +59,10 @@ uint32_t least_groups(const Capabilities& caps);
 // several, and rows and heads alone do not fill the device. CPU drivers have few cores and pay for the second dispatch.
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);
 
+// Workgroups of a product up to which each of them had better normalize its rows itself: all of it together takes less
+// than a dispatch for it and its barrier. 0: never.
+uint32_t most_normalizing_groups(const Capabilities& caps);
+
 // What a shader asks of the size of its workgroup.
 struct LocalSizes {
   uint32_t least = 1, most = 1024;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ops/state.hpp"
+#include "runtime/fuse.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 
@@ -38,7 +40,7 @@ Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const gra
     return fail(ErrorCode::internal, "%s: %u bytes of push constants", node.label.c_str(), d.push_bytes);
   for (const Operand& o : d.operands) {
     const auto& t = g.tensor(o.tensor);
-    const bool uniform = o.binding >= 4;
+    const bool uniform = is_uniform(o.binding);
     const uint64_t limit = uniform ? caps.max_uniform_range : caps.max_storage_range;
     const uint64_t alignment = uniform ? caps.uniform_alignment : caps.storage_alignment;
     if (o.end <= o.begin || o.end > t.bytes() || o.begin % alignment != 0)
@@ -68,9 +70,9 @@ class Compiler {
       : plan_(plan), caps_(caps), options_(options), work_(options.work.value_or(WorkLimit::finest(caps))) {}
 
   Status run() {
-    LAPILLI_CHECK(plan_.graph.validate());
-    for (const auto& node : plan_.graph.nodes())
-      if (auto s = node.op->infer(plan_.graph, node); !s) return std::move(s).error().in(node.label);
+    LAPILLI_CHECK(check_graph());
+    plan_.graph = fuse_norms(std::move(plan_.graph), caps_, options_);
+    LAPILLI_CHECK(check_graph());
     graph::PlacementOptions placement;
     placement.alignment = std::max<uint64_t>(256, std::max(caps_.storage_alignment, caps_.uniform_alignment));
     placement.reuse = options_.reuse_memory;
@@ -87,6 +89,13 @@ class Compiler {
   }
 
  private:
+  [[nodiscard]] Status check_graph() const {
+    LAPILLI_CHECK(plan_.graph.validate());
+    for (const auto& node : plan_.graph.nodes())
+      if (auto s = node.op->infer(plan_.graph, node); !s) return std::move(s).error().in(node.label);
+    return {};
+  }
+
   Status lower(graph::NodeId id) {
     const graph::Node& node = plan_.graph.node(id);
     plan_.variants.push_back(choose_variant(caps_, plan_.graph, node, options_));

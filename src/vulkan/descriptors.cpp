@@ -30,7 +30,8 @@ Result<DescriptorArena> DescriptorArena::create(std::shared_ptr<Device> device, 
   if (max_sets > 1000000) return fail(ErrorCode::invalid_argument, "%u descriptor sets are too many", max_sets);
   Context& context = device->impl()->context;
   LAPILLI_CHECK(context.health());
-  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, max_sets * kStorageBindings},
+  const uint32_t storage = binding_count(context.caps) - kUniformBindings;
+  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, max_sets * storage},
                                         {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, max_sets * kUniformBindings}};
   VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
   info.maxSets = max_sets;
@@ -56,12 +57,12 @@ Status check(const BufferBinding& b, const Capabilities& caps) {
                 static_cast<unsigned long long>(b.offset), static_cast<unsigned long long>(b.size),
                 static_cast<unsigned long long>(b.buffer ? b.buffer->size() : 0), why);
   };
-  if (b.binding >= kStorageBindings + kUniformBindings) return bad("does not exist");
+  if (b.binding >= binding_count(caps)) return bad("does not exist");
   if (!b.buffer || !*b.buffer) return bad("has no buffer");
   if (b.size == 0 || b.offset > b.buffer->size() || b.size > b.buffer->size() - b.offset) {
     return bad("lies outside of its buffer");
   }
-  const bool storage = b.binding < kStorageBindings;
+  const bool storage = !is_uniform(b.binding);
   if (b.offset % (storage ? caps.storage_alignment : caps.uniform_alignment)) return bad("is not aligned");
   if (b.size > (storage ? caps.max_storage_range : caps.max_uniform_range))
     return bad("is larger than a binding may be");
@@ -78,7 +79,7 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
   if (impl_->sets.size() >= impl_->max_sets) {
     return fail(ErrorCode::internal, "the descriptor arena was made for %u sets", impl_->max_sets);
   }
-  if (bindings.size() > kStorageBindings + kUniformBindings) {
+  if (bindings.size() > binding_count(context.caps)) {
     return fail(ErrorCode::invalid_argument, "%u bindings are too many", static_cast<uint32_t>(bindings.size()));
   }
   for (const BufferBinding& b : bindings) LAPILLI_CHECK(check(b, context.caps));
@@ -92,8 +93,8 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
   const VkResult r = context.vk.AllocateDescriptorSets(context.device, &info, &set);
   if (r != VK_SUCCESS) return context.error(r, "allocating a descriptor set");
 
-  VkDescriptorBufferInfo buffers[kStorageBindings + kUniformBindings];
-  VkWriteDescriptorSet writes[kStorageBindings + kUniformBindings];
+  VkDescriptorBufferInfo buffers[kMostBindings];
+  VkWriteDescriptorSet writes[kMostBindings];
   for (size_t i = 0; i < bindings.size(); ++i) {
     const BufferBinding& b = bindings[i];
     buffers[i] = {b.buffer->impl()->handle, b.offset, b.size};
@@ -101,8 +102,7 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
     writes[i].dstSet = set;
     writes[i].dstBinding = b.binding;
     writes[i].descriptorCount = 1;
-    writes[i].descriptorType =
-        b.binding < kStorageBindings ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    writes[i].descriptorType = descriptor_type(b.binding);
     writes[i].pBufferInfo = &buffers[i];
   }
   context.vk.UpdateDescriptorSets(context.device, static_cast<uint32_t>(bindings.size()), writes, 0, nullptr);

@@ -5,13 +5,11 @@
 #include <memory>
 #include <span>
 
+#include "vulkan/bindings.hpp"
 #include "vulkan/buffer.hpp"
 
 namespace lapilli::vulkan {
 
-// Every kernel uses one set layout: storage buffers at bindings 0-3, uniform buffers at 4-7.
-constexpr uint32_t kStorageBindings = 4;
-constexpr uint32_t kUniformBindings = 4;
 struct BufferBinding {
   uint32_t binding = 0;
   const Buffer* buffer = nullptr;

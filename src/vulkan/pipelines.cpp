@@ -101,11 +101,10 @@ PipelineStore::~PipelineStore() {
 }
 
 Status PipelineStore::init() {
-  std::vector<VkDescriptorSetLayoutBinding> bindings(kStorageBindings + kUniformBindings);
+  std::vector<VkDescriptorSetLayoutBinding> bindings(binding_count(context_.caps));
   for (uint32_t i = 0; i < bindings.size(); ++i) {
     bindings[i].binding = i;
-    bindings[i].descriptorType =
-        i < kStorageBindings ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    bindings[i].descriptorType = descriptor_type(i);
     bindings[i].descriptorCount = 1;
     bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
   }

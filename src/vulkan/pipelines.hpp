@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "vulkan/bindings.hpp"
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
 #include "vulkan/kept.hpp"
@@ -19,6 +20,10 @@
 namespace lapilli::vulkan {
 
 inline constexpr uint32_t kPushBytes = 128;  // what every Vulkan device has
+
+inline VkDescriptorType descriptor_type(uint32_t binding) {
+  return is_uniform(binding) ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+}
 
 class Pipeline {
  public:

@@ -11,6 +11,7 @@
 #include "push_members.hpp"
 #include "spirv_reader.hpp"
 #include "support/temp_directory.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
@@ -71,7 +72,7 @@ void compare(const Dispatch& d, const SpirvInfo& info, const Capabilities& caps)
   EXPECT_EQ(bound.size(), info.bindings.size());
   for (const auto& [binding, b] : info.bindings) {
     ASSERT_TRUE(bound.count(binding)) << "binding " << binding << " is declared but not bound";
-    EXPECT_EQ(b.uniform, binding >= 4) << "binding " << binding;
+    EXPECT_EQ(b.uniform, is_uniform(binding)) << "binding " << binding;
     const auto declared = b.non_writable   ? graph::Access::read
                           : b.non_readable ? graph::Access::write
                                            : graph::Access::read_write;

@@ -165,7 +165,7 @@ TEST_P(DeviceCompare, Led) {
   compare_shape("data/led", GetParam(), input, {61, 20, 3}, 4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect"),
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceCompare, testing::Values("full", "floor", "small-bindings", "no-indirect", "gpu"),
                          [](const auto& i) {
                            std::string name = i.param;
                            std::erase(name, '-');

@@ -259,7 +259,7 @@ TEST_P(DeviceMasks, BadBindingsAreRefused) {
   const Buffer none;
   const Capabilities& caps = device_->caps();
   const std::pair<BufferBinding, const char*> cases[] = {
-      {{8, &b, 0, 4}, "does not exist"},
+      {{binding_count(caps), &b, 0, 4}, "does not exist"},
       {{0, nullptr, 0, 4}, "has no buffer"},
       {{0, &none, 0, 4}, "has no buffer"},
       {{0, &b, 0, 0}, "lies outside"},

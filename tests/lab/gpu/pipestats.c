@@ -1,13 +1,12 @@
-/* pipestats [-b S,U,P] [-t SECONDS] [-i DIR] [LIST] - creates compute pipelines on the first device and prints what its
-   compiler says of them.
-     LIST   lines of FILE.spv, entry, specialization constants (64,4,1 for the ids 0, 1 and 2; -: none) and a label of
-   any words, separated by tabs or spaces; default: standard input -b     the layout of each: S storage buffers
-   (bindings 0...), U uniform buffers behind them, P bytes of push constants (default: 4,4,128, which are Lapilli's) -t
-   seconds for one pipeline (default 300); then it counts as "timeout" -i     what the compiler shows of itself
-   (intermediate forms, assembly) goes into this folder, which exists Prints a line with the device, then one for each
-   pipeline, as JSON. A child process works off the list; where a compiler crashes, the pipeline's result is "crash",
-   and another child goes on behind it. libvulkan.so.1 is opened, not linked, so that only the C library is needed to
-   start this under an emulator. */
+/* pipestats [-b S,U,M,P] [-t SECONDS] [-i DIR] [LIST] - creates compute pipelines on the first device and prints what
+   its compiler says of them. LIST   lines of FILE.spv, entry, specialization constants (64,4,1 for the ids 0, 1 and 2;
+   -: none) and a label of any words, separated by tabs or spaces; default: standard input -b     the layout of each: S
+   storage buffers (bindings 0...), U uniform buffers behind them, M storage buffers behind these, P bytes of push
+   constants (default: 4,4,2,128, which are Lapilli's) -t seconds for one pipeline (default 300); then it counts as
+   "timeout" -i     what the compiler shows of itself (intermediate forms, assembly) goes into this folder, which exists
+   Prints a line with the device, then one for each pipeline, as JSON. A child process works off the list; where a
+   compiler crashes, the pipeline's result is "crash", and another child goes on behind it. libvulkan.so.1 is opened,
+   not linked, so that only the C library is needed to start this under an emulator. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -41,7 +40,7 @@ static VkDevice device;
 static bool has_statistics;
 static VkPipelineLayout layout;
 static int seconds = 300;
-static unsigned storage = 4, uniform = 4, push = 128;
+static unsigned storage = 4, uniform = 4, more = 2, push = 128;
 static const char* form_folder;
 
 static void fail(const char* what, VkResult r) {
@@ -121,12 +120,13 @@ static void open_device(void) {
 
 static void make_layout(void) {
   VkDescriptorSetLayoutBinding bindings[64];
-  const unsigned n = storage + uniform;
+  const unsigned n = storage + uniform + more;
   if (n > COUNT(bindings)) fail("too many buffers", VK_ERROR_UNKNOWN);
   for (unsigned i = 0; i < n; ++i)
     bindings[i] = (VkDescriptorSetLayoutBinding){
-        i, i < storage ? VK_DESCRIPTOR_TYPE_STORAGE_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1,
-        VK_SHADER_STAGE_COMPUTE_BIT, NULL};
+        i,
+        i >= storage && i < storage + uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+        1, VK_SHADER_STAGE_COMPUTE_BIT, NULL};
   VkDescriptorSetLayoutCreateInfo set_info = {VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = n,
                                               .pBindings = bindings};
   VkDescriptorSetLayout set;
@@ -331,7 +331,7 @@ static void work_on(void) {
 
 static void read_options(int argc, char** argv) {
   for (int c; (c = getopt(argc, argv, "b:t:i:")) != -1;) {
-    if (c == 'b' && sscanf(optarg, "%u,%u,%u", &storage, &uniform, &push) == 3) continue;
+    if (c == 'b' && sscanf(optarg, "%u,%u,%u,%u", &storage, &uniform, &more, &push) == 4) continue;
     if (c == 't' && (seconds = atoi(optarg)) > 0) continue;
     if (c != 'i') exit(2);
     form_folder = optarg;

@@ -43,13 +43,18 @@ def turns(command):
     return math.ceil(moved / command['groups'] / invocations / VECTOR / loads_at_once(name, constants))
 
 
+def turns_before(command):
+    """Those of a product that normalizes its rows, before it asks for weights: the rows, and what barriers cost of one."""
+    return 2 if command['name'].startswith('matmul_norm') else 0
+
+
 def step(plan, bandwidth, latency, overhead, slots):
     """Microseconds, bytes of weights and dispatches of a step."""
     time = moved = 0.0
     for command in plan['commands']:
         size = bytes_of(command, 'weight') if command['name'].startswith('matmul') else 0
         waits = math.ceil(command['groups'] / slots) * turns(command) * latency
-        time += max(size / (0.9 * bandwidth * 1e3), waits) + overhead
+        time += turns_before(command) * latency + max(size / (0.9 * bandwidth * 1e3), waits) + overhead
         moved += size
     return time, moved, len(plan['commands'])
 

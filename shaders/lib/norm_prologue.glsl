@@ -1,0 +1,66 @@
+// What a product of few rows does first where the normalization of its rows is a part of it: each workgroup finds the mean
+// and the scale of the rows that it takes, which is cheap beside a dispatch and its barrier; rows are normalized as they are
+// loaded. Needs matmul.glsl, RM, x_row(), and a shared `part` of 256 vec4, which is free again behind a barrier.
+#include "deviation.glsl"
+
+layout(constant_id = 6) const uint RMS = 0;  // 1: no mean, no bias
+
+const uint PER_SUM = 8u, SUMS = 128u;  // parts that an invocation adds up; where their sums lie
+
+// Sum over the workgroup of what each of its invocations has, component by component. LOCAL is a multiple of PER_SUM.
+vec4 sum_of_all(const uint l, const vec4 v) {
+  const uint sums = LOCAL / PER_SUM;
+  part[l] = v;
+  barrier();
+  vec4 sum = vec4(0.0);
+  if (l < sums) {
+    [[unroll]] for (uint i = 0u; i < PER_SUM; ++i) sum += part[l + i * sums];
+    part[SUMS + l] = sum;
+  }
+  barrier();
+  sum = vec4(0.0);
+  [[dont_unroll]] for (uint first = 0u; first < sums; first += 4u)
+    [[unroll]] for (uint i = first; i < first + 4u; ++i) sum += i < sums ? part[SUMS + i] : vec4(0.0);
+  return sum;
+}
+
+// Of the rows of a workgroup, a component each.
+struct Rows {
+  vec4 mean, scale;
+};
+
+Rows measure(const uint l, const uint row) {
+  Rows rows = Rows(vec4(0.0), vec4(0.0));
+  vec4 sum = vec4(0.0);
+  if (RMS == 0) {
+    for (uint i = 0u; i < RM; ++i) {
+      vec4 s = vec4(0.0);
+      for (uint k = l; k < p.k4; k += LOCAL) s += x[x_row(row + i) + k];  // the padding of x is zero
+      sum[i] = s.x + s.y + s.z + s.w;
+    }
+    rows.mean = sum_of_all(l, sum) / float(p.cols);
+  }
+  for (uint i = 0u; i < RM; ++i) {
+    vec4 s = vec4(0.0);
+    for (uint k = l; k < p.k4; k += LOCAL) {
+      vec4 d = deviation(x[x_row(row + i) + k], rows.mean[i], k, p.cols);
+      s += d * d;
+    }
+    sum[i] = s.x + s.y + s.z + s.w;
+  }
+  rows.scale = inversesqrt(sum_of_all(l, sum) / float(p.cols) + p.epsilon);
+  return rows;
+}
+
+// Vec4 k of weight and bias, whose padding is zero.
+vec4 norm_weight(const uint k) { return norm[k]; }
+vec4 norm_bias(const uint k) { return RMS == 0 ? norm[p.k4 + k] : vec4(0.0); }
+vec4 normal(const Rows rows, const uint i, const vec4 v, const vec4 weight, const vec4 bias) {
+  return (v - rows.mean[i]) * rows.scale[i] * weight + bias;
+}
+
+void write_rows(const uint l, const uint row, const Rows rows) {
+  for (uint i = 0u; i < RM && row + i < p.rows; ++i)
+    for (uint k = l; k < p.k4; k += LOCAL)
+      h[p.h_begin + (row + i) * p.x_ld4 + k] = normal(rows, i, x[x_row(row + i) + k], norm_weight(k), norm_bias(k));
+}

@@ -1,0 +1,30 @@
+// Layer normalization as a part of nodes: its own, and products that normalize their rows.
+#pragma once
+
+#include <vector>
+
+#include "ops/basic.hpp"
+#include "ops/op.hpp"
+
+namespace lapilli {
+
+extern const OpDef layer_norm_op;
+
+// y = the normalization of x; `weight` as "layer_norm" has it.
+struct RowNorm {
+  graph::TensorId x = graph::kNone, weight = graph::kNone, y = graph::kNone;
+  LayerNormAttributes how;
+};
+// Of a "layer_norm" node, or of a product that has one.
+RowNorm norm_of(const graph::Node& node);
+// The product of rows that are normalized, and of those that are not yet: `product` reads norm.y.
+graph::Node normalizing(graph::Node product, const RowNorm& norm);
+
+// Words of its weight for so many columns.
+uint64_t norm_words(const LayerNormAttributes& how, uint64_t cols);
+// One dispatch or several, with so many invocations a row: a power of two up to 128.
+Status lower_row_norm(const LowerContext& context, const graph::Node& node, const RowNorm& norm, uint32_t local,
+                      std::vector<Dispatch>& out);
+void row_norm_reference(const graph::Graph& g, const RowNorm& norm, HostTensors& values);
+
+}  // namespace lapilli

@@ -1,0 +1,15 @@
+// What a graph becomes for a device where fewer dispatches are worth more than what they save: nodes that are parts of
+// others. Builders, references and devices that have nothing of it keep each node by itself.
+#pragma once
+
+#include "graph/graph.hpp"
+#include "runtime/plan.hpp"
+
+namespace lapilli {
+
+// Normalizations become parts of the products that read them, where that makes fewer dispatches of both: where the one
+// that reads it is the only product that does, and its first variant normalizes rows (ops/matmul.hpp). Tensors keep
+// their ids; what others read of the normalized rows the product writes. `graph` is valid, and stays so.
+graph::Graph fuse_norms(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
+
+}  // namespace lapilli
