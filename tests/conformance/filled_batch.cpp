@@ -118,7 +118,7 @@ class FilledBatch {
     f->values.resize(uint64_t{f->rows} * f->width);
     LAPILLI_TRY(const bool read, request_.recordings[row].frames->read(rows_[row].seek, f->values));
     if (!read) return fail(ErrorCode::internal, "frames that lie in memory are not there");
-    return f;
+    return std::shared_ptr<const model::Features>(std::move(f));
   }
 
   // A recording of one window; where it goes on behind the first one is not looked at.

@@ -1,7 +1,7 @@
 #include "cli/run/drawing_file.hpp"
 
-#include "base/path.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 
 namespace lapilli::cli {
