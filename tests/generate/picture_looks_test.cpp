@@ -210,17 +210,17 @@ TEST_P(DevicePictureLooks, RefuseWhatIsNotThere) {
   EXPECT_FALSE(looks({AttentionKind::cross, kAttentionMean, 99}).ok());
   EXPECT_FALSE(looks({AttentionKind::cross, kAttentionAll, kAttentionMean}).ok());
   const auto ended = looks_of_ids(model_, source_, ids_, {}, [] { return false; });
-  if (!ended.ok()) EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
+  EXPECT_TRUE(ended.ok() || ended.error().code == ErrorCode::cancelled);
   LAPILLI_ASSERT_VALUE(const auto none,
                        looks_of_ids(model_, source_, std::vector<int32_t>{1}, {}, [] { return true; }));
   EXPECT_TRUE(none.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Records, DevicePictureLooks,
-                         testing::Values(Recorded{"vit-gpt2", {1, 4, 4, 32, 32}}, Recorded{"trocr", {2, 4, 4, 32, 32}},
+                         testing::Values(Recorded{"vit-gpt2", {1, 4, 4, 32, 32}}, Recorded{"trocr", {1, 4, 4, 32, 32}},
                                          Recorded{"donut", {0, 7, 5, 56, 40}}),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& record) {
+                           std::string name = record.param.name;
                            std::erase(name, '-');
                            return name;
                          });
