@@ -54,6 +54,12 @@ constexpr VendorWays kVendorWays[] = {
 // Loops over what an invocation takes stay short; the limit of llvmpipe is 65,535 (docs/adding-an-op.md).
 constexpr uint32_t kMostEach = 1024;
 
+// As measured (docs/performance.md): Mesa's llvmpipe does from 26.2 on, and did not in 25.0, which calls itself 1.
+bool reads_uniformly(const Capabilities& caps) {
+  constexpr uint32_t kMesa26_2 = 26u << 22 | 2u << 12;
+  return caps.driver_name == "llvmpipe" && caps.driver_version >= kMesa26_2;
+}
+
 }  // namespace
 
 DeviceClass device_class(const Capabilities& caps) {
@@ -71,6 +77,7 @@ SharingWays sharing_ways(const Capabilities& caps) {
   for (const VendorWays& v : kVendorWays)
     if (v.vendor == caps.vendor_id) ways = v.ways;
   if (device_class(caps) == DeviceClass::cpu) ways.shared = false;
+  ways.uniform = reads_uniformly(caps);
   return ways;
 }
 

@@ -21,6 +21,8 @@ WeightFormat default_format(const Capabilities& caps);
 struct SharingWays {
   bool lanes = true;   // from lane to lane of a subgroup
   bool shared = true;  // through shared memory
+  // The compiler reads once what all lanes read alike: rows in registers come before lanes, and one row by panels.
+  bool uniform = false;
 };
 SharingWays sharing_ways(const Capabilities& caps);
 
