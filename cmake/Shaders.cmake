@@ -3,28 +3,52 @@
 # Lines that differ in the last alone share what is compiled for the first of them; see src/ops/shader_code.cpp.
 find_program(GLSLANG NAMES glslangValidator glslang REQUIRED)
 
+# A line of the table into `id`, `file`, `defines` (-DMACRO...) and `size` (0: none).
+macro(lapilli_read_shader_line line)
+  separate_arguments(words UNIX_COMMAND "${line}")
+  list(POP_FRONT words id file)
+  set(defines "")
+  set(size 0)
+  foreach(w IN LISTS words)
+    if(w MATCHES "^[A-Z]+:([0-9]+)$")
+      set(size ${CMAKE_MATCH_1})
+    else()
+      list(APPEND defines -D${w})
+    endif()
+  endforeach()
+endmacro()
+
+# Compiles shaders/FILE to `output` with glslang's options that follow. -g0 leaves names out: an eighth of all words.
+function(lapilli_compile_shader id file output)
+  set(source_dir ${PROJECT_SOURCE_DIR}/shaders)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${GLSLANG} -V --quiet --target-env vulkan1.1 -I${source_dir}/lib ${ARGN} --depfile ${output}.d -o ${output}
+            ${source_dir}/${file}
+    DEPENDS ${source_dir}/${file} DEPFILE ${output}.d VERBATIM COMMENT "Shader ${id}")
+endfunction()
+
+# lapilli_add_named_shaders(TARGET TABLE FOLDER): every line of the table as FOLDER/ID.spv, with names, for tests.
+function(lapilli_add_named_shaders target table folder)
+  file(MAKE_DIRECTORY ${folder})
+  file(STRINGS ${table} lines REGEX "^[a-z]")
+  foreach(line IN LISTS lines)
+    lapilli_read_shader_line("${line}")
+    lapilli_compile_shader(${id} ${file} ${folder}/${id}.spv ${defines})
+    target_sources(${target} PRIVATE ${folder}/${id}.spv)
+  endforeach()
+endfunction()
+
 function(lapilli_add_shaders target table)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/shaders)
   file(MAKE_DIRECTORY ${dir}/ops)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-  get_filename_component(source_dir ${table} DIRECTORY)
   file(STRINGS ${table} lines REGEX "^[a-z]")
   set(enums "")
   set(includes "")
   set(entries "")
   set(headers "")
   foreach(line IN LISTS lines)
-    separate_arguments(words UNIX_COMMAND "${line}")
-    list(POP_FRONT words id file)
-    set(defines "")
-    set(size 0)
-    foreach(w IN LISTS words)
-      if(w MATCHES "^[A-Z]+:([0-9]+)$")
-        set(size ${CMAKE_MATCH_1})
-      else()
-        list(APPEND defines -D${w})
-      endif()
-    endforeach()
+    lapilli_read_shader_line("${line}")
     string(MAKE_C_IDENTIFIER "${file} ${defines}" key)
     set(module ${id})
     if(size GREATER 0 AND DEFINED module_of_${key})
@@ -32,10 +56,7 @@ function(lapilli_add_shaders target table)
     else()
       set(module_of_${key} ${id})
       set(header ${dir}/${id}.spv.h)
-      add_custom_command(OUTPUT ${header}
-        COMMAND ${GLSLANG} -V --quiet --target-env vulkan1.1 -I${source_dir}/lib ${defines} --vn spv_${id}
-                --depfile ${header}.d -o ${header} ${source_dir}/${file}
-        DEPENDS ${source_dir}/${file} DEPFILE ${header}.d VERBATIM COMMENT "Shader ${id}")
+      lapilli_compile_shader(${id} ${file} ${header} ${defines} -g0 --vn spv_${id})
       list(APPEND headers ${header})
       string(APPEND includes "#include \"${id}.spv.h\"\n")
     endif()

@@ -17,9 +17,17 @@
 #define OF(s, i) (s)[i]
 #endif
 
-const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL
+const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL; kAttentionChunk of attention_parts.hpp
 shared S score[CHUNK];
 shared S lane_top[128];
+// Where a head has fewer columns than a workgroup lanes, teams of lanes share out the keys whose values are summed up.
+#ifdef STEP
+const uint TEAMS = LOCAL / PARTS > 1u ? LOCAL / PARTS : 1u;
+shared T team_acc[128];
+shared float team_sum[128];
+#else
+const uint TEAMS = 1u;
+#endif
 #if (defined(STEP) && !defined(CROSS)) || defined(WINDOW)
 #define FOUND
 shared uint found[CHUNK];  // of each key in kv
@@ -37,6 +45,12 @@ void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
   if (group >= p.groups) return;
 #include "attention_place.glsl"
+#ifdef STEP
+  if (SPLIT != 0u) {
+    from = min(to, from + chunk * CHUNK);
+    to = min(to, from + CHUNK);
+  }
+#endif
 
   S top = S(MASKED), sum = S(0.0);
   T acc[QT];
@@ -133,20 +147,26 @@ void main() {
     }
     lane_top[lane] = mine;
     barrier();
-    S now = top;
-    for (uint l = 0u; l < min(LOCAL, n); ++l) now = max(now, lane_top[l]);
-    S shrink = exp(top - now);
+#ifdef STEP
+    S highest = lane_top[0];
+#else
+    S highest = top;
+#endif
+    for (uint l = 0u; l < min(LOCAL, n); ++l) highest = max(highest, lane_top[l]);
+    S now = max(top, highest), shrink = exp(top - now);
     top = now;
-    for (uint j = lane; j < n; j += LOCAL) score[j] = weight_of(score[j], now);
+    for (uint j = lane; j < n; j += LOCAL) score[j] = weight_of(score[j], highest);
     barrier();
-    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands.
+    // A chunk is summed up by itself: one sum over all keys would lose digits where there are thousands. Those of a step
+    // go by the chunk's own maximum, so that they have the same bits in a workgroup of their own.
     S chunk_sum = S(0.0);
     T chunk_acc[QT], chunk_more[QT];
     for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] = chunk_more[i] = T(0.0);
     // Lanes without a column read one that is there and drop what comes of it.
-    uint column = PARTS + min(lane, PARTS - 1u);
+    uint member = TEAMS > 1u ? lane % PARTS : min(lane, PARTS - 1u), team = TEAMS > 1u ? lane / PARTS : 0u;
+    uint column = PARTS + member;
     uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
-    for (uint j = 0u; j < n; ++j) {
+    for (uint j = team < TEAMS ? team : n; j < n; j += TEAMS) {
 #ifdef FOUND
       uint at = found[j];
 #else
@@ -161,12 +181,45 @@ void main() {
         for (uint i = 0u; i < uint(QT); ++i) chunk_more[i] += OF(s, i) * value2;
       }
     }
+#ifdef STEP
+    if (TEAMS > 1u) {
+      team_acc[lane] = chunk_acc[0];
+      team_sum[lane] = chunk_sum;
+      barrier();
+      chunk_acc[0] = team_acc[member];
+      chunk_sum = team_sum[0];
+      for (uint t = 1u; t < TEAMS; ++t) {
+        chunk_acc[0] += team_acc[t * PARTS + member];
+        chunk_sum += team_sum[t * PARTS];
+      }
+    }
+    float grow = exp(highest - now);
+    chunk_sum *= grow;
+    chunk_acc[0] *= grow;
+    chunk_more[0] *= grow;
+#endif
     sum = sum * shrink + chunk_sum;
     for (uint i = 0u; i < uint(QT); ++i) acc[i] = acc[i] * OF(shrink, i) + chunk_acc[i];
     if (TWO_COLUMNS)
       for (uint i = 0u; i < uint(QT); ++i) more[i] = more[i] * OF(shrink, i) + chunk_more[i];
     barrier();  // score is written again
   }
+#ifdef STEP
+  if (SPLIT != 0u) {
+    uint at = (p.out_begin + ((head * p.rows + row) * p.chunks + chunk) * p.out_ld) / WIDTH;
+    if (lane < PARTS) context[at + lane] = acc[0];
+    if (TWO_COLUMNS && lane + LOCAL < PARTS) context[at + lane + LOCAL] = more[0];
+    if (lane == 0u) {
+#ifdef VEC
+      context[at + LAST] = vec4(top, sum, 0.0, 0.0);
+#else
+      context[at + LAST] = top;
+      context[at + LAST + 1u] = sum;
+#endif
+    }
+    return;
+  }
+#endif
   S inv;  // no key at all: zeros
   for (uint i = 0u; i < uint(QT); ++i) OF(inv, i) = OF(sum, i) > 0.0 ? 1.0 / OF(sum, i) : 0.0;
   for (uint i = 0u; i < uint(QT); ++i)

@@ -1,6 +1,7 @@
 #version 450
-// What attention_part.comp has summed up over all parts, divided by the sum of the weights: the context. A workgroup
-// takes a row and head. Macros: VEC (head size a multiple of 4).
+// What attention_part.comp has summed up over all parts, or attention.comp over each chunk of the keys, divided by the sum of the
+// weights: the context. A workgroup takes a row and head; chunks are put together in their order, as attention.comp does it with
+// all of them. Macros: VEC (head size a multiple of 4).
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #include "common.glsl"
@@ -11,7 +12,7 @@ layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
 
-layout(std430, set = 0, binding = 0) readonly buffer Running { T running[]; };  // [heads][rows]
+layout(std430, set = 0, binding = 0) readonly buffer Running { T running[]; };  // [heads][rows][chunks]
 layout(std430, set = 0, binding = 1) writeonly buffer Out { T context[]; };
 
 layout(push_constant) uniform P {
@@ -20,26 +21,40 @@ layout(push_constant) uniform P {
   uint heads, head_begin;  // of the slice
   uint rows;
   uint running_begin;      // words: where row 0 of head 0 would begin (may wrap)
-  uint running_ld, out_ld; // words from row to row
+  uint running_ld, out_ld; // words from chunk to chunk, from row to row
+  uint chunks;
 } p;
 
 const uint PARTS = HEAD_DIM / WIDTH;
 const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;
+
+#ifdef VEC
+float top_of(uint at) { return running[at + LAST].x; }
+float sum_of(uint at) { return running[at + LAST].y; }
+#else
+float top_of(uint at) { return running[at + LAST]; }
+float sum_of(uint at) { return running[at + LAST + 1u]; }
+#endif
 
 void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
   if (group >= p.groups) return;
   uint row = group / p.heads, head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return;
-  uint from = (p.running_begin + (head * p.rows + row) * p.running_ld) / WIDTH;
+  uint from = (p.running_begin + (head * p.rows + row) * p.chunks * p.running_ld) / WIDTH;
   uint to = (row * p.out_ld + head * HEAD_DIM) / WIDTH;
-#ifdef VEC
-  float sum = running[from + LAST].y;
-#else
-  float sum = running[from + LAST + 1u];
-#endif
-  float inv = sum > 0.0 ? 1.0 / sum : 0.0;
-  for (uint i = lane; i < PARTS; i += LOCAL) context[to + i] = running[from + i] * inv;
+  for (uint i = lane; i < PARTS; i += LOCAL) {
+    T acc = T(0.0);
+    float top = MASKED, sum = 0.0;
+    for (uint c = 0u; c < p.chunks; ++c) {
+      uint at = from + c * (p.running_ld / WIDTH);
+      float highest = top_of(at), now = max(top, highest), shrink = exp(top - now), grow = exp(highest - now);
+      top = now;
+      sum = sum * shrink + sum_of(at) * grow;
+      acc = acc * shrink + running[at + i] * grow;
+    }
+    context[to + i] = acc * (sum > 0.0 ? 1.0 / sum : 0.0);
+  }
 #ifndef VEC
   // The padding behind the last head.
   if (head + 1u == p.all_heads && lane < p.out_ld - p.all_heads * HEAD_DIM) context[to + HEAD_DIM + lane] = 0.0;

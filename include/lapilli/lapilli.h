@@ -1203,8 +1203,12 @@ LAPILLI_API lapilli_status lapilli_attention_get_link(const lapilli_attention* a
 
 /* ---- the package ------------------------------------------------------------------------------------------------- */
 
-/* find_package(lapilli) and pkg-config define where the package that a program is compiled with has its models. A
+/* Where the package that a program is compiled with has its models: find_package(lapilli) defines LAPILLI_MODELS_DIR,
+ * pkg-config LAPILLI_PACKAGED (a shell would keep the quotes of a path), by which they lie where this header says. A
  * static library is within the program, wherever that lies, and finds the bundled model by this, if nowhere nearer. */
+#if defined(LAPILLI_PACKAGED) && !defined(LAPILLI_MODELS_DIR)
+#define LAPILLI_MODELS_DIR __FILE__ "/../../../share/lapilli/models"
+#endif
 #if defined(LAPILLI_MODELS_DIR) && defined(__GNUC__) && !defined(_WIN32)
 extern __attribute__((weak)) const char lapilli_package_models[];
 const char lapilli_package_models[] = LAPILLI_MODELS_DIR;

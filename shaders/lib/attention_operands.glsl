@@ -25,6 +25,9 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
+#ifdef STEP
+layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk of the keys, and attention_quotient.comp the rest
+#endif
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
@@ -32,7 +35,7 @@ layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
 #ifndef CROSS
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 #endif
-layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };
+layout(std430, set = 0, binding = 3) writeonly buffer Out { T context[]; };  // SPLIT: [heads][rows][chunks] running sums
 #else
 layout(std430, set = 0, binding = 2) writeonly buffer Out { T context[]; };
 #ifdef WEIGHTS
@@ -59,6 +62,7 @@ layout(push_constant) uniform P {
 #ifdef STEP
   uint lineage_slots, lineage_positions;
   uint beams;  // CROSS: slots of a place
+  uint chunks, rows;  // SPLIT: of the longest cache; of a head in `context`
 #else
   uint queries, query_begin, query_end;  // a sentence's; those of the slice
   uint tiles;                            // workgroups along the queries
@@ -73,6 +77,9 @@ layout(push_constant) uniform P {
 
 const uint PARTS = HEAD_DIM / WIDTH;
 const bool TWO_COLUMNS = LOCAL < PARTS;
+#ifdef STEP
+const uint LAST = (HEAD_DIM + 3u) / 4u * 4u / WIDTH;  // SPLIT: of a line of running sums, where maximum and sum are
+#endif
 
 uint kv_at(uint head, uint slot, uint position) {
   return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;

@@ -5,6 +5,11 @@
   group /= uint(QT);
 #endif
 #ifdef STEP
+  uint chunk = 0u;
+  if (SPLIT != 0u) {
+    chunk = group % p.chunks;
+    group /= p.chunks;
+  }
   uint row = group / p.heads, head = p.head_begin + group % p.heads;
   if (row >= step_word(STEP_LIVE)) return;
   uint own = slot_of(row_word(row));

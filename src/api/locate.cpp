@@ -81,7 +81,8 @@ std::string find_models_folder(const char* wanted, std::string& looked_at) {
     }
     looked_at += (looked_at.empty() ? "" : " and ") + folder;
   }
-  if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package) {
+  // A relative one went by the directory that a compiler was started in.
+  if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package == '/') {
     const std::string directory = normal_path(package);
     if (file_is_named(directory + "/" + wanted)) return directory;
     looked_at += (looked_at.empty() ? "" : " and in ") + directory;

@@ -33,6 +33,7 @@ class ProfileSession {
     LAPILLI_TRY(p.step, profiled(w_->plans.step, ArenaOf::steps));
     LAPILLI_CHECK(check_last_step());
     p.encode_rows = w_->key.encode_rows;
+    p.source_rows = sentences_.front().source_positions();
     p.step_rows = w_->key.shape.rows();
     p.first_position = steps_before() + 1;  // the first run warms up
     p.positions = w_->key.shape.target_positions;
@@ -49,10 +50,10 @@ class ProfileSession {
       return fail(ErrorCode::invalid_argument,
                   "batch %u with %u beams is out of range; together at most %u rows, and at most %u beams", batch_,
                   beams_, kMaxRows, kMaxBeams);
-    if (c.features.width != 0)
-      return fail(ErrorCode::unsupported, "%s models take features, not ids: they are not measured yet",
-                  c.family.c_str());
-    if (c.encoder.max_positions && r_.source > c.encoder.max_positions)
+    if (c.decoder.layers == 0)
+      return fail(ErrorCode::unsupported,
+                  "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family.c_str());
+    if (c.features.width == 0 && c.encoder.max_positions && r_.source > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
                   c.encoder.max_positions);
     return {};
@@ -64,9 +65,13 @@ class ProfileSession {
     LAPILLI_TRY(const auto resolved, resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
     LAPILLI_TRY(const auto options, resolved.for_given(1));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
+    const auto features = random_features(r_, *loaded_.model, batch_);
     for (uint32_t i = 0; i < batch_; ++i) {
       Sentence s;
-      s.source = sources[i];
+      if (features.empty())
+        s.source = sources[i];
+      else
+        LAPILLI_CHECK(take_features(s, features[i]));
       s.given = {options.decoder_start};
       s.options = options;
       s.words = encode_options(options, 1, s.source, i);
@@ -76,9 +81,17 @@ class ProfileSession {
     return {};
   }
 
+  Status take_features(Sentence& s, std::shared_ptr<const model::Features> features) const {
+    s.features = std::move(features);
+    LAPILLI_TRY(s.feature_positions, model::check_features(network_.config(), *s.features, "the source"));
+    s.feature_length = model::counted_rows(network_.config().features, rows_of(*s.features));
+    return {};
+  }
+
   [[nodiscard]] WorkspaceKey key() const {
     const SearchOptions& options = sentences_.front().options;
-    WorkspaceKey key = plain_key(batch_, beams_, r_.source, length_bucket(options.max_length));
+    WorkspaceKey key =
+        plain_key(batch_, beams_, sentences_.front().source_positions(), length_bucket(options.max_length));
     key.candidates = options.candidates();
     key.sample = options.sample;
     key.renormalize = options.renormalize;
@@ -115,7 +128,8 @@ class ProfileSession {
 
   void put_sources(UploadArea& area) const {
     std::vector<PassSource> sources;
-    for (uint32_t i = 0; i < batch_; ++i) sources.push_back({sentences_[i].source, i});
+    for (uint32_t i = 0; i < batch_; ++i)
+      sources.push_back({sentences_[i].source, i, {}, sentences_[i].features.get()});
     put_pass(area, *w_->plans.encode.front(), sources, network_.config(), w_->key.shape.source_positions);
   }
 

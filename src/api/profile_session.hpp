@@ -15,6 +15,7 @@ struct ProfiledPlan {
 struct SearchProfile {
   unsigned batch = 1, beams = 1;
   unsigned encode_rows = 0, step_rows = 0;
+  unsigned source_rows = 0;                    // of each, in the encoder
   unsigned first_position = 0, positions = 0;  // of the steps that were timed, and room in the caches
   ProfiledPlan encode, step;
 };

@@ -135,6 +135,7 @@ struct HearRequest {
   bool fallback = false;               // a window that came out badly is tried again at higher temperatures
   // Each when it is certain. False ends it, and so does false of `progress` (seconds).
   std::function<bool(const HeardSegment&)> on_segment;
+  // Before the first window nothing is done, and `sound` is read.
   std::function<bool(double done, double all)> progress;
   // Of `next`, if wanted: what may be said at the end of what has come so far. It replaces the one before, and is void
   // when on_segment brings something new.
@@ -167,10 +168,13 @@ struct PictureRequest {
   std::string prompt;                  // of models that write; see PictureOptions
   unsigned beams = 0, max_length = 0;  // 0: as the model says
   unsigned top = 5, batch = 8;
+  std::string attention;                          // PictureAnswer::attention: "svg", "png"; "": none
+  int attention_layer = -1, attention_head = -1;  // of the decoder; -1: their mean
 };
 struct PictureAnswer {
   int status = 0;  // a lapilli_status: of this picture alone
   std::string error, text;
+  std::string attention;  // a file's content: what each word looked at
   struct Class {
     unsigned index = 0;
     std::string label;

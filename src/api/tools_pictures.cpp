@@ -1,13 +1,17 @@
 // What `lapilli caption`, `read` and `classify` do: pictures of files through a model.
+#include <map>
+
 #include "api/locate.hpp"
 #include "api/tools_guard.hpp"
 #include "base/clock.hpp"
 #include "base/store.hpp"
 #include "generate/picture_job.hpp"
+#include "generate/picture_looks.hpp"
 #include "generate/verbs.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
 #include "search/network_on_device.hpp"
+#include "text/unicode/utf8.hpp"
 
 namespace lapilli::tools {
 
@@ -35,6 +39,9 @@ class Pictures : public PictureTool {
     LAPILLI_CHECK(check_kind(model->on_device().config(), r.classes));
     LAPILLI_TRY(auto settings, read_picture_settings(*model, directory));
     if (!r.classes && !model->tokenizer()) return model->tokenizer_error();
+    attention_ = r.attention;
+    choice_ = {AttentionKind::cross, r.attention_layer, r.attention_head};
+    if (!attention_.empty()) LAPILLI_CHECK(check_looks(*model, choice_));
     reader_ = std::make_shared<const PictureReader>(std::move(model), std::move(settings));
     figures_.model = directory;
     figures_.device = reader_->model()->device()->caps().device_name;
@@ -60,7 +67,10 @@ class Pictures : public PictureTool {
       figures_.run_ms += ms_since(since) - (figures_.read_ms - read_before);
       LAPILLI_CHECK(Status(job->status()));
       if (job->done() < job->total()) return fail(ErrorCode::cancelled, "interrupted");
-      for (PictureResult& result : job->take()) take(result, answers.emplace_back());
+      auto results = job->take();
+      for (PictureResult& result : results) take(result, answers.emplace_back());
+      for (size_t i = 0; i < results.size() && !attention_.empty(); ++i)
+        if (results[i].status) LAPILLI_CHECK(draw(i, results[i], go_on, answers[i]));
       return std::string();
     });
   }
@@ -102,7 +112,7 @@ class Pictures : public PictureTool {
     r.options = options_;
     r.source = [this, &files](const PictureReader& reader, size_t i) {
       const auto since = Clock::now();
-      auto source = source_of(reader, files[i]);
+      auto source = source_of(reader, files[i], i);
       figures_.read_ms += ms_since(since);
       if (source) ++figures_.pictures;
       return source;
@@ -110,22 +120,41 @@ class Pictures : public PictureTool {
     return r;
   }
 
-  static Result<std::shared_ptr<const model::Features>> source_of(const PictureReader& reader,
-                                                                  const std::string& file) {
+  Result<std::shared_ptr<const model::Features>> source_of(const PictureReader& reader, const std::string& file,
+                                                           size_t i) {
     LAPILLI_TRY(const auto picture, image::read_picture(file));
-    auto source = reader.source(picture);
-    if (!source) return std::move(source).error().in(file);
-    return source;
+    auto prepared = reader.prepared(picture);
+    if (!prepared) return std::move(prepared).error().in(file);
+    if (!attention_.empty()) seen_[i] = {*prepared, {picture.height, picture.width}};
+    return reader.source_of(*prepared);
   }
 
-  static void take(PictureResult& result, PictureAnswer& answer) {
+  static void take(const PictureResult& result, PictureAnswer& answer) {
     if (!result.status) answer_with(result.status.error(), answer);
-    answer.text = std::move(result.text);
-    for (ScoredClass& c : result.classes) answer.classes.push_back({c.index, std::move(c.label), c.probability});
+    answer.text = result.text;
+    for (const ScoredClass& c : result.classes) answer.classes.push_back({c.index, c.label, c.probability});
+  }
+
+  // What was looked at by each word of an answer.
+  Status draw(size_t i, const PictureResult& result, const std::function<bool()>& go_on, PictureAnswer& answer) {
+    const auto since = Clock::now();
+    const SeenPicture& seen = seen_.at(i);
+    LAPILLI_TRY(const auto source, reader_->source_of(seen.prepared));
+    std::vector<int32_t> ids{result.start};
+    ids.insert(ids.end(), result.ids.begin(), result.ids.end());
+    LAPILLI_TRY(const auto looks, looks_of_ids(reader_->model(), source, ids, choice_, go_on));
+    LAPILLI_TRY(auto sheet, look_sheet_of(*reader_, seen, result, looks));
+    sheet.title = to_utf32(name_of(choice_));
+    LAPILLI_TRY(answer.attention, image::look_sheet_file(sheet, image::parse_look_format(attention_)));
+    figures_.run_ms += ms_since(since);
+    return {};
   }
 
   std::shared_ptr<const PictureReader> reader_;
   PictureOptions options_;
+  std::string attention_;  // as PictureRequest's
+  AttentionChoice choice_;
+  std::map<size_t, SeenPicture> seen_;  // by number of the file; for drawing alone
   PictureFigures figures_;
 };
 

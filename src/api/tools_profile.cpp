@@ -186,12 +186,12 @@ json to_json(const BenchRequest& r, const BenchModel& loaded, const DeviceLimits
 
 // ---- all of it ----------------------------------------------------------------------------------------------------
 
-std::array<Table, 2> tables_of(const SearchProfile& p, const BenchRequest& r, const DeviceLimits& limits) {
+std::array<Table, 2> tables_of(const SearchProfile& p, const DeviceLimits& limits) {
   std::array<Table, 2> tables{table_of(p.encode, limits), table_of(p.step, limits)};
   const std::string search = format("batch %u, beams %u", p.batch, p.beams);
   tables[0].name = "encode";
   tables[0].rows = p.encode_rows;
-  tables[0].title = format("Encode pass, %s: %u sources of %u ids", search.c_str(), p.batch, r.source);
+  tables[0].title = format("Encode pass, %s: %u sources of %u rows", search.c_str(), p.batch, p.source_rows);
   tables[1].name = "step";
   tables[1].rows = p.step_rows;
   tables[1].title = format("Decoder step, %s: %u live rows, from position %u on, caches for %u", search.c_str(),
@@ -209,7 +209,7 @@ Result<std::string> run(const BenchRequest& r) {
     for (const unsigned beams : r.beams) {
       LAPILLI_TRY(const auto profile, profile_search(r, loaded, batch, beams));
       json plans = json::array();
-      for (const Table& t : tables_of(profile, r, limits)) {
+      for (const Table& t : tables_of(profile, limits)) {
         text += text_of(t);
         plans.push_back(to_json(t));
       }

@@ -124,8 +124,8 @@ Status give(const HearRequest& request, const speech::Segment& segment) {
   if (!request.on_segment) return {};
   HeardSegment s = heard(segment);
   if (!request.pictures.empty() && speech::has_looks(segment)) {
-    const auto format = request.pictures == "svg" ? speech::LookFormat::svg : speech::LookFormat::png;
-    LAPILLI_TRY(s.picture, speech::draw_looks(segment, format));
+    LAPILLI_TRY(const auto sheet, speech::look_sheet_of(segment));
+    LAPILLI_TRY(s.picture, image::look_sheet_file(sheet, image::parse_look_format(request.pictures)));
   }
   return request.on_segment(s) ? Status() : interrupted();
 }
@@ -216,8 +216,10 @@ using FrameProgress = std::function<bool(uint64_t done, uint64_t all)>;
 // Cut where it is quiet.
 Result<std::string> hear_pieces(const std::shared_ptr<Model>& model, speech::TranscribeRequest r,
                                 const HearRequest& request, const FrameProgress& go_on, uint32_t hop) {
-  LAPILLI_TRY(auto energies, speech::frame_energies(*request.sound, request.samples, hop));
-  energies.resize(r.recordings.front().frames->extent().frames);  // silence, where it is filled up
+  const uint64_t frames = r.recordings.front().frames->extent().frames;
+  LAPILLI_TRY(auto energies,
+              speech::frame_energies(*request.sound, request.samples, hop, [&] { return !go_on || go_on(0, frames); }));
+  energies.resize(frames);  // silence, where it is filled up
   const auto pieces = speech::cut_at_silence(energies, model->info().feature_rows);
   r.progress = go_on;
   LAPILLI_TRY(const auto said, speech::transcribe_pieces(model, r, pieces, request.batch));

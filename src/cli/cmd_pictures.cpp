@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "api/tools.hpp"
@@ -15,6 +17,8 @@
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
+#include "cli/run/attention_output.hpp"
+#include "cli/run/drawing_file.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/run/line_output.hpp"
 #include "cli/system.hpp"
@@ -27,6 +31,7 @@ struct PictureArguments {
   std::vector<std::string> inputs;
   tools::PictureRequest request;
   std::string output;
+  std::string attention, layer = "mean", head = "mean";
   bool json = false, stats = false, force = false, no_cache = false;
 };
 
@@ -100,6 +105,7 @@ class PictureRun {
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
     tools::PictureRequest request = arguments_.request;
+    if (const int code = choose_attention(request)) return code;
     if (const int code = find_model(request.model)) return code;
     request.classes = about_.classes;
     request.cache = kept_folder(arguments_.no_cache);
@@ -111,6 +117,20 @@ class PictureRun {
       std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", f.model.c_str(), f.device.c_str(), f.load_ms);
     }
     return exit_ok;
+  }
+
+  int choose_attention(tools::PictureRequest& request) const {
+    const std::string& file = arguments_.attention;
+    for (const auto& [name, text, index] : {std::tuple("layer", &arguments_.layer, &request.attention_layer),
+                                            std::tuple("head", &arguments_.head, &request.attention_head)})
+      if (!parse_attention_index(*text, *index) || *text == "all")
+        return complain(exit_usage, std::string("--attention-") + name + ": a number from 0, or mean");
+    if (file.empty()) return exit_ok;
+    request.attention = drawing_format(file);
+    if (request.attention.empty()) return complain(exit_usage, no_drawing(file));
+    if (directory_exists(file)) return complain(exit_usage, "--attention: " + file + " is a folder");
+    if (files_.size() == 1) return exit_ok;
+    return complain(exit_usage, "--attention draws over one picture, and there are " + std::to_string(files_.size()));
   }
 
   int run_some(const std::vector<std::string>& files) {
@@ -129,9 +149,13 @@ class PictureRun {
       complain(exit_ok, answer.error);
       if (files_.size() == 1 && !arguments_.json) only_code_ = exit_code(static_cast<lapilli_status>(answer.status));
     }
-    if (arguments_.json) return write(json_line(file, answer));
-    if (answer.status != LAPILLI_OK) return exit_ok;
-    return write(plain_lines(file, answer));
+    int code = exit_ok;
+    if (arguments_.json)
+      code = write(json_line(file, answer));
+    else if (answer.status == LAPILLI_OK)
+      code = write(plain_lines(file, answer));
+    if (code != exit_ok || answer.attention.empty()) return code;
+    return write_drawing(arguments_.attention, 1, answer.attention);
   }
 
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
@@ -227,6 +251,7 @@ constexpr const char* kCaptionFooter =
     R"(Examples:
   lapilli caption --model ./vit-gpt2-image-captioning photo.jpg
   lapilli caption --model ./vit-gpt2-image-captioning --json holidays/ > captions.jsonl
+  lapilli caption --model ./vit-gpt2-image-captioning --attention looked.svg photo.jpg
 
 )";
 constexpr const char* kReadFooter =
@@ -253,6 +278,20 @@ constexpr PictureCommand kPictureCommands[] = {
     {"read", "Read the text in pictures", kReadFooter, "text", false},
     {"classify", "Tell which classes pictures belong to", kClassifyFooter, "classes", true},
 };
+
+void add_attention(CLI::App& command, PictureArguments& a) {
+  command
+      .add_option("--attention", a.attention,
+                  "Draw what each word looked at, over the picture: FILE.svg, or FILE.png with simple labels; of one "
+                  "picture")
+      ->type_name("FILE");
+  for (const auto& [name, text] : {std::pair("layer", &a.layer), std::pair("head", &a.head)})
+    command
+        .add_option(std::string("--attention-") + name, *text,
+                    std::string("A ") + name + " of the decoder from 0, or the mean of all")
+        ->type_name("N")
+        ->capture_default_str();
+}
 
 void add_arguments(CLI::App& command, const PictureCommand& about, PictureArguments& a) {
   tools::PictureRequest& r = a.request;
@@ -283,6 +322,7 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
         ->transform(whole_number(1, kMostLength))
         ->type_name("N");
   }
+  if (!about.classes) add_attention(command, a);
   add_dtype(command, r.dtype);
   command.add_option("-o,--output", a.output, "Write to FILE, which gets its name when it is complete")
       ->type_name("FILE");

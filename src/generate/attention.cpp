@@ -104,13 +104,17 @@ Result<std::vector<float>> AttentionMap::select(int32_t layer, int32_t head) con
   return mean;
 }
 
-Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
+Decoding decoding_by(const Tokenizer& tokenizer) {
+  return [&tokenizer](std::span<const int32_t> ids) { return tokenizer.decode(ids); };
+}
+
+Result<std::vector<ByteRange>> decoded_bytes(const Decoding& decode, std::span<const int32_t> ids,
                                              std::string_view text, uint64_t base) {
   std::vector<ByteRange> bytes(ids.size());
   std::vector<bool> partial(ids.size(), false);
   uint64_t done = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
-    LAPILLI_TRY(const std::string begun, tokenizer.decode(ids.first(i + 1)));
+    LAPILLI_TRY(const std::string begun, decode(ids.first(i + 1)));
     const uint64_t reached = std::max(done, common_prefix(begun, text));
     bytes[i] = {base + done, base + reached};
     partial[i] = done == reached && begun.ends_with("\xEF\xBF\xBD");
@@ -156,7 +160,7 @@ Result<Attention> attend(const std::shared_ptr<Model>& model, const SequencePiec
   }
   std::vector<ByteRange> bytes(piece.decoder_ids.size());
   if (tokenizer && piece.target.end <= target_text.size() && piece.target.begin <= piece.target.end) {
-    LAPILLI_TRY(bytes, decoded_bytes(*tokenizer, piece.decoder_ids,
+    LAPILLI_TRY(bytes, decoded_bytes(decoding_by(*tokenizer), piece.decoder_ids,
                                      target_text.substr(piece.target.begin, piece.target.end - piece.target.begin),
                                      piece.target.begin));
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,7 +64,9 @@ Status has_maps(const Attention& attention);
 
 // Which bytes of `text`, decoded from `ids`, each id gave; empty for ids that gave none. Found by decoding ever longer
 // beginnings. `base` is added to every offset.
-Result<std::vector<ByteRange>> decoded_bytes(const Tokenizer& tokenizer, std::span<const int32_t> ids,
+using Decoding = std::function<Result<std::string>(std::span<const int32_t> ids)>;
+Decoding decoding_by(const Tokenizer& tokenizer);
+Result<std::vector<ByteRange>> decoded_bytes(const Decoding& decode, std::span<const int32_t> ids,
                                              std::string_view text, uint64_t base = 0);
 
 // The numbers as one JSON object: tokens with ids and offsets, and the map of `kind`, one layer and head or their means
@@ -73,6 +76,8 @@ struct AttentionChoice {
   AttentionKind kind = AttentionKind::cross;
   int32_t layer = kAttentionMean, head = kAttentionMean;
 };
+// "cross attention, mean of all layers, head 3"
+std::string name_of(const AttentionChoice& choice);
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice);
 
 // The same as a picture, rows and columns labelled with their tokens: SVG with labels of any script, PNG with simple

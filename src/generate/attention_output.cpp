@@ -92,11 +92,7 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
   image::HeatMap heat;
   LAPILLI_TRY(heat.values, map.select(choice.layer, choice.head));
   heat.values.resize(axes.rows.size() * map.cols);
-  const auto which = [](const char* what, int32_t index) {
-    return index < 0 ? std::string("mean of all ") + what + "s" : std::string(what) + " " + std::to_string(index);
-  };
-  heat.title = to_utf32(std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
-                        which("head", choice.head));
+  heat.title = to_utf32(name_of(choice));
   heat.row_title = choice.kind == AttentionKind::encoder ? U"source (reads)" : U"target";
   heat.column_title = choice.kind == AttentionKind::decoder ? U"target (read)" : U"source";
   heat.rows = labels(axes.rows);
@@ -105,6 +101,14 @@ Result<image::HeatMap> heat_map_of(const Attention& attention, const AttentionCh
 }
 
 }  // namespace
+
+std::string name_of(const AttentionChoice& choice) {
+  const auto which = [](const char* what, int32_t index) {
+    return index < 0 ? std::string("mean of all ") + what + "s" : std::string(what) + " " + std::to_string(index);
+  };
+  return std::string(name_of(choice.kind)) + " attention, " + which("layer", choice.layer) + ", " +
+         which("head", choice.head);
+}
 
 Result<std::string> attention_json(const Attention& attention, const AttentionChoice& choice) {
   LAPILLI_CHECK(has_maps(attention));

@@ -165,6 +165,7 @@ PictureResult PictureJob::result_of(GenerateOutput& out, size_t row) const {
   r.text = std::move(*text);
   r.score = best.score;
   r.finish = best.finish;
+  r.start = best.ids.empty() ? 0 : best.ids.front();
   r.ids.assign(best.ids.begin() + (best.ids.empty() ? 0 : 1), best.ids.end());
   r.token_scores = std::move(best.token_scores);
   return r;

@@ -27,11 +27,10 @@ Status check_processor(const pictures::Processor& processor, const model::PatchI
                 input.channels);
   const auto size = size_after(processor);
   if (!size || *size == pictures::Size{input.height, input.width}) return {};
-  return fail(
-      ErrorCode::invalid_data,
-      "%s: presettings_.processorconfig.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
-      "another model's",
-      files.c_str(), size->height, size->width, input.height, input.width);
+  return fail(ErrorCode::invalid_data,
+              "%s: preprocessor_config.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
+              "another model's",
+              files.c_str(), size->height, size->width, input.height, input.width);
 }
 
 }  // namespace
@@ -87,19 +86,25 @@ Result<PictureSettings> read_picture_settings(const Model& model, const Files& f
 
 bool PictureReader::classifies() const { return model_->on_device().config().head.classes > 0; }
 
-Result<std::shared_ptr<const model::Features>> PictureReader::source(const image::Picture& picture) const {
+Result<image::Picture> PictureReader::prepared(const image::Picture& picture) const {
   const model::PatchInput& input = model_->on_device().config().patches;
-  const bool as_it_is = !settings_.processor.resize && !settings_.processor.pad && !settings_.processor.center_crop;
   const pictures::Size wanted{input.height, input.width};
-  LAPILLI_TRY(const auto pixels, as_it_is && (picture.height != wanted.height || picture.width != wanted.width)
-                                     ? Result<pictures::Pixels>(pictures::Pixels{{picture.height, picture.width}, {}})
-                                     : pictures::process(settings_.processor, picture));
-  if (pixels.size != wanted)
-    return fail(ErrorCode::unsupported,
-                "becomes a picture of %u by %u pixels (width by height); the model reads %u by %u", pixels.size.width,
-                pixels.size.height, wanted.width, wanted.height);
-  LAPILLI_TRY(auto features, model::patches_of(input, pixels.values));
+  LAPILLI_TRY(auto prepared, pictures::prepare(settings_.processor, picture));
+  if (pictures::Size{prepared.height, prepared.width} == wanted) return prepared;
+  return fail(ErrorCode::unsupported,
+              "becomes a picture of %u by %u pixels (width by height); the model reads %u by %u", prepared.width,
+              prepared.height, wanted.width, wanted.height);
+}
+
+Result<std::shared_ptr<const model::Features>> PictureReader::source_of(const image::Picture& prepared) const {
+  const auto pixels = pictures::pixels_of(settings_.processor, prepared);
+  LAPILLI_TRY(auto features, model::patches_of(model_->on_device().config().patches, pixels.values));
   return std::make_shared<const model::Features>(std::move(features));
+}
+
+Result<std::shared_ptr<const model::Features>> PictureReader::source(const image::Picture& picture) const {
+  LAPILLI_TRY(const auto now, prepared(picture));
+  return source_of(now);
 }
 
 bool PictureReader::writes_fields() const { return model_->on_device().config().encoder.type == "donut-swin"; }

@@ -27,6 +27,7 @@ struct PictureResult {
   // Of models that write:
   std::string text;          // empty without a tokenizer
   std::vector<int32_t> ids;  // without the decoder's start, with the end token
+  int32_t start = 0;         // the decoder's
   std::vector<float> token_scores;
   Finish finish = Finish::end;
   double score = 0;
@@ -66,7 +67,11 @@ class PictureReader {
   [[nodiscard]] const std::shared_ptr<Model>& model() const { return model_; }
   [[nodiscard]] const PictureSettings& settings() const { return settings_; }
 
-  // A picture as a source. Error: it has a shape that cannot be brought to the model's.
+  // A picture as the model sees it. Error: it has a shape that cannot be brought to the model's.
+  [[nodiscard]] Result<image::Picture> prepared(const image::Picture& picture) const;
+  // A prepared picture as a source.
+  [[nodiscard]] Result<std::shared_ptr<const model::Features>> source_of(const image::Picture& prepared) const;
+  // Both.
   [[nodiscard]] Result<std::shared_ptr<const model::Features>> source(const image::Picture& picture) const;
   // What a decoder's ids say.
   [[nodiscard]] Result<std::string> text_of(std::span<const int32_t> ids) const;

@@ -112,7 +112,8 @@ Result<std::string> look_sheet_svg(const LookSheet& sheet) {
   std::string out = svg_head(at.width, at.height, sheet.title);
   out += format("<defs><image id=\"picture\" width=\"%u\" height=\"%u\" href=\"data:image/png;base64,", p.width,
                 p.height) +
-         in_base64(png) + "\"/></defs>\n" + text_at(kSheetMargin, kSheetMargin + kSvgBaseline, sheet.title);
+         in_base64(png) + "\"/></defs>\n" +
+         text_at(kSheetMargin, kSheetMargin + kSvgBaseline, shortened(sheet.title, at.width - 2 * kSheetMargin));
   for (size_t i = 0; i < sheet.looks.size(); ++i) {
     const Look& look = sheet.looks[i];
     out += text_at(at.x(i), at.y(i) + kSvgBaseline, shortened(look.label, static_cast<int32_t>(p.width)));
@@ -133,6 +134,15 @@ Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface) {
     paint_look(canvas, sheet, sheet.looks[i], at.x(i), at.y(i) + at.line);
   }
   return std::move(canvas).take();
+}
+
+Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format) {
+  constexpr float kTextPixels = 14;
+  if (format == LookFormat::svg) return look_sheet_svg(sheet);
+  Typeface typeface(find_font(), kTextPixels);
+  LAPILLI_TRY(const auto drawn, draw_look_sheet(sheet, typeface));
+  LAPILLI_TRY(const auto png, encode_png(drawn.width, drawn.height, 3, drawn.rgb));
+  return std::string(png.begin(), png.end());
 }
 
 }  // namespace lapilli::image

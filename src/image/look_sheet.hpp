@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -46,5 +47,10 @@ constexpr float kMostCover = 0.75f;  // of the picture, where a share is 1
 // Both give the errors of lay_out(); the SVG needs a build that writes PNG.
 Result<std::string> look_sheet_svg(const LookSheet& sheet);
 Result<Picture> draw_look_sheet(const LookSheet& sheet, Typeface& typeface);
+
+// A file's content.
+enum class LookFormat : uint8_t { svg, png };
+inline LookFormat parse_look_format(std::string_view name) { return name == "svg" ? LookFormat::svg : LookFormat::png; }
+Result<std::string> look_sheet_file(const LookSheet& sheet, LookFormat format);
 
 }  // namespace lapilli::image

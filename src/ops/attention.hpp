@@ -57,8 +57,8 @@ struct AttentionAttributes {
 // each in the cache of the slot that lineage (of the position's parity) names for it, except the own one, which is in
 // the row's own slot. Cross attention sees the keys [begin, end) of place slot / beams. Rows at or beyond `live` write
 // nothing. inputs: q, kv, lineage or kNone (cross), step, lengths or kNone (self), distances and bias (table) or kNone
-// (self attention only). outputs: context, and room for running sums (self): where the cache of a place's slots fits no
-// binding, attention runs over parts of it, one behind the other.
+// (self attention only). outputs: context, and room for running sums: where the cache of a place's slots fits no
+// binding, attention runs over parts of it, one behind the other; on GPUs chunks of many keys may run side by side.
 struct AttentionStepAttributes {
   KvShape kv;                                         // slots: of the session (self) or sentences (cross)
   uint32_t self = 1;                                  // 0: cross

@@ -16,13 +16,11 @@ struct PartPush {
 };
 struct QuotientPush {
   LAPILLI_PUSH(uint32_t groups; uint32_t all_heads, heads, head_begin; uint32_t rows;
-               uint32_t running_begin, running_ld, out_ld;)
+               uint32_t running_begin, running_ld, out_ld, chunks;)
 };
 
-// Positions that the kernel takes at a time; cells of a part, since some drivers bound the loops of an invocation.
-constexpr uint64_t kChunk = 128, kMostCells = 1 << 14;
-
-uint64_t running_width(const KvShape& kv) { return round_up<uint64_t>(kv.head_dim, 4) + 4; }
+// Cells of a part, since some drivers bound the loops of an invocation.
+constexpr uint64_t kMostCells = 1 << 14;
 
 ShaderId part_shader(const AttentionStepAttributes& a) {
   const bool vec = heads_are_vec4(a.kv);
@@ -42,6 +40,56 @@ uint64_t unaligned_room(const Capabilities& caps) {
   return caps.max_storage_range - std::min(caps.max_storage_range, caps.storage_alignment);
 }
 
+// A node, and how many lines of running sums each row of a head has.
+struct Step {
+  const LowerContext& context;
+  const graph::Node& node;
+  const Numbers& numbers;
+  const KvShape& kv;
+  uint64_t rows, chunks;
+};
+
+// The grid: a workgroup for each row and each of so many heads.
+Status set_grid(const Step& s, uint64_t heads, Dispatch& d) {
+  d.constants = {s.numbers.local, s.kv.head_dim};
+  d.groups = s.rows * heads;
+  if (d.groups > max_groups(s.context.caps))
+    return node_error(s.node, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
+  follow_live_rows(d, static_cast<uint32_t>(heads), 1);
+  LAPILLI_TRY(const auto step, bind_whole(s.context, 4, s.node.inputs[3], graph::Access::read));
+  d.operands.push_back(step);
+  return {};
+}
+
+// The sums of some heads.
+struct HeadSums {
+  uint64_t h0, h1;
+  graph::Access access;
+};
+Operand bind_running(const Step& s, uint32_t binding, const HeadSums& heads, uint32_t& delta) {
+  const uint64_t head_bytes = s.rows * s.chunks * running_width(s.kv) * 4;
+  return bind_range(s.context, binding, {s.node.outputs[1], heads.h0 * head_bytes, heads.h1 * head_bytes, heads.access},
+                    delta);
+}
+
+Status add_quotients(const Step& s, uint64_t h0, uint64_t h1, std::vector<Dispatch>& out) {
+  Dispatch d;
+  d.shader = heads_are_vec4(s.kv) ? ShaderId::attention_quotient_vec : ShaderId::attention_quotient_any;
+  LAPILLI_CHECK(set_grid(s, h1 - h0, d));
+  uint32_t delta = 0;
+  d.operands.push_back(bind_running(s, 0, {h0, h1, graph::Access::read}, delta));
+  LAPILLI_TRY(const auto context, bind_whole(s.context, 1, s.node.outputs[0], graph::Access::write));
+  d.operands.push_back(context);
+  const uint64_t first = h0 * s.rows * s.chunks * running_width(s.kv);
+  d.set_push(QuotientPush{
+      static_cast<uint32_t>(d.groups), s.kv.heads, static_cast<uint32_t>(h1 - h0), static_cast<uint32_t>(h0),
+      static_cast<uint32_t>(s.rows), static_cast<uint32_t>(delta - first), running_width(s.kv),
+      static_cast<uint32_t>(s.context.graph.tensor(s.node.outputs[0]).ld), static_cast<uint32_t>(s.chunks)});
+  d.cost = static_cast<double>(d.groups * s.chunks) * s.kv.head_dim;
+  out.push_back(std::move(d));
+  return {};
+}
+
 // For each head the parts of its cache, one behind the other, then the quotients of all heads. A cell is a position of
 // a slot: slot * positions + position.
 class Lowering {
@@ -53,7 +101,7 @@ class Lowering {
         out_(out),
         a_(node.attributes.as<AttentionStepAttributes>()),
         q_(context.graph.tensor(node.inputs[0])),
-        running_row_(running_width(a_.kv) * 4) {}
+        running_row_(uint64_t{running_width(a_.kv)} * 4) {}
 
   Status run() {
     LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, heads_are_vec4(a_.kv)));
@@ -70,7 +118,7 @@ class Lowering {
     const uint64_t room = head_bytes * a_.kv.heads <= limit ? limit : unaligned_room(context_.caps);
     const uint64_t heads = std::max<uint64_t>(1, room / head_bytes);
     for (uint64_t h = 0; h < a_.kv.heads; h += heads)
-      LAPILLI_CHECK(add_quotients(h, std::min<uint64_t>(a_.kv.heads, h + heads)));
+      LAPILLI_CHECK(add_quotients(step_of(), h, std::min<uint64_t>(a_.kv.heads, h + heads), out_));
     return {};
   }
 
@@ -81,7 +129,7 @@ class Lowering {
     const uint64_t bytes = cell_bytes % context_.caps.storage_alignment == 0 ? context_.caps.max_storage_range : room;
     cells_ = std::min(kMostCells, bytes / cell_bytes);
     if (a_.part_cells != 0) cells_ = std::min<uint64_t>(cells_, a_.part_cells);
-    chunk_ = std::min(kChunk, std::bit_floor(cells_));
+    chunk_ = std::min<uint64_t>(kAttentionChunk, std::bit_floor(cells_));
     if (cells_ == 0 || q_.rows * running_row_ > room)
       return node_error(node_,
                         "a head of one position, or the sums of %llu rows, exceed this device's binding limit of %llu "
@@ -97,63 +145,30 @@ class Lowering {
     return {};
   }
 
-  // The sums of heads [h0, h1).
-  Operand bind_running(uint32_t binding, uint64_t h0, uint64_t h1, graph::Access access, uint32_t& delta) const {
-    const uint64_t head_bytes = q_.rows * running_row_;
-    return bind_range(context_, binding, {node_.outputs[1], h0 * head_bytes, h1 * head_bytes, access}, delta);
-  }
-
-  // The grid: a workgroup for each row and each of so many heads.
-  Status set_grid(Dispatch& d, uint64_t heads) const {
-    d.constants = {numbers_.local, a_.kv.head_dim};
-    d.groups = q_.rows * heads;
-    if (d.groups > max_groups(context_.caps))
-      return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
-    follow_live_rows(d, static_cast<uint32_t>(heads), 1);
-    LAPILLI_TRY(const auto step, bind_whole(context_, 4, node_.inputs[3], graph::Access::read));
-    d.operands.push_back(step);
-    return {};
-  }
+  [[nodiscard]] Step step_of() const { return {context_, node_, numbers_, a_.kv, q_.rows, 1}; }
 
   Status add_part(uint64_t head, const RowSlice& cells) {
     Dispatch d;
     d.shader = part_shader(a_);
-    LAPILLI_CHECK(set_grid(d, 1));
+    LAPILLI_CHECK(set_grid(step_of(), 1, d));
     LAPILLI_TRY(const auto q, bind_whole(context_, 0, node_.inputs[0], graph::Access::read));
     LAPILLI_TRY(const auto lineage, bind_whole(context_, 2, node_.inputs[2], graph::Access::read));
     const uint64_t begin = a_.kv.word(head, 0, cells.begin), end = a_.kv.word(head, 0, cells.end);
     uint32_t kv_delta = 0, running_delta = 0;
-    d.operands.insert(d.operands.end(),
-                      {q, bind_range(context_, 1, {node_.inputs[1], begin * 4, end * 4, graph::Access::read}, kv_delta),
-                       lineage, bind_running(3, head, head + 1, graph::Access::read_write, running_delta)});
+    d.operands.insert(
+        d.operands.end(),
+        {q, bind_range(context_, 1, {node_.inputs[1], begin * 4, end * 4, graph::Access::read}, kv_delta), lineage,
+         bind_running(step_of(), 3, {head, head + 1, graph::Access::read_write}, running_delta)});
     AttentionPush bias{};
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, 5, d, bias));
     d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.heads, static_cast<uint32_t>(head), a_.kv.slots,
                         a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
                         static_cast<uint32_t>(begin - kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
-                        static_cast<uint32_t>(running_width(a_.kv)), a_.scale, bias.bias_low, bias.bias_last,
-                        bias.bias_column, a_.lineage_slots, a_.lineage_positions,
-                        static_cast<uint32_t>(slots_of_place(a_)), static_cast<uint32_t>(chunk_)});
+                        running_width(a_.kv), a_.scale, bias.bias_low, bias.bias_last, bias.bias_column,
+                        a_.lineage_slots, a_.lineage_positions, static_cast<uint32_t>(slots_of_place(a_)),
+                        static_cast<uint32_t>(chunk_)});
     const uint64_t keys = std::min<uint64_t>(cells.end - cells.begin, a_.kv.positions);
     d.cost = 4.0 * static_cast<double>(d.groups * keys) * a_.kv.head_dim;
-    out_.push_back(std::move(d));
-    return {};
-  }
-
-  Status add_quotients(uint64_t h0, uint64_t h1) {
-    Dispatch d;
-    d.shader = heads_are_vec4(a_.kv) ? ShaderId::attention_quotient_vec : ShaderId::attention_quotient_any;
-    LAPILLI_CHECK(set_grid(d, h1 - h0));
-    uint32_t delta = 0;
-    d.operands.push_back(bind_running(0, h0, h1, graph::Access::read, delta));
-    LAPILLI_TRY(const auto context, bind_whole(context_, 1, node_.outputs[0], graph::Access::write));
-    d.operands.push_back(context);
-    const uint64_t first = h0 * q_.rows * running_width(a_.kv);
-    d.set_push(QuotientPush{static_cast<uint32_t>(d.groups), a_.kv.heads, static_cast<uint32_t>(h1 - h0),
-                            static_cast<uint32_t>(h0), static_cast<uint32_t>(q_.rows),
-                            static_cast<uint32_t>(delta - first), static_cast<uint32_t>(running_width(a_.kv)),
-                            static_cast<uint32_t>(context_.graph.tensor(node_.outputs[0]).ld)});
-    d.cost = static_cast<double>(d.groups) * a_.kv.head_dim;
     out_.push_back(std::move(d));
     return {};
   }
@@ -170,14 +185,22 @@ class Lowering {
 
 }  // namespace
 
+uint32_t running_width(const KvShape& kv) { return round_up(kv.head_dim, 4u) + 4; }
+
+bool chunks_fit(const Capabilities& caps, const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
+  const uint64_t lines = uint64_t{kv.heads} * g.tensor(node.inputs[0]).rows * key_chunks(kv);
+  return lines * running_width(kv) * 4 <= caps.max_storage_range && lines <= max_groups(caps);
+}
+
 graph::TensorId running_sums(graph::Graph& g, const std::string& label, const KvShape& kv, uint64_t rows) {
-  const auto id = g.activation(label + ".running", kv.heads * rows, running_width(kv));
+  const auto id = g.activation(label + ".running", kv.heads * rows * key_chunks(kv), running_width(kv));
   g.tensor(id).scratch = true;
   return id;
 }
 
 Status infer_running(const graph::Graph& g, const graph::Node& node, const KvShape& kv) {
-  LAPILLI_CHECK(expect_output(g, node, 1, {"running", kv.heads * g.tensor(node.inputs[0]).rows, running_width(kv)}));
+  LAPILLI_CHECK(expect_output(
+      g, node, 1, {"running", kv.heads * g.tensor(node.inputs[0]).rows * key_chunks(kv), running_width(kv)}));
   if (!g.tensor(node.outputs[1]).scratch) return node_error(node, "the running sums are no scratch");
   return {};
 }
@@ -191,6 +214,13 @@ bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& 
 Status lower_attention_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                              std::vector<Dispatch>& out) {
   return Lowering(context, node, numbers, out).run();
+}
+
+Status lower_attention_chunks(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                              std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  return add_quotients({context, node, numbers, a.kv, context.graph.tensor(node.inputs[0]).rows, key_chunks(a.kv)}, 0,
+                       a.kv.heads, out);
 }
 
 }  // namespace lapilli

@@ -7,6 +7,7 @@
 #include "ops/case_util.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using ull = unsigned long long;
 
 struct Push {
-  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_slots, lineage_positions, beams;)
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_slots, lineage_positions, beams; uint32_t chunks, rows;)
 };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -24,8 +25,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
   LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
+  LAPILLI_CHECK(infer_running(g, node, a.kv));
   if (a.self) {
-    LAPILLI_CHECK(infer_running(g, node, a.kv));
     if (a.lineage_slots < a.kv.slots)
       return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
     return expect_words(g, node, operand(node.inputs, 2), "lineage",
@@ -36,7 +37,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-enum : uint32_t { kWhole, kParts, kSimple };
+enum : uint32_t { kWhole, kParts, kSimple, kChunks };
 
 // Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
 // if they sum them in parts also where they need not.
@@ -44,14 +45,19 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto a = node.attributes.as<AttentionStepAttributes>();
   const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
   const bool in_parts = a.self && a.longest != 0 && !caches_always_fit(caps, a);
-  const Numbers numbers = attention_numbers(caps, a.kv, heads_are_vec4(a.kv));
+  // A query has a workgroup of its own: teams of lanes share out its keys (attention.comp), those of parts do not.
+  const bool vec = heads_are_vec4(a.kv);
+  const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
   std::vector<Variant> list;
+  if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.heads, a.kv.positions) &&
+      chunks_fit(caps, g, node, a.kv))
+    list.push_back({kChunks, "workgroup a row, head and chunk", !in_parts, numbers});
   if (fits || !a.self) {
     list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
     if (simple_attention_fits(a.kv, a.kv.positions))
       list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
   }
-  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, numbers});
+  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
   return list;
 }
 
@@ -80,8 +86,20 @@ ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
 }
 
+// Where the context goes, or what each chunk of the keys gives for it.
+Status bind_result(const LowerContext& context, const graph::Node& node, bool chunks, Dispatch& d, Push& p) {
+  const graph::TensorId result = node.outputs[chunks ? 1 : 0];
+  LAPILLI_TRY(const auto out, bind_whole(context, 3, result, graph::Access::write));
+  d.operands.push_back(out);
+  p.common.out_ld = static_cast<uint32_t>(context.graph.tensor(result).ld);
+  p.chunks = chunks ? key_chunks(node.attributes.as<AttentionStepAttributes>().kv) : 1;
+  p.rows = static_cast<uint32_t>(context.graph.tensor(node.inputs[0]).rows);
+  return {};
+}
+
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
+  const bool chunks = v.id == kChunks;
   const auto a = node.attributes.as<AttentionStepAttributes>();
   const bool simple = v.id == kSimple, vec = !simple && heads_are_vec4(a.kv);
   LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, vec));
@@ -93,29 +111,29 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
       d.shader = simple ? simple_of(shader(a, false)) : shader(a, vec);
-      d.constants = {v.numbers.local, a.kv.head_dim};
+      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
-      LAPILLI_TRY(const auto out_operand, bind_whole(context, 3, node.outputs[0], graph::Access::write));
-      d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common), out_operand};
+      d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common)};
+      LAPILLI_CHECK(bind_result(context, node, chunks, d, p));
       LAPILLI_CHECK(bind_state(context, node, a, d));
       LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
-      d.groups = q.rows * (part.h1 - part.h0);
+      d.groups = q.rows * (part.h1 - part.h0) * p.chunks;
       if (d.groups > max_groups(context.caps))
         return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
-      follow_live_rows(d, p.common.heads, 1);
+      follow_live_rows(d, p.common.heads * p.chunks, 1);
       p.common.groups = static_cast<uint32_t>(d.groups);
       p.common.ld = static_cast<uint32_t>(q.ld);
-      p.common.out_ld = static_cast<uint32_t>(context.graph.tensor(node.outputs[0]).ld);
       p.common.scale = a.scale;
       p.lineage_slots = a.lineage_slots;
       p.lineage_positions = a.lineage_positions;
       p.beams = a.beams;
       d.set_push(p);
-      d.cost = 4.0 * static_cast<double>(d.groups) * a.kv.positions * a.kv.head_dim;
+      d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * a.kv.positions * a.kv.head_dim;
       if (simple) d.cost *= v.numbers.local;  // each invocation goes over all keys
       out.push_back(std::move(d));
     }
+  if (chunks) return lower_attention_chunks(context, node, v.numbers, out);
   return {};
 }
 
@@ -265,6 +283,8 @@ std::vector<OpCase> cases() {
   all.push_back(make_case({9, 9, 1, 9, 7, 2, 10, 3, false}));
   all.push_back(make_case({8, 8, 2, 4, 100, 2, 64, 7, false}));
   all.push_back(make_case({5, 5, 5, 1, 131, 2, 8, 7, false}));
+  all.push_back(make_case({4, 3, 2, 2, 300, 2, 8, 7, false}));   // chunks of keys side by side on GPUs
+  all.push_back(make_case({3, 2, 1, 3, 257, 2, 10, 9, false}));  // the last of one key
   for (const auto bias : {BiasForm::table, BiasForm::rows}) {
     all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0, true, bias}));
     all.push_back(make_case({8, 5, 4, 2, 9, 3, 12, 6, true, bias}));
@@ -284,7 +304,7 @@ constinit const OpDef attention_step_op{"attention_step", infer, variants, lower
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {
   const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
-  const auto running = attributes.self ? running_sums(g, label, attributes.kv, g.tensor(q).rows) : graph::kNone;
+  const auto running = running_sums(g, label, attributes.kv, g.tensor(q).rows);
   g.add_node({&attention_step_op,
               label,
               {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},

@@ -191,7 +191,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
   const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step;
-  const bool shared_first = sharing_ways(caps).shared;
+  const SharingWays ways = sharing_ways(caps);
+  const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
   std::vector<Variant> list;
   // The split ones sum parts of the depth; all others go through it from its first to its last four.
   const auto add = [&](uint32_t id) {
@@ -207,8 +208,9 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   if (norm_first) add(norm_split);
   // One row by panels: first where that pays, else last.
   const bool has_panels = rows == 1 && !batch;
-  const bool panels_first = has_panels && g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
-                            numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
+  const bool many_panels = g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
+                           numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
+  const bool panels_first = has_panels && (ways.uniform || many_panels);
   if (panels_first) add(kPanels1);
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
@@ -224,8 +226,10 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (rows >= 16 && !step) add(kTiled);
   };
   if (shared_first) add_shared();
+  const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };
+  if (rows_first) add_rows();
   if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
-  add_registers(kRows1, kRows4, kRows8, kRows16);
+  if (!rows_first) add_rows();
   if (!shared_first) add_shared();
   if (rows > 8 && small) {
     if (has_lanes(caps)) add(kLanes16);

@@ -16,6 +16,7 @@ struct Line {
 constexpr Line kTable[] = {
     {Tuned::argmax, {8}, {128}},
     {Tuned::attention, {8}, {32}},  // and more for wide heads
+    {Tuned::attention_step, {8}, {128}},
     {Tuned::convert, {32, 64}, {64, 8}},
     {Tuned::copy, {64, 16}, {64, 4}},
     {Tuned::elementwise, {64, 8}, {64, 2}},
@@ -54,6 +55,12 @@ constexpr VendorWays kVendorWays[] = {
 // Loops over what an invocation takes stay short; the limit of llvmpipe is 65,535 (docs/adding-an-op.md).
 constexpr uint32_t kMostEach = 1024;
 
+// As measured (docs/performance.md): Mesa's llvmpipe does from 26.2 on, and did not in 25.0, which calls itself 1.
+bool reads_uniformly(const Capabilities& caps) {
+  constexpr uint32_t kMesa26_2 = 26u << 22 | 2u << 12;
+  return caps.driver_name == "llvmpipe" && caps.driver_version >= kMesa26_2;
+}
+
 }  // namespace
 
 DeviceClass device_class(const Capabilities& caps) {
@@ -71,6 +78,7 @@ SharingWays sharing_ways(const Capabilities& caps) {
   for (const VendorWays& v : kVendorWays)
     if (v.vendor == caps.vendor_id) ways = v.ways;
   if (device_class(caps) == DeviceClass::cpu) ways.shared = false;
+  ways.uniform = reads_uniformly(caps);
   return ways;
 }
 
@@ -96,6 +104,11 @@ uint32_t least_groups(const Capabilities& caps) {
 }
 
 bool wants_few_dispatches(const Capabilities& caps) { return device_class(caps) != DeviceClass::cpu; }
+
+bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions) {
+  constexpr uint64_t kManyPositions = 256;
+  return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);
+}
 
 // About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
 // workgroups one after the other, and a dispatch costs them next to nothing.

@@ -21,6 +21,8 @@ WeightFormat default_format(const Capabilities& caps);
 struct SharingWays {
   bool lanes = true;   // from lane to lane of a subgroup
   bool shared = true;  // through shared memory
+  // The compiler reads once what all lanes read alike: rows in registers come before lanes, and one row by panels.
+  bool uniform = false;
 };
 SharingWays sharing_ways(const Capabilities& caps);
 
@@ -32,6 +34,7 @@ bool has_lanes(const Capabilities& caps);
 enum class Tuned : uint8_t {
   argmax,
   attention,
+  attention_step,
   convert,
   copy,
   elementwise,
@@ -57,6 +60,10 @@ uint32_t least_groups(const Capabilities& caps);
 
 // A dispatch costs this device more than what a workgroup does twice because others do it as well.
 bool wants_few_dispatches(const Capabilities& caps);
+
+// Whether a step's attention, of so many rows and heads, takes the chunks of its keys side by side: where there are
+// several, and rows and heads alone do not fill the device. CPU drivers have few cores and pay for the second dispatch.
+bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);
 
 // Workgroups of a product up to which each of them had better normalize its rows itself: all of it together takes less
 // than a dispatch for it and its barrier. 0: never.

@@ -63,28 +63,13 @@ Picture center_cropped(const Picture& p, Size size) {
   return window(p, size, (int64_t{size.height} - p.height) / 2, (int64_t{size.width} - p.width) / 2);
 }
 
-// In the reference's arithmetic: with both steps, mean and deviation are divided by the factor first.
-void to_numbers(const Processor& p, const Picture& picture, std::vector<float>& values) {
-  const size_t area = size_t{picture.width} * picture.height;
-  values.resize(3 * area);
-  for (size_t c = 0; c < 3; ++c) {
-    const float back = p.rescale ? static_cast<float>(1 / p.rescale_factor) : 1.0f;
-    const float mean = p.mean[c] * back, deviation = p.deviation[c] * back;
-    const auto factor = static_cast<float>(p.rescale_factor);
-    for (size_t i = 0; i < area; ++i) {
-      const float x = picture.rgb[3 * i + c];
-      values[c * area + i] = p.normalize ? (x - mean) / deviation : p.rescale ? x * factor : x;
-    }
-  }
-}
-
 bool lies_across(const Picture& p, Size size) {
   return (size.width < size.height && p.width > p.height) || (size.width > size.height && p.width < p.height);
 }
 
 }  // namespace
 
-Result<Pixels> process(const Processor& p, const Picture& picture) {
+Result<Picture> prepare(const Processor& p, const Picture& picture) {
   if (picture.width == 0 || picture.height == 0) return fail(ErrorCode::invalid_argument, "a picture without pixels");
   Picture now = p.turn && lies_across(picture, p.size) ? turned_right(picture) : picture;
   if (p.resize) {
@@ -96,10 +81,28 @@ Result<Pixels> process(const Processor& p, const Picture& picture) {
   }
   if (p.pad) now = padded(now, p.size);
   if (p.center_crop) now = center_cropped(now, p.crop);
-  Pixels out;
-  out.size = {now.height, now.width};
-  to_numbers(p, now, out.values);
+  return now;
+}
+
+// In the reference's arithmetic: with both steps, mean and deviation are divided by the factor first.
+Pixels pixels_of(const Processor& p, const Picture& prepared) {
+  const size_t area = size_t{prepared.width} * prepared.height;
+  Pixels out{{prepared.height, prepared.width}, std::vector<float>(3 * area)};
+  for (size_t c = 0; c < 3; ++c) {
+    const float back = p.rescale ? static_cast<float>(1 / p.rescale_factor) : 1.0f;
+    const float mean = p.mean[c] * back, deviation = p.deviation[c] * back;
+    const auto factor = static_cast<float>(p.rescale_factor);
+    for (size_t i = 0; i < area; ++i) {
+      const float x = prepared.rgb[3 * i + c];
+      out.values[c * area + i] = p.normalize ? (x - mean) / deviation : p.rescale ? x * factor : x;
+    }
+  }
   return out;
+}
+
+Result<Pixels> process(const Processor& p, const Picture& picture) {
+  LAPILLI_TRY(const auto prepared, prepare(p, picture));
+  return pixels_of(p, prepared);
 }
 
 }  // namespace lapilli::pictures

@@ -26,6 +26,8 @@ struct Processor {
   bool rescale = true, normalize = true;
   double rescale_factor = 1.0 / 255;
   std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};
+  // All of the picture is there, in another shape.
+  [[nodiscard]] bool squeezes() const { return resize && shortest_edge == 0 && !shrink && !pad && !center_crop; }
 };
 
 // The processors of ViT, DeiT and Donut, and the names that they had before. Errors name file and key: another
@@ -40,5 +42,8 @@ struct Pixels {
   std::vector<float> values;
 };
 Result<Pixels> process(const Processor& processor, const image::Picture& picture);
+// The same in two steps: the picture as it is cut, and the numbers of it.
+Result<image::Picture> prepare(const Processor& processor, const image::Picture& picture);
+Pixels pixels_of(const Processor& processor, const image::Picture& prepared);
 
 }  // namespace lapilli::pictures

@@ -99,11 +99,12 @@ Result<uint64_t> Recording::read(uint64_t first, std::span<float> to) {
   return n;
 }
 
-Result<uint64_t> Recording::count() {
+Result<uint64_t> Recording::count(const std::function<bool()>& go_on) {
   std::vector<float> block(kBlock);
   uint64_t n = 0;
   for (uint64_t got = block.size(); got == block.size(); n += got) {
     LAPILLI_TRY(got, read(n, block));
+    if (go_on && !go_on()) return fail(ErrorCode::cancelled, "%s: interrupted", name_.c_str());
   }
   return n;
 }

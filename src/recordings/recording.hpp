@@ -20,8 +20,11 @@ class Recording : public audio::SampleSource {
  public:
   static Result<std::unique_ptr<Recording>> open(Opener opener, std::string name, uint32_t rate);
   Result<uint64_t> read(uint64_t first, std::span<float> to) override;
-  // Reads to the end: how many samples there are, at the model's rate.
-  Result<uint64_t> count();
+  // Reads to the end: how many samples there are, at the model's rate. `go_on` is asked often; false ends it with
+  // ErrorCode::cancelled.
+  Result<uint64_t> count(const std::function<bool()>& go_on = {});
+  // How far it was read since it was last begun anew: samples at the model's rate.
+  [[nodiscard]] uint64_t position() const { return begin_ + kept_.size(); }
   // After count(): why the file has fewer than it claims; "" if it has what it claims.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }
 

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "image/stb.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli::speech {
 
 namespace {
 
-constexpr float kTextPixels = 14;
 constexpr uint32_t kAboutWide = 560, kAboutTall = 80;  // pixels of a spectrogram
 
 // A frame is a column, a band a row; both are some pixels wide. The loudest is dark.
@@ -50,15 +48,6 @@ Result<image::LookSheet> look_sheet_of(const Segment& segment) {
   for (size_t i = 0; i < segment.words.size(); ++i)
     sheet.looks.push_back({label_of(segment.words[i]), segment.looks->words[i]});
   return sheet;
-}
-
-Result<std::string> draw_looks(const Segment& segment, LookFormat format) {
-  LAPILLI_TRY(const auto sheet, look_sheet_of(segment));
-  if (format == LookFormat::svg) return image::look_sheet_svg(sheet);
-  image::Typeface typeface(image::find_font(), kTextPixels);
-  LAPILLI_TRY(const auto drawn, image::draw_look_sheet(sheet, typeface));
-  LAPILLI_TRY(const auto png, image::encode_png(drawn.width, drawn.height, 3, drawn.rgb));
-  return std::string(png.begin(), png.end());
 }
 
 }  // namespace lapilli::speech

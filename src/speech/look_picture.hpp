@@ -12,8 +12,5 @@ namespace lapilli::speech {
 bool has_looks(const Segment& segment);
 // Refuses a segment that has none.
 Result<image::LookSheet> look_sheet_of(const Segment& segment);
-// The sheet as a file.
-enum class LookFormat : uint8_t { svg, png };
-Result<std::string> draw_looks(const Segment& segment, LookFormat format);
 
 }  // namespace lapilli::speech

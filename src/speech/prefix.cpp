@@ -48,6 +48,17 @@ Status put_task(const SpeechSettings& settings, const std::string& task, Prefix&
 
 }  // namespace
 
+std::vector<int32_t> ids_before(const std::vector<std::vector<int32_t>>& segments, int32_t timestamp_begin,
+                                size_t most) {
+  std::vector<int32_t> ids;
+  for (const auto& segment : segments) {
+    const bool doubled = segment.size() > 2 && segment[segment.size() - 2] >= timestamp_begin;
+    ids.insert(ids.end(), segment.begin(), segment.end() - (doubled ? 1 : 0));
+  }
+  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(most));
+  return ids;
+}
+
 Result<int32_t> language_id(const SpeechSettings& settings, const std::string& language) {
   const std::string code = whisper_language_code(language);
   for (const std::string& name : {language, "<|" + language + "|>", "<|" + code + "|>"})

@@ -24,6 +24,13 @@ struct Prefix {
 };
 Result<Prefix> make_prefix(const SpeechSettings& settings, const PrefixRequest& request);
 
+// What a recording's segments said, behind its mark: the last `most` of their ids. Of two timestamps at a segment's end
+// one is enough; they begin at `timestamp_begin`.
+std::vector<int32_t> ids_before(const std::vector<std::vector<int32_t>>& segments, int32_t timestamp_begin,
+                                size_t most);
+// Half of the decoder's positions.
+inline size_t most_ids_before(uint32_t positions) { return positions / 2 - 1; }
+
 // The id of a language; the error names those that there are.
 Result<int32_t> language_id(const SpeechSettings& settings, const std::string& language);
 // The token of an id; empty if it is no language's.

@@ -28,11 +28,13 @@ uint64_t quietest(std::span<const float> energies, uint64_t first, uint64_t last
 
 }  // namespace
 
-Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop) {
+Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop,
+                                          const std::function<bool()>& go_on) {
   constexpr size_t kFramesAtATime = 100;
   std::vector<float> energies, block(kFramesAtATime * hop);
   for (uint64_t at = 0; at < samples; at += block.size()) {
     const auto part = std::span(block).first(std::min<uint64_t>(block.size(), samples - at));
+    if (go_on && !go_on()) return fail(ErrorCode::cancelled, "cancelled");
     LAPILLI_TRY(const uint64_t got, source.read(at, part));
     std::fill(part.begin() + static_cast<ptrdiff_t>(got), part.end(), 0.0f);
     for (size_t i = 0; i < part.size(); i += hop) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -9,8 +10,10 @@
 
 namespace lapilli::speech {
 
-// Mean squares of the samples of each frame, read from first to last.
-Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop);
+// Mean squares of the samples of each frame, read from first to last. `go_on` is asked often; false ends it with
+// ErrorCode::cancelled.
+Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop,
+                                          const std::function<bool()>& go_on = {});
 
 // Frames [first, first + count) of a recording.
 struct Piece {

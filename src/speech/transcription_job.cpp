@@ -341,24 +341,11 @@ void TranscriptionJob::give_prefix(Progress& p) const {
   p.window.decoder_ids = p.source.decoder_ids;
 }
 
-// What was written in earlier windows, as much of it as fits half of the decoder's positions. Of two timestamps at a
-// segment's end one is enough.
-std::vector<int32_t> TranscriptionJob::written_before(const Progress& p) const {
-  std::vector<int32_t> ids;
-  for (const auto& segment : p.written) {
-    const bool doubled = segment.size() > 2 && segment[segment.size() - 2] >= timestamp_begin();
-    ids.insert(ids.end(), segment.begin(), segment.end() - (doubled ? 1 : 0));
-  }
-  const size_t most = info().max_target_positions / 2 - 1;
-  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(most));
-  return ids;
-}
-
 std::vector<int32_t> TranscriptionJob::before_prefix(const Progress& p) const {
   if (!r_.condition_on_previous || !p.trusted || p.written.empty()) return r_.prompt_ids;
   const bool prompt = r_.prompt_in_all_windows && !r_.prompt_ids.empty();
   std::vector<int32_t> ids = prompt ? r_.prompt_ids : std::vector<int32_t>{settings_.previous_start.value_or(0)};
-  const auto written = written_before(p);
+  const auto written = ids_before(p.written, timestamp_begin(), most_ids_before(info().max_target_positions));
   ids.insert(ids.end(), written.begin(), written.end());
   return ids;
 }

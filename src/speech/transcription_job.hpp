@@ -122,7 +122,6 @@ class TranscriptionJob {
 
   void give_prefix(Progress& p) const;
   [[nodiscard]] std::vector<int32_t> before_prefix(const Progress& p) const;
-  [[nodiscard]] std::vector<int32_t> written_before(const Progress& p) const;
   [[nodiscard]] std::vector<int32_t> without_end(const std::vector<int32_t>& ids) const;
   [[nodiscard]] const ModelInfo& info() const { return info_; }
   [[nodiscard]] int32_t timestamp_begin() const;

@@ -133,13 +133,31 @@ TEST(CliDeviceLongRecording, AnInterruptionEndsAPipe) {
 TEST(CliTerminalTranscribe, SaysHowFarItIs) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
-  Spawn spawn =
-      lapilli(transcribe({"-o", (folder.path() / "x.txt").string(), folder.file("x.raw", seconds_of_sound(60))}));
+  Spawn spawn = lapilli(transcribe({"-o", (folder.path() / "x.txt").string(), file_of_sound(folder, "x.raw", 20)}));
   spawn.terminal_err = true;
   Process running(spawn);
-  EXPECT_TRUE(running.wait_for_err(" of 60 s of sound")) << running.err();
+  // Before there is a word.
+  ASSERT_TRUE(running.wait_for_err("reading the file: "));
+  EXPECT_TRUE(running.wait_for_err(" %  "));
+  EXPECT_TRUE(contains(running.err(), " of 1200 s of sound"));
   running.signal(SIGINT);
   EXPECT_EQ(running.finish().code, 130);
+}
+
+TEST(CliTerminalTranscribe, AnInterruptionEndsTheFirstReading) {
+  if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
+  TemporaryFolder folder;
+  const std::string file = file_of_sound(folder, "x.raw", 60);
+  for (const char* batch : {"0", "4"}) {
+    Spawn spawn = lapilli(transcribe({"--batch", batch, file}));
+    spawn.terminal_err = true;
+    Process running(spawn);
+    ASSERT_TRUE(running.wait_for_err("reading the file: "));
+    running.signal(SIGINT);
+    const Outcome outcome = running.finish();
+    EXPECT_EQ(outcome.code, 130) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
 }
 
 }  // namespace

@@ -29,6 +29,66 @@ TEST(CliPictures, WhatIsNoFileIsSaidBeforeAnything) {
   EXPECT_EQ(run(lapilli({"classify", "--top", "0", data("pictures/plain.png")})).code, 2);
 }
 
+TEST(CliPictures, WhatCannotBeDrawnIsSaidBeforeTheModelIsLoaded) {
+  const TemporaryFolder folder;
+  const std::string picture = data("pictures/plain.png"), svg = (folder.path() / "looked.svg").string();
+  const struct {
+    std::vector<std::string> arguments;
+    const char* told;
+  } cases[] = {
+      {{"--attention", svg, picture, picture}, "--attention draws over one picture, and there are 2"},
+      {{"--attention", "looked.json", picture}, "looked.json ends with neither .svg nor .png"},
+      {{"--attention", svg, "--attention-layer", "all", picture}, "--attention-layer: a number from 0, or mean"},
+      {{"--attention", svg, "--attention-head", "-1", picture}, "--attention-head: a number from 0, or mean"}};
+  for (const auto& c : cases) {
+    std::vector<std::string> arguments{"caption", "--model", "/nowhere"};
+    arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
+    const Outcome out = run(lapilli(arguments));
+    EXPECT_EQ(out.code, 2) << c.told;
+    EXPECT_TRUE(contains(out.err, c.told)) << out.err;
+  }
+  EXPECT_EQ(run(lapilli({"classify", "--attention", svg, picture})).code, 2);
+}
+
+// A look for each word of the text; labels are these words.
+TEST(CliDevicePictures, WhatEachWordLookedAt) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "trocr"), svg = (folder.path() / "looked.svg").string(),
+                    png = (folder.path() / "looked.png").string(), picture = data("pictures/plain.png");
+  const auto read = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"read", "-q", "--model", model, "--max-length", "8", picture};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(lapilli(arguments));
+  };
+  const Outcome plain = read({}), drawn = read({"--attention", svg});
+  EXPECT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_EQ(drawn.out, plain.out);
+  const std::string sheet = read_file(svg);
+  EXPECT_TRUE(contains(sheet, "cross attention, mean of all layers, mean of all heads")) << sheet.substr(0, 400);
+  size_t looks = 0;
+  for (size_t at = 0; (at = sheet.find("<use ", at)) != std::string::npos; ++at) ++looks;
+  EXPECT_GE(looks, 1u);
+  EXPECT_LE(looks, 8u);
+  EXPECT_TRUE(contains(sheet, "fill-opacity=\"75%\""));
+  EXPECT_EQ(read({"--attention", png, "--attention-layer", "1", "--attention-head", "0"}).code, 0);
+  EXPECT_TRUE(read_file(png).starts_with("\x89PNG"));
+  const Outcome layer = read({"--attention", svg, "--attention-layer", "9"});
+  EXPECT_EQ(layer.code, 2);
+  EXPECT_TRUE(contains(layer.err, "attention layer 9: the decoder has layers 0 to 1")) << layer.err;
+}
+
+// The text is not lost with the file.
+TEST(CliDevicePictures, AnUnwritablePictureOfWhatWasLookedAt) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "trocr");
+  folder.file("file", "no folder");
+  const Outcome out = run(lapilli({"read", "-q", "--model", model, "--max-length", "8", "--attention",
+                                   (folder.path() / "file/looked.svg").string(), data("pictures/plain.png")}));
+  EXPECT_EQ(out.code, 6) << out.err;
+  EXPECT_TRUE(contains(out.err, "cannot be written")) << out.err;
+  EXPECT_FALSE(out.out.empty());
+}
+
 TEST(CliDevicePictures, OnePictureGivesItsClasses) {
   const TemporaryFolder folder;
   const std::string model = model_in(folder, "vit-image-classification");

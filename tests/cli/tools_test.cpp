@@ -186,6 +186,27 @@ TEST_F(CliDeviceBenchPerOp, EveryDispatchOfBothPlans) {
   EXPECT_GT(b["least_us"], 0);
 }
 
+// Rows of the encoder: positions of sound, places of the last map.
+TEST_F(CliDeviceBenchPerOp, ModelsOfSoundAndPictures) {
+  const struct {
+    const char* name;
+    unsigned rows;
+  } models[] = {{"whisper", 64}, {"donut", 35}};
+  for (const auto& m : models) {
+    const Outcome out =
+        run(lapilli({"bench", LAPILLI_SOURCE_DIR "/tests/data/models/" + std::string(m.name) + "/model", "--per-op",
+                     "--json", "--batch", "2", "--beam", "1", "--runs", "1", "--target", "4"}));
+    const json b = parsed(out);
+    const json& plans = b["profiles"][0]["plans"];
+    ASSERT_EQ(plans.size(), 2u) << m.name;
+    EXPECT_EQ(plans[0]["rows"], 2 * m.rows) << m.name;
+    for (const json& d : plans[0]["dispatches"]) EXPECT_GT(d["us"], 0) << m.name << d;
+  }
+  const Outcome alone = run(lapilli({"bench", LAPILLI_SOURCE_DIR "/tests/data/models/vit/model", "--per-op"}));
+  EXPECT_EQ(alone.code, 3);
+  EXPECT_TRUE(contains(alone.err, "an encoder alone")) << alone.err;
+}
+
 TEST_F(CliDeviceBenchPerOp, ALineForEach) {
   const Outcome table = bench({});
   ASSERT_EQ(table.code, 0) << table.err;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "conformance/filled_batch.hpp"
 #include "conformance/folder.hpp"
 #include "generate/generate.hpp"
 #include "search/network_on_device.hpp"
@@ -235,7 +236,9 @@ Result<Outcome> run_detection(const std::shared_ptr<Model>& model, const Record&
 Result<Outcome> run_speech(const std::shared_ptr<Model>& model, const Record& record, const Json& c) {
   if (c.at("kind") == "detect_language") return run_detection(model, record, c);
   LAPILLI_TRY(const auto request, request_of(*model, record, c));
-  LAPILLI_TRY(const auto ours, speech::transcribe(model, request));
+  const bool filled = request.condition_on_previous && request.recordings.size() > 1;
+  const auto pad = record.json.at("special_tokens").at("pad").get<int32_t>();
+  LAPILLI_TRY(const auto ours, filled ? transcribe_filled(model, request, pad) : speech::transcribe(model, request));
   return Comparison(record, c, ours).run();
 }
 

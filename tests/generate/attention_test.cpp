@@ -318,7 +318,7 @@ TEST(Attention, BytesOfDecodedTokens) {
   std::vector<int32_t> ids = {0};
   for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
   ids.push_back(0);
-  LAPILLI_ASSERT_VALUE(const auto bytes, decoded_bytes(tokenizer, ids, text, 10));
+  LAPILLI_ASSERT_VALUE(const auto bytes, decoded_bytes(decoding_by(tokenizer), ids, text, 10));
   // The three bytes of one character stand for all of it.
   EXPECT_EQ(bytes, (std::vector<ByteRange>{{10, 10}, {10, 11}, {11, 14}, {11, 14}, {11, 14}, {14, 15}, {15, 15}}));
 }

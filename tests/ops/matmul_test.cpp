@@ -45,6 +45,34 @@ TEST(MatmulVariants, NoLanesOnArmAndAmd) {
       }
 }
 
+// llvmpipe of Mesa 26.2 reads once what all lanes read: rows come before lanes there, and one row by panels. The same
+// kernels as elsewhere.
+TEST(MatmulVariants, RowsComeBeforeLanesWhereReadsAreUniform) {
+  auto older = pretended(0x10005, DeviceType::cpu, 8);
+  older.driver_name = "llvmpipe";
+  older.driver_version = 1;
+  auto newer = older;
+  newer.driver_version = 26u << 22 | 2u << 12 | 6u;
+  size_t one = 0, more = 0;
+  for (const auto& c : matmul_cases()) {
+    auto before = names(older, c), now = names(newer, c);
+    ASSERT_FALSE(now.empty());
+    const uint64_t rows = c.graph.tensor(c.graph.node(0).inputs[0]).rows;
+    const bool panels = std::find(now.begin(), now.end(), "panels 1") != now.end();
+    const char* first = rows > 8 ? "rows 16" : rows > 4 ? "rows 8" : rows > 1 ? "rows 4" : "panels 1";
+    if (rows > 1 || panels) {
+      EXPECT_EQ(now.front(), first) << c.name;
+    }
+    EXPECT_TRUE(is_lanes(before.front()) || before.front() == "panels 1") << c.name;
+    ++(rows > 1 ? more : one);
+    std::sort(before.begin(), before.end());
+    std::sort(now.begin(), now.end());
+    EXPECT_EQ(before, now) << c.name;
+  }
+  EXPECT_GT(one, 0u);
+  EXPECT_GT(more, 0u);
+}
+
 // Where shared memory is no faster than other memory, what needs none comes first; elsewhere on GPUs it comes first. Of
 // one row registers have only the floor, which is the last resort everywhere.
 TEST(MatmulVariants, RegistersComeFirstOnArmAndImagination) {

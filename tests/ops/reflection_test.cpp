@@ -2,25 +2,40 @@
 #include <gtest/gtest.h>
 #include <spirv/unified1/spirv.h>
 
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include "ops/op.hpp"
 #include "ops/shader_table.hpp"
 #include "push_members.hpp"
 #include "spirv_reader.hpp"
+#include "support/temp_directory.hpp"
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
 
+// What the module of the library asks for; its names are those of the same module compiled with names.
+SpirvInfo read_kernel(ShaderId id) {
+  const auto& code = shader_code(id);
+  auto info = read_spirv({code.words, code.word_count});
+  const std::string bytes = read_file(std::string(LAPILLI_NAMED_SHADERS "/") + code.name + ".spv");
+  std::vector<uint32_t> words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), words.size() * 4);
+  const auto named = read_spirv(words);
+  EXPECT_TRUE(info.ok() && named.ok()) << code.name << ": " << (info.ok() ? "" : info.error().message)
+                                       << (named.ok() ? "" : named.error().message);
+  if (!info.ok() || !named.ok()) return {};
+  EXPECT_EQ(info->push.size(), named->push.size()) << code.name;
+  info->push = named->push;
+  return *info;
+}
+
 std::vector<SpirvInfo> read_all() {
   std::vector<SpirvInfo> all;
-  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
-    const auto& code = shader_code(static_cast<ShaderId>(i));
-    auto info = read_spirv({code.words, code.word_count});
-    EXPECT_TRUE(info.ok()) << code.name << ": " << (info.ok() ? "" : info.error().message);
-    all.push_back(info.ok() ? *info : SpirvInfo{});
-  }
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i)
+    all.push_back(read_kernel(static_cast<ShaderId>(i)));
   return all;
 }
 
@@ -128,19 +143,17 @@ TEST(Reflection, FloorModulesNeedNothing) {
 
 // The reader itself must be able to fail: a module of a known kernel has what its source says.
 TEST(Reflection, ReaderSeesLayerNorm) {
-  const auto& code = shader_code(ShaderId::layer_norm);
-  const auto info = read_spirv({code.words, code.word_count});
-  ASSERT_TRUE(info.ok());
-  ASSERT_EQ(info->bindings.size(), 3u);
-  EXPECT_TRUE(info->bindings.at(0).non_writable);
-  EXPECT_FALSE(info->bindings.at(2).non_writable);
-  EXPECT_TRUE(info->bindings.at(2).non_readable);
-  EXPECT_EQ(info->push_bytes, 24u);
-  EXPECT_EQ(info->shared_bytes, 512u);
+  const SpirvInfo info = read_kernel(ShaderId::layer_norm);
+  ASSERT_EQ(info.bindings.size(), 3u);
+  EXPECT_TRUE(info.bindings.at(0).non_writable);
+  EXPECT_FALSE(info.bindings.at(2).non_writable);
+  EXPECT_TRUE(info.bindings.at(2).non_readable);
+  EXPECT_EQ(info.push_bytes, 24u);
+  EXPECT_EQ(info.shared_bytes, 512u);
   const std::vector<SpirvMember> push{{"groups", "uint", 0},   {"cols", "uint", 4},     {"ld4", "uint", 8},
                                       {"x_begin", "uint", 12}, {"y_begin", "uint", 16}, {"epsilon", "float", 20}};
-  EXPECT_EQ(info->push, push);
-  EXPECT_EQ(info->local_size_constant[0], 0);
+  EXPECT_EQ(info.push, push);
+  EXPECT_EQ(info.local_size_constant[0], 0);
   EXPECT_FALSE(read_spirv(std::vector<uint32_t>{1, 2, 3, 4, 5, 6}).ok());
 }
 
@@ -170,10 +183,8 @@ struct OtherTypePush {
 static_assert(sizeof(WholePush) == 24 && sizeof(SwappedPush) == 24 && sizeof(SwappedBehindPush) == 24);
 
 TEST(Reflection, PushMembersThatDifferAreSeen) {
-  const auto& code = shader_code(ShaderId::layer_norm);
-  const auto info = read_spirv({code.words, code.word_count});
-  ASSERT_TRUE(info.ok());
-  const auto seen = [&](const PushMembers& push) { return difference(members_of(push), info->push); };
+  const SpirvInfo info = read_kernel(ShaderId::layer_norm);
+  const auto seen = [&](const PushMembers& push) { return difference(members_of(push), info.push); };
   EXPECT_EQ(seen(WholePush::members), "");
   EXPECT_EQ(seen(SwappedPush::members),
             "member 3: the op has uint y_begin at byte 12, the kernel uint x_begin at byte 12");

@@ -83,11 +83,28 @@ TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
   auto recording = Recording::open([&] { return open_sound_file(path); }, path, 16000);
   ASSERT_TRUE(recording.ok());
   EXPECT_EQ((*recording)->count().value(), whole.size());
+  EXPECT_EQ((*recording)->position(), whole.size());
   std::vector<float> part(5000);
   for (const uint64_t first : {0u, 3000u, 2990u, 20000u, 12001u, 0u}) {
     ASSERT_EQ((*recording)->read(first, part).value(), part.size()) << first;
     EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<ptrdiff_t>(first))) << first;
   }
+}
+
+TEST(Recordings, CountingCanBeEnded) {
+  TempDirectory dir;
+  const auto path = dir.write("a.wav", wav_of(glide(16000, 3, 1), {16000, 1, 1, 16}));
+  auto recording = Recording::open([&] { return open_sound_file(path); }, path, 16000);
+  ASSERT_TRUE(recording.ok());
+  std::vector<uint64_t> positions;
+  const auto ended = (*recording)->count([&] {
+    positions.push_back((*recording)->position());
+    return positions.size() < 3;
+  });
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
+  EXPECT_EQ(positions, (std::vector<uint64_t>{4096, 8192, 12288}));
+  EXPECT_EQ((*recording)->count().value(), 48000u);  // from its beginning again
 }
 
 TEST(Recordings, ResamplingKeepsATone) {

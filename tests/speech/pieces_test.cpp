@@ -47,6 +47,9 @@ TEST(Silence, IsMeasuredByFrames) {
   EXPECT_FLOAT_EQ(energies[1], 0.0f);
   EXPECT_FLOAT_EQ(energies[5], 0.25f);
   EXPECT_FLOAT_EQ(energies[6], 0.25f * 40 / 140);  // silence behind the source's end
+  const auto ended = frame_energies(source, 1100, 160, [] { return false; });
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
 }
 
 class DevicePieces : public testing::Test {

@@ -240,7 +240,8 @@ TEST_P(DeviceWords, LookAtTheirSegment) {
       EXPECT_LE(std::accumulate(weights.begin(), weights.end(), 0.0), 1.0001);
       EXPECT_GE(*std::min_element(weights.begin(), weights.end()), 0);
     }
-    LAPILLI_TRY(const auto svg, draw_looks(s, LookFormat::svg));
+    LAPILLI_TRY(const auto sheet, look_sheet_of(s));
+    LAPILLI_TRY(const auto svg, image::look_sheet_svg(sheet));
     EXPECT_TRUE(svg.starts_with("<svg"));
     ++drawn;
     return {};
@@ -248,7 +249,7 @@ TEST_P(DeviceWords, LookAtTheirSegment) {
   LAPILLI_ASSERT_VALUE(const auto out, transcribe(model_, r));
   EXPECT_GT(drawn, 2u);
   for (const Segment& s : out.transcripts[0].segments) EXPECT_FALSE(s.looks);  // they would be many
-  EXPECT_FALSE(draw_looks(out.transcripts[0].segments[0], LookFormat::svg).ok());
+  EXPECT_FALSE(look_sheet_of(out.transcripts[0].segments[0]).ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Beams, DeviceWords, testing::Values(1, 2));

@@ -17,10 +17,13 @@ bool ProgressBar::due() {
   return true;
 }
 
-double ProgressBar::seconds() const { return std::chrono::duration<double>(last_ - start_).count(); }
+double ProgressBar::seconds() const { return std::chrono::duration<double>(last_ - begun_).count(); }
 
 void ProgressBar::show(double share, const std::string& done) {
-  if (first_ < 0) first_ = share;
+  if (first_ < 0) {
+    first_ = share;
+    begun_ = Clock::now();
+  }
   if (due()) draw(share, done);
 }
 

@@ -13,6 +13,8 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
+  // Of something else from now on, whose first call of show() begins anew.
+  void begin() { first_ = -1; }
   // `share` of the file in 0..1, and what is done of it. Draws at most ten times a second. What the first call says was
   // there before.
   void show(double share, const std::string& done);
@@ -30,7 +32,7 @@ class ProgressBar {
 
   bool enabled_, drawn_ = false;
   double first_ = -1;
-  Clock::time_point start_ = Clock::now(), last_{};
+  Clock::time_point start_ = Clock::now(), begun_{}, last_{};
 };
 
 }  // namespace lapilli::cli

@@ -21,16 +21,6 @@ bool ends_with(const std::string& text, const std::string& end) {
   return true;
 }
 
-// A number from 0, "mean" or "all".
-bool parse_index(const std::string& text, int32_t& index) {
-  if (text == "mean" || text == "all") {
-    index = text == "mean" ? LAPILLI_ATTENTION_MEAN : LAPILLI_ATTENTION_ALL;
-    return true;
-  }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  return error == std::errc() && end == text.data() + text.size() && index >= 0;
-}
-
 // A file that cannot be written to its end is not left behind half, and one that is appended to stays as it was.
 Result<bool> write_file(const std::string& name, const void* bytes, size_t count, bool append) {
   const uint64_t before = append ? file_size(name) : 0;
@@ -75,6 +65,15 @@ std::string link_text(const lapilli_word_link& link, const std::string& source, 
 
 }  // namespace
 
+bool parse_attention_index(const std::string& text, int32_t& index) {
+  if (text == "mean" || text == "all") {
+    index = text == "mean" ? LAPILLI_ATTENTION_MEAN : LAPILLI_ATTENTION_ALL;
+    return true;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  return error == std::errc() && end == text.data() + text.size() && index >= 0;
+}
+
 void add_attention_options(CLI::App& command, AttentionArguments& arguments) {
   command
       .add_option(
@@ -106,8 +105,8 @@ std::string AttentionOutput::check(bool ids) {
   } else {
     return "--attention-kind: \"" + arguments_.kind + "\" is none of cross, encoder, decoder";
   }
-  if (!parse_index(arguments_.layer, choice_.layer)) return "--attention-layer: a number from 0, mean or all";
-  if (!parse_index(arguments_.head, choice_.head)) return "--attention-head: a number from 0, mean or all";
+  if (!parse_attention_index(arguments_.layer, choice_.layer)) return "--attention-layer: a number from 0, mean or all";
+  if (!parse_attention_index(arguments_.head, choice_.head)) return "--attention-head: a number from 0, mean or all";
   if (arguments_.alignment && ids) return "--alignment needs texts, not --ids";
   if (arguments_.alignment && choice_.layer == LAPILLI_ATTENTION_ALL) {
     return "--alignment takes one layer or their mean (--attention-layer)";

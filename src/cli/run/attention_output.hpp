@@ -17,6 +17,8 @@ struct AttentionArguments {
   [[nodiscard]] bool wanted() const { return alignment || !file.empty(); }
 };
 
+// A number from 0, "mean" or "all".
+bool parse_attention_index(const std::string& text, int32_t& index);
 void add_attention_options(CLI::App& command, AttentionArguments& arguments);
 
 // Of one run of the program.

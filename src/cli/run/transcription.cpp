@@ -10,6 +10,7 @@
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
+#include "cli/run/drawing_file.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/system.hpp"
 #include "recordings/recording.hpp"
@@ -89,9 +90,8 @@ class Transcription {
     for (const std::string& name : arguments_.inputs)
       if (const int code = check_input(name)) return code;
     if (const int code = name_targets()) return code;
-    const std::string kind(extension(arguments_.attention));
-    if (!arguments_.attention.empty() && kind != ".svg" && kind != ".png")
-      return complain(exit_usage, "--attention: " + arguments_.attention + " ends with neither .svg nor .png");
+    if (!arguments_.attention.empty() && drawing_format(arguments_.attention).empty())
+      return complain(exit_usage, no_drawing(arguments_.attention));
     auto request = arguments_.model;
     if (const int code = find_model(request.model)) return code;
     if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
@@ -146,14 +146,14 @@ class Transcription {
     return [name] { return recordings::open_sound_file(name); };
   }
 
-  Result<Heard> listen(const std::string& name) const {
+  Result<Heard> listen(const std::string& name) {
     Heard heard;
     if (is_pipe(name)) {
       LAPILLI_TRY(heard.pipe, recordings::SamplePipe::open(opener(name), name, transcriber_.rate()));
       return heard;
     }
     LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, transcriber_.rate()));
-    LAPILLI_TRY(heard.samples, heard.file->count());
+    LAPILLI_TRY(heard.samples, heard.file->count([&] { return show_reading("measuring the file", *heard.file, 0); }));
     if (heard.samples == 0) return no_sound(name);
     return heard;
   }
@@ -181,6 +181,7 @@ class Transcription {
     SubtitleLines lines(arguments_.style, name);
     if (heard.file && !heard.shortage().empty()) say(heard.shortage());
     int written = sink.write(lines.head());
+    bar_.begin();
     auto how = arguments_.how;
     how.sound = heard.file.get();
     how.samples = heard.samples;
@@ -188,10 +189,11 @@ class Transcription {
     how.on_segment = [&](const tools::HeardSegment& s) {
       bar_.clear();
       if (written == exit_ok) written = sink.write(lines.line(spoken(s)));
-      if (written == exit_ok && !s.picture.empty()) written = write_picture(s.picture);
+      if (written == exit_ok && !s.picture.empty())
+        written = write_drawing(arguments_.attention, ++pictures_, s.picture);
       return written == exit_ok;
     };
-    if (!arguments_.attention.empty()) how.pictures = std::string(extension(arguments_.attention)).substr(1);
+    how.pictures = drawing_format(arguments_.attention);
     if (arguments_.live)
       how.on_draft = [&](const std::vector<tools::HeardSegment>& draft) {
         if (written == exit_ok) written = show_draft(draft, lines, sink);
@@ -213,16 +215,6 @@ class Transcription {
     return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
   }
 
-  int write_picture(const std::string& picture) {
-    const std::string& name = arguments_.attention;
-    const size_t stem = name.size() - extension(name).size();
-    const std::string number = ++pictures_ > 1 ? "-" + std::to_string(pictures_) : "";
-    TargetFile file(name.substr(0, stem) + number + name.substr(stem));
-    int code = file.begin();
-    if (code == exit_ok) code = file.write(picture);
-    return code == exit_ok ? file.finish() : code;
-  }
-
   // JSON says that it may change; elsewhere it is shown while there is nothing later.
   int show_draft(const std::vector<tools::HeardSegment>& draft, SubtitleLines& lines, Sink& sink) {
     std::string text, objects;
@@ -238,9 +230,22 @@ class Transcription {
 
   [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / transcriber_.rate(); }
 
+  // A file before its first window: it is read from first to last, and not once only. False: it was interrupted.
+  bool show_reading(const char* what, const recordings::Recording& file, uint64_t samples) {
+    char text[96];
+    const int used = std::snprintf(text, sizeof text, "%s: %.0f", what, seconds_of(file.position()));
+    std::snprintf(text + used, sizeof text - static_cast<size_t>(used),
+                  samples > 0 ? " of %.0f s of sound" : " s of sound", seconds_of(samples));
+    bar_.show_text("", text);
+    return interrupted() == 0;
+  }
+
   void show(double done, const Heard& heard) {
     const double all = seconds_of(heard.samples);
-    if (done <= 0) return;
+    if (done <= 0) {
+      if (heard.file) show_reading("reading the file", *heard.file, heard.samples);
+      return;
+    }
     char text[64];
     std::snprintf(text, sizeof text, heard.pipe ? "%.0f s of sound" : "%.0f of %.0f s of sound", std::min(done, all),
                   all);
