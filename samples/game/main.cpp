@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "arguments.hpp"
@@ -65,7 +66,7 @@ class Game {
  private:
   bool measures() const { return !o_.times.empty() || !o_.plot.empty(); }
   float scene_time(uint64_t frame) const;
-  void load(Dialogue& dialogue);
+  void load(Dialogue& dialogue, Work work);
   void tell_what_is_over(Dialogue& dialogue);
   void act(Dialogue& dialogue, Story& story, uint64_t frame);
   void draw(Dialogue& dialogue, const Story* story, float time);
@@ -96,7 +97,7 @@ void Game::play(Work work) {
   times_.push_back({name_of(work), {}});
   language_ = o_.models.size();
   if (work != Work::none) change_language(dialogue);
-  load(dialogue);
+  load(dialogue, work);
   for (uint64_t frame = 0; frame < o_.frames && !quit_ && !story.over(); ++frame) {
     const Clock::time_point start = Clock::now();
     act(dialogue, story, frame);
@@ -121,13 +122,17 @@ float Game::scene_time(uint64_t frame) const {
   return window_ ? since_start.count() : static_cast<float>(frame) / 60;
 }
 
-// The loading screen: frames go on while another thread loads.
-void Game::load(Dialogue& dialogue) {
+// The loading screen: frames go on while another thread loads. Where nobody sees them the device is left to that, unless it is
+// these frames' command buffers that do the work.
+void Game::load(Dialogue& dialogue, Work work) {
   while (dialogue.state() == Dialogue::State::loading && !quit_) {
     if (window_) quit_ = window_->keys().quit;
     tell_what_is_over(dialogue);
     dialogue.update(o_.budget_us);
-    draw(dialogue, nullptr, 0);
+    if (window_ || work == Work::append)
+      draw(dialogue, nullptr, 0);
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

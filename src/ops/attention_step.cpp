@@ -45,7 +45,9 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto a = node.attributes.as<AttentionStepAttributes>();
   const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
   const bool in_parts = a.self && a.longest != 0 && !caches_always_fit(caps, a);
-  const Numbers numbers = attention_numbers(caps, a.kv, heads_are_vec4(a.kv));
+  // A query has a workgroup of its own: teams of lanes share out its keys (attention.comp), those of parts do not.
+  const bool vec = heads_are_vec4(a.kv);
+  const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
   std::vector<Variant> list;
   if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.heads, a.kv.positions) &&
       chunks_fit(caps, g, node, a.kv))
@@ -55,7 +57,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (simple_attention_fits(a.kv, a.kv.positions))
       list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
   }
-  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, numbers});
+  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
   return list;
 }
 

@@ -4,15 +4,14 @@
 
 #include "ops/lower_util.hpp"
 #include "ops/shader_table.hpp"
-#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
 uint32_t columns_of(const KvShape& kv, bool vec4) { return vec4 ? kv.head_dim / 4 : kv.head_dim; }
 }  // namespace
 
-Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4) {
-  Numbers numbers = default_numbers(caps, Tuned::attention);
+Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4) {
+  Numbers numbers = default_numbers(caps, kernel);
   // Fewer would leave lanes of a subgroup idle.
   numbers.local = std::max(numbers.local, std::min(64u, caps.min_subgroup_size));
   while (2 * numbers.local < columns_of(kv, vec4)) numbers.local *= 2;

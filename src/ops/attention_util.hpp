@@ -6,6 +6,7 @@
 
 #include "ops/attention.hpp"
 #include "ops/op.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 
@@ -20,7 +21,7 @@ constexpr uint32_t kMaxHeadDim = 256;
 inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
 // Each invocation of a workgroup has at most two columns of a head (two vec4 of them where `vec4`); a chunk of 128 keys
 // is shared out evenly.
-Numbers attention_numbers(const Capabilities& caps, const KvShape& kv, bool vec4);
+Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4);
 Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
                        bool vec4);
 // attention_simple.comp, which stands behind attention.comp where a driver gets that wrong: heads are not vec4 there.

@@ -51,7 +51,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
   return {{0, "workgroup a row and head", true,
-           attention_numbers(caps, node.attributes.as<StreamAttentionAttributes>().kv, false)}};
+           attention_numbers(caps, Tuned::attention, node.attributes.as<StreamAttentionAttributes>().kv, false)}};
 }
 
 class Lowering {

@@ -34,6 +34,7 @@ bool has_lanes(const Capabilities& caps);
 enum class Tuned : uint8_t {
   argmax,
   attention,
+  attention_step,
   convert,
   copy,
   elementwise,
