@@ -22,6 +22,7 @@ layout(push_constant) uniform P {
   uint first_row;
 } p;
 #include "slices.glsl"
+#include "log_sum.glsl"
 #if STAGE == 0
 shared vec2 part[128];
 
@@ -31,12 +32,6 @@ void write_part(const Slice slice, vec2 value) {
   if (slice.number + 1u == p.slices && p.slices < p.out_ld) partials[at + p.slices] = vec2(0.0);  // the padding
 }
 #endif
-
-// Maximum and sum of exp(x - maximum) of two parts together.
-vec2 join(vec2 a, vec2 b) {
-  float m = max(a.x, b.x);
-  return vec2(m, a.y * exp(a.x - m) + b.y * exp(b.x - m));
-}
 
 void main() {
   uint g = group_index();
@@ -63,15 +58,8 @@ void main() {
   }
   if (lane == 0u) write_part(slice, part[0]);
 #else
-  uint parts = p.out_begin + slice.row * p.out_ld;
-  vec2 all = partials[parts];
-  for (uint s = 1u; s < p.slices; ++s) all = join(all, partials[parts + s]);
-  float log_sum = log(max(all.y, 1e-30));
-  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL) {
-    vec4 v = x[slice.base + i];
-    vec4 y = mix(v - all.x - log_sum, vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN)));
-    uvec4 column = uvec4(4u * i) + uvec4(0, 1, 2, 3);
-    x[slice.base + i] = mix(vec4(0.0), y, lessThan(column, uvec4(p.columns)));  // the padding stays zero
-  }
+  const vec2 all = whole_row(p.out_begin + slice.row * p.out_ld, p.slices);
+  for (uint i = slice.begin + lane; i < slice.end; i += LOCAL)
+    x[slice.base + i] = log_probabilities(x[slice.base + i], all, i, p.columns);
 #endif
 }

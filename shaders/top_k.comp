@@ -3,6 +3,11 @@
 // its own columns (every LOCAL-th vec4) that is not taken yet; a round takes the best of these, and only its owner looks
 // for its next one. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
 #extension GL_GOOGLE_include_directive : enable
+#ifdef PROCESS
+#define USE_STEP
+#define PARAMS_BINDING 3
+#define STAGE 1
+#endif
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -11,8 +16,19 @@
 #endif
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 64;  // a multiple of 8
+#ifdef PROCESS
+layout(std430, set = 0, binding = 0) coherent buffer Scores { float scores[]; };
+layout(std430, set = 0, binding = 1) readonly buffer Lineage { uint lineage[]; };
+layout(std430, set = 0, binding = 2) readonly buffer Lists { uint lists[]; };
+layout(std430, set = 0, binding = 8) readonly buffer Partials { vec2 partials[]; };        // see log_softmax.comp
+layout(std430, set = 0, binding = 9) writeonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
+vec4 scores_at(uint i) { return vec4(scores[4u * i], scores[4u * i + 1u], scores[4u * i + 2u], scores[4u * i + 3u]); }
+#else
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
-#ifdef DRAW
+vec4 scores_at(uint i) { return x[i]; }
+#endif
+#ifdef PROCESS
+#elif defined(DRAW)
 layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec4 candidates[]; };  // [rows][slices][K]
 #else
 layout(std430, set = 0, binding = 1) writeonly buffer Candidates { uvec2 candidates[]; };  // [rows][slices][K]
@@ -24,9 +40,36 @@ layout(push_constant) uniform P {
   uint x_begin4, out_begin, out_ld;  // vec4; candidates; candidates a row
   uint first_row;
   uint k;
-  uint beams;  // DRAW
+  uint beams;  // DRAW, PROCESS
+#ifdef PROCESS
+  uint slots, positions;
+  uint parts_begin, parts_ld;  // pairs; pairs a row
+#endif
 } p;
 #include "slices.glsl"
+#ifdef PROCESS
+const uint CHUNK = 4096u;  // as many columns as a slice has at most
+#include "log_sum.glsl"
+#include "processors.glsl"
+
+// What the slice's scores are: log-probabilities, and what the processors make of them.
+void make_scores(const Slice slice) {
+  uint row = row_word(p.first_row + slice.row), slot = slot_of(row);
+  const vec2 all = whole_row(p.parts_begin + slice.row * p.parts_ld, p.slices);
+  for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
+    uint at = slice.base + i;
+    vec4 y = log_probabilities(scores_at(at), all, i, p.columns);
+    for (uint c = 0u; c < 4u; ++c) scores[4u * at + c] = y[c];
+  }
+  hand_over();
+  place_params(slot, p.beams);
+  scores_begin = 4u * slice.base;
+  first_id = 4u * slice.begin;
+  end_id = min(4u * slice.end, p.columns);
+  process(slot, position_of(row));
+  hand_over();
+}
+#endif
 shared float lane_score[128];
 shared uint lane_id[128];
 shared float part_score[8];
@@ -58,7 +101,7 @@ void next_best(const Slice slice, inout float score, inout uint id) {
   float best = MASKED;
   uint best_id = NO_ID;
   for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
-    vec4 v = keys(i, x[slice.base + i]);
+    vec4 v = keys(i, scores_at(slice.base + i));
     for (uint c = 0u; c < 4u; ++c) {
       uint column = 4u * i + c;
       float s = ranked(v[c]);
@@ -85,6 +128,9 @@ void main() {
   uint id = NO_ID;
 #ifdef DRAW
   place = draw_place(p.first_row + slice.row, p.beams);
+#endif
+#ifdef PROCESS
+  make_scores(slice);
 #endif
   bool look = true;  // one place alone calls next_best, so that keys are made by the same instructions each time
   for (uint round = 0u; round < p.k; ++round) {

@@ -1,4 +1,6 @@
 // "log_softmax": see search.hpp. Two dispatches, parts of each slice and then their use, through a scratch output.
+#include "ops/log_softmax.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,36 +36,42 @@ ShaderId shader_of(const graph::Node& node, bool apply) {
   return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
-  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
+// Rows that a dispatch takes: the parts of their slices, or their use.
+Status lower_rows(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const RowSlice& r,
+                  bool whole, bool apply, std::vector<Dispatch>& out) {
   const auto x = node.outputs[0], parts = node.outputs[1];
   const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
+  Dispatch d;
+  d.shader = shader_of(node, apply);
+  d.constants = {numbers.local};
+  d.groups = (r.end - r.begin) * slices;
+  if (in_step(node) && whole) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+  const auto of_x = apply ? graph::Access::read_write : graph::Access::read;
+  const auto of_parts = apply ? graph::Access::read : graph::Access::write;
+  uint32_t dx = 0, du = 0;
+  d.operands.push_back(bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, of_x}, dx));
+  d.operands.push_back(bind_range(context, 1, {parts, r.begin * u.ld * 4, r.end * u.ld * 4, of_parts}, du));
+  if (in_step(node)) {
+    LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
+    d.operands.push_back(step);
+  }
+  d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                  static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
+                  static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
+  d.cost = 6.0 * static_cast<double>((r.end - r.begin) * t.ld);
+  out.push_back(std::move(d));
+  return {};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
+  const auto &t = context.graph.tensor(node.outputs[0]), &u = context.graph.tensor(node.outputs[1]);
+  const uint64_t slices = div_up<uint64_t>(t.cols, search::slice_columns(t.cols));
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {std::max(t.ld, u.ld) * 4, slices}));
   for (const auto& r : ranges)
-    for (const bool apply : {false, true}) {
-      Dispatch d;
-      d.shader = shader_of(node, apply);
-      d.constants = {v.numbers.local};
-      d.groups = (r.end - r.begin) * slices;
-      if (in_step(node) && ranges.size() == 1) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
-      uint32_t dx = 0, du = 0;
-      d.operands.push_back(bind_range(
-          context, 0,
-          {x, r.begin * t.ld * 4, r.end * t.ld * 4, apply ? graph::Access::read_write : graph::Access::read}, dx));
-      d.operands.push_back(bind_range(
-          context, 1, {parts, r.begin * u.ld * 4, r.end * u.ld * 4, apply ? graph::Access::read : graph::Access::write},
-          du));
-      if (in_step(node)) {
-        LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
-        d.operands.push_back(step);
-      }
-      d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                      static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
-                      static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
-      d.cost = 6.0 * static_cast<double>((r.end - r.begin) * t.ld);
-      out.push_back(std::move(d));
-    }
+    for (const bool apply : {false, true})
+      LAPILLI_CHECK(lower_rows(context, node, v.numbers, r, ranges.size() == 1, apply, out));
   return {};
 }
 
@@ -135,6 +143,11 @@ std::vector<OpCase> cases() {
 }  // namespace
 
 constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases};
+
+Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                               std::vector<Dispatch>& out) {
+  return lower_rows(context, node, numbers, {0, context.graph.tensor(node.outputs[0]).rows}, true, false, out);
+}
 
 graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step) {
   const uint64_t columns = g.tensor(x).cols;

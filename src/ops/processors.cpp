@@ -19,7 +19,7 @@ struct Push {
 enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists };
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
-  const auto shape = node.attributes.as<SearchShape>();
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
   LAPILLI_CHECK(expect_input(g, node, kLogits, {"logits"}));
   const auto& x = g.tensor(node.inputs[kLogits]);
   LAPILLI_CHECK(expect_output(g, node, 0, {"logits", x.rows, x.cols}));
@@ -42,7 +42,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
-  const auto shape = node.attributes.as<SearchShape>();
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
   const auto x = node.outputs[0];
   const auto& t = context.graph.tensor(x);
   LAPILLI_TRY(const auto lineage, bind_whole(context, 1, node.inputs[kLineage], graph::Access::read));
@@ -187,7 +187,7 @@ class Row {
 };
 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  const auto shape = node.attributes.as<SearchShape>();
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
   const auto& t = g.tensor(node.inputs[kLogits]);
   const search::StepView step(values.at(node.inputs[kStep]));
   const auto &lineage = values.at(node.inputs[kLineage]).u, &lists = values.at(node.inputs[kLists]).u;
@@ -221,7 +221,7 @@ search::StateCase make_state(const std::string& name, uint32_t t = 8) {
 OpCase make_case(search::StateCase c, uint64_t columns = kVocabulary) {
   auto& g = c.op_case.graph;
   const auto x = g.activation("logits", c.shape.slots, columns);
-  ops::processors(g, c.op_case.name, x, c.tensors, c.shape);
+  ops::processors(g, c.op_case.name, x, c.tensors, {c.shape});
   CaseRandom random(columns);
   c.op_case.inputs.emplace_back(x, random_values(g.tensor(x), random, 6));
   c.op_case.live_rows = c.step[StepWords::live];
@@ -458,13 +458,13 @@ std::vector<OpCase> cases() {
 constinit const OpDef processors_op{"processors", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
-                                const SearchTensors& state, const SearchShape& shape) {
+                                const SearchTensors& state, const ProcessorsAttributes& attributes) {
   const auto y = g.updated(label, logits);
   g.add_node({&processors_op,
               label,
               {logits, state.step, state.search, state.lineage, state.lists},
               {y},
-              graph::Attributes(shape)});
+              graph::Attributes(attributes)});
   return y;
 }
 

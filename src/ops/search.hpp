@@ -25,8 +25,8 @@ struct SearchShape {
 // "log_softmax": rows over all columns, in place; x - max - log(sum exp). inputs: x, step (the live rows) or kNone
 //   (all).
 // "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes:
-// SearchShape. "warp": scores [rows, vocabulary] in place: temperature, then the filters of sampling in the reference's
-// order, which
+// ProcessorsAttributes. "warp": scores [rows, vocabulary] in place: temperature, then the filters of sampling in the
+// reference's order, which
 //   forbid ids: top_h, top_k, top_p, min_p, typical_p, epsilon, eta. attributes: WarpAttributes.
 // "argmax": per row and slice of the vocabulary the best score (lowest id among equals) and the slice's log-sum-exp.
 //   outputs: partials u32 [rows, 4 * slices]: score (float), id, maximum (float), sum of exp(x - maximum) (float); when
@@ -34,6 +34,10 @@ struct SearchShape {
 // "top_k": per row and slice the best `candidates` (score descending, then id ascending).
 //   outputs: u32 [rows, 2 * candidates * slices]: score (float), id; missing ones score kMasked, id 0xffffffff. When
 //   drawing by key: u32 [rows, 4 * candidates * slices]: key (float), id, score (float), 0.
+struct ProcessorsAttributes {
+  SearchShape shape;
+  uint32_t whole_rows = 1;  // 0: nobody asks for rules that look at a whole row (timestamps)
+};
 struct WarpAttributes {
   uint32_t beams = 1;
 };
@@ -69,7 +73,7 @@ struct SearchTensors {
 };
 graph::TensorId log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step);
 graph::TensorId processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
-                           const SearchTensors& state, const SearchShape& shape);
+                           const SearchTensors& state, const ProcessorsAttributes& attributes);
 graph::TensorId warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
                      const WarpAttributes& attributes);
 // One id of each row's softmax, and K of them; for greedy_step and beam_step with `drawn`.

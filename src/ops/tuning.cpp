@@ -103,6 +103,8 @@ uint32_t least_groups(const Capabilities& caps) {
   return 1;
 }
 
+bool wants_few_dispatches(const Capabilities& caps) { return device_class(caps) != DeviceClass::cpu; }
+
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions) {
   constexpr uint64_t kManyPositions = 256;
   return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);

@@ -58,6 +58,9 @@ Numbers default_numbers(const Capabilities& caps, Tuned kernel);
 // Workgroups from which on a dispatch fills a device of this class; how many cores it has Vulkan does not say.
 uint32_t least_groups(const Capabilities& caps);
 
+// A dispatch costs this device more than what a workgroup does twice because others do it as well.
+bool wants_few_dispatches(const Capabilities& caps);
+
 // Whether a step's attention, of so many rows and heads, takes the chunks of its keys side by side: where there are
 // several, and rows and heads alone do not fill the device. CPU drivers have few cores and pay for the second dispatch.
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);

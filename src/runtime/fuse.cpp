@@ -1,23 +1,67 @@
 #include "runtime/fuse.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "ops/choose.hpp"
 #include "ops/layer_norm.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
 
 bool is(const graph::Node& node, const char* op) { return std::string_view(node.op->name) == op; }
 
+// A graph whose nodes are replaced.
 class Fusing {
  public:
   Fusing(graph::Graph& graph, const Capabilities& caps, const CompileOptions& options)
       : graph_(graph), caps_(caps), options_(options) {}
 
+ protected:
+  [[nodiscard]] size_t dispatches(const graph::Node& node) const {
+    const LowerContext context{graph_, caps_, options_.work.value_or(WorkLimit::finest(caps_))};
+    std::vector<Dispatch> list;
+    const auto lowered = node.op->lower(context, node, choose_variant(caps_, graph_, node, options_), list);
+    return lowered ? list.size() : kNever;
+  }
+  // The nodes stand at the place of the last of them, if there are fewer dispatches then.
+  bool replace(std::initializer_list<graph::NodeId> nodes, const graph::Node& together) {
+    size_t apart = 0;
+    for (const graph::NodeId n : nodes) apart += dispatches(graph_.node(n));
+    if (!together.op->infer(graph_, together) || dispatches(together) >= apart) return false;
+    for (const graph::NodeId n : nodes) replaced_.emplace(n, std::nullopt);
+    replaced_.at(*(nodes.end() - 1)) = together;
+    return true;
+  }
+  graph::Graph rebuilt() {
+    if (replaced_.empty()) return std::move(graph_);
+    graph::Graph fused;
+    for (const graph::Tensor& t : graph_.tensors()) fused.add_tensor(t);
+    for (graph::NodeId n = 0; n < graph_.nodes().size(); ++n) {
+      const auto at = replaced_.find(n);
+      if (at == replaced_.end())
+        fused.add_node(graph_.node(n));
+      else if (at->second)
+        fused.add_node(*at->second);
+    }
+    return fused;
+  }
+
+  static constexpr size_t kNever = size_t{1} << 32;  // dispatches of what cannot be lowered
+  graph::Graph& graph_;
+  const Capabilities& caps_;
+  const CompileOptions& options_;
+  std::map<graph::NodeId, std::optional<graph::Node>> replaced_;  // by nothing: it is a part of another
+};
+
+class FusingNorms : Fusing {
+ public:
+  using Fusing::Fusing;
   graph::Graph run() {
     for (graph::NodeId n = 0; n < graph_.nodes().size(); ++n)
       if (is(graph_.node(n), "layer_norm")) consider(n);
@@ -59,53 +103,33 @@ class Fusing {
     const RowNorm rows = norm_of(graph_.node(norm));
     const auto product = first_reader(norm, rows);
     if (!product || !multiplies(*product, rows.y) || !is_only_product(*product, rows.y)) return;
-    const graph::Node& apart = graph_.node(*product);
-    const graph::Node together = normalizing(apart, rows);
     const bool was_scratch = graph_.tensor(rows.y).scratch;
     graph_.tensor(rows.y).scratch = !read_by_others(rows.y, *product);
-    if (together.op->infer(graph_, together) && fewer_dispatches(graph_.node(norm), apart, together)) {
-      replaced_.emplace(norm, std::nullopt);
-      replaced_.emplace(*product, together);
-    } else {
+    if (!replace({norm, *product}, normalizing(graph_.node(*product), rows)))
       graph_.tensor(rows.y).scratch = was_scratch;
+  }
+};
+
+class FusingTail : Fusing {
+ public:
+  using Fusing::Fusing;
+  graph::Graph run() {
+    for (graph::NodeId n = 0; wants_few_dispatches(caps_) && n + 2 < graph_.nodes().size(); ++n) {
+      const graph::Node together = chosen_together(graph_.node(n), graph_.node(n + 1), graph_.node(n + 2));
+      if (together.op) replace({n, n + 1, n + 2}, together);
     }
+    return rebuilt();
   }
-
-  [[nodiscard]] size_t dispatches(const graph::Node& node) const {
-    const LowerContext context{graph_, caps_, options_.work.value_or(WorkLimit::finest(caps_))};
-    std::vector<Dispatch> list;
-    const auto lowered = node.op->lower(context, node, choose_variant(caps_, graph_, node, options_), list);
-    return lowered ? list.size() : SIZE_MAX / 2;
-  }
-  [[nodiscard]] bool fewer_dispatches(const graph::Node& norm, const graph::Node& apart,
-                                      const graph::Node& together) const {
-    return dispatches(together) < dispatches(norm) + dispatches(apart);
-  }
-
-  graph::Graph rebuilt() {
-    if (replaced_.empty()) return std::move(graph_);
-    graph::Graph fused;
-    for (const graph::Tensor& t : graph_.tensors()) fused.add_tensor(t);
-    for (graph::NodeId n = 0; n < graph_.nodes().size(); ++n) {
-      const auto at = replaced_.find(n);
-      if (at == replaced_.end())
-        fused.add_node(graph_.node(n));
-      else if (at->second)
-        fused.add_node(*at->second);
-    }
-    return fused;
-  }
-
-  graph::Graph& graph_;
-  const Capabilities& caps_;
-  const CompileOptions& options_;
-  std::map<graph::NodeId, std::optional<graph::Node>> replaced_;  // by nothing: it is a part of another
 };
 
 }  // namespace
 
 graph::Graph fuse_norms(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
-  return Fusing(graph, caps, options).run();
+  return FusingNorms(graph, caps, options).run();
+}
+
+graph::Graph fuse_tail(graph::Graph graph, const Capabilities& caps, const CompileOptions& options) {
+  return FusingTail(graph, caps, options).run();
 }
 
 }  // namespace lapilli

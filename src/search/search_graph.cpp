@@ -33,7 +33,9 @@ void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& s
   if (options.keep_scores) b.keep_copy("logits", logits);
   auto scores = logits;
   if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step);
-  scores = ops::processors(b.g(), "processors", scores, s, shape);
+  // Timestamps are those of sounds.
+  const bool hears = b.config().source_vocabulary == 0;
+  scores = ops::processors(b.g(), "processors", scores, s, {shape, hears ? 1u : 0u});
   if (options.sample) scores = ops::warp(b.g(), "warp", scores, s, {session.beams});
   if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step);
   if (options.keep_scores) b.keep_copy("scores", scores);

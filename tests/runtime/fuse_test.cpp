@@ -176,8 +176,50 @@ TEST(FuseNorms, LeaveEightDispatchesOfALayer) {
   }
 }
 
+// Beams: parts of the sums, all of log-softmax, processors and best K, the beams' step, advance. Greedy has no
+// log-softmax.
+TEST(FuseTail, LeavesFourDispatchesBehindTheLogits) {
+  LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network("tiny"));
+  Capabilities cpu = gpu();
+  cpu.type = DeviceType::cpu;
+  const std::pair<Capabilities, size_t> devices[] = {{gpu(), 4}, {gpu(5), 6}, {cpu, 6}};
+  for (const uint32_t beams : {1u, 4u})
+    for (const auto& [caps, most] : devices) {
+      LAPILLI_ASSERT_VALUE(const auto plan,
+                           compile(step_graph(loaded.network, plain_key(1, beams, 9, 16)).graph, caps));
+      LAPILLI_EXPECT_OK(graph::check(plan->commands, plan->schedule));
+      const auto is_logits = [&](const auto& d) { return plan->graph.node(d.node).label == "logits"; };
+      const auto logits = std::find_if(plan->dispatches.begin(), plan->dispatches.end(), is_logits);
+      EXPECT_EQ(plan->dispatches.end() - logits - 1, static_cast<ptrdiff_t>(beams == 1 ? 4 : most)) << beams;
+    }
+}
+
+TEST(FuseTail, LeavesApartWhatDoesNotGoTogether) {
+  LAPILLI_ASSERT_VALUE(const auto text, testing_support::make_network("tiny"));
+  LAPILLI_ASSERT_VALUE(const auto speech, testing_support::make_network("data/whisper"));
+  const auto fused = [&](const testing_support::LoadedNetwork& of, auto change, CompileOptions options = {}) {
+    WorkspaceKey key = plain_key(1, 2, 9, 16);
+    change(key);
+    return count(fuse_tail(step_graph(of.network, key).graph, gpu(), options), "choose");
+  };
+  const auto as_it_is = [](WorkspaceKey&) {};
+  EXPECT_EQ(fused(text, as_it_is), 1u);
+  EXPECT_EQ(fused(speech, as_it_is), 0u) << "timestamps look at whole rows";
+  EXPECT_EQ(fused(text, [](WorkspaceKey& key) { key.sample = true; }), 0u);
+  EXPECT_EQ(fused(text, [](WorkspaceKey& key) { key.renormalize = true; }), 0u);
+  EXPECT_EQ(fused(text, [](WorkspaceKey& key) { key.capture = true; }), 0u) << "scores are read";
+  CompileOptions floor;
+  floor.floor_only = true;
+  EXPECT_EQ(fused(text, as_it_is, floor), 0u);
+  Verdicts verdicts;
+  verdicts.refuse("choose", "together");
+  CompileOptions refused;
+  refused.verdicts = &verdicts;
+  EXPECT_EQ(fused(text, as_it_is, refused), 0u);
+}
+
 // The references of the fused graph's nodes make the same of the same state, to the bit, but for what nobody reads.
-TEST(FuseNorms, ComputeTheSame) {
+TEST(Fuse, ComputesTheSame) {
   for (const char* shape : {"tiny", "data/mbart", "data/t5-v1_1", "data/prophetnet"}) {
     LAPILLI_ASSERT_VALUE(const auto loaded, testing_support::make_network(shape));
     const auto& network = loaded.network;
@@ -194,7 +236,7 @@ TEST(FuseNorms, ComputeTheSame) {
       interpreter.run(start_graph(network, key.shape));
       Graph step = step_graph(network, key).graph;
       const size_t norms = count(step, "layer_norm");
-      if (fuse) step = fuse_norms(std::move(step), gpu(), {});
+      if (fuse) step = fuse_tail(fuse_norms(std::move(step), gpu(), {}), gpu(), {});
       EXPECT_TRUE(!fuse || count(step, "layer_norm") < norms) << shape;
       for (int i = 0; i < 4; ++i) interpreter.run(step);
       return interpreter;

@@ -58,7 +58,7 @@ graph::Graph step_graph(const Bigram& b) {
                        weight("steps", kSteps, b.steps.rows, b.vocabulary), s.step, b.shape.rows},
                       e);
   if (b.shape.beams > 1) x = ops::log_softmax(g, "log_softmax", x, s.step);
-  x = ops::processors(g, "processors", x, s, b.shape);
+  x = ops::processors(g, "processors", x, s, {b.shape});
   const uint32_t drawn = b.options.sample ? 1 : 0, k = b.options.candidates();
   if (drawn) x = ops::warp(g, "warp", x, s, {b.shape.beams});
   if (b.options.renormalize) x = ops::log_softmax(g, "renormalize", x, s.step);

@@ -70,7 +70,7 @@ Result<Processed> make_processed(const Recorded& recorded, const json& c) {
   const uint64_t ld = p.graph.tensor(x).ld;
   p.graph.tensor(x).space = graph::Space::state;
   p.graph.tensor(x).id = state_id(StateKind::self_kv);
-  auto y = ops::processors(p.graph, "processors", x, s, shape);
+  auto y = ops::processors(p.graph, "processors", x, s, {shape});
   if (options.sample) y = ops::warp(p.graph, "warp", y, s, {1});
   if (options.renormalize) ops::log_softmax(p.graph, "renormalize", y, s.step);
   p.states[state_id(StateKind::search)] = std::move(search);
