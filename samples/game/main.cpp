@@ -122,8 +122,8 @@ float Game::scene_time(uint64_t frame) const {
   return window_ ? since_start.count() : static_cast<float>(frame) / 60;
 }
 
-// The loading screen: frames go on while another thread loads. Where nobody sees them the device is left to that, unless it is
-// these frames' command buffers that do the work.
+// The loading screen: frames go on while another thread loads. Where nobody sees them the device is left to that,
+// unless it is these frames' command buffers that do the work.
 void Game::load(Dialogue& dialogue, Work work) {
   while (dialogue.state() == Dialogue::State::loading && !quit_) {
     if (window_) quit_ = window_->keys().quit;

@@ -98,7 +98,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
   const auto a = node.attributes.as<AttentionAttributes>();
   std::vector<Variant> list;
   if (lanes_fit(caps, a)) list.push_back({kLanes, "lanes 16", true, {caps.subgroup_size}});
-  list.push_back({kTogether, "workgroup a head", true, attention_numbers(caps, Tuned::attention, a.kv, heads_are_vec4(a.kv))});
+  list.push_back(
+      {kTogether, "workgroup a head", true, attention_numbers(caps, Tuned::attention, a.kv, heads_are_vec4(a.kv))});
   if (simple_attention_fits(a.kv, most_keys(a)))
     list.push_back({kSimple, "simple", true, simple_attention_numbers(a.kv)});
   return list;

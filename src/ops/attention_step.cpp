@@ -57,7 +57,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (simple_attention_fits(a.kv, a.kv.positions))
       list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
   }
-  if (a.self && (!fits || in_parts)) list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
+  if (a.self && (!fits || in_parts))
+    list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
   return list;
 }
 

@@ -1,5 +1,5 @@
-// Attention whose chunks of keys run side by side says the very bits of attention that goes over them one by one: a sentence
-// must not depend on how many others fill the device.
+// Attention whose chunks of keys run side by side says the very bits of attention that goes over them one by one: a
+// sentence must not depend on how many others fill the device.
 #include <gtest/gtest.h>
 
 #include <string>
