@@ -142,6 +142,7 @@ WorkspaceKey Job::Impl::key() const {
   key.candidates = options.candidates();
   key.sample = options.sample;
   key.renormalize = options.renormalize;
+  key.timestamps = options.timestamps.has_value();
   key.capture = request().capture_scores;
   key.deterministic = request().deterministic;
   const bool cpu = model->device()->caps().type == DeviceType::cpu;

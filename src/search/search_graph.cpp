@@ -33,9 +33,7 @@ void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& s
   if (options.keep_scores) b.keep_copy("logits", logits);
   auto scores = logits;
   if (session.beams > 1) scores = ops::log_softmax(b.g(), "log_softmax", scores, s.step);
-  // Timestamps are those of sounds.
-  const bool hears = b.config().source_vocabulary == 0;
-  scores = ops::processors(b.g(), "processors", scores, s, {shape, hears ? 1u : 0u});
+  scores = ops::processors(b.g(), "processors", scores, s, {shape, options.timestamps ? 1u : 0u});
   if (options.sample) scores = ops::warp(b.g(), "warp", scores, s, {session.beams});
   if (options.renormalize) scores = ops::log_softmax(b.g(), "renormalize", scores, s.step);
   if (options.keep_scores) b.keep_copy("scores", scores);
@@ -105,7 +103,7 @@ StepGraph step_graph(const model::Network& network, const WorkspaceKey& key, uin
   model::Builder b(network, s.graph);
   if (rows == 0) rows = key.shape.rows();
   const auto logits = model::build_step(b, {rows, key.shape.room()});
-  build_tail(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.capture});
+  build_tail(b, logits, key.shape, {rows, key.candidates, key.sample, key.renormalize, key.timestamps, key.capture});
   s.logits = output(b, "logits");
   s.scores = output(b, "scores");
   return s;

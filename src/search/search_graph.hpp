@@ -20,6 +20,7 @@ struct TailOptions {
   uint32_t candidates = 1;  // K of beam search; with one beam greedy search runs
   bool sample = false;      // draws instead of taking the best
   bool renormalize = false;
+  bool timestamps = false;   // some sentence's ids follow the rules of timestamps
   bool keep_scores = false;  // keeps "logits" and "scores" as outputs
 };
 void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options);

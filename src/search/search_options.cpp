@@ -161,7 +161,6 @@ class Resolver {
     if (!c_.return_timestamps.value_or(false)) return {};
     if (!c_.no_timestamps_token_id)
       return bad("return_timestamps: the model has no timestamps (no_timestamps_token_id is not set)");
-    if (m_.source_vocabulary != 0) return bad("return_timestamps: the model reads text, which has no times");
     LAPILLI_CHECK(check_ids({*c_.no_timestamps_token_id}, m_.target_vocabulary, "no_timestamps_token_id"));
     o_.timestamps.emplace(static_cast<uint32_t>(*c_.no_timestamps_token_id) + 1, std::nullopt);
     if (const auto latest = c_.max_initial_timestamp_index)

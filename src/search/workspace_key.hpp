@@ -28,7 +28,7 @@ struct SessionShape {
 struct WorkspaceKey {
   SessionShape shape;
   uint32_t candidates = 1;
-  bool sample = false, renormalize = false, capture = false, deterministic = false;
+  bool sample = false, renormalize = false, timestamps = false, capture = false, deterministic = false;
   bool narrow = false;  // steps for fewer sentences take over when so many have ended; not when capturing
   uint32_t steps_per_submit = 1;
   uint32_t encode_rows = 0;   // source ids that one admission brings at most

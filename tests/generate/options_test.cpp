@@ -215,9 +215,6 @@ TEST_F(Options, TimestampsFollowFromOneId) {
   LAPILLI_ASSERT_VALUE(auto options, resolve());
   EXPECT_FALSE(options.timestamps);
   asked_.return_timestamps = true;
-  refused("reads text");
-  asked_.return_timestamps = true;
-  config_.source_vocabulary = 0;  // features
   LAPILLI_ASSERT_VALUE(options, resolve());
   ASSERT_TRUE(options.timestamps);
   EXPECT_EQ(options.timestamps->first, 25u);

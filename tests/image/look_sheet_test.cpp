@@ -46,7 +46,7 @@ TEST(LookSheet, SvgHasEachLook) {
       covers.push_back(e.attributes.at("x") + "," + e.attributes.at("y") + " " + e.attributes.at("width") + "x" +
                        e.attributes.at("height") + " " + e.attributes.at("fill-opacity"));
   }
-  EXPECT_THAT(texts, testing::Contains("a <title>"));
+  EXPECT_THAT(*svg, testing::HasSubstr("<title>a &lt;title&gt;</title>"));
   EXPECT_EQ(texts.size(), 4u);
   EXPECT_EQ(uses, 3u);
   EXPECT_THAT(covers, testing::ElementsAre("4,0 2x2 75%", "0,0 2x2 38%", "2,2 2x2 75%"));

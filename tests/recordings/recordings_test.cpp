@@ -103,7 +103,12 @@ TEST(Recordings, CountingCanBeEnded) {
   });
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code, ErrorCode::cancelled);
-  EXPECT_EQ(positions, (std::vector<uint64_t>{4096, 8192, 12288}));
+  // What was counted is behind it, and not a block more.
+  ASSERT_EQ(positions.size(), 3u);
+  for (size_t i = 0; i < positions.size(); ++i) {
+    EXPECT_GE(positions[i], 4096 * (i + 1));
+    EXPECT_LT(positions[i], 4096 * (i + 2));
+  }
   EXPECT_EQ((*recording)->count().value(), 48000u);  // from its beginning again
 }
 

@@ -64,6 +64,7 @@ WorkspaceKey exact_key(const SearchInput& input) {
   key.shape.list_words = 256;
   key.candidates = input.options.candidates();
   key.renormalize = input.options.renormalize;
+  key.timestamps = input.options.timestamps.has_value();
   key.narrow = true;
   complete_key(key, 0);
   key.shape.log_ticks = std::bit_ceil(input.options.max_length);  // a whole search without a second look
