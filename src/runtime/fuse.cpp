@@ -52,7 +52,7 @@ class Fusing {
     return fused;
   }
 
-  static constexpr size_t kNever = size_t{1} << 32;  // dispatches of what cannot be lowered
+  static constexpr size_t kNever = size_t{1} << 30;  // dispatches of what cannot be lowered
   graph::Graph& graph_;
   const Capabilities& caps_;
   const CompileOptions& options_;
