@@ -20,8 +20,8 @@ uint32_t next_session_mark() {
 
 bool same_kind(const WorkspaceKey& a, const WorkspaceKey& b) {
   return a.shape.beams == b.shape.beams && a.candidates == b.candidates && a.sample == b.sample &&
-         a.renormalize == b.renormalize && a.timestamps == b.timestamps && a.capture == b.capture && a.deterministic == b.deterministic &&
-         a.steps_per_submit == b.steps_per_submit;
+         a.renormalize == b.renormalize && a.timestamps == b.timestamps && a.capture == b.capture &&
+         a.deterministic == b.deterministic && a.steps_per_submit == b.steps_per_submit;
 }
 
 // A sentence that the one is made for fits the other.
