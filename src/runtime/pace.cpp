@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lapilli {
 
@@ -48,6 +49,7 @@ std::shared_ptr<Pace> Pace::of(vulkan::Device& device) {
 Pace::Pace(const Capabilities& caps, double max_submit_us)
     : max_submit_us_(max_submit_us),
       cut_is_told_(caps.type == DeviceType::cpu ? LogLevel::verbose : LogLevel::note),
+      compiles_late_(caps.type == DeviceType::cpu),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
       limit_(WorkLimit::finest(caps)) {}
@@ -69,7 +71,7 @@ double Pace::expect_us(const SegmentTime& segment) const {
 }
 
 void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& took) {
-  if (!took.plausible()) return;
+  if (!took.plausible() || (!std::exchange(segment.ran, true) && compiles_late_)) return;
   segment.learn(expected_us, took);
   bool first_cut = false;
   {

@@ -30,6 +30,7 @@ struct TimeBounds {
 struct SegmentTime {
   graph::Cost cost;
   double us = 0;  // 0: never measured
+  bool ran = false;
   // Of the time that it took, of what was expected of it.
   void learn(double expected_us, const TimeBounds& took);
 };
@@ -65,7 +66,8 @@ class Pace {
   [[nodiscard]] bool knows() const;
   // What a segment is expected to take: as measured, or a guess that is rather too long.
   [[nodiscard]] double expect_us(const SegmentTime& segment) const;
-  // A segment that was expected to take `expected_us`.
+  // A segment that was expected to take `expected_us`. Of a CPU driver the first run of a segment teaches nothing: the
+  // driver compiles a kernel when it first runs, and that takes hundreds of times as long as what follows.
   void learn(SegmentTime& segment, double expected_us, const TimeBounds& took);
   // A submission that took so long as a whole. `device_us`: each recording by the device's clock, empty where it has
   // none; then the whole is shared out by what was expected.
@@ -92,6 +94,7 @@ class Pace {
 
   const double max_submit_us_;
   const LogLevel cut_is_told_;  // nothing kills what is at work on a CPU, and other programs may have kept it waiting
+  const bool compiles_late_;    // when a kernel first runs
   const bool fixed_;            // by a mask
   mutable std::mutex mutex_;
   Rates rates_;

@@ -171,6 +171,25 @@ TEST(Pace, AWholeSubmissionIsSharedOut) {
 }
 
 // Its submissions stay as small as they begin.
+// A CPU driver compiles a kernel when it first runs: neither what the segment takes nor how fine later work is cut may
+// go by that.
+TEST(Pace, OfACpuDriverTheFirstRunTeachesNothing) {
+  Capabilities cpu = phone();
+  cpu.type = DeviceType::cpu;
+  Pace pace(cpu, kMaxUs);
+  const WorkLimit limit = pace.limit();
+  SegmentTime segment = weights_of(16);
+  pace.learn(segment, pace.expect_us(segment), {900'000, 1'400'000});
+  EXPECT_FALSE(pace.knows());
+  EXPECT_EQ(pace.limit(), limit);
+  pace.learn(segment, pace.expect_us(segment), {2000, 2000});
+  EXPECT_TRUE(pace.knows());
+  EXPECT_EQ(pace.expect_us(segment), 2000);
+  EXPECT_EQ(pace.counts().too_long, 0u);
+  pace.learn(segment, 2000, {2 * kMaxUs, 2 * kMaxUs});
+  EXPECT_EQ(pace.counts().too_long, 1u);
+}
+
 TEST(Pace, ByTheMaskOfSmallWorkNothingGrows) {
   Pace pace(phone("small-work"), kMaxUs);
   SegmentTime segment = weights_of(1);
