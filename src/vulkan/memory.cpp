@@ -91,18 +91,20 @@ bool MemoryPool::suballocate(const Want& want, Range& out) {
   return false;
 }
 
+// Of a block that many share: an eighth of what there is of its kind, so that no more than that stands empty.
+uint64_t MemoryPool::next_block(const Want& want) const {
+  uint64_t held = 0;
+  for (const auto& block : blocks_)
+    if (block->type == want.type && block->wants_map == want.map) held += block->bytes;
+  return std::min(std::max(kFirstBlock, round_up(held / 8, kMiB)),
+                  max_block(context_.memory.memoryTypes[want.type].heapIndex));
+}
+
 // A new block for the request: of the pool's next size, then smaller ones, then exactly as large as needed.
 VkResult MemoryPool::grow(const Want& want, Range& out) {
-  const uint64_t largest = max_block(context_.memory.memoryTypes[want.type].heapIndex);
-  uint64_t next = std::min(kFirstBlock, largest);
-  for (const auto& block : blocks_) {
-    if (block->type == want.type && block->wants_map == want.map && !block->dedicated) {
-      next = std::max(next, std::min(block->bytes * 2, largest));
-    }
-  }
+  const uint64_t next = next_block(want);
   VkResult r = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  if (want.bytes <= largest / 2) {
-    while (next < want.bytes) next = std::min(next * 2, largest);
+  if (want.bytes <= next / 2) {
     for (uint64_t bytes = next; bytes >= std::max(want.bytes, kSmallestBlock); bytes /= 2) {
       r = add_block(want, bytes, false);
       if (r == VK_SUCCESS) return suballocate(want, out) ? VK_SUCCESS : VK_ERROR_UNKNOWN;

@@ -1,5 +1,5 @@
-// Device memory in blocks. Blocks grow from 16 to 256 MiB with use, so that a tiny model takes little; what is larger
-// than half a block gets one of its own.
+// Device memory in blocks. Blocks grow from 16 to 256 MiB, an eighth of what is held, so that neither a tiny model nor a
+// large one takes much more than it uses; what is larger than half a block gets one of its own.
 #pragma once
 
 #include <array>
@@ -54,6 +54,7 @@ class MemoryPool {
   Result<Range> find(const VkMemoryRequirements& needs, MemoryUse use, const char* label);
   bool suballocate(const Want& want, Range& out);
   VkResult add_block(const Want& want, uint64_t bytes, bool dedicated);
+  [[nodiscard]] uint64_t next_block(const Want& want) const;
   VkResult grow(const Want& want, Range& out);
   void free_empty_blocks();
   void free_block(Block& block);

@@ -143,17 +143,21 @@ TEST_F(Memory, StagingMaskLeavesDeviceMemoryUnmapped) {
   EXPECT_NE(upload->block->mapped, nullptr);
 }
 
+// Little stands empty, and a large model has few blocks all the same.
 TEST_F(Memory, BlocksGrowWithUse) {
   one_type(64 * kGiB);
-  std::vector<MemoryPool::Range> held;
-  for (int i = 0; i < 100; ++i) {
-    auto r = allocate(10 * kMiB);
-    ASSERT_TRUE(r.ok());
-    held.push_back(*r);
+  uint64_t used = 0;
+  for (int i = 0; i < 4000; ++i) {
+    ASSERT_TRUE(allocate(kMiB).ok());
+    used += kMiB;
+    EXPECT_LE(pool_->bytes(), used + std::max(16 * kMiB, used / 8));
   }
   std::vector<uint64_t> sizes;
   for (const auto& [type, bytes] : fake_.asked) sizes.push_back(bytes / kMiB);
-  EXPECT_THAT(sizes, testing::ElementsAre(16, 32, 64, 128, 256, 256, 256, 256));
+  EXPECT_TRUE(std::is_sorted(sizes.begin(), sizes.end()));
+  EXPECT_EQ(sizes.front(), 16u);
+  EXPECT_EQ(sizes.back(), 256u);
+  EXPECT_LT(sizes.size(), 45u);
 }
 
 TEST_F(Memory, ATinyModelTakesATinyBlock) {
