@@ -33,6 +33,7 @@ constexpr Line kTable[] = {
     {Tuned::top_k, {64}, {128}},
     {Tuned::transpose, {32}, {128}},
     {Tuned::unfold, {8}, {64}},
+    {Tuned::warp, {8}, {512}},
     {Tuned::windows, {8}, {64}},
 };
 static_assert(std::size(kTable) == static_cast<size_t>(Tuned::windows) + 1);

@@ -51,6 +51,7 @@ enum class Tuned : uint8_t {
   top_k,
   transpose,
   unfold,
+  warp,
   windows,
 };
 Numbers default_numbers(const Capabilities& caps, Tuned kernel);

@@ -1,9 +1,11 @@
 // "warp": see search.hpp.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
+#include "ops/tuning.hpp"
 
 namespace lapilli {
 namespace {
@@ -29,19 +31,31 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
                       x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
 }
 
-std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row"}};
+// By the arrays of warp.comp and its sums by halves; by its passes over a row of so many words, at most 60, which may
+// make no more than 65,535 turns of loops together (docs/adding-an-op.md).
+LocalSizes local_sizes(uint64_t ld) {
+  constexpr uint64_t kPasses = 60, kTurns = 65'535;
+  return {static_cast<uint32_t>(std::bit_ceil(div_up(div_up<uint64_t>(ld, 4) * kPasses, kTurns))), 512, 1, true};
 }
 
-Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  Numbers numbers = default_numbers(caps, Tuned::warp);
+  const uint32_t most = std::bit_floor(std::min(caps.max_invocations, caps.max_group_size[0]));
+  numbers.local = std::min(std::max(numbers.local, local_sizes(g.tensor(node.outputs[0]).ld).least), most);
+  return {{0, "workgroup a row", true, numbers}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
   const auto x = node.outputs[0];
   const auto& t = context.graph.tensor(x);
+  LAPILLI_CHECK(check_numbers(context, node, variant.numbers, local_sizes(t.ld)));
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
   LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], graph::Access::read));
   LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
   for (const auto& r : ranges) {
     Dispatch d;
     d.shader = ShaderId::warp;
+    d.constants = {variant.numbers.local};
     d.groups = r.end - r.begin;
     if (ranges.size() == 1) follow_live_rows(d, 1, 1);
     uint32_t delta = 0;

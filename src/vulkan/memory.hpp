@@ -1,5 +1,5 @@
-// Device memory in blocks. Blocks grow from 16 to 256 MiB, an eighth of what is held, so that neither a tiny model nor a
-// large one takes much more than it uses; what is larger than half a block gets one of its own.
+// Device memory in blocks. Blocks grow from 16 to 256 MiB, an eighth of what is held, so that neither a tiny model nor
+// a large one takes much more than it uses; what is larger than half a block gets one of its own.
 #pragma once
 
 #include <array>
