@@ -433,7 +433,7 @@ TEST(CliInspect, QuotesNames) {
   header["\x1b[31mred"] = {{"dtype", "F32"}, {"shape", {1}}, {"data_offsets", {data, data + 4}}};
   const std::string text = header.dump();
   std::string changed;
-  for (int i = 0; i < 8; ++i) changed += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  for (int i = 0; i < 8; ++i) changed += static_cast<char>(uint64_t{text.size()} >> (8 * i) & 0xff);
   changed += text + bytes.substr(8 + size) + std::string(4, '\0');
   fs::permissions(weights, fs::perms::owner_all);
   std::ofstream(weights, std::ios::binary | std::ios::trunc) << changed;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -47,7 +48,7 @@ class JsonLines : public RecordFormat {
 class TabColumns : public RecordFormat {
  public:
   explicit TabColumns(const std::string& column) : name_(column) {
-    size_t number = 0;
+    uint64_t number = 0;
     const char* end = column.data() + column.size();
     const auto [stop, error] = std::from_chars(column.data(), end, number);
     if (error == std::errc() && stop == end && number > 0) column_ = number;
@@ -80,7 +81,7 @@ class TabColumns : public RecordFormat {
   // Which column has the name.
   void find_name(const Line& line) {
     looked_ = true;
-    size_t number = 1;
+    uint64_t number = 1;
     for (size_t at = 0; at <= line.text.size(); ++number) {
       const size_t end = std::min(line.text.find('\t', at), line.text.size());
       if (std::string_view(line.text).substr(at, end - at) == name_) {
@@ -93,7 +94,7 @@ class TabColumns : public RecordFormat {
 
   bool find(std::string_view line, std::string_view& cell) const {
     size_t at = 0;
-    for (size_t i = 1; i < column_; ++i) {
+    for (uint64_t i = 1; i < column_; ++i) {
       at = line.find('\t', at);
       if (at == std::string_view::npos) return false;
       ++at;
@@ -103,7 +104,7 @@ class TabColumns : public RecordFormat {
   }
 
   std::string name_;
-  size_t column_ = 0;  // from 1; 0: not known
+  uint64_t column_ = 0;  // from 1; 0: not known
   bool looked_ = false;
 };
 
