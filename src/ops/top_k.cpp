@@ -137,7 +137,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases};
+constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases, {input_tuning_key}};
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
