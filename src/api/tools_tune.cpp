@@ -129,10 +129,11 @@ Json json_of(const Tuned& t) {
 
 class Tune {
  public:
-  explicit Tune(const TuneRequest& request) : r_(request), bench_(bench_request(request)), begun_(Clock::now()) {}
+  explicit Tune(const TuneRequest& request) : r_(request), bench_(bench_request(request)) {}
 
   Result<std::string> run() {
     LAPILLI_TRY(loaded_, load_bench_model(bench_));
+    begun_ = Clock::now();
     if (loaded_.model->info().decoder_layers == 0)
       return fail(ErrorCode::unsupported, "%s is an encoder alone; models that write are tuned", loaded_.name.c_str());
     store_.emplace(r_.cache, *loaded_.device);
@@ -200,7 +201,7 @@ class Tune {
 
   const TuneRequest& r_;
   const BenchRequest bench_;
-  const Clock::time_point begun_;
+  Clock::time_point begun_;
   BenchModel loaded_;
   std::optional<TuningStore> store_;
   Tunings tunings_;
