@@ -151,8 +151,8 @@ class Tune {
   Status tune_search(unsigned batch, unsigned beams) {
     if (!goes_on()) return {};
     LAPILLI_TRY(const auto search, MiddleOfSearch::make(bench_, loaded_, batch, beams, SearchTuning::kSteps));
-    if (beams == r_.beams.front()) LAPILLI_CHECK(tune_part(*search, {SearchTuning::Part::encode, batch, beams}));
-    return tune_part(*search, {SearchTuning::Part::step, batch, beams});
+    LAPILLI_CHECK(tune_part(*search, {SearchTuning::Part::step, batch, beams}));
+    return beams == r_.beams.front() ? tune_part(*search, {SearchTuning::Part::encode, batch, beams}) : Status();
   }
 
   // What it finds is kept at once: what comes behind it may be interrupted.

@@ -48,9 +48,9 @@ class CliDeviceTune : public testing::Test {
 TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
   const json found = tune({"--beam", "2"});
   ASSERT_EQ(found["plans"].size(), 2u) << found;
-  EXPECT_EQ(found["plans"][0]["plan"], "encode");
-  EXPECT_EQ(found["plans"][1]["plan"], "step");
-  EXPECT_EQ(found["plans"][1]["rows"], 2);
+  EXPECT_EQ(found["plans"][0]["plan"], "step");
+  EXPECT_EQ(found["plans"][0]["rows"], 2);
+  EXPECT_EQ(found["plans"][1]["plan"], "encode");
   size_t won = 0, nodes = 0, tried = 0;
   for (const json& plan : found["plans"])
     for (const json& n : plan["nodes"]) {
