@@ -1,5 +1,5 @@
-// What the program's inspect, devices, models, plan, tune and bench need from inside the library, and no application does.
-// Plain types only, so that a file may include this beside lapilli.hpp.
+// What the program's inspect, devices, models, plan, tune and bench need from inside the library, and no application
+// does. Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,8 @@ class TuningStore {
     if (!store_) return {};
     const Blob sealed = tunings.empty() ? Blob() : vulkan::seal(kKind, identity_, blob_of(tunings));
     if (store_->save(key(), sealed)) return {};
-    return fail(ErrorCode::unsupported, "what was found cannot be written into the folder of what is kept between runs");
+    return fail(ErrorCode::unsupported,
+                "what was found cannot be written into the folder of what is kept between runs");
   }
 
  private:
@@ -81,7 +82,9 @@ std::string line_of(const TunedNodes& n, double all) {
   const bool won = n.ratio < 1;
   return format("%-14s  %-44s  %5zu  %4.0f%%  %5zu  %-26s  %-26s  %s\n", n.key.op.c_str(), n.key.node.c_str(), n.nodes,
                 100 * n.standing_us / all, n.tried, describe(n.standing).c_str(),
-                won ? describe(n.best).c_str() : n.decided ? "the default" : "not decided",
+                won         ? describe(n.best).c_str()
+                : n.decided ? "the default"
+                            : "not decided",
                 won ? format("%.2f", n.ratio).c_str() : "");
 }
 
@@ -94,7 +97,9 @@ std::string text_of(const Tuned& t) {
   for (const TunedNodes& n : t.report.nodes) wrong += n.wrong;
   s += t.report.won == 0 ? "The defaults stay.\n"
                          : format("Dispatches one by one take %.2f of the time that they took.\n", t.report.ratio);
-  if (wrong) s += format("%zu candidates were not tried: the driver refuses them, they are wrong, or no case runs them.\n", wrong);
+  if (wrong)
+    s += format("%zu candidates were not tried: the driver refuses them, they are wrong, or no case runs them.\n",
+                wrong);
   if (!t.report.complete) s += "It ended early: what was not tried may be better. --seconds gives it more time.\n";
   return s;
 }
@@ -157,6 +162,7 @@ class Tune {
 
   // What it finds is kept at once: what comes behind it may be interrupted.
   Status tune_part(MiddleOfSearch& search, Tuned t) {
+    if (!goes_on()) return {};
     SearchTuning bench(loaded_.device, search, t.part);
     t.rows = bench.rows();
     if (r_.go_on) r_.go_on(t.title());
@@ -179,7 +185,8 @@ class Tune {
     const Capabilities& caps = loaded_.device->caps();
     std::string s = format("%s in %s on %s (%s)\n", loaded_.name.c_str(), name(loaded_.model->info().format),
                            caps.device_name.c_str(), caps.driver_info.c_str());
-    s += "Each candidate was compared with its reference, then timed in turn with the default; one that is less than 5 %\n"
+    s += "Each candidate was compared with its reference, then timed in turn with the default; one that is less than 5 "
+         "%\n"
          "faster, twice, does not take its place.\n";
     for (const Tuned& t : tuned_) s += text_of(t);
     return s + "\n" + where() + "\n";

@@ -26,8 +26,8 @@ void note_ignored(const GenerationConfig& generation) {
 
 void note_tuned(const Tunings& tunings) {
   if (!tunings.empty())
-    log(LogLevel::verbose, format("tuned: %zu choices of kernels that were found on this device are used",
-                                  tunings.size()));
+    log(LogLevel::verbose,
+        format("tuned: %zu choices of kernels that were found on this device are used", tunings.size()));
 }
 
 void note_kept(const std::vector<model::KeptMatrix>& kept) {

@@ -63,7 +63,7 @@ WorkLimit work_of(const Capabilities& caps, const CompileOptions& options) {
 }  // namespace
 
 Variant choose_variant(const Capabilities& caps, const graph::Graph& graph, const graph::Node& node,
-                             const CompileOptions& options) {
+                       const CompileOptions& options) {
   const auto variants = node.op->variants(caps, graph, node);
   const auto found = tuned({graph, caps, work_of(caps, options)}, node, variants, options);
   return found ? *found : untuned(node, variants, options);

@@ -121,7 +121,9 @@ class Tuner {
     }
     return dropped;
   }
-  [[nodiscard]] bool is_proven(const PlannedPipeline& p) const { return std::ranges::find(proven_, p) != proven_.end(); }
+  [[nodiscard]] bool is_proven(const PlannedPipeline& p) const {
+    return std::ranges::find(proven_, p) != proven_.end();
+  }
   Status prove(const std::shared_ptr<const Plan>& plan) {
     auto kernels = kernels_of({&plan, 1}, subject_.caps);
     std::erase_if(kernels, [&](const KernelInTest& k) {

@@ -48,8 +48,8 @@ struct TunedNodes {
   TuningKey key;
   size_t nodes = 0;
   Variant standing, best;
-  double standing_us = 0;                         // all of them, the fastest run
-  double ratio = 1;                               // of the time of `best` to that of `standing`
+  double standing_us = 0;                             // all of them, the fastest run
+  double ratio = 1;                                   // of the time of `best` to that of `standing`
   size_t tried = 0, wrong = 0, left = 0, pruned = 0;  // candidates; left: for want of time
   bool decided = false;
 };

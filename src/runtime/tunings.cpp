@@ -49,8 +49,8 @@ void Tunings::set(const TuningKey& key, TunedChoice choice) {
 Blob blob_of(const Tunings& tunings) {
   Json json = Json::array();
   for (const auto& [key, choice] : tunings.all())
-    json.push_back(Json::array(
-        {key.op, key.node, key.in_order, choice.variant, choice.numbers.local, choice.numbers.each}));
+    json.push_back(
+        Json::array({key.op, key.node, key.in_order, choice.variant, choice.numbers.local, choice.numbers.each}));
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};

@@ -29,8 +29,8 @@ class CliDeviceTune : public testing::Test {
     return parsed(all);
   }
   uint64_t tuned_nodes(std::vector<std::string> more) const {
-    std::vector<std::string> all = {"bench", "--json",   "--batch", "1", "--beam", "2", "--runs",
-                                    "1",     "--target", "4",       "--dtype", "fp32"};
+    std::vector<std::string> all = {"bench",  "--json", "--batch",  "1", "--beam",  "2",
+                                    "--runs", "1",      "--target", "4", "--dtype", "fp32"};
     all.insert(all.end(), more.begin(), more.end());
     return parsed(all)["rows"][0].value("tuned_nodes_per_step", ~uint64_t{0});
   }
@@ -56,7 +56,7 @@ TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
     for (const json& n : plan["nodes"]) {
       const bool wins = n["ratio"].get<double>() < 1;
       EXPECT_EQ(wins, n["best"] != n["default"]) << n;
-      if (wins) EXPECT_LT(n["ratio"].get<double>(), 0.95) << n;
+      EXPECT_TRUE(!wins || n["ratio"].get<double>() < 0.95) << n;
       won += wins;
       tried += n["tried"].get<size_t>();
       if (plan["plan"] == "step" && wins) nodes += n["nodes"].get<size_t>();
@@ -90,7 +90,7 @@ TEST_F(CliDeviceTune, DeterministicOnesSumInOneOrder) {
   for (const json& plan : found["plans"])
     for (const json& n : plan["nodes"]) {
       EXPECT_FALSE(contains(n["best"]["variant"], "split")) << n;
-      if (n["op"] != "matmul") EXPECT_EQ(n["tried"], 0) << n;
+      EXPECT_TRUE(n["op"] == "matmul" || n["tried"] == 0) << n;
     }
 }
 
