@@ -1,5 +1,6 @@
 #include "api/search_tuning.hpp"
 
+#include "runtime/agreement.hpp"
 #include "runtime/kernel_proof.hpp"
 #include "runtime/self_test.hpp"
 
@@ -50,9 +51,27 @@ Result<std::vector<bool>> SearchTuning::prove(std::span<const KernelInTest> kern
 }
 
 Result<std::unique_ptr<TimedPlan>> SearchTuning::bind(std::shared_ptr<const Plan> plan) {
-  const ArenaOf arena = part_ == Part::encode ? ArenaOf::admission : ArenaOf::steps;
-  LAPILLI_TRY(auto timer, DispatchTimer::make(device_, *plan, search_.memory(arena)));
+  LAPILLI_TRY(auto timer, DispatchTimer::make(device_, *plan, memory()));
   return std::unique_ptr<TimedPlan>(std::make_unique<Timed>(*this, std::move(timer)));
+}
+
+MemoryMap SearchTuning::memory() const {
+  return search_.memory(part_ == Part::encode ? ArenaOf::admission : ArenaOf::steps);
+}
+
+// A step begins with what the one before left: each time in the same place.
+Result<std::vector<uint32_t>> SearchTuning::values_of(const std::shared_ptr<const Plan>& plan) {
+  if (part_ == Part::step) {
+    LAPILLI_CHECK(search_.restart());
+    steps_ = 1;
+  }
+  return run_for_values(device_, plan, memory());
+}
+
+Result<bool> SearchTuning::agree(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& standing) {
+  LAPILLI_TRY(const auto expected, values_of(standing));
+  LAPILLI_TRY(const auto values, values_of(plan));
+  return values_agree(*plan, values, expected);
 }
 
 Status SearchTuning::make_room() {

@@ -18,11 +18,14 @@ class SearchTuning : public TuningBench {
 
   Result<std::vector<bool>> prove(std::span<const KernelInTest> kernels) override;
   Result<std::unique_ptr<TimedPlan>> bind(std::shared_ptr<const Plan> plan) override;
+  Result<bool> agree(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& standing) override;
   // Before each run: a step needs a position.
   Status make_room();
 
  private:
   [[nodiscard]] const Plan& plan() const;
+  [[nodiscard]] MemoryMap memory() const;
+  Result<std::vector<uint32_t>> values_of(const std::shared_ptr<const Plan>& plan);
   std::shared_ptr<vulkan::Device> device_;
   MiddleOfSearch& search_;
   const Part part_;

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kLooks = 3, kPairs = 9, kLeastPairs = 5;
 constexpr size_t kFinalists = 3;
 // Parts of the time after which screening, and each final, ends.
-constexpr double kScreened = 0.5, kFinal = 0.12;
+constexpr double kScreened = 0.65, kFinal = 0.08;
 
 bool same(const Variant& a, const Variant& b) { return a.id == b.id && a.numbers == b.numbers; }
 
@@ -55,6 +55,7 @@ class Tuner {
     LAPILLI_TRY(const auto warm, times_of(*base_, *standing_));
     LAPILLI_CHECK(screen());
     for (size_t rank = 0; rank < kFinalists; ++rank) LAPILLI_CHECK(play_final(rank));
+    LAPILLI_CHECK(compare());
     LAPILLI_CHECK(confirm());
     return report();
   }
@@ -68,12 +69,13 @@ class Tuner {
 
   // ---- plans ------------------------------------------------------------------------------------------------------
 
-  Result<std::shared_ptr<const Plan>> compiled(const Entries& entries) const {
+  Result<std::shared_ptr<const Plan>> compiled(const Entries& entries, bool reuse_memory = true) const {
     Tunings tunings;
     for (size_t c = 0; c < entries.size(); ++c)
       if (entries[c]) tunings.set(contests_[c].told.key, {entries[c]->name, entries[c]->numbers});
     CompileOptions options = subject_.options;
     options.tunings = &tunings;
+    options.reuse_memory = reuse_memory;
     LAPILLI_TRY(auto plan, compile(subject_.graph, subject_.caps, options));
     if (base_ && plan->graph.nodes().size() != base_->graph.nodes().size())
       return fail(ErrorCode::internal, "a candidate changes what is fused");
@@ -208,7 +210,7 @@ class Tuner {
     Entries entries;
     for (const Contest& c : contests_)
       entries.push_back(rank < c.seen.size() ? std::optional(c.seen[rank].variant) : std::nullopt);
-    if (std::ranges::none_of(entries, [](const auto& e) { return e.has_value(); })) return {};
+    if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
     LAPILLI_TRY(const Pairs pairs, play(plan, kPairs, kScreened + kFinal * static_cast<double>(rank + 1)));
     if (pairs.count() < kLeastPairs) return ended_early_ = true, Status();
@@ -221,12 +223,46 @@ class Tuner {
     if (!c.champion || candidate.ratio < c.champion->ratio) c.champion = candidate;
   }
 
-  // Of many candidates the best one was lucky as well: all champions once more, together.
-  Status confirm() {
+  [[nodiscard]] Entries champions() const {
     Entries entries;
     for (const Contest& c : contests_)
       entries.push_back(c.champion ? std::optional(c.champion->variant) : std::nullopt);
-    if (std::ranges::none_of(entries, [](const auto& e) { return e.has_value(); })) return {};
+    return entries;
+  }
+  [[nodiscard]] static bool is_empty(const Entries& entries) {
+    return std::ranges::none_of(entries, [](const auto& e) { return e.has_value(); });
+  }
+  Result<bool> agree(const Entries& entries) {
+    LAPILLI_TRY(const auto standing, compiled({}, false));
+    LAPILLI_TRY(const auto plan, compiled(entries, false));
+    return bench_.agree(plan, standing);
+  }
+  // All champions together; where they err, one by one, and if it is none of them they all go.
+  Status compare() {
+    const Entries all = champions();
+    if (is_empty(all)) return {};
+    LAPILLI_TRY(const bool together, agree(all));
+    if (together) return {};
+    for (size_t c = 0; c < contests_.size(); ++c) {
+      Entries alone(contests_.size());
+      alone[c] = all[c];
+      LAPILLI_TRY(const bool right, is_empty(alone) ? Result<bool>(true) : agree(alone));
+      if (!right) disqualify(contests_[c]);
+    }
+    LAPILLI_TRY(const bool others, agree(champions()));
+    for (Contest& c : contests_)
+      if (c.champion && !others) disqualify(c);
+    return {};
+  }
+  static void disqualify(Contest& c) {
+    c.champion.reset();
+    ++c.told.wrong;
+  }
+
+  // Of many candidates the best one was lucky as well: all champions once more, together.
+  Status confirm() {
+    const Entries entries = champions();
+    if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
     LAPILLI_TRY(const Pairs pairs, play(plan, kPairs, 1));
     if (pairs.count() < kLeastPairs) ended_early_ = true;

@@ -1,6 +1,7 @@
 // Finds for the nodes of a plan which variants and numbers are fastest on a device: candidates of the tuning space are
 // proven against the references, then timed in turn with what stands, all nodes of a plan at once. A candidate takes
-// its place only if it wins by a margin, twice.
+// its place only if it wins by a margin, twice, and if what it makes of the very values that it is timed on is the
+// same.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,8 @@ class TuningBench {
   // Which of them compute what their references do; those that no case runs, or that the driver refuses, are not.
   virtual Result<std::vector<bool>> prove(std::span<const KernelInTest> kernels) = 0;
   virtual Result<std::unique_ptr<TimedPlan>> bind(std::shared_ptr<const Plan> plan) = 0;
+  // Both make the same, but for rounding, of what they are timed on. They were compiled with reuse_memory off.
+  virtual Result<bool> agree(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<const Plan>& standing) = 0;
 };
 
 // What is tuned: `options` without tunings; what is fused is fused.

@@ -13,6 +13,8 @@ namespace {
 constexpr uint32_t kLeastLocal = 4, kMostLocal = 256, kMostEach = 64;
 constexpr double kHopeless = 4;    // times what the cheapest is estimated at
 constexpr size_t kMostTried = 32;  // of a node
+// Times the share of an invocation by the variant's own numbers: drivers that count the turns of loops leave long ones.
+constexpr double kMostShare = 4;
 
 // Powers of two, and what there is.
 std::vector<uint32_t> tried(uint32_t from, uint32_t least, uint32_t most) {
@@ -49,6 +51,15 @@ Signature signature_of(std::span<const Dispatch> dispatches) {
   return s;
 }
 
+double local_of(const Dispatch& d) { return d.constants.empty() ? 1 : std::max(1u, d.constants.front()); }
+// Operations that an invocation does.
+double share_of(const Dispatch& d) { return d.cost / (static_cast<double>(d.groups) * local_of(d)); }
+double share_of(std::span<const Dispatch> dispatches) {
+  double most = 0;
+  for (const Dispatch& d : dispatches) most = std::max(most, share_of(d));
+  return most;
+}
+
 class Space {
  public:
   Space(const LowerContext& context, const graph::Node& node, const CompileOptions& options)
@@ -76,6 +87,7 @@ class Space {
     return list;
   }
   void add_numbers(const Variant& from) {
+    most_share_ = kMostShare * share_of(lowered(from));
     for (const uint32_t local : tried(from.numbers.local, kLeastLocal, kMostLocal))
       for (const uint32_t each : tried(from.numbers.each, 1, kMostEach)) {
         Variant v = from;
@@ -86,6 +98,7 @@ class Space {
   void add(const Variant& v, double distance) {
     const auto dispatches = lowered(v);
     if (dispatches.empty() || dispatches.size() > most_dispatches_) return;
+    if (share_of(dispatches) > most_share_) return;
     if (!seen_.insert(signature_of(dispatches)).second) return;
     entries_.push_back({v, estimated_cycles(context_.caps, dispatches), distance});
     best_ = std::min(best_, entries_.back().cycles);
@@ -103,7 +116,7 @@ class Space {
   const graph::Node& node_;
   const CompileOptions& options_;
   size_t most_dispatches_ = 0;
-  double best_ = 0;
+  double best_ = 0, most_share_ = 0;
   std::set<Signature> seen_;
   std::vector<Entry> entries_;
 };
@@ -122,11 +135,10 @@ double estimated_cycles(const Capabilities& caps, std::span<const Dispatch> disp
   const CycleModel model = cycle_model(caps);
   double cycles = 0;
   for (const Dispatch& d : dispatches) {
-    const double local = d.constants.empty() ? 1 : std::max(1u, d.constants.front());
-    const double wide = std::max(1u, caps.subgroup_size), groups = static_cast<double>(d.groups);
-    const double lanes = groups * std::ceil(local / wide) * wide;
-    const double share = d.cost / 2 / (groups * local);
-    cycles += model.dispatch + std::max(share * std::max(1.0, lanes / model.lanes), bytes_of(d) / model.bytes);
+    const double wide = std::max(1u, caps.subgroup_size);
+    const double lanes = static_cast<double>(d.groups) * std::ceil(local_of(d) / wide) * wide;
+    cycles +=
+        model.dispatch + std::max(share_of(d) / 2 * std::max(1.0, lanes / model.lanes), bytes_of(d) / model.bytes);
   }
   return cycles;
 }

@@ -38,7 +38,7 @@ Tunings some_tunings() {
   Tunings t;
   t.set({"matmul", "64 x 64 f32, rows 8"}, {"rows 4", {16, 0}});
   t.set({"matmul", "64 x 64 f32, rows 8", true}, {"rows 8", {32, 0}});
-  t.set({"layer_norm", "512 columns, rows 1 \xff"}, {"workgroup a row", {4, 0xffffffff}});
+  t.set({"layer_norm", "512 columns, rows 1"}, {"workgroup a row", {4, 0xffffffff}});
   return t;
 }
 Blob bytes_of_text(const std::string& text) {
