@@ -7,6 +7,7 @@
 #include "ops/basic.hpp"
 #include "ops/registry.hpp"
 #include "ops/shader_table.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/kernel_proof.hpp"
 #include "runtime/self_test.hpp"
 #include "support/counting_vulkan.hpp"
@@ -176,6 +177,7 @@ class DeviceTunings : public testing::Test {
     tunings.set(key_of(product()), {variant, numbers});
     CompileOptions options;
     options.tunings = &tunings;
+    options.reuse_memory = false;
     return compile(product(), device_->caps(), options);
   }
   std::shared_ptr<testing_support::MemoryStore> store_ = std::make_shared<testing_support::MemoryStore>();
@@ -223,6 +225,38 @@ TEST_F(DeviceTunings, CandidatesAreProvenOneByOne) {
     LAPILLI_ASSERT_VALUE(const auto seen, prove_kernels(device_, kernels));
     EXPECT_EQ(seen, (std::vector{true, false, true}));
     EXPECT_TRUE(SelfTest::of(*device_)->verdicts().empty()) << "a candidate's fault is nobody else's";
+    device_.reset();
+    counting::reset();
+  }
+}
+
+// At its own size, a candidate against what stands: other orders of sums agree, a kernel that errs does not.
+TEST_F(DeviceTunings, ValuesAgreeButForRounding) {
+  for (const bool wrong : {false, true}) {
+    open();
+    if (wrong) compile_badly("matmul_r8", counting::Compiler::wrong);
+    std::vector<vulkan::Buffer> buffers;
+    for (const uint32_t bits : {0x3f012345u, 0x3e89abcdu}) {  // x, w and its bias
+      LAPILLI_ASSERT_VALUE(auto buffer, device_->make_buffer(1 << 16, vulkan::MemoryUse::device, "test"));
+      const std::vector<uint32_t> words(buffer.size() / 4, bits);
+      LAPILLI_ASSERT_OK(device_->write(buffer, 0, std::as_bytes(std::span(words))));
+      buffers.push_back(std::move(buffer));
+    }
+    const MemoryMap memory = [&](graph::Space space, uint32_t) {
+      const vulkan::Buffer& b = buffers[space == graph::Space::state ? 0 : 1];
+      return BufferRef{&b, 0, b.size()};
+    };
+    LAPILLI_ASSERT_VALUE(const auto four, compiled("rows 4", {16, 0}));
+    LAPILLI_ASSERT_VALUE(const auto eight, compiled("rows 8", {32, 0}));
+    LAPILLI_ASSERT_VALUE(const auto expected, run_for_values(device_, four, memory));
+    LAPILLI_ASSERT_VALUE(const auto values, run_for_values(device_, eight, memory));
+    EXPECT_EQ(values_agree(*eight, values, expected), !wrong);
+    EXPECT_TRUE(values_agree(*four, expected, expected));
+    auto other = expected;
+    other[four->placement.offset[four->graph.root(four->graph.node(0).outputs[0])] / 4 + 7] ^= 1u << 23;
+    EXPECT_FALSE(values_agree(*four, other, expected));
+    EXPECT_FALSE(values_agree(*four, {}, expected));
+    buffers.clear();
     device_.reset();
     counting::reset();
   }
