@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "runtime/profile.hpp"
+#include "base/log.hpp"
 #include "runtime/tuning_space.hpp"
 
 namespace lapilli {
@@ -12,7 +12,7 @@ namespace lapilli {
 namespace {
 
 // Runs of a candidate, each beside one of what stands: to find the few that may win, and to be sure.
-constexpr size_t kLooks = 3, kPairs = 9, kLeastPairs = 5;
+constexpr size_t kLooks = 8, kPairs = 15, kLeastPairs = 7;
 constexpr size_t kFinalists = 3;
 // Parts of the time after which screening, and each final, ends.
 constexpr double kScreened = 0.65, kFinal = 0.08;
@@ -34,12 +34,12 @@ struct Contest {
 };
 using Entries = std::vector<std::optional<Variant>>;  // by contest
 
-// Ratios of a plan's time to that of the standing one, by contest; the last of them is the whole plan.
-struct Pairs {
-  std::vector<std::vector<double>> ratios;
-  [[nodiscard]] size_t count() const { return ratios.back().size(); }
-  [[nodiscard]] double middle(size_t contest) const { return median(ratios[contest]); }
-  [[nodiscard]] double total() const { return median(ratios.back()); }
+// A plan beside the one that stands: sums of the fastest run of each dispatch, by contest; the last is the whole plan.
+struct Match {
+  size_t pairs = 0;
+  std::vector<double> standing, challenger;
+  [[nodiscard]] double ratio(size_t contest) const { return challenger[contest] / std::max(standing[contest], 1e-9); }
+  [[nodiscard]] double total() const { return ratio(standing.size() - 1); }
 };
 
 class Tuner {
@@ -138,11 +138,18 @@ class Tuner {
 
   // ---- times ------------------------------------------------------------------------------------------------------
 
-  // By contest, and of all dispatches.
-  Result<std::vector<double>> times_of(const Plan& plan, TimedPlan& timed) const {
-    LAPILLI_TRY(const auto us, timed.run());
+  static Result<std::vector<double>> times_of(const Plan& plan, TimedPlan& timed) {
+    LAPILLI_TRY(auto us, timed.run());
     if (us.size() != plan.dispatches.size())
       return fail(ErrorCode::internal, "%zu times of %zu dispatches", us.size(), plan.dispatches.size());
+    return us;
+  }
+  // Others may be at work on the machine, and nothing makes a dispatch faster than it is.
+  static void keep_fastest(std::vector<double>& fastest, const std::vector<double>& us) {
+    if (fastest.empty()) fastest = us;
+    for (size_t i = 0; i < us.size(); ++i) fastest[i] = std::min(fastest[i], us[i]);
+  }
+  [[nodiscard]] std::vector<double> sums_of(const Plan& plan, const std::vector<double>& us) const {
     std::vector<double> sums(contests_.size() + 1, 0.0);
     for (size_t i = 0; i < us.size(); ++i) {
       if (const auto contest = contest_of_[plan.dispatches[i].node]) sums[*contest] += us[i];
@@ -152,23 +159,33 @@ class Tuner {
   }
 
   // In turn with what stands, so that whatever else the machine does meets both.
-  Result<Pairs> play(const std::shared_ptr<const Plan>& plan, size_t most, double part) {
+  Result<Match> play(const std::shared_ptr<const Plan>& plan, size_t most, double part) {
     LAPILLI_TRY(const auto challenger, bench_.bind(plan));
     LAPILLI_TRY(const auto warm, times_of(*plan, *challenger));
-    Pairs pairs{std::vector<std::vector<double>>(contests_.size() + 1)};
-    for (size_t i = 0; i < most && goes_on(part); ++i) {
+    Match match;
+    std::vector<double> standing, fastest;
+    for (; match.pairs < most && goes_on(part); ++match.pairs) {
       LAPILLI_TRY(const auto stands, times_of(*base_, *standing_));
-      LAPILLI_TRY(const auto new_ones, times_of(*plan, *challenger));
-      for (size_t c = 0; c < stands.size(); ++c) pairs.ratios[c].push_back(new_ones[c] / std::max(stands[c], 1e-9));
-      note_standing(stands);
+      LAPILLI_TRY(const auto us, times_of(*plan, *challenger));
+      keep_fastest(standing, stands);
+      keep_fastest(fastest, us);
     }
-    return pairs;
+    match.standing = sums_of(*base_, standing);
+    match.challenger = sums_of(*plan, fastest);
+    if (match.pairs > 0) note_standing(match.standing);
+    return match;
   }
   void note_standing(const std::vector<double>& us) {
     for (size_t c = 0; c < contests_.size(); ++c) {
       double& least = contests_[c].told.standing_us;
       least = least == 0 ? us[c] : std::min(least, us[c]);
     }
+  }
+
+  static void tell(const char* when, const Contest& c, const Candidate& candidate) {
+    const Variant& v = candidate.variant;
+    log(LogLevel::verbose, format("tune, %s: %s, %s: %s, %u x %u: %.3f", when, c.told.key.op.c_str(),
+                                  c.told.key.node.c_str(), v.name, v.numbers.local, v.numbers.each, candidate.ratio));
   }
 
   // ---- rounds -----------------------------------------------------------------------------------------------------
@@ -192,15 +209,16 @@ class Tuner {
     if (dropped) {
       LAPILLI_TRY(plan, compiled(entries));
     }
-    LAPILLI_TRY(const Pairs pairs, play(plan, kLooks, kScreened));
-    if (pairs.count() == 0) return {};
+    LAPILLI_TRY(const Match match, play(plan, kLooks, kScreened));
+    if (match.pairs == 0) return {};
     for (size_t c = 0; c < contests_.size(); ++c) {
       if (all[c]) --contests_[c].told.left;
-      if (entries[c]) note_look(contests_[c], {*entries[c], pairs.middle(c)});
+      if (entries[c]) note_look(contests_[c], {*entries[c], match.ratio(c)});
     }
     return {};
   }
   void note_look(Contest& c, const Candidate& candidate) const {
+    tell("look", c, candidate);
     ++c.told.tried;
     if (candidate.ratio < 1 - options_.margin / 2) c.seen.push_back(candidate);
   }
@@ -212,13 +230,14 @@ class Tuner {
       entries.push_back(rank < c.seen.size() ? std::optional(c.seen[rank].variant) : std::nullopt);
     if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
-    LAPILLI_TRY(const Pairs pairs, play(plan, kPairs, kScreened + kFinal * static_cast<double>(rank + 1)));
-    if (pairs.count() < kLeastPairs) return ended_early_ = true, Status();
+    LAPILLI_TRY(const Match match, play(plan, kPairs, kScreened + kFinal * static_cast<double>(rank + 1)));
+    if (match.pairs < kLeastPairs) return ended_early_ = true, Status();
     for (size_t c = 0; c < contests_.size(); ++c)
-      if (entries[c]) crown(contests_[c], {*entries[c], pairs.middle(c)});
+      if (entries[c]) crown(contests_[c], {*entries[c], match.ratio(c)});
     return {};
   }
   void crown(Contest& c, const Candidate& candidate) const {
+    tell("final", c, candidate);
     if (candidate.ratio >= 1 - options_.margin) return;
     if (!c.champion || candidate.ratio < c.champion->ratio) c.champion = candidate;
   }
@@ -264,15 +283,17 @@ class Tuner {
     const Entries entries = champions();
     if (is_empty(entries)) return {};
     LAPILLI_TRY(const auto plan, compiled(entries));
-    LAPILLI_TRY(const Pairs pairs, play(plan, kPairs, 1));
-    if (pairs.count() < kLeastPairs) ended_early_ = true;
-    const bool wins = pairs.count() >= kLeastPairs && pairs.total() < 1;
+    LAPILLI_TRY(const Match match, play(plan, kPairs, 1));
+    if (match.pairs < kLeastPairs) ended_early_ = true;
+    // What they win may be little of the whole, whose other dispatches only add noise: these must not lose by it.
+    const bool wins = match.pairs >= kLeastPairs && match.total() < 1 + options_.margin / 2;
     for (size_t c = 0; c < contests_.size(); ++c)
-      if (contests_[c].champion) settle(contests_[c], wins ? pairs.middle(c) : 1);
-    if (wins) ratio_ = pairs.total();
+      if (contests_[c].champion) settle(contests_[c], wins ? match.ratio(c) : 1);
+    if (wins) ratio_ = match.total();
     return {};
   }
   void settle(Contest& c, double ratio) const {
+    tell("once more", c, {c.champion->variant, ratio});
     if (ratio >= 1 - options_.margin) return c.champion.reset();
     c.told.best = c.champion->variant;
     c.told.ratio = ratio;

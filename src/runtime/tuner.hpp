@@ -51,7 +51,7 @@ struct TunedNodes {
   TuningKey key;
   size_t nodes = 0;
   Variant standing, best;
-  double standing_us = 0;                             // all of them, the fastest run
+  double standing_us = 0;                             // all of them: the fastest run of each
   double ratio = 1;                                   // of the time of `best` to that of `standing`
   size_t tried = 0, wrong = 0, left = 0, pruned = 0;  // candidates; left: for want of time
   bool decided = false;

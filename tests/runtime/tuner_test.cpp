@@ -165,6 +165,15 @@ TEST_F(Tuner, LessThanTheMarginWinsNothing) {
   EXPECT_TRUE(tunings.empty());
 }
 
+// It is fast, and slows down what comes behind it.
+TEST_F(Tuner, WhatOthersPayForIsNoWin) {
+  bench_.time = [this](const Plan& plan, const PlannedDispatch& d) {
+    const bool others = std::ranges::any_of(plan.dispatches, [&](const auto& o) { return is_fast(plan, o); });
+    return is_fast(plan, d) ? 50.0 : others ? 200.0 : 100.0;
+  };
+  EXPECT_EQ(tune().won, 0u);
+}
+
 // What is fast while many are looked at, and no more when it is to show it.
 TEST_F(Tuner, LuckIsNoWin) {
   for (const size_t lucky : {size_t{10}, size_t{30}}) {
