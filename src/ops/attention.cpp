@@ -126,6 +126,9 @@ class Lowering {
 
   Status run() {
     LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, vec_));
+    if (lanes_ && numbers_.local != context_.caps.subgroup_size)
+      return node_error(node_, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers_.local,
+                        context_.caps.subgroup_size);
     if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
