@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "ops/basic.hpp"
+#include "ops/layer_norm.hpp"
 #include "ops/registry.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/kernel_proof.hpp"
 #include "runtime/self_test.hpp"
+#include "runtime/tuning_space.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"
@@ -142,6 +144,51 @@ TEST_F(TunedPlans, AreDeterministicIfThatIsAskedFor) {
   tunings_.set(key_of(product(), true), {"rows 8", {32, 0}});
   EXPECT_STREQ(chosen(options).name, "rows 8");
   EXPECT_STREQ(chosen().name, "rows 4");
+}
+
+graph::TensorId weight(graph::Graph& g, uint64_t words) {
+  graph::Tensor w;
+  w.name = "w";
+  w.cols = w.ld = words;
+  w.space = graph::Space::weight;
+  w.id = static_cast<uint32_t>(g.tensors().size());
+  return g.add_tensor(std::move(w));
+}
+// A row is written, normalized, and multiplied.
+graph::Graph normalized_product() {
+  graph::Graph g;
+  const auto given = g.activation("given", 1, kWidth);
+  g.tensor(given).space = graph::Space::state;
+  auto x = ops::activation(g, "x", given, Activation::relu);
+  x = ops::layer_norm(g, "norm", x, weight(g, 2 * kWidth), {});
+  g.tensor(ops::linear(g, "product", x, weight(g, WeightLayout(kWidth, kWidth).words()), kWidth)).keep = true;
+  return g;
+}
+
+// On a device where the product normalizes its row itself, so that both are one node.
+TEST_F(TunedPlans, WhatIsFusedIsTunedAsOne) {
+  caps_.max_storage_buffers = 16;
+  LAPILLI_ASSERT_VALUE(const auto fused, compile(normalized_product(), caps_));
+  ASSERT_EQ(fused->graph.nodes().size(), 2u);
+  const graph::Node& node = fused->graph.node(1);
+  const Variant standing = fused->variants[1];
+  const TuningKey key{node.op->name, node.op->tuning.key(fused->graph, node)};
+  EXPECT_NE(key, key_of(product(1)));
+  const TuningSpace space = tuning_space({fused->graph, caps_}, node, standing, {});
+  ASSERT_FALSE(space.candidates.empty());
+  CompileOptions options;
+  options.tunings = &tunings_;
+  for (const Variant& v : space.candidates) {
+    EXPECT_STREQ(v.name, standing.name) << "others have a dispatch more";
+    tunings_.set(key, {v.name, v.numbers});
+    LAPILLI_ASSERT_VALUE(const auto plan, compile(normalized_product(), caps_, options));
+    ASSERT_EQ(plan->graph.nodes().size(), 2u);
+    EXPECT_EQ(plan->variants[1].numbers, v.numbers);
+  }
+  // One that comes apart is a plan as well.
+  tunings_.set(key, {"rows 1", {32, 0}});
+  LAPILLI_ASSERT_VALUE(const auto apart, compile(normalized_product(), caps_, options));
+  EXPECT_EQ(apart->graph.nodes().size(), 3u);
 }
 
 // ---- with a device --------------------------------------------------------------------------------------------------
