@@ -4,6 +4,7 @@
 
 #include "api/locate.hpp"
 #include "base/clock.hpp"
+#include "ops/shader_table.hpp"
 #include "ops/state.hpp"
 #include "ops/weight_layout.hpp"
 
@@ -31,6 +32,7 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   vulkan::DeviceOptions options;
   options.select = request.select;
   options.mask = request.caps;
+  if (!request.cache.empty()) options.keep = {folder_store(request.cache), shaders_checksum()};
   if (!request.trace_file.empty()) {
     LAPILLI_TRY(options.timeline, Timeline::into_file(request.trace_file));
   }

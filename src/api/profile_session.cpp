@@ -14,36 +14,51 @@ namespace {
 
 constexpr uint32_t kMark = 1;  // of the session; no other has its memory
 
-class ProfileSession {
- public:
-  ProfileSession(const BenchRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams)
-      : r_(request), loaded_(loaded), network_(loaded.model->on_device()), batch_(batch), beams_(beams) {}
+}  // namespace
 
-  Result<SearchProfile> run() {
+struct MiddleOfSearch::Impl {
+ public:
+  Impl(const BenchRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams, unsigned steps)
+      : r_(request),
+        loaded_(loaded),
+        network_(loaded.model->on_device()),
+        batch_(batch),
+        beams_(beams),
+        steps_(r_.target / 2 + steps) {}
+
+  Status prepare() {
     LAPILLI_CHECK(check());
     LAPILLI_CHECK(make_sentences());
     LAPILLI_TRY(w_, loaded_.model->workspaces().make(key()));
+    return restart();
+  }
+  // The words that are sent first make the session what it was when it was new.
+  Status restart() {
     LAPILLI_CHECK(admit());
-    SearchProfile p;
-    p.batch = batch_;
-    p.beams = beams_;
-    LAPILLI_TRY(p.encode, profiled(w_->plans.encode.front(), ArenaOf::admission));
+    LAPILLI_CHECK(w_->encode.front()->run());
     LAPILLI_CHECK(w_->start->run());
     for (uint32_t i = 0; i < steps_before(); ++i) LAPILLI_CHECK(w_->step->run());
-    LAPILLI_TRY(p.step, profiled(w_->plans.step, ArenaOf::steps));
-    LAPILLI_CHECK(check_last_step());
-    p.encode_rows = w_->key.encode_rows;
-    p.source_rows = sentences_.front().source_positions();
-    p.step_rows = w_->key.shape.rows();
-    p.first_position = steps_before() + 1;  // the first run warms up
-    p.positions = w_->key.shape.target_positions;
-    return p;
+    return {};
+  }
+  [[nodiscard]] uint32_t steps_before() const { return r_.target / 2; }
+  [[nodiscard]] const Workspace& workspace() const { return *w_; }
+  [[nodiscard]] const std::vector<Sentence>& sentences() const { return sentences_; }
+  [[nodiscard]] MemoryMap memory(ArenaOf arena) const { return w_->session->memory(network_.weight_map(), arena); }
+
+  // The log says whether the steps were what they are taken for: as many as were run, and all rows live.
+  [[nodiscard]] Status check_steps(uint32_t ran) const {
+    const uint32_t tick = steps_before() + ran - 1;
+    const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
+    std::vector<uint32_t> header(LogLayout::header);
+    LAPILLI_CHECK(
+        w_->session->read(w_->session->state(StateKind::log), row * 4, std::as_writable_bytes(std::span(header))));
+    if (header[LogLayout::tick] != tick || header[LogLayout::ran] != w_->key.shape.rows())
+      return fail(ErrorCode::internal, "the log has step %u with %u rows; step %u with %u were to be timed",
+                  header[LogLayout::tick], header[LogLayout::ran], tick, w_->key.shape.rows());
+    return {};
   }
 
  private:
-  [[nodiscard]] uint32_t steps_before() const { return r_.target / 2; }
-  [[nodiscard]] uint32_t steps() const { return steps_before() + r_.runs + 1; }
-
   Status check() const {
     const model::Config& c = network_.config();
     if (beams_ == 0 || beams_ > kMaxBeams || batch_ * beams_ > kMaxRows)
@@ -61,7 +76,7 @@ class ProfileSession {
 
   // None of them ends while it is timed: that is forbidden for more steps than are run.
   Status make_sentences() {
-    const auto wanted = exact_steps(beams_, std::max(r_.target, steps() + 1));
+    const auto wanted = exact_steps(beams_, std::max(r_.target, steps_ + 1));
     LAPILLI_TRY(const auto resolved, resolve_options(loaded_.model->generation_config(), wanted, network_.config()));
     LAPILLI_TRY(const auto options, resolved.for_given(1));
     const auto sources = random_sources(r_, *loaded_.model, batch_);
@@ -133,40 +148,52 @@ class ProfileSession {
     put_pass(area, *w_->plans.encode.front(), sources, network_.config(), w_->key.shape.source_positions);
   }
 
-  Result<ProfiledPlan> profiled(const std::shared_ptr<const Plan>& plan, ArenaOf arena) const {
-    ProfiledPlan p;
-    p.plan = plan;
-    const MemoryMap memory = w_->session->memory(network_.weight_map(), arena);
-    LAPILLI_TRY(p.times, profile(loaded_.device, *plan, memory, {.runs = r_.runs}));
-    return p;
-  }
-
-  // The log says whether the steps were what the table takes them for: as many as were run, and all rows live.
-  Status check_last_step() const {
-    const uint32_t tick = steps() - 1;
-    const uint64_t row = LogLayout::row_at(tick, w_->key.shape.log_ticks, w_->key.shape.rows());
-    std::vector<uint32_t> header(LogLayout::header);
-    LAPILLI_CHECK(
-        w_->session->read(w_->session->state(StateKind::log), row * 4, std::as_writable_bytes(std::span(header))));
-    if (header[LogLayout::tick] != tick || header[LogLayout::ran] != w_->key.shape.rows())
-      return fail(ErrorCode::internal, "the log has step %u with %u rows; step %u with %u were to be timed",
-                  header[LogLayout::tick], header[LogLayout::ran], tick, w_->key.shape.rows());
-    return {};
-  }
-
   const BenchRequest& r_;
   const BenchModel& loaded_;
   const NetworkOnDevice& network_;
-  uint32_t batch_, beams_;
+  uint32_t batch_, beams_, steps_;
   std::vector<Sentence> sentences_;
   std::unique_ptr<Workspace> w_;
 };
 
-}  // namespace
+MiddleOfSearch::MiddleOfSearch() = default;
+MiddleOfSearch::~MiddleOfSearch() = default;
+Status MiddleOfSearch::restart() { return impl_->restart(); }
+const Workspace& MiddleOfSearch::workspace() const { return impl_->workspace(); }
+MemoryMap MiddleOfSearch::memory(ArenaOf arena) const { return impl_->memory(arena); }
+unsigned MiddleOfSearch::source_rows() const { return impl_->sentences().front().source_positions(); }
+unsigned MiddleOfSearch::steps_before() const { return impl_->steps_before(); }
+Status MiddleOfSearch::check_steps(unsigned ran) const { return impl_->check_steps(ran); }
+
+Result<std::unique_ptr<MiddleOfSearch>> MiddleOfSearch::make(const BenchRequest& request, const BenchModel& loaded,
+                                                             unsigned batch, unsigned beams, unsigned steps) {
+  std::unique_ptr<MiddleOfSearch> search(new MiddleOfSearch());
+  search->impl_ = std::make_unique<Impl>(request, loaded, batch, beams, steps);
+  LAPILLI_CHECK(search->impl_->prepare());
+  return search;
+}
 
 Result<SearchProfile> profile_search(const BenchRequest& request, const BenchModel& loaded, unsigned batch,
                                      unsigned beams) {
-  return ProfileSession(request, loaded, batch, beams).run();
+  const unsigned steps = request.runs + 1;  // the first run warms up
+  LAPILLI_TRY(const auto search, MiddleOfSearch::make(request, loaded, batch, beams, steps));
+  const Workspace& w = search->workspace();
+  const auto profiled = [&](const std::shared_ptr<const Plan>& plan, ArenaOf arena) -> Result<ProfiledPlan> {
+    LAPILLI_TRY(auto times, profile(loaded.device, *plan, search->memory(arena), {.runs = request.runs}));
+    return ProfiledPlan{plan, std::move(times)};
+  };
+  SearchProfile p;
+  p.batch = batch;
+  p.beams = beams;
+  LAPILLI_TRY(p.step, profiled(w.plans.step, ArenaOf::steps));
+  LAPILLI_CHECK(search->check_steps(steps));
+  LAPILLI_TRY(p.encode, profiled(w.plans.encode.front(), ArenaOf::admission));
+  p.encode_rows = w.key.encode_rows;
+  p.source_rows = search->source_rows();
+  p.step_rows = w.key.shape.rows();
+  p.first_position = search->steps_before() + 1;
+  p.positions = w.key.shape.target_positions;
+  return p;
 }
 
 }  // namespace lapilli::tools

@@ -7,6 +7,29 @@
 
 namespace lapilli::tools {
 
+// A search that was started and has come to the middle of its work: `batch` sentences of random ids with `beams` beams,
+// all of them live. Steps of it can be run as often as it was made for, and again after restart().
+class MiddleOfSearch {
+ public:
+  // Both outlive it. Half of the request's target is behind it; then come `steps` more.
+  static Result<std::unique_ptr<MiddleOfSearch>> make(const BenchRequest& request, const BenchModel& loaded,
+                                                      unsigned batch, unsigned beams, unsigned steps);
+  ~MiddleOfSearch();
+  // From the beginning to the middle again.
+  Status restart();
+  [[nodiscard]] const Workspace& workspace() const;
+  [[nodiscard]] MemoryMap memory(ArenaOf arena) const;
+  [[nodiscard]] unsigned source_rows() const;  // of each sentence, in the encoder
+  [[nodiscard]] unsigned steps_before() const;
+  // The log says whether `ran` steps behind the middle were what they are taken for: all rows live.
+  [[nodiscard]] Status check_steps(unsigned ran) const;
+
+ private:
+  MiddleOfSearch();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 // A plan and how long each of its dispatches took.
 struct ProfiledPlan {
   std::shared_ptr<const Plan> plan;
@@ -19,7 +42,7 @@ struct SearchProfile {
   unsigned first_position = 0, positions = 0;  // of the steps that were timed, and room in the caches
   ProfiledPlan encode, step;
 };
-// `batch` sentences of random ids with `beams` beams, all of them live: encoded, started, half of `target` steps on.
+// Of a MiddleOfSearch.
 Result<SearchProfile> profile_search(const BenchRequest& request, const BenchModel& loaded, unsigned batch,
                                      unsigned beams);
 

@@ -1,5 +1,5 @@
-// What the program's inspect, devices, models, plan and bench need from inside the library, and no application does.
-// Plain types only, so that a file may include this beside lapilli.hpp.
+// What the program's inspect, devices, models, plan, tune and bench need from inside the library, and no application
+// does. Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
 #include <cstdint>
@@ -69,12 +69,32 @@ struct BenchRequest {
   unsigned runs = 5, steps_in_flight = 0;
   std::string dtype = "fp32";
   std::string trace_file;          // empty: none
+  std::string cache;               // the folder with what `tune` found, which is used; "": none is
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
 };
 Outcome bench(const BenchRequest& request);
 // Time, bytes and operations of each dispatch of the encode pass and of a decoder step in the middle of the target,
 // beside what the device does at most. `steps_in_flight` and `tsv` mean nothing here.
 Outcome bench_per_op(const BenchRequest& request);
+
+// Finds the fastest ways to run the plans of a model on a device, and keeps them for whoever loads a model there with
+// the same folder.
+struct TuneRequest {
+  std::string model;  // directory, or "shape:..."; empty: the bundled model
+  std::string select, caps;
+  std::vector<unsigned> batches{1, 8};
+  std::vector<unsigned> beams{1, 4};
+  unsigned source = 32, target = 64;
+  std::string dtype = "fp32";
+  double seconds = 120;        // no more
+  bool deterministic = false;  // among ways of one order of sums, for deterministic jobs
+  bool forget = false;         // what was found on the device is removed, and nothing is tuned
+  bool json = false;
+  std::string cache;  // the folder of what is kept between runs; "": nothing is
+  // Told what is tuned next, and asked often with ""; false ends it, with what was found.
+  std::function<bool(const std::string& what)> go_on;
+};
+Outcome tune(const TuneRequest& request);
 
 // Is all well with a device? Its memory, every kernel against the reference, the bundled model's sentences, its rates.
 struct DoctorRequest {

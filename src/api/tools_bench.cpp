@@ -41,6 +41,7 @@ struct Row {
   unsigned batch = 1, beams = 1;
   double first_ms = 0, encode_ms = 0, step_ms = 0, total_ms = 0, cpu_ms = 0;
   uint64_t dispatches = 0;    // of one decoder step
+  uint64_t tuned = 0;         // nodes of it that are run as `tune` found
   uint64_t device_bytes = 0;  // of weights and the pass, of an encoder alone
 };
 
@@ -98,8 +99,11 @@ class Bench {
         loaded_.model->info().feature_width ? loaded_.model->info().max_source_positions : r_.source;
     const WorkspaceKey key = plain_key(batch, beams, source ? source : r_.source, r_.target + 8);
     const StepGraph step_of = step_graph(loaded_.model->on_device().network, key);
-    LAPILLI_TRY(const auto plan, compile(step_of.graph, loaded_.device->caps()));
+    CompileOptions options;
+    options.tunings = loaded_.model->on_device().tunings.get();
+    LAPILLI_TRY(const auto plan, compile(step_of.graph, loaded_.device->caps(), options));
     row.dispatches = plan->dispatches.size();
+    row.tuned = plan->tuned();
     return row;
   }
 
@@ -204,7 +208,8 @@ class Bench {
                         {"step_ms", r.step_ms},
                         {"total_ms", r.total_ms},
                         {"cpu_ms", r.cpu_ms},
-                        {"dispatches_per_step", r.dispatches}});
+                        {"dispatches_per_step", r.dispatches},
+                        {"tuned_nodes_per_step", r.tuned}});
       nlohmann::json all = common_json();
       all["source_ids"] = r_.source;
       all["target_ids"] = r_.target;

@@ -1,5 +1,6 @@
 // What `lapilli doctor` says: one page, and a report to attach to a bug report.
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "api/bundled_sentences.hpp"
@@ -244,9 +245,9 @@ class Doctor {
       entries[blob.what] = {{"state", words.report}, {"bytes", blob.bytes}};
       if (blob.state == vulkan::KeptState::damaged)
         wrong(
-            format("The %s that an earlier run kept are damaged. They are not used, and the next run makes them anew; "
-                   "if this comes back, look at the disk.",
-                   blob.what));
+            format("The %s that an earlier run kept are damaged. They are not used, and %s makes them anew; if this "
+                   "comes back, look at the disk.",
+                   blob.what, std::string_view(blob.what) == "tunings" ? "lapilli tune" : "the next run"));
     }
     report_["cache"] = std::move(entries);
   }
@@ -257,9 +258,8 @@ class Doctor {
   static KeptWords words_of(vulkan::KeptState state) {
     switch (state) {
       case vulkan::KeptState::good: return {"of an earlier run, right", "good"};
-      case vulkan::KeptState::of_others:
-        return {"of another driver or version, made anew by the next run", "of others"};
-      case vulkan::KeptState::damaged: return {"DAMAGED, made anew by the next run", "damaged"};
+      case vulkan::KeptState::of_others: return {"of another driver or version, and not used", "of others"};
+      case vulkan::KeptState::damaged: return {"DAMAGED, and not used", "damaged"};
       case vulkan::KeptState::none: break;
     }
     return {"none yet", "none"};

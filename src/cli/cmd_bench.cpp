@@ -6,6 +6,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/run/kept_folder.hpp"
 
 namespace lapilli::cli {
 
@@ -14,7 +15,7 @@ namespace {
 struct BenchArguments {
   tools::BenchRequest request;
   std::string shape;
-  bool per_op = false;
+  bool per_op = false, tuned = false;
 };
 
 int run_bench(const BenchArguments& arguments) {
@@ -23,6 +24,7 @@ int run_bench(const BenchArguments& arguments) {
     request.model = "shape:" + arguments.shape;
   else if (const int code = find_model(request.model))
     return code;
+  if (arguments.tuned) request.cache = kept_folder(false);
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
   if (figures.status == LAPILLI_OK) return print(figures.text);
   std::fprintf(stderr, "lapilli: %s\n", figures.text.c_str());
@@ -77,6 +79,7 @@ void add_bench(CLI::App& app, Context& context) {
   command->add_option("--trace", r.trace_file, kTraceHelp)->type_name("FILE");
   auto* json = command->add_flag("--json", r.json, "As JSON");
   auto* tsv = command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);
+  command->add_flag("--tuned", a->tuned, "With what tune found on the device, and the pipelines of earlier runs");
   command->add_flag("--per-op", a->per_op, "Each dispatch of the encode pass and of a decoder step by itself")
       ->excludes(tsv)
       ->excludes(steps);

@@ -54,6 +54,7 @@ void add_inspect(CLI::App& app, Context& context);
 void add_pack(CLI::App& app, Context& context);
 void add_plan(CLI::App& app, Context& context);
 void add_bench(CLI::App& app, Context& context);
+void add_tune(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 
 }  // namespace lapilli::cli

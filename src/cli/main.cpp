@@ -77,6 +77,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_pack(app, context);
   add_plan(app, context);
   add_bench(app, context);
+  add_tune(app, context);
   add_completion(app, context);
   add_help(app);
   for (CLI::App* command : app.get_subcommands({})) {

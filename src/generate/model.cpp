@@ -49,6 +49,7 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   model->impl_ = std::make_unique<Impl>();
   Impl& m = *model->impl_;
   m.network.device = std::move(device);
+  m.network.tunings = tunings_on(*m.network.device);
   const WeightFormat chosen = format.value_or(default_format(m.network.device->caps()));
   m.network.network = model::random_network(config, seed, chosen);
   LAPILLI_TRY(const auto sources, weight_sources(m.network.network));

@@ -24,6 +24,12 @@ void note_ignored(const GenerationConfig& generation) {
     log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
 }
 
+void note_tuned(const Tunings& tunings) {
+  if (!tunings.empty())
+    log(LogLevel::verbose,
+        format("tuned: %zu choices of kernels that were found on this device are used", tunings.size()));
+}
+
 void note_kept(const std::vector<model::KeptMatrix>& kept) {
   for (const model::KeptMatrix& m : kept)
     log(LogLevel::note, format("%s stays in fp32: of its %llu numbers fp16 does not hold %llu, and %llu would become 0",
@@ -90,6 +96,8 @@ Result<WeightFormat> ModelLoading::chosen_format() const {
 
 Status ModelLoading::read() {
   const TimelineScope scope(device().timeline(), "read the checkpoint's header");
+  model_->impl_->network.tunings = tunings_on(device());
+  note_tuned(*model_->impl_->network.tunings);
   LAPILLI_TRY(published_, read_published(files_, options_.pictures));
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);

@@ -139,7 +139,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cases};
+constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cases, {input_tuning_key}};
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
   return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, 0}, 4);

@@ -126,6 +126,9 @@ class Lowering {
 
   Status run() {
     LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, vec_));
+    if (lanes_ && numbers_.local != context_.caps.subgroup_size)
+      return node_error(node_, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers_.local,
+                        context_.caps.subgroup_size);
     if (a_.spans) return run_spans();
     LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
     block.slots = std::min<uint64_t>(block.slots, a_.batch);
@@ -420,9 +423,17 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   }
 }
 
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionAttributes>();
+  return format("%u heads of %u, rows %llu, keys %llu%s%s%s", a.kv.heads, a.kv.head_dim,
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                static_cast<unsigned long long>(tuning_class(a.keys)), a.causal ? ", causal" : "",
+                a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias");
+}
+
 }  // namespace
 
-constinit const OpDef attention_op{"attention", infer, variants, lower, reference, attention_cases};
+constinit const OpDef attention_op{"attention", infer, variants, lower, reference, attention_cases, {tuning_key}};
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
                                     const AttentionAttributes& a, bool want_weights) {

@@ -298,9 +298,17 @@ std::vector<OpCase> cases() {
   return all;
 }
 
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  return format("%s, %u heads of %u, rows %llu%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                a.kv.positions >= kManyPositions ? ", many positions" : "",
+                a.bias.form == BiasForm::none ? "" : ", bias");
+}
+
 }  // namespace
 
-constinit const OpDef attention_step_op{"attention_step", infer, variants, lower, reference, cases};
+constinit const OpDef attention_step_op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {

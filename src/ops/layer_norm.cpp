@@ -83,7 +83,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, reference, cases};
+constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, reference, cases, {input_tuning_key}};
 
 RowNorm norm_of(const graph::Node& node) {
   if (node.op == &layer_norm_op)

@@ -142,7 +142,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases};
+constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
 
 Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                                std::vector<Dispatch>& out) {

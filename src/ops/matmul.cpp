@@ -343,9 +343,19 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   }
 }
 
+// What is done with a sum behind it costs next to nothing: not told apart.
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
+  return format("%u x %u %s, rows %llu%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                a.split && a.q_columns > 0 ? ", q" : "", a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
+                a.norm == NormFirst::none ? "" : ", normalized");
+}
+
 }  // namespace
 
-constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases};
+constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases, {tuning_key, true}};
 
 graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                             uint32_t n, Activation activation) {

@@ -81,6 +81,7 @@ struct Variant {
   // Every sum in one order, whatever the variant; the floor does, but where it takes apart what fits no binding.
   bool sums_in_order = true;
   Numbers numbers;
+  bool tuned = false;  // it was found on the device, with these numbers (runtime/tunings.hpp)
 };
 
 // Values of a tensor on the host: f32 as doubles, u32 as words; rows * ld elements.
@@ -112,6 +113,14 @@ struct OpCase {
   std::function<bool(graph::TensorId, uint64_t)> float_word;
 };
 
+// How nodes of an op are tuned (runtime/tuner.hpp): by trying its variants with other numbers.
+struct TuningRule {
+  // What makes nodes alike: what is the fastest way to run one of them is that of all. Null: they are not tuned.
+  std::string (*key)(const graph::Graph&, const graph::Node&) = nullptr;
+  // The order of a sum is by the variant alone, whatever its numbers.
+  bool numbers_keep_order = false;
+};
+
 struct OpDef {
   const char* name;
   // Shapes and attributes make sense; names node and tensor if not.
@@ -125,6 +134,7 @@ struct OpDef {
   // In double precision, exactly what the kernels compute, padding included.
   void (*reference)(const graph::Graph&, const graph::Node&, HostTensors&);
   std::vector<OpCase> (*cases)();
+  TuningRule tuning = {};
 };
 
 // Every op, in the order of the documentation (src/ops/list.inc; one line per op, no self-registration).

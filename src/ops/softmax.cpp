@@ -133,7 +133,7 @@ std::vector<OpCase> cases() {
 
 }  // namespace
 
-constinit const OpDef softmax_op{"softmax", infer, variants, lower, reference, cases};
+constinit const OpDef softmax_op{"softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
 
 graph::TensorId ops::softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                              uint32_t rows_per_sentence) {

@@ -135,9 +135,14 @@ std::vector<OpCase> cases() {
   return all;
 }
 
+// Turns of loops go by the candidates.
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  return input_tuning_key(g, node) + format(", best %u", node.attributes.as<SelectAttributes>().candidates);
+}
+
 }  // namespace
 
-constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases};
+constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases, {tuning_key}};
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {

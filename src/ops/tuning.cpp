@@ -62,6 +62,11 @@ bool reads_uniformly(const Capabilities& caps) {
   return caps.driver_name == "llvmpipe" && caps.driver_version >= kMesa26_2;
 }
 
+std::string matrix_key(const graph::Tensor& matrix) {
+  return format("%llu columns, rows %llu", static_cast<unsigned long long>(matrix.cols),
+                static_cast<unsigned long long>(tuning_class(matrix.rows)));
+}
+
 }  // namespace
 
 DeviceClass device_class(const Capabilities& caps) {
@@ -107,7 +112,6 @@ uint32_t least_groups(const Capabilities& caps) {
 bool wants_few_dispatches(const Capabilities& caps) { return device_class(caps) != DeviceClass::cpu; }
 
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions) {
-  constexpr uint64_t kManyPositions = 256;
   return device_class(caps) != DeviceClass::cpu && positions >= kManyPositions && rows_and_heads < least_groups(caps);
 }
 
@@ -120,6 +124,25 @@ uint32_t most_normalizing_groups(const Capabilities& caps) {
     case DeviceClass::large: return 1024;
   }
   return 0;
+}
+
+// As many lanes as cores of least_groups() have.
+CycleModel cycle_model(const Capabilities& caps) {
+  switch (device_class(caps)) {
+    case DeviceClass::cpu: return {16, 8, 2000};
+    case DeviceClass::small: return {512, 32, 10000};
+    case DeviceClass::large: return {8192, 512, 5000};
+  }
+  return {};
+}
+
+uint64_t tuning_class(uint64_t count) { return std::bit_ceil(std::max<uint64_t>(1, count)); }
+
+std::string input_tuning_key(const graph::Graph& g, const graph::Node& node) {
+  return matrix_key(g.tensor(node.inputs[0]));
+}
+std::string output_tuning_key(const graph::Graph& g, const graph::Node& node) {
+  return matrix_key(g.tensor(node.outputs[0]));
 }
 
 Status check_numbers(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

@@ -1,5 +1,5 @@
-// Which numbers kernels begin with: the one place in src/ops that knows classes of devices. A tuner would try others
-// for a node: the same variant with other Numbers, of which lowering refuses those that a kernel or a device cannot do.
+// Which numbers kernels begin with: the one place in src/ops that knows classes of devices. `lapilli tune` tries others
+// for a node (runtime/tuning_space.hpp), of which lowering refuses those that a kernel or a device cannot do.
 #pragma once
 
 #include "ops/op.hpp"
@@ -64,11 +64,27 @@ bool wants_few_dispatches(const Capabilities& caps);
 
 // Whether a step's attention, of so many rows and heads, takes the chunks of its keys side by side: where there are
 // several, and rows and heads alone do not fill the device. CPU drivers have few cores and pay for the second dispatch.
+constexpr uint64_t kManyPositions = 256;
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);
 
 // Workgroups of a product up to which each of them had better normalize its rows itself: all of it together takes less
 // than a dispatch for it and its barrier. 0: never.
 uint32_t most_normalizing_groups(const Capabilities& caps);
+
+// About what a device of this class does in a cycle, to tell ways to run a node that are hopeless from others. Measured
+// nowhere: only ratios count, and they need be right within a factor of a few.
+struct CycleModel {
+  double lanes = 1;     // multiplications and additions
+  double bytes = 1;     // of memory
+  double dispatch = 0;  // cycles of a dispatch with its barrier
+};
+CycleModel cycle_model(const Capabilities& caps);
+
+// Counts that are taken for alike in keys of tuned nodes (TuningRule): rounded up to a power of two.
+uint64_t tuning_class(uint64_t count);
+// "512 columns, rows 8": the key of what goes through its first input, or output, row by row.
+std::string input_tuning_key(const graph::Graph& g, const graph::Node& node);
+std::string output_tuning_key(const graph::Graph& g, const graph::Node& node);
 
 // What a shader asks of the size of its workgroup.
 struct LocalSizes {

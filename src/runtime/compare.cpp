@@ -19,6 +19,24 @@ bool close_floats(uint32_t a, uint32_t b) {
   return std::abs(x - y) <= kWordTolerance * std::max(1.0f, std::abs(y));
 }
 
+double float_deviation(std::span<const uint32_t> words, const std::vector<double>& expected) {
+  double scale = 1, worst = 0;
+  for (size_t i = 0; i < words.size(); ++i)
+    scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const double d = std::abs(std::bit_cast<float>(words[i]) - expected[i]) / (expected[i] <= -1e29 ? 1e30 : scale);
+    worst = worse(worst, d);
+  }
+  return worst;
+}
+
+uint64_t words_that_differ(std::span<const uint32_t> words, const std::vector<uint32_t>& expected) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i] != expected[i] && !close_floats(words[i], expected[i])) ++count;
+  return count;
+}
+
 class Comparer {
  public:
   Comparer(vulkan::Device& device, const Plan& plan, const MemoryMap& memory, Interpreter& interpreter)
@@ -41,28 +59,10 @@ class Comparer {
     const uint64_t offset = ref.offset + (t.space == graph::Space::arena ? plan_.placement.offset[root] : 0);
     words_.resize(t.elements());
     LAPILLI_CHECK(device_.read(*ref.buffer, offset, std::as_writable_bytes(std::span(words_))));
-    const HostTensor& expected = interpreter_.tensor(root);
-    if (t.dtype == graph::DType::f32)
-      floats(expected.f, result);
-    else
-      words(expected.u, result);
+    const TensorDeviation d = deviation_of(t, words_, interpreter_.tensor(root));
+    result.deviation = worse(result.deviation, d.deviation);
+    result.words_that_differ += d.words_that_differ;
     return {};
-  }
-
-  void floats(const std::vector<double>& expected, NodeDeviation& result) const {
-    double scale = 1, worst = 0;
-    for (size_t i = 0; i < words_.size(); ++i)
-      scale = std::max(scale, std::abs(expected[i]) < 1e29 ? std::abs(expected[i]) : 0);
-    for (size_t i = 0; i < words_.size(); ++i) {
-      const double d = std::abs(std::bit_cast<float>(words_[i]) - expected[i]) / (expected[i] <= -1e29 ? 1e30 : scale);
-      worst = worse(worst, d);
-    }
-    result.deviation = worse(result.deviation, worst);
-  }
-
-  void words(const std::vector<uint32_t>& expected, NodeDeviation& result) const {
-    for (size_t i = 0; i < words_.size(); ++i)
-      if (words_[i] != expected[i] && !close_floats(words_[i], expected[i])) ++result.words_that_differ;
   }
 
   vulkan::Device& device_;
@@ -73,6 +73,11 @@ class Comparer {
 };
 
 }  // namespace
+
+TensorDeviation deviation_of(const graph::Tensor& t, std::span<const uint32_t> words, const HostTensor& expected) {
+  if (t.dtype == graph::DType::f32) return {float_deviation(words, expected.f), 0};
+  return {0, words_that_differ(words, expected.u)};
+}
 
 Result<std::vector<NodeDeviation>> run_compared(const std::shared_ptr<vulkan::Device>& device,
                                                 const std::shared_ptr<const Plan>& plan, const MemoryMap& memory,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@
 #include "runtime/interpreter.hpp"
 
 namespace lapilli {
+
+// Of a tensor's words on a device from what they should be.
+struct TensorDeviation {
+  double deviation = 0;            // largest |device - expected| / max(1, largest |expected|), of f32
+  uint64_t words_that_differ = 0;  // of u32; words that hold close floats do not count
+};
+TensorDeviation deviation_of(const graph::Tensor& t, std::span<const uint32_t> words, const HostTensor& expected);
 
 struct NodeDeviation {
   graph::NodeId node = graph::kNone;

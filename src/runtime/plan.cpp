@@ -4,6 +4,7 @@
 
 #include "ops/state.hpp"
 #include "runtime/fuse.hpp"
+#include "runtime/tunings.hpp"
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
@@ -13,15 +14,59 @@ bool Verdicts::refused(const char* op, const char* variant) const {
                      [&](const auto& r) { return r.first == op && r.second == variant; });
 }
 
+namespace {
+
+using Variants = std::vector<Variant>;
+
+bool allowed(const graph::Node& node, const Variant& v, const CompileOptions& options) {
+  if (options.deterministic && !v.sums_in_order) return false;
+  return !options.verdicts || !options.verdicts->refused(node.op->name, v.name);
+}
+
+Variant untuned(const graph::Node& node, const Variants& variants, const CompileOptions& options) {
+  if (options.floor_only) return variants.back();
+  for (const Variant& v : variants)
+    if (allowed(node, v, options)) return v;
+  return variants.back();
+}
+
+// Of deterministic plans: what was found for such, or what sums in one order all the same.
+const TunedChoice* find_choice(const graph::Graph& graph, const graph::Node& node, const CompileOptions& options) {
+  const TuningRule& rule = node.op->tuning;
+  if (!options.tunings || options.tunings->empty() || options.floor_only || !rule.key) return nullptr;
+  TuningKey key{node.op->name, rule.key(graph, node), options.deterministic};
+  const TunedChoice* choice = options.tunings->find(key);
+  if (choice || !options.deterministic || !rule.numbers_keep_order) return choice;
+  key.in_order = false;
+  return options.tunings->find(key);
+}
+
+// What is stored may be of anybody: a name that is not known here, numbers that cannot be lowered.
+std::optional<Variant> tuned(const LowerContext& context, const graph::Node& node, const Variants& variants,
+                             const CompileOptions& options) {
+  const TunedChoice* const choice = find_choice(context.graph, node, options);
+  if (!choice) return std::nullopt;
+  for (Variant v : variants) {
+    if (v.name != choice->variant || !allowed(node, v, options)) continue;
+    v.numbers = choice->numbers;
+    v.tuned = true;
+    std::vector<Dispatch> list;
+    if (node.op->lower(context, node, v, list) && !list.empty()) return v;
+  }
+  return std::nullopt;
+}
+
+WorkLimit work_of(const Capabilities& caps, const CompileOptions& options) {
+  return options.work.value_or(WorkLimit::finest(caps));
+}
+
+}  // namespace
+
 Variant choose_variant(const Capabilities& caps, const graph::Graph& graph, const graph::Node& node,
                        const CompileOptions& options) {
   const auto variants = node.op->variants(caps, graph, node);
-  if (options.floor_only) return variants.back();
-  for (const Variant& v : variants) {
-    if (options.deterministic && !v.sums_in_order) continue;
-    if (!options.verdicts || !options.verdicts->refused(node.op->name, v.name)) return v;
-  }
-  return variants.back();
+  const auto found = tuned({graph, caps, work_of(caps, options)}, node, variants, options);
+  return found ? *found : untuned(node, variants, options);
 }
 
 namespace {
@@ -67,7 +112,7 @@ uint32_t grids_state(const graph::Graph& g) {
 class Compiler {
  public:
   Compiler(Plan& plan, const Capabilities& caps, const CompileOptions& options)
-      : plan_(plan), caps_(caps), options_(options), work_(options.work.value_or(WorkLimit::finest(caps))) {}
+      : plan_(plan), caps_(caps), options_(options), work_(work_of(caps, options)) {}
 
   Status run() {
     LAPILLI_CHECK(check_graph());
@@ -162,6 +207,10 @@ class Compiler {
 };
 
 }  // namespace
+
+size_t Plan::tuned() const {
+  return static_cast<size_t>(std::ranges::count_if(variants, [](const Variant& v) { return v.tuned; }));
+}
 
 Result<std::shared_ptr<const Plan>> compile(graph::Graph graph, const Capabilities& caps,
                                             const CompileOptions& options) {

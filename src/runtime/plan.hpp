@@ -31,8 +31,13 @@ class Verdicts {
   std::vector<std::pair<std::string, std::string>> refused_;
 };
 
+class Tunings;  // runtime/tunings.hpp
+
 struct CompileOptions {
   const Verdicts* verdicts = nullptr;
+  // What was found fastest, in place of what OpDef::variants begins with where it has something for a node. Null:
+  // nothing was.
+  const Tunings* tunings = nullptr;
   bool floor_only = false;  // every op by its floor
   // Only variants that sum in one order, so that a value does not depend on which of them a plan of another size has.
   bool deterministic = false;
@@ -84,6 +89,8 @@ struct Plan {
   uint32_t grids_state = 0;
   uint32_t max_group_x = 65535;
 
+  // Nodes whose variant, with its numbers, is by CompileOptions::tunings.
+  [[nodiscard]] size_t tuned() const;
   [[nodiscard]] uint64_t arena_bytes() const { return placement.arena_bytes; }
 };
 

@@ -40,16 +40,24 @@ Result<std::vector<double>> run_timed(vulkan::Device& device, const vulkan::Comm
   return us;
 }
 
-// Runs all recordings, in order, as one run: a step moves on the state that the next one reads.
-Result<std::vector<double>> run_all(vulkan::Device& device, std::span<const vulkan::CommandRecording* const> recordings,
-                                    const ProfileOptions& options) {
+// All recordings, in order, as one run: a step moves on the state that the next one reads.
+Result<std::vector<double>> run_once(vulkan::Device& device,
+                                     std::span<const vulkan::CommandRecording* const> recordings) {
+  std::vector<double> us;
+  for (const auto* recording : recordings) {
+    LAPILLI_TRY(const auto part, run_timed(device, *recording));
+    us.insert(us.end(), part.begin(), part.end());
+  }
+  return us;
+}
+
+using Run = std::function<Result<std::vector<double>>()>;
+
+// One run to warm up, and what counts of the others.
+Result<std::vector<double>> run_all(const Run& run_once, const ProfileOptions& options) {
   std::vector<std::vector<double>> times;  // by interval, of all runs
   for (uint32_t run = 0; run <= options.runs; ++run) {
-    std::vector<double> us;
-    for (const auto* recording : recordings) {
-      LAPILLI_TRY(const auto part, run_timed(device, *recording));
-      us.insert(us.end(), part.begin(), part.end());
-    }
+    LAPILLI_TRY(const auto us, run_once());
     times.resize(us.size());
     for (size_t i = 0; i < us.size() && (run > 0 || options.runs == 0); ++i) times[i].push_back(us[i]);
   }
@@ -71,23 +79,36 @@ double median(std::vector<double> values) {
 Result<std::vector<double>> time_recording(vulkan::Device& device, const vulkan::CommandRecording& recording,
                                            const ProfileOptions& options) {
   const vulkan::CommandRecording* list[] = {&recording};
-  return run_all(device, list, options);
+  return run_all([&] { return run_once(device, list); }, options);
+}
+
+Result<DispatchTimer> DispatchTimer::make(const std::shared_ptr<vulkan::Device>& device, const Plan& plan,
+                                          const MemoryMap& memory) {
+  const TimedBy by = device->caps().timestamps ? TimedBy::device : TimedBy::host;
+  auto apart = std::make_shared<Plan>(plan);
+  apart->schedule = one_by_one(plan, by);
+  BindOptions bind;
+  bind.timestamps = by == TimedBy::device;
+  LAPILLI_TRY(auto bound, BoundPlan::bind(device, apart, memory, bind));
+  return DispatchTimer(device, std::move(bound), by);
+}
+
+Result<std::vector<double>> DispatchTimer::run() {
+  const Plan& plan = bound_.plan();
+  LAPILLI_TRY(const auto in_order, run_once(*device_, bound_.recordings()));
+  std::vector<double> us(plan.dispatches.size());
+  if (in_order.size() != us.size())
+    return fail(ErrorCode::internal, "%zu times of %zu dispatches", in_order.size(), us.size());
+  for (size_t i = 0; i < in_order.size(); ++i) us[plan.schedule.order[i]] = in_order[i];
+  return us;
 }
 
 Result<PlanTimes> profile(const std::shared_ptr<vulkan::Device>& device, const Plan& plan, const MemoryMap& memory,
                           const ProfileOptions& options) {
+  LAPILLI_TRY(auto timer, DispatchTimer::make(device, plan, memory));
   PlanTimes times;
-  times.by = device->caps().timestamps ? TimedBy::device : TimedBy::host;
-  auto apart = std::make_shared<Plan>(plan);
-  apart->schedule = one_by_one(plan, times.by);
-  BindOptions bind;
-  bind.timestamps = times.by == TimedBy::device;
-  LAPILLI_TRY(const auto bound, BoundPlan::bind(device, apart, memory, bind));
-  LAPILLI_TRY(const auto in_order, run_all(*device, bound.recordings(), options));
-  times.us.resize(plan.dispatches.size());
-  if (in_order.size() != times.us.size())
-    return fail(ErrorCode::internal, "%zu times of %zu dispatches", in_order.size(), times.us.size());
-  for (size_t i = 0; i < in_order.size(); ++i) times.us[plan.schedule.order[i]] = in_order[i];
+  times.by = timer.by();
+  LAPILLI_TRY(times.us, run_all([&] { return timer.run(); }, options));
   return times;
 }
 

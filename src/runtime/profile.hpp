@@ -16,6 +16,23 @@ enum class TimedBy : uint8_t { device, host };
 
 double median(std::vector<double> values);  // of at least one; of two in the middle the larger
 
+// A plan bound so that each dispatch is timed by itself.
+class DispatchTimer {
+ public:
+  static Result<DispatchTimer> make(const std::shared_ptr<vulkan::Device>& device, const Plan& plan,
+                                    const MemoryMap& memory);
+  [[nodiscard]] TimedBy by() const { return by_; }
+  // Runs it once: microseconds by its dispatches. Nothing of it may be in flight.
+  Result<std::vector<double>> run();
+
+ private:
+  DispatchTimer(std::shared_ptr<vulkan::Device> device, BoundPlan bound, TimedBy by)
+      : device_(std::move(device)), bound_(std::move(bound)), by_(by) {}
+  std::shared_ptr<vulkan::Device> device_;
+  BoundPlan bound_;
+  TimedBy by_;
+};
+
 struct PlanTimes {
   TimedBy by = TimedBy::device;
   std::vector<double> us;  // by the plan's dispatches

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "model/network.hpp"
+#include "runtime/tunings.hpp"
 #include "runtime/weights.hpp"
 #include "vulkan/device.hpp"
 
@@ -14,6 +15,8 @@ struct NetworkOnDevice {
   std::shared_ptr<vulkan::Device> device;
   model::Network network;  // without the checkpoint: parts are dropped after loading
   std::shared_ptr<const Weights> weights;
+  // What plans are compiled with as long as the model lives; null: nothing was tuned.
+  std::shared_ptr<const Tunings> tunings;
 
   [[nodiscard]] const model::Config& config() const { return network.config; }
   // Where plans find the weights.

@@ -34,6 +34,7 @@ Result<WorkspacePlans> PlanCache::compile_all(const WorkspaceKey& key) const {
   p.basis.refusals = verdicts.size();
   CompileOptions options;
   options.verdicts = &verdicts;
+  options.tunings = network_.tunings.get();
   options.deterministic = key.deterministic;
   options.work = p.basis.cut;
   const auto compiled = [&](graph::Graph g) { return compile(std::move(g), network_.device->caps(), options); };

@@ -256,7 +256,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Objects that a layer above keeps with the device, one of each kind: made at the first call. They must not hold the
   // Device, which destroys them.
-  enum class Companion : uint8_t { self_test, pace };
+  enum class Companion : uint8_t { self_test, pace, tunings };
   std::shared_ptr<void> companion(const std::function<std::shared_ptr<void>()>& make,
                                   Companion which = Companion::self_test);
 

@@ -20,7 +20,7 @@ std::array<std::byte, 8> mark_of(uint64_t what) {
 
 Kept::Kept(std::shared_ptr<Store> store, const StoredIdentity& identity)
     : store_(std::move(store)), identity_(identity) {
-  for (const StoredKind kind : {StoredKind::pipelines, StoredKind::verdicts}) read(kind);
+  for (const StoredKind kind : {StoredKind::pipelines, StoredKind::verdicts, StoredKind::tunings}) read(kind);
 }
 
 void Kept::read(StoredKind kind) {
@@ -90,7 +90,9 @@ KeptState state_of(StoredKind kind, const StoredIdentity& identity, const std::o
 
 std::vector<KeptBlob> examine_kept(Store& store, const StoredIdentity& identity) {
   std::vector<KeptBlob> blobs;
-  for (const auto& [kind, what] : {std::pair{StoredKind::pipelines, "pipelines"}, {StoredKind::verdicts, "verdicts"}}) {
+  for (const auto& [kind, what] : {std::pair{StoredKind::pipelines, "pipelines"},
+                                   {StoredKind::verdicts, "verdicts"},
+                                   {StoredKind::tunings, "tunings"}}) {
     const auto blob = store.load(stored_key(kind, identity));
     blobs.push_back({what, state_of(kind, identity, blob), blob ? blob->size() : 0});
   }

@@ -1,4 +1,5 @@
-// What a device keeps between runs, in a Store: the driver's pipeline cache and the verdicts of the self-test.
+// What a device keeps between runs, in a Store: the driver's pipeline cache, the verdicts of the self-test, and what a
+// tuner found.
 #pragma once
 
 #include <map>

@@ -61,6 +61,7 @@ const char* name_of(StoredKind kind) {
   switch (kind) {
     case StoredKind::pipelines: return "pipelines";
     case StoredKind::verdicts: return "verdicts";
+    case StoredKind::tunings: return "tunings";
     case StoredKind::trial: break;
   }
   return "trial";

@@ -13,13 +13,14 @@ endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
-set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*)
+set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceTune*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS slow TIMEOUT 1200)
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
 lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
+lapilli_gpu_test(cli.tune COMMAND test_cli --gtest_filter=*DeviceTune* LABELS slow)
 lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
 # Six runs, three of them over an hour of sound.
 lapilli_gpu_test(cli.hour COMMAND test_cli --gtest_filter=*DeviceHour* LABELS slow TIMEOUT 3600)

@@ -1,0 +1,107 @@
+// lapilli tune: what it says, what it keeps, who uses it; how long anything takes does not matter here.
+#include <gmock/gmock.h>
+
+#include "cli/program.hpp"
+
+namespace lapilli::test {
+namespace {
+
+using nlohmann::json;
+
+class CliDeviceTune : public testing::Test {
+ protected:
+  Spawn spawn(std::vector<std::string> arguments) const {
+    Spawn s = lapilli(std::move(arguments));
+    s.environment.pop_back();  // LAPILLI_NO_CACHE
+    s.environment.insert(s.environment.end(), {"LAPILLI_NO_CACHE", "LAPILLI_CACHE=" + caches_});
+    return s;
+  }
+  json parsed(std::vector<std::string> arguments) const {
+    const Outcome out = run(spawn(std::move(arguments)));
+    EXPECT_EQ(out.code, 0) << out.err;
+    const json all = json::parse(out.out, nullptr, false);
+    EXPECT_TRUE(all.is_object()) << out.out;
+    return all;
+  }
+  json tune(const char* seconds, std::vector<std::string> more) const {
+    std::vector<std::string> all = {"tune", "--json", "--quiet", "--batch", "1", "--seconds", seconds};
+    all.insert(all.end(), more.begin(), more.end());
+    return parsed(all);
+  }
+  uint64_t tuned_nodes(std::vector<std::string> more) const {
+    std::vector<std::string> all = {"bench",  "--json", "--batch",  "1", "--beam",  "2",
+                                    "--runs", "1",      "--target", "4", "--dtype", "fp32"};
+    all.insert(all.end(), more.begin(), more.end());
+    return parsed(all)["rows"][0].value("tuned_nodes_per_step", ~uint64_t{0});
+  }
+  bool has_tunings() const {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(caches_ + "/devices", none))
+      if (entry.path().filename().string().starts_with("tunings-")) return true;
+    return false;
+  }
+  TemporaryFolder folder_;
+  std::string caches_ = (folder_.path() / "caches").string();
+};
+
+// Which candidates win is the machine's: what is said of them must be what is kept and used, and no text changes.
+TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
+  const json found = tune("6", {"--beam", "2"});
+  ASSERT_EQ(found["plans"].size(), 2u) << found;
+  EXPECT_EQ(found["plans"][0]["plan"], "step");
+  EXPECT_EQ(found["plans"][0]["rows"], 2);
+  EXPECT_EQ(found["plans"][1]["plan"], "encode");
+  size_t won = 0, nodes = 0, tried = 0;
+  for (const json& plan : found["plans"])
+    for (const json& n : plan["nodes"]) {
+      const bool wins = n["ratio"].get<double>() < 1;
+      EXPECT_EQ(wins, n["best"] != n["default"]) << n;
+      EXPECT_TRUE(!wins || n["ratio"].get<double>() < 0.95) << n;
+      won += wins;
+      tried += n["tried"].get<size_t>();
+      if (plan["plan"] == "step" && wins) nodes += n["nodes"].get<size_t>();
+    }
+  EXPECT_GT(tried, 20u);
+  EXPECT_EQ(found["kept"], won);
+  EXPECT_EQ(has_tunings(), won > 0);
+  EXPECT_EQ(tuned_nodes({"--tuned"}), nodes);
+  EXPECT_EQ(tuned_nodes({}), 0u);
+  for (size_t i = 0; i < expected().size() && i < 4; ++i) {
+    const Expected& e = expected()[i];
+    const Outcome out = run(spawn({"translate", "--beam", "4", "--text", e.text}));
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_EQ(out.out, e.french + "\n");
+  }
+  const Outcome forgotten = run(spawn({"tune", "--forget"}));
+  EXPECT_EQ(forgotten.code, 0) << forgotten.err;
+  EXPECT_TRUE(contains(forgotten.out, std::to_string(won) + " choices")) << forgotten.out;
+  EXPECT_FALSE(has_tunings());
+  EXPECT_EQ(tuned_nodes({"--tuned"}), 0u);
+}
+
+TEST_F(CliDeviceTune, KeepsNothingIfItIsToldTo) {
+  const json found = tune("2", {"--shape", "tiny", "--beam", "1", "--no-cache"});
+  EXPECT_EQ(found["kept"], 0);
+  EXPECT_FALSE(fs::exists(caches_));
+}
+
+TEST_F(CliDeviceTune, DeterministicOnesSumInOneOrder) {
+  const json found = tune("2", {"--shape", "tiny", "--beam", "4", "--deterministic"});
+  EXPECT_EQ(found["deterministic"], true);
+  for (const json& plan : found["plans"])
+    for (const json& n : plan["nodes"]) {
+      EXPECT_FALSE(contains(n["best"]["variant"], "split")) << n;
+      EXPECT_TRUE(n["op"] == "matmul" || n["tried"] == 0) << n;
+    }
+}
+
+TEST_F(CliDeviceTune, SaysWhatItCannotDo) {
+  const Outcome encoder = run(spawn({"tune", LAPILLI_SOURCE_DIR "/tests/data/models/vit/model"}));
+  EXPECT_EQ(encoder.code, 3);
+  EXPECT_TRUE(contains(encoder.err, "an encoder alone")) << encoder.err;
+  EXPECT_EQ(run(spawn({"tune", "--shape", "tiny", "--batch", "1024", "--beam", "32"})).code, 2);
+  EXPECT_EQ(run(spawn({"tune", "--seconds", "0"})).code, 2);
+}
+
+}  // namespace
+}  // namespace lapilli::test
