@@ -88,12 +88,16 @@ void main() {
 #endif
       S dots = S(0.0), other_dots = S(0.0);
       // Unrolled, which its constant bound invites, the loads of all turns come first and GPUs run out of registers.
-      [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) {
-        T key_part = kv[at + d], other_part = kv[other_at + d];
-        for (uint i = 0u; i < uint(QT); ++i) {
-          T part = q[qs[i] + d];
-          OF(dots, i) += product(part, key_part);
-          OF(other_dots, i) += product(part, other_part);
+      [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
+        KV_WORDS key_words = kv[(at + d) / KV_EACH], other_words = kv[(other_at + d) / KV_EACH];
+        [[unroll]] for (uint e = 0u; e < KV_EACH; ++e) {
+          if (PARTS % KV_EACH != 0u && d + e >= PARTS) continue;
+          T key_part = kv_piece(key_words, e), other_part = kv_piece(other_words, e);
+          for (uint i = 0u; i < uint(QT); ++i) {
+            T part = q[qs[i] + d + e];
+            OF(dots, i) += product(part, key_part);
+            OF(other_dots, i) += product(part, other_part);
+          }
         }
       }
       dots *= p.scale;
@@ -174,10 +178,10 @@ void main() {
 #endif
       S s = score[j];
       chunk_sum += s;
-      T value = kv[at + column];
+      T value = kv_load(at + column);
       for (uint i = 0u; i < uint(QT); ++i) chunk_acc[i] += OF(s, i) * value;
       if (TWO_COLUMNS) {
-        T value2 = kv[at + second];
+        T value2 = kv_load(at + second);
         for (uint i = 0u; i < uint(QT); ++i) chunk_more[i] += OF(s, i) * value2;
       }
     }

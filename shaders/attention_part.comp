@@ -16,7 +16,8 @@ layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
-layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
+#define KV_FORMAT_ID 2
+#include "kv_read.glsl"
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) buffer Running { T running[]; };
 
@@ -26,7 +27,7 @@ layout(push_constant) uniform P {
   uint head;
   uint slots, positions;         // strides of kv
   uint cell_begin, cell_end;     // in the bound part; cell = slot * positions + position
-  uint kv_begin;                 // word of kv at which the bound part begins
+  uint kv_begin;                 // number of kv at which the bound part begins
   uint running_begin;            // word of row 0
   uint ld, running_ld;           // words from row to row
   float scale;
@@ -101,7 +102,11 @@ void main() {
         if (holder != part_slot) continue;
         uint at = ((p.head * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
         float dots = 0.0;
-        [[dont_unroll]] for (uint d = 0u; d < PARTS; ++d) dots += product(q[query + d], kv[at + d]);
+        [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
+          KV_WORDS words = kv[(at + d) / KV_EACH];
+          [[unroll]] for (uint e = 0u; e < KV_EACH; ++e)
+            if (PARTS % KV_EACH == 0u || d + e < PARTS) dots += product(q[query + d + e], kv_piece(words, e));
+        }
         dots *= p.scale;
 #ifdef BIAS
         dots += bias_of(base + j, step, p.head, row * p.ld);
@@ -131,8 +136,8 @@ void main() {
         if (at == ELSEWHERE) continue;
         float s = score[j];
         chunk_sum += s;
-        chunk_acc += s * kv[at + column];
-        if (TWO_COLUMNS) chunk_more += s * kv[at + second];
+        chunk_acc += s * kv_load(at + column);
+        if (TWO_COLUMNS) chunk_more += s * kv_load(at + second);
       }
       sum = sum * shrink + chunk_sum;
       acc = acc * shrink + chunk_acc;

@@ -50,10 +50,10 @@ void main() {
         float score = 0.0;
         // By four, for llvmpipe counts the turns of all loops (docs/adding-an-op.md).
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += 4u) {
-          score += product(q[q_at + d], kv[at + d]);
-          if (d + 1u < PARTS) score += product(q[q_at + d + 1u], kv[at + d + 1u]);
-          if (d + 2u < PARTS) score += product(q[q_at + d + 2u], kv[at + d + 2u]);
-          if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv[at + d + 3u]);
+          score += product(q[q_at + d], kv_load(at + d));
+          if (d + 1u < PARTS) score += product(q[q_at + d + 1u], kv_load(at + d + 1u));
+          if (d + 2u < PARTS) score += product(q[q_at + d + 2u], kv_load(at + d + 2u));
+          if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv_load(at + d + 3u));
         }
         score *= p.scale;
 #ifdef BIAS
@@ -84,8 +84,8 @@ void main() {
         } else {
           float weight = score > FORBIDDEN ? exp(score - now) : 0.0;
           chunk_sum += weight;
-          chunk_acc += weight * kv[at + column];
-          if (TWO_COLUMNS) chunk_more += weight * kv[at + second];
+          chunk_acc += weight * kv_load(at + column);
+          if (TWO_COLUMNS) chunk_more += weight * kv_load(at + second);
         }
       }
     float shrink = exp(top - now);

@@ -5,6 +5,7 @@
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
+#define KV_FORMAT_ID 6
 #include "matmul.glsl"
 
 layout(constant_id = 5) const uint EACH = 1;

@@ -4,6 +4,11 @@
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
+#ifdef NORM
+#define KV_FORMAT_ID 7
+#else
+#define KV_FORMAT_ID 6
+#endif
 #include "matmul.glsl"
 #include "register_rows.glsl"
 

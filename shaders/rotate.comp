@@ -13,7 +13,12 @@
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
 layout(std430, set = 0, binding = 0) buffer Q { float q[]; };
-layout(std430, set = 0, binding = 1) buffer Kv { float kv[]; };
+#ifdef STEP
+#define KV_FORMAT_ID 1
+#endif
+#define KV_BINDING 1
+#include "panel.glsl"
+#include "kv_write.glsl"
 layout(std430, set = 0, binding = 2) readonly buffer Table { float table[]; };
 layout(push_constant) uniform P {
   uint groups;
@@ -24,7 +29,7 @@ layout(push_constant) uniform P {
   uint rows_per_slot, slots, positions;  // of kv
   uint head_begin, head_end;             // of kv, that are bound here; other dispatches have the others
   uint cell_begin, cell_end;             // likewise, slot * positions + position
-  uint kv_begin;                         // words; of head 0 and cell 0
+  uint kv_begin;                         // number of kv at which the bound part begins
 } p;
 const uint TABLE_ROWS = 256u;  // kRotationRows
 
@@ -59,10 +64,8 @@ void main() {
       q[at + 1u] = v.y;
     }
     if (bound && head >= p.head_begin && head < p.head_end) {
-      uint at = p.kv_begin + (head * p.slots * p.positions + cell) * 2u * p.head_dim + column;
-      vec2 v = turned(vec2(kv[at], kv[at + 1u]), angle);
-      kv[at] = v.x;
-      kv[at + 1u] = v.y;
+      uint at = (head * p.slots * p.positions + cell) * 2u * p.head_dim + column - p.kv_begin;
+      store_kv_pair(at, turned(kv_pair(at), angle));
     }
   }
 }

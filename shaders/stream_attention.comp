@@ -16,7 +16,11 @@ layout(constant_id = 0) const uint LOCAL = 32;
 layout(constant_id = 1) const uint HEAD_DIM = 64;
 
 layout(std430, set = 0, binding = 0) readonly buffer X { float x[]; };
-layout(std430, set = 0, binding = 1) readonly buffer KV { float kv[]; };
+#ifdef STEP
+#define KV_FORMAT_ID 2
+#endif
+#include "head_columns.glsl"
+#include "kv_read.glsl"
 #ifdef STEP
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 #endif
@@ -29,7 +33,7 @@ layout(push_constant) uniform P {
   uint heads, head_begin;       // of the slice
   uint slots, positions;        // strides of kv
   uint slot_begin, slot_end;    // in the bound part
-  uint kv_begin;                // word of kv at which the bound part begins
+  uint kv_begin;                // number of kv at which the bound part begins
   uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
   uint ld, out_ld;              // words from row to row
   float scale;
@@ -96,7 +100,7 @@ void main() {
 #endif
       uint at = ((head * p.slots + holder) * p.positions + key) * 2u * HEAD_DIM - p.kv_begin;
       float dots = 0.0;
-      for (uint d = 0u; d < HEAD_DIM; ++d) dots += x[q + d] * kv[at + d];
+      for (uint d = 0u; d < HEAD_DIM; ++d) dots += x[q + d] * kv_load(at + d);
       dots = dots * p.scale + x[bias + bias_word(int(key) - int(query) - 1, head)];
       found[j] = at;
       score[j] = dots;
@@ -115,8 +119,8 @@ void main() {
     for (uint j = 0u; j < n; ++j) {
       uint at = found[j] + HEAD_DIM;
       chunk_sum += score[j];
-      chunk_acc += score[j] * kv[at + column];
-      chunk_more += score[j] * kv[at + second];
+      chunk_acc += score[j] * kv_load(at + column);
+      chunk_more += score[j] * kv_load(at + second);
     }
     sum = sum * shrink + chunk_sum;
     acc = acc * shrink + chunk_acc;

@@ -473,6 +473,13 @@ typedef struct lapilli_model_options {
   int32_t files_stay;
   int32_t dtype; /* LAPILLI_DTYPE_...; 0: fp32. Files that "lapilli pack" wrote have their own: 0, AUTO and the same one
                     give that, another one is an error */
+
+  /* How the keys and values of what is being written are held: LAPILLI_DTYPE_FP32 (0), LAPILLI_DTYPE_FP16, or
+   * LAPILLI_DTYPE_AUTO, which is fp32 so far. FP16 halves the memory that running sentences take and what a step reads
+   * of it, which counts for long inputs and outputs, many sentences and many beams; results differ a little. Numbers
+   * beyond 65,504 become that. (vLLM calls it kv_cache_dtype.) */
+  int32_t kv_dtype;
+  int32_t reserved; /* 0 */
 } lapilli_model_options;
 
 /* The same with options; null: the defaults. */
@@ -508,6 +515,10 @@ typedef struct lapilli_model_info {
                               samples, and says what it hears in segments with times. 0: it takes a recording as a
                               whole, up to a length that an error tells, and gives one segment */
   uint32_t classes;        /* not 0: it writes nothing, but tells which of so many classes an input belongs to */
+
+  int32_t kv_dtype; /* LAPILLI_DTYPE_FP32 or LAPILLI_DTYPE_FP16, of keys and values. A model whose heads are odd in
+                       number and width holds them in fp32 whatever it was asked */
+  uint32_t reserved;
 } lapilli_model_info;
 
 LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info);
@@ -1369,6 +1380,8 @@ static inline lapilli_model_options lapilli_default_model_options(void) {
   o.part_count = 0;
   o.files_stay = 0;
   o.dtype = LAPILLI_DTYPE_FP32;
+  o.kv_dtype = LAPILLI_DTYPE_FP32;
+  o.reserved = 0;
   return o;
 }
 

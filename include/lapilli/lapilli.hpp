@@ -139,6 +139,7 @@ enum class Dtype {
 struct ModelOptions {
   uint64_t memory_limit = 0;  // bytes of device memory for weights and all that runs on them; 0: what there is
   Dtype dtype = Dtype::fp32;
+  Dtype kv_dtype = Dtype::fp32;  // of keys and values: fp32 or fp16
   // Where the files are, if not in the directory, which then is only what messages call them: parts, or a function that
   // opens a file by name, with LAPILLI_NOT_FOUND if there is none.
   std::vector<FilePart> parts;
@@ -207,6 +208,7 @@ class ModelSource {
   explicit ModelSource(const ModelOptions& options) : options_(options) {
     with_.memory_limit = options_.memory_limit;
     with_.dtype = static_cast<int32_t>(options_.dtype);
+    with_.kv_dtype = static_cast<int32_t>(options_.kv_dtype);
     for (const FilePart& file : options_.parts) parts_.push_back(file.part), parts_.back().name = file.name.c_str();
     with_.parts = parts_.empty() ? nullptr : parts_.data();
     with_.part_count = parts_.size();

@@ -30,7 +30,10 @@ layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk o
 #endif
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
-layout(std430, set = 0, binding = 1) readonly buffer KV { T kv[]; };
+#ifdef STEP
+#define KV_FORMAT_ID 3
+#endif
+#include "kv_read.glsl"
 #ifdef STEP
 #ifndef CROSS
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
@@ -52,7 +55,7 @@ layout(push_constant) uniform P {
   uint heads, head_begin;       // of the slice
   uint slots, positions;        // strides of kv
   uint slot_begin, slot_end;    // sentences, or slots, in the bound part
-  uint kv_begin;                // word of kv at which the bound part begins
+  uint kv_begin;                // number of kv at which the bound part begins
   uint q_begin, out_begin;      // words: where row 0 would begin (may wrap)
   uint ld, out_ld;              // words from row to row
   float scale;

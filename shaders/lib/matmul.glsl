@@ -2,7 +2,8 @@
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
 // NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more bindings than the least.
-// W and bias: panels of columns, see panel.glsl; W in any format.
+// W and bias: panels of columns, see panel.glsl; W in any format. kv of a step or a pass likewise (kv.glsl), by the constant
+// behind the kernel's own: KV_FORMAT_ID, 5 if it has none.
 #ifdef STEP
 #define USE_STEP
 #include "state.glsl"
@@ -28,10 +29,18 @@ layout(std430, set = 0, binding = 2) buffer Y { vec4 y[]; };
 layout(std430, set = 0, binding = 3) readonly buffer B { vec4 b[]; };
 #elif FORM == 1
 layout(std430, set = 0, binding = 2) buffer Y { vec4 y[]; };
-layout(std430, set = 0, binding = 3) buffer KV { float kv[]; };
+#define KV_BINDING 3
 #else
-layout(std430, set = 0, binding = 2) buffer KV { float kv[]; };
+#define KV_BINDING 2
 layout(std430, set = 0, binding = 3) readonly buffer B { vec4 b[]; };
+#endif
+#if FORM != 0
+#if defined(STEP) || defined(SPANS)
+#ifndef KV_FORMAT_ID
+#define KV_FORMAT_ID 5
+#endif
+#endif
+#include "kv_write.glsl"
 #endif
 #ifdef NORM
 layout(std430, set = 0, binding = 8) readonly buffer Norm { vec4 norm[]; };  // weight, then bias
@@ -53,7 +62,7 @@ layout(push_constant) uniform P {
   uint q_columns, head_dim, slots, positions;
   uint kv_first, kv_last;       // columns behind q_columns that go to the bound part of kv
   uint cell_begin, cell_end;    // in the bound part; cell = slot * positions + position
-  uint kv_begin;                // word of kv at which the bound part begins
+  uint kv_begin;                // number of kv at which the bound part begins
   uint row_begin, rows_per_slot;
 #endif
 #ifdef NORM
@@ -100,20 +109,20 @@ struct Columns {
   uint c;
   vec4 bias;
 #if FORM != 0
-  uvec4 kv;  // word of kv at which each column of slot 0, position 0 would be; ELSEWHERE: not in the bound part
+  uvec4 kv;  // number of kv at which each column of slot 0, position 0 would be; ELSEWHERE: not in the bound part
 #endif
 };
 
 #if FORM != 0
 const uint ELSEWHERE = 0xffffffffu;
 
-uvec4 kv_words(uint c) {
+uvec4 kv_numbers(uint c) {
   uint width = 2u * p.head_dim, head_stride = p.slots * p.positions * width;
   uvec4 j = uvec4(4u * c - p.q_columns) + uvec4(0, 1, 2, 3), head = j / width;  // columns of q wrap beyond kv_last
-  uvec4 words = head * head_stride + (j - head * width);
-  words = mix(words, uvec4(ELSEWHERE), lessThan(j, uvec4(p.kv_first)));
-  words = mix(words, uvec4(ELSEWHERE), greaterThanEqual(j, uvec4(p.kv_last)));
-  return words;
+  uvec4 numbers = head * head_stride + (j - head * width);
+  numbers = mix(numbers, uvec4(ELSEWHERE), lessThan(j, uvec4(p.kv_first)));
+  numbers = mix(numbers, uvec4(ELSEWHERE), greaterThanEqual(j, uvec4(p.kv_last)));
+  return numbers;
 }
 #endif
 
@@ -126,13 +135,13 @@ Columns columns_of(uint c) {
   columns.bias = b[p.bias_begin + c];
 #endif
 #if FORM != 0
-  columns.kv = kv_words(c);
+  columns.kv = kv_numbers(c);
 #endif
   return columns;
 }
 
 #if FORM != 0
-void store_kv(uint row, uvec4 words, vec4 v) {
+void store_kv(uint row, uvec4 numbers, vec4 v) {
   uint r = p.row_begin + row;
 #ifdef STEP
   if (r >= step_word(STEP_LIVE)) return;
@@ -148,11 +157,15 @@ void store_kv(uint row, uvec4 words, vec4 v) {
   uint cell = slot * p.positions + position;
   if (cell < p.cell_begin || cell >= p.cell_end) return;
   uint base = cell * 2u * p.head_dim - p.kv_begin;
+  if (KV_FORMAT == KV_FP16) {  // both of a pair are bound, or neither is
+    if (numbers.x != ELSEWHERE) store_kv_pair(base + numbers.x, v.xy);
+    if (numbers.z != ELSEWHERE) store_kv_pair(base + numbers.z, v.zw);
+    return;
+  }
   for (uint i = 0u; i < 4u; ++i) {
-    if (words[i] == ELSEWHERE) continue;
-    uint at = base + words[i];
-    if (ADD != 0) kv[at] += v[i];
-    else kv[at] = v[i];
+    if (numbers[i] == ELSEWHERE) continue;
+    uint at = base + numbers[i];
+    store_kv_number(at, ADD != 0 ? kv_number(at) + v[i] : v[i]);
   }
 }
 #endif

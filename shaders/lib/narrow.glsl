@@ -7,18 +7,24 @@ uint bf16_bits(const uint f) {
   return (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
 }
 
+// Of what is positive and at most 65,536, whose bits are those of infinity.
+uint half_of(const uint f) {
+  uint exponent = f >> 23;
+  bool subnormal = exponent < 113u;
+  uint digits = subnormal ? (f & 0x7fffffu) | 0x800000u : f - 0x38000000u;
+  uint dropped = subnormal ? min(126u - exponent, 25u) : 13u;
+  return (digits + (1u << (dropped - 1u)) - 1u + ((digits >> dropped) & 1u)) >> dropped;
+}
+
 uint fp16_bits(const uint f) {
-  uint sign = (f >> 16) & 0x8000u, a = f & 0x7fffffffu;
-  if (a > 0x7f800000u) return sign | 0x7e00u;
-  if (a >= 0x47800000u) return sign | 0x7c00u;
-  if (a < 0x33000000u) return sign;
-  int exponent = int(a >> 23) - 127;
-  uint mantissa = (a & 0x7fffffu) | 0x800000u;
-  int dropped = exponent < -14 ? -exponent - 1 : 13;
-  uint kept = mantissa >> dropped, rest = mantissa & ((1u << dropped) - 1u), middle = 1u << (dropped - 1);
-  if (rest > middle || (rest == middle && (kept & 1u) != 0u)) ++kept;
-  if (exponent >= -14) kept += uint(exponent + 14) << 10;
-  return sign | kept;
+  uint size = f & 0x7fffffffu;
+  return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x47800000u)));
+}
+
+// Half of a word of keys and values: lapilli::kv_half of src/ops/kv_layout.hpp. What is beyond the range is its end.
+uint kv_half(const uint f) {
+  uint size = f & 0x7fffffffu;
+  return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x477fe000u)));
 }
 
 // Numbers that share scales; all by products and differences alone, which devices round alike.

@@ -197,6 +197,7 @@ lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_
     out.load_ms = model->load_ms;
     out.dtype = lapilli::api::dtype_of(from.format);
     out.fp32_matrices = from.fp32_matrices;
+    out.kv_dtype = from.kv_format == lapilli::KvFormat::fp16 ? LAPILLI_DTYPE_FP16 : LAPILLI_DTYPE_FP32;
     if (const auto& sound = model->front->sound) {
       out.sample_rate = sound->sampling_rate;
       out.window_samples = from.feature_rows * sound->hop;

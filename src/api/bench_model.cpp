@@ -44,8 +44,9 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   LAPILLI_TRY(b.device, vulkan::Device::create(options));
   LoadOptions load;
   LAPILLI_TRY(load.format, parse_format(request.dtype));
+  LAPILLI_TRY(load.kv_format, parse_kv_format(request.kv_dtype));
   if (b.name.starts_with("shape:")) {
-    LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6), 1, load.format));
+    LAPILLI_TRY(b.model, Model::random(b.device, b.name.substr(6), 1, load));
   } else {
     LAPILLI_TRY(b.model, Model::load(b.device, b.name, load));
   }

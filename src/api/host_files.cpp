@@ -164,6 +164,15 @@ constexpr std::pair<int32_t, WeightFormat> kDtypes[] = {{LAPILLI_DTYPE_FP32, Wei
                                                         {LAPILLI_DTYPE_INT8, WeightFormat::int8},
                                                         {LAPILLI_DTYPE_INT4, WeightFormat::int4}};
 
+// A model's keys and values: AUTO is fp32 on every class of devices.
+Result<KvFormat> kv_format_of_dtype(int32_t dtype) {
+  if (dtype == LAPILLI_DTYPE_FP32 || dtype == LAPILLI_DTYPE_AUTO) return KvFormat::fp32;
+  if (dtype == LAPILLI_DTYPE_FP16) return KvFormat::fp16;
+  return fail(ErrorCode::unsupported,
+              "lapilli_model_options.kv_dtype is %d; give LAPILLI_DTYPE_FP32, LAPILLI_DTYPE_FP16 or LAPILLI_DTYPE_AUTO",
+              dtype);
+}
+
 Result<std::optional<WeightFormat>> format_of_dtype(int32_t dtype) {
   if (dtype == LAPILLI_DTYPE_AUTO) return std::optional<WeightFormat>();
   for (const auto& [number, format] : kDtypes)
@@ -188,6 +197,7 @@ Result<ModelOptions> read_model_options(const char* directory, const lapilli_mod
   ModelOptions out;
   out.load.memory_limit = given.memory_limit;
   LAPILLI_TRY(out.load.format, format_of_dtype(given.dtype));
+  LAPILLI_TRY(out.load.kv_format, kv_format_of_dtype(given.kv_dtype));
   if (given.files || given.parts || given.part_count > 0) {
     LAPILLI_TRY(auto open, read_host_files(given, path));
     LAPILLI_TRY(out.files, open());

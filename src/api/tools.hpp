@@ -54,7 +54,7 @@ struct PlanRequest {
   std::string graph = "step";  // encode, init or step
   std::string select, caps;
   unsigned batch = 1, beams = 4, source = 32, target = 64;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", kv_dtype = "fp32";
   bool json = false;
 };
 Outcome plan(const PlanRequest& request);
@@ -67,7 +67,7 @@ struct BenchRequest {
   std::vector<unsigned> beams{1, 4};
   unsigned source = 32, target = 32;  // ids per source, generated ids per source (exactly)
   unsigned runs = 5, steps_in_flight = 0;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", kv_dtype = "fp32";
   std::string trace_file;          // empty: none
   std::string cache;               // the folder with what `tune` found, which is used; "": none is
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
@@ -116,7 +116,7 @@ DoctorOutcome doctor(const DoctorRequest& request);
 // Recordings to text, with a model that hears.
 struct TranscriberRequest {
   std::string model;  // directory
-  std::string select, caps, dtype = "auto";
+  std::string select, caps, dtype = "auto", kv_dtype = "fp32";
   std::string cache;  // the folder of what is kept between runs; "": nothing is
   bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
 };
@@ -181,7 +181,7 @@ class Transcriber {
 // Pictures through a model: in words (caption, read), or in classes (classify).
 struct PictureRequest {
   std::string model;  // directory
-  std::string select, caps, dtype = "fp32";
+  std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
   std::string cache;                   // the folder of what is kept between runs; "": nothing is
   unsigned long memory_mib = 0;        // of the device at most; 0: what there is
   bool classes = false;                // the model must classify; otherwise it must write

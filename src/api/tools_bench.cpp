@@ -179,6 +179,7 @@ class Bench {
             {"device", caps.device_name},
             {"driver", caps.driver_info},
             {"dtype", name(loaded_.model->info().format)},
+            {"kv_dtype", name(loaded_.model->info().kv_format)},
             {"load_ms", loaded_.load_ms},
             {"runs", r_.runs},
             {"peak_rss_mib", usage().peak_mib},
@@ -186,13 +187,19 @@ class Bench {
             {"pipelines", loaded_.device->counters().pipelines_created}};
   }
 
+  // Nothing of fp32.
+  [[nodiscard]] const char* kv_text() const {
+    return loaded_.model->info().kv_format == KvFormat::fp16 ? ", keys and values in fp16," : "";
+  }
+
   [[nodiscard]] std::string heading(const std::string& what) const {
     const auto& caps = loaded_.device->caps();
     return format(
-        "%s in %s on %s (%s)\n%s; medians of %u runs; load %.0f ms, %llu pipelines, peak %.0f MiB (device memory %.0f "
+        "%s in %s%s on %s (%s)\n%s; medians of %u runs; load %.0f ms, %llu pipelines, peak %.0f MiB (device memory "
+        "%.0f "
         "MiB)\n\n",
-        loaded_.name.c_str(), name(loaded_.model->info().format), caps.device_name.c_str(), caps.driver_info.c_str(),
-        what.c_str(), r_.runs, loaded_.load_ms,
+        loaded_.name.c_str(), name(loaded_.model->info().format), kv_text(), caps.device_name.c_str(),
+        caps.driver_info.c_str(), what.c_str(), r_.runs, loaded_.load_ms,
         static_cast<unsigned long long>(loaded_.device->counters().pipelines_created), usage().peak_mib,
         static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
   }

@@ -94,6 +94,7 @@ class Pictures : public PictureTool {
     LoadOptions load;
     load.memory_limit = uint64_t{r.memory_mib} << 20;
     LAPILLI_TRY(load.format, parse_format(r.dtype));
+    LAPILLI_TRY(load.kv_format, parse_kv_format(r.kv_dtype));
     return Model::load(std::move(device), directory, load);
   }
 

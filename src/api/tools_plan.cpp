@@ -36,7 +36,8 @@ Result<std::string> plan_text(const PlanRequest& request) {
   }
   LAPILLI_TRY(const auto caps, device_capabilities(request));
   LAPILLI_TRY(const auto dtype, parse_format(request.dtype));
-  LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps))));
+  LAPILLI_TRY(const auto kv_dtype, parse_kv_format(request.kv_dtype));
+  LAPILLI_TRY(const auto network, read_network(model, dtype.value_or(default_format(caps)), kv_dtype));
   LAPILLI_CHECK(check_writes_text(network.config));  // the graphs are those of a search
   // Each alone first: the product of two large ones would wrap.
   if (request.batch == 0 || request.beams == 0 || request.batch > kMaxRows || request.beams > kMaxBeams ||

@@ -169,6 +169,7 @@ Outcome Transcriber::open(const TranscriberRequest& request) {
     LAPILLI_TRY(impl_->device, open_device(request));
     LoadOptions load;
     LAPILLI_TRY(load.format, parse_format(request.dtype));
+    LAPILLI_TRY(load.kv_format, parse_kv_format(request.kv_dtype));
     LAPILLI_TRY(impl_->model, Model::load(impl_->device, request.model, load));
     LAPILLI_TRY(auto config, api::read_sound(*impl_->model, request.model));
     impl_->rate = config.sampling_rate;

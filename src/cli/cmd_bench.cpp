@@ -61,6 +61,7 @@ void add_bench(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->type_name("N");
   add_dtype(*command, r.dtype);
+  add_kv_dtype(*command, r.kv_dtype);
   command->add_option("--source", r.source, "Ids per source")
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();

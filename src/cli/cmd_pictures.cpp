@@ -324,6 +324,7 @@ void add_arguments(CLI::App& command, const PictureCommand& about, PictureArgume
   }
   if (!about.classes) add_attention(command, a);
   add_dtype(command, r.dtype);
+  add_kv_dtype(command, r.kv_dtype);
   command.add_option("-o,--output", a.output, "Write to FILE, which gets its name when it is complete")
       ->type_name("FILE");
   command.add_flag("--force", a.force, "Replace what is there");

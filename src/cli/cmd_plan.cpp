@@ -62,6 +62,7 @@ void add_plan(CLI::App& app, Context& context) {
       ->transform(whole_number(1, kMostIds))
       ->capture_default_str();
   add_dtype(*command, r.dtype);
+  add_kv_dtype(*command, r.kv_dtype);
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->footer(kPlanFooter);

@@ -96,6 +96,7 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("FILE");
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
   add_dtype(command, a.model.dtype);
+  add_kv_dtype(command, a.model.kv_dtype);
   command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
   command.add_option("--caps", a.model.caps, "Pretend that the device can do less");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");

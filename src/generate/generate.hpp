@@ -50,6 +50,8 @@ struct LoadOptions {
   std::optional<WeightFormat> format = WeightFormat::fp32;
   // Matrices that take it, by the names in model::Network; the others stay in fp32. None: all.
   std::function<bool(const std::string& matrix)> takes_format;
+  // Of the keys and values of searches, by ops/kv_layout.hpp and model::set_kv_format().
+  KvFormat kv_format = KvFormat::fp32;
   PictureSize pictures;  // another size than the model's: its positions are brought to it
 };
 
@@ -59,6 +61,7 @@ struct ModelInfo {
   uint64_t weight_bytes = 0;  // on the device
   WeightFormat format = WeightFormat::fp32;
   uint32_t fp32_matrices = 0;  // that stay in fp32 beside others of another format
+  KvFormat kv_format = KvFormat::fp32;
   uint32_t d_model = 0, encoder_layers = 0, decoder_layers = 0, encoder_heads = 0, decoder_heads = 0;
   uint32_t encoder_ffn = 0, decoder_ffn = 0, source_vocabulary = 0, target_vocabulary = 0;
   uint32_t max_source_positions = 0, max_target_positions = 0;  // 0: unbounded
@@ -77,8 +80,7 @@ class Model : public vulkan::MemoryKeeper {
                                              const LoadOptions& options = {});
   // A network of this shape (model::parse_shape) with weights drawn from a seeded generator; for benchmarks and tests.
   static Result<std::shared_ptr<Model>> random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
-                                               uint64_t seed = 1,
-                                               std::optional<WeightFormat> format = WeightFormat::fp32);
+                                               uint64_t seed = 1, const LoadOptions& options = {});
   ~Model() override;
   [[nodiscard]] const ModelInfo& info() const;
   // Null with the reason in tokenizer_error() if the directory holds none that can be read: ids still work.

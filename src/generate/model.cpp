@@ -2,6 +2,7 @@
 #include "generate/model_loading.hpp"
 #include "generate/weight_sources.hpp"
 #include "model/shape.hpp"
+#include "model/weight_formats.hpp"
 #include "ops/tuning.hpp"
 
 namespace lapilli {
@@ -43,21 +44,23 @@ Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> devic
 }
 
 Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> device, const std::string& shape,
-                                             uint64_t seed, std::optional<WeightFormat> format) {
+                                             uint64_t seed, const LoadOptions& options) {
   LAPILLI_TRY(const auto config, model::parse_shape(shape));
   std::shared_ptr<Model> model(new Model());
   model->impl_ = std::make_unique<Impl>();
   Impl& m = *model->impl_;
   m.network.device = std::move(device);
   m.network.tunings = tunings_on(*m.network.device);
-  const WeightFormat chosen = format.value_or(default_format(m.network.device->caps()));
+  const WeightFormat chosen = options.format.value_or(default_format(m.network.device->caps()));
   m.network.network = model::random_network(config, seed, chosen);
+  model::set_kv_format(m.network.network, options.kv_format);
   LAPILLI_TRY(const auto sources, weight_sources(m.network.network));
   LAPILLI_TRY(m.network.weights, Weights::load(m.network.device, sources));
   for (auto& spec : m.network.network.weights) spec.values = {};
   m.info = describe_model(m.network.network, "random weights", shape);
   m.info.weight_bytes = m.network.weights->bytes();
   m.info.format = chosen;
+  m.info.kv_format = m.network.network.kv_format;
   m.generation.decoder_start_token_id = m.generation.pad_token_id = static_cast<int32_t>(config.target_vocabulary) - 1;
   m.generation.eos_token_id = std::vector<int32_t>{0};
   m.tokenizer_error = fail(ErrorCode::unsupported, "a random network has no tokenizer");

@@ -106,10 +106,12 @@ Status ModelLoading::read() {
     LAPILLI_TRY(const auto kept, model::set_format(published_->network, format, options_.takes_format));
     note_kept(kept);
   }
+  model::set_kv_format(published_->network, options_.kv_format);
   LAPILLI_TRY(sources_, weight_sources(published_->network));
   Model::Impl& m = *model_->impl_;
   m.info = describe_model(published_->network, published_->checkpoint.format(), files_.directory());
   m.info.format = format;
+  m.info.kv_format = published_->network.kv_format;
   if (format != WeightFormat::fp32) m.info.fp32_matrices = model::fp32_matrices(published_->network);
   m.generation = std::move(generation);
   m.tasks = read_tasks(files_);

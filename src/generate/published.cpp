@@ -56,13 +56,16 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
   return Published{std::move(network).value(), std::move(weights.checkpoint), weights.packed};
 }
 
-Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format) {
+Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format, KvFormat kv_format) {
   if (directory_or_shape.starts_with("shape:")) {
     LAPILLI_TRY(const auto config, model::parse_shape(directory_or_shape.substr(6)));
-    return model::random_network(config, 1, format);
+    auto network = model::random_network(config, 1, format);
+    model::set_kv_format(network, kv_format);
+    return network;
   }
   LAPILLI_TRY(auto published, read_published(directory_or_shape));
   LAPILLI_CHECK(model::set_format(published.network, format));
+  model::set_kv_format(published.network, kv_format);
   for (auto& spec : published.network.weights) spec.parts.clear();
   return std::move(published.network);
 }

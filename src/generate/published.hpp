@@ -36,6 +36,7 @@ Result<Published> read_published(const Files& files, const PictureSize& pictures
 
 // The network of a published directory, or of a shape ("shape:small,layers=1"), without loading any weight; its
 // matrices have this format.
-Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format = WeightFormat::fp32);
+Result<model::Network> read_network(const std::string& directory_or_shape, WeightFormat format = WeightFormat::fp32,
+                                    KvFormat kv_format = KvFormat::fp32);
 
 }  // namespace lapilli

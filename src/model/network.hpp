@@ -12,6 +12,7 @@
 #include "formats/checkpoint.hpp"
 #include "model/config.hpp"
 #include "ops/basic.hpp"
+#include "ops/kv_layout.hpp"
 
 namespace lapilli::model {
 
@@ -95,6 +96,7 @@ struct Network {
   uint64_t parameters = 0;                                 // numbers used from the checkpoint, tied ones once
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;
+  KvFormat kv_format = KvFormat::fp32;  // of the caches of a search
 };
 
 // Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was

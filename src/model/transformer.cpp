@@ -32,8 +32,9 @@ KvShape cross_kv_shape(const Config& config, const DecodeRoom& room) {
 namespace {
 
 graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvShape& shape) {
+  const KvLayout layout(shape, b.network().kv_format);
   return b.state(state_id(kind, layer), format(kind == StateKind::self_kv ? "self_kv.%u" : "cross_kv.%u", layer),
-                 uint64_t{shape.heads} * shape.slots * shape.positions, 2 * shape.head_dim, graph::DType::f32);
+                 uint64_t{shape.heads} * shape.slots * shape.positions, layout.cell_words(), dtype_of(layout.format));
 }
 
 }  // namespace

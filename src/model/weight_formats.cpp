@@ -59,6 +59,12 @@ Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format
   return kept;
 }
 
+void set_kv_format(Network& network, KvFormat format) {
+  const StackConfig& s = network.config.decoder;
+  const uint32_t biases = s.streams ? s.relative_buckets * s.heads : 0;  // behind the queries
+  network.kv_format = (s.inner() + biases) % 2 == 0 ? format : KvFormat::fp32;
+}
+
 uint32_t fp32_matrices(const Network& network) {
   return static_cast<uint32_t>(std::count_if(network.weights.begin(), network.weights.end(), [](const auto& spec) {
     return spec.kind == WeightSpec::Kind::matrix && spec.format == WeightFormat::fp32;

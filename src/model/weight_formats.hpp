@@ -1,4 +1,4 @@
-// In which format the device holds a network's matrices.
+// In which format the device holds a network's matrices, and the keys and values of its searches.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,10 @@ struct KeptMatrix {
 constexpr uint64_t kFlushedOf = 1000;
 using MatrixChoice = std::function<bool(const std::string& name)>;
 Result<std::vector<KeptMatrix>> set_format(Network& network, WeightFormat format, const MatrixChoice& takes = nullptr);
+
+// Gives the caches of searches the format. fp16 asks for rows of queries that are whole words of halves, for keys and
+// values follow them in a product's columns; of a network whose heads are odd in number and width they stay in fp32.
+void set_kv_format(Network& network, KvFormat format);
 
 // Those that are in fp32.
 uint32_t fp32_matrices(const Network& network);

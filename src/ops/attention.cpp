@@ -65,7 +65,7 @@ Status infer_map(const graph::Graph& g, const graph::Node& node, const Attention
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::sequence));
   if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
   if (a.spans) return infer_spans(g, node, a);
   if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
@@ -390,7 +390,8 @@ double map_bias(const AttentionAttributes& a, const std::vector<double>& table, 
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<AttentionAttributes>();
   const auto &t = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
-  const auto &q = values.at(node.inputs[0]).f, &kv = values.at(node.inputs[1]).f;
+  const auto& q = values.at(node.inputs[0]).f;
+  const HostKv kv(g, node.inputs[1], values);
   auto& out = values.at(node.outputs[0]).f;
   const auto weights = operand(node.outputs, 1);
   const HostBias bias(node, a.kv, a.map.side ? RelativeBias{} : a.bias, kDistances, values);

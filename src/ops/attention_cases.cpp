@@ -104,7 +104,7 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   }
   const uint64_t rows = (pass ? 1 : uint64_t{s.batch}) * s.queries, columns = uint64_t{s.heads} * s.head_dim;
   const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
-  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
   const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
   ops::AttentionOperands reads{q, kv, l};
   add_bias_inputs(c, a.bias, a.kv, random, reads.distances, reads.bias);
@@ -185,7 +185,7 @@ OpCase make_map(const MapWindows& map, uint32_t maps, uint32_t heads, uint32_t h
   a.bias.form = BiasForm::map;
   const uint64_t distances = 2 * uint64_t{map.side} - 1;
   const auto q = c.graph.activation("q", uint64_t{a.batch} * a.queries, uint64_t{heads} * head_dim);
-  const auto kv = add_state(c.graph, "kv", StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
   ops::AttentionOperands reads{q, kv};
   reads.bias = add_weight(c.graph, "bias", distances * distances * heads);
   ops::attention(c.graph, "context", reads, a, false);

@@ -125,7 +125,7 @@ class Lowering {
  private:
   // The chunk depends on the device and the head size alone: with it goes the order of the sums.
   Status fit() {
-    const uint64_t cell_bytes = uint64_t{2} * a_.kv.head_dim * 4, room = unaligned_room(context_.caps);
+    const uint64_t cell_bytes = kv_layout().cell_words() * 4, room = unaligned_room(context_.caps);
     const uint64_t bytes = cell_bytes % context_.caps.storage_alignment == 0 ? context_.caps.max_storage_range : room;
     cells_ = std::min(kMostCells, bytes / cell_bytes);
     if (a_.part_cells != 0) cells_ = std::min<uint64_t>(cells_, a_.part_cells);
@@ -145,15 +145,17 @@ class Lowering {
     return {};
   }
 
+  [[nodiscard]] KvLayout kv_layout() const { return {a_.kv, context_.graph.tensor(node_.inputs[1])}; }
   [[nodiscard]] Step step_of() const { return {context_, node_, numbers_, a_.kv, q_.rows, 1}; }
 
   Status add_part(uint64_t head, const RowSlice& cells) {
     Dispatch d;
     d.shader = part_shader(a_);
     LAPILLI_CHECK(set_grid(step_of(), 1, d));
+    d.constants.push_back(kv_format(context_, node_));
     LAPILLI_TRY(const auto q, bind_whole(context_, 0, node_.inputs[0], graph::Access::read));
     LAPILLI_TRY(const auto lineage, bind_whole(context_, 2, node_.inputs[2], graph::Access::read));
-    const uint64_t begin = a_.kv.word(head, 0, cells.begin), end = a_.kv.word(head, 0, cells.end);
+    const uint64_t begin = kv_layout().word(head, 0, cells.begin), end = kv_layout().word(head, 0, cells.end);
     uint32_t kv_delta = 0, running_delta = 0;
     d.operands.insert(
         d.operands.end(),
@@ -163,7 +165,7 @@ class Lowering {
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, 5, d, bias));
     d.set_push(PartPush{static_cast<uint32_t>(d.groups), a_.kv.heads, static_cast<uint32_t>(head), a_.kv.slots,
                         a_.kv.positions, static_cast<uint32_t>(cells.begin), static_cast<uint32_t>(cells.end),
-                        static_cast<uint32_t>(begin - kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
+                        kv_layout().begin_of(begin, kv_delta), running_delta, static_cast<uint32_t>(q_.ld),
                         running_width(a_.kv), a_.scale, bias.bias_low, bias.bias_last, bias.bias_column,
                         a_.lineage_slots, a_.lineage_positions, static_cast<uint32_t>(slots_of_place(a_)),
                         static_cast<uint32_t>(chunk_)});
@@ -205,10 +207,10 @@ Status infer_running(const graph::Graph& g, const graph::Node& node, const KvSha
   return {};
 }
 
-bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a) {
+bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a, KvFormat format) {
   constexpr uint64_t kLargestStep = 512;  // positions come in buckets
   const uint64_t positions = round_up<uint64_t>(a.longest + uint64_t{1}, kLargestStep);
-  return slots_of_place(a) * positions * 2 * a.kv.head_dim * 4 <= unaligned_room(caps);
+  return slots_of_place(a) * positions * KvLayout(a.kv, format).cell_words() * 4 <= unaligned_room(caps);
 }
 
 Status lower_attention_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

@@ -23,7 +23,7 @@ graph::TensorId running_sums(graph::Graph& g, const std::string& label, const Kv
 Status infer_running(const graph::Graph& g, const graph::Node& node, const KvShape& kv);
 
 // Whether the caches of a place's slots fit a binding in every session, however many positions that has.
-bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a);
+bool caches_always_fit(const Capabilities& caps, const AttentionStepAttributes& a, KvFormat format);
 
 // Of an "attention_step" node with `self`.
 Status lower_attention_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,

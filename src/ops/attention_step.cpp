@@ -20,7 +20,7 @@ struct Push {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias));
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::step));
   if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
   if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
@@ -44,7 +44,8 @@ enum : uint32_t { kWhole, kParts, kSimple, kChunks };
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
   const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
-  const bool in_parts = a.self && a.longest != 0 && !caches_always_fit(caps, a);
+  const bool in_parts =
+      a.self && a.longest != 0 && !caches_always_fit(caps, a, kv_format_of(g.tensor(node.inputs[1]).dtype));
   // A query has a workgroup of its own: teams of lanes share out its keys (attention.comp), those of parts do not.
   const bool vec = heads_are_vec4(a.kv);
   const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
@@ -112,7 +113,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
       d.shader = simple ? simple_of(shader(a, false)) : shader(a, vec);
-      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u};
+      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node)};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
       d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common)};
@@ -147,6 +148,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]);
   const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
   const HostBias bias(node, a.kv, a.bias, 5, values);
+  const HostKv kv(g, node.inputs[1], values);
   for (uint64_t r = 0; r < rows; ++r)
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
       const uint64_t own = RowWord::slot(words[StepWords::rows + r]);
@@ -170,7 +172,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
       const auto all = [](uint64_t) { return true; };
       const auto added = [&](uint64_t j) { return bias(j, step, h, q_row); };
       double* const weights = nullptr;
-      attend(a.kv, values.at(node.inputs[1]).f,
+      attend(a.kv, kv,
              HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
                        out.data() + r * out_ld + h * a.kv.head_dim, weights});
     }
@@ -181,6 +183,7 @@ struct CaseShape {
   bool self = true;
   BiasForm bias = BiasForm::none;
   uint32_t part = 0;  // cells of a part; 0: as it fits
+  KvFormat format = KvFormat::fp32;
 };
 
 OpCase make_case(const CaseShape& s) {
@@ -202,14 +205,15 @@ OpCase make_case(const CaseShape& s) {
     c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
   }
   if (s.part) c.name += format(" parts of %u", s.part);
+  c.name += suffix(s.format);
   const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv));
-  const auto kv =
-      add_state(c.graph, "kv", s.self ? StateKind::self_kv : StateKind::cross_kv, a.kv.words(), graph::DType::f32);
+  const KvLayout layout(a.kv, s.format);
+  const auto kv = add_kv(c.graph, s.self ? StateKind::self_kv : StateKind::cross_kv, layout);
   ops::StepTensors state;
   state.step = add_step(c.graph);
-  c.prepare = [q, kv, random](OpCase& into) mutable {
+  c.prepare = [q, kv, layout, random](OpCase& into) mutable {
     into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
-    into.inputs.emplace_back(kv, random_values(into.graph.tensor(kv), random, 2));
+    into.inputs.emplace_back(kv, kv_values(layout, random, 2));
   };
   std::vector<uint32_t> row_slots;
   for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
@@ -237,10 +241,11 @@ OpCase make_case(const CaseShape& s) {
   return c;
 }
 
-void add_parts(std::vector<OpCase>& all, BiasForm bias) {
+void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
   const auto add = [&](CaseShape s, uint32_t part) {
     s.bias = bias;
     s.part = part;
+    s.format = kv;
     all.push_back(make_case(s));
   };
   add({1, 1, 1, 1, 5, 2, 8, 0}, 2);  // rows whose keys are all in the first part
@@ -265,36 +270,60 @@ void add_large(std::vector<OpCase>& all) {
   all.push_back(make_case({8, 8, 4, 2, 150, 3, 61, 131}));  // parts begin at no multiple of the alignment
 }
 
+// The same of halves, in twice the positions.
+void add_large_halves(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s) {
+    s.format = KvFormat::fp16;
+    all.push_back(make_case(s));
+  };
+  add({6, 6, 2, 3, 128, 2, 64, 127});
+  add({6, 6, 2, 3, 129, 2, 64, 128});
+  add({32, 31, 32, 1, 40, 2, 64, 35});
+  add({5, 4, 1, 5, 400, 1, 64, 380});
+  add({8, 8, 4, 2, 300, 3, 61, 261});
+}
+
+void add_whole(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s) {
+    s.format = kv;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0});
+  add({1, 1, 1, 1, 5, 2, 8, 4});
+  add({8, 8, 4, 2, 9, 4, 16, 5});
+  add({8, 5, 4, 2, 9, 3, 12, 6});
+  add({12, 7, 4, 3, 300, 2, 64, 260});  // several chunks of keys
+  add({3, 3, 3, 1, 7, 3, 5, 3});        // heads that are no vec4
+  add({2, 2, 1, 2, 6, 1, 256, 5});
+  add({2, 1, 2, 1, 6, 1, 255, 2});
+  add({4, 0, 4, 1, 6, 2, 8, 2});     // nothing runs
+  add({8, 8, 4, 2, 30, 2, 64, 21});  // in slices where bindings are small
+  add({8, 7, 4, 2, 20, 1, 64, 15});  // for the self-test: the head size of most models
+  add({8, 7, 4, 2, 20, 1, 64, 15, false});
+  add({1, 1, 1, 1, 9, 4, 16, 0, false});
+  add({8, 6, 4, 2, 11, 3, 12, 3, false});
+  add({9, 9, 1, 9, 7, 2, 10, 3, false});
+  add({8, 8, 2, 4, 100, 2, 64, 7, false});
+  add({5, 5, 5, 1, 131, 2, 8, 7, false});
+  add({4, 3, 2, 2, 300, 2, 8, 7, false});   // chunks of keys side by side on GPUs
+  add({3, 2, 1, 3, 257, 2, 10, 9, false});  // the last of one key
+  for (const auto bias : {BiasForm::table, BiasForm::rows}) {
+    add({1, 1, 1, 1, 5, 2, 8, 0, true, bias});
+    add({8, 5, 4, 2, 9, 3, 12, 6, true, bias});
+    add({12, 7, 4, 3, 300, 2, 64, 260, true, bias});
+    add({3, 3, 3, 1, 7, 3, 5, 3, true, bias});
+    add({8, 8, 4, 2, 30, 2, 64, 21, true, bias});
+  }
+}
+
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
-  all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0}));
-  all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 4}));
-  all.push_back(make_case({8, 8, 4, 2, 9, 4, 16, 5}));
-  all.push_back(make_case({8, 5, 4, 2, 9, 3, 12, 6}));
-  all.push_back(make_case({12, 7, 4, 3, 300, 2, 64, 260}));  // several chunks of keys
-  all.push_back(make_case({3, 3, 3, 1, 7, 3, 5, 3}));        // heads that are no vec4
-  all.push_back(make_case({2, 2, 1, 2, 6, 1, 256, 5}));
-  all.push_back(make_case({2, 1, 2, 1, 6, 1, 255, 2}));
-  all.push_back(make_case({4, 0, 4, 1, 6, 2, 8, 2}));     // nothing runs
-  all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21}));  // in slices where bindings are small
-  all.push_back(make_case({8, 7, 4, 2, 20, 1, 64, 15}));  // for the self-test: the head size of most models
-  all.push_back(make_case({8, 7, 4, 2, 20, 1, 64, 15, false}));
-  all.push_back(make_case({1, 1, 1, 1, 9, 4, 16, 0, false}));
-  all.push_back(make_case({8, 6, 4, 2, 11, 3, 12, 3, false}));
-  all.push_back(make_case({9, 9, 1, 9, 7, 2, 10, 3, false}));
-  all.push_back(make_case({8, 8, 2, 4, 100, 2, 64, 7, false}));
-  all.push_back(make_case({5, 5, 5, 1, 131, 2, 8, 7, false}));
-  all.push_back(make_case({4, 3, 2, 2, 300, 2, 8, 7, false}));   // chunks of keys side by side on GPUs
-  all.push_back(make_case({3, 2, 1, 3, 257, 2, 10, 9, false}));  // the last of one key
-  for (const auto bias : {BiasForm::table, BiasForm::rows}) {
-    all.push_back(make_case({1, 1, 1, 1, 5, 2, 8, 0, true, bias}));
-    all.push_back(make_case({8, 5, 4, 2, 9, 3, 12, 6, true, bias}));
-    all.push_back(make_case({12, 7, 4, 3, 300, 2, 64, 260, true, bias}));
-    all.push_back(make_case({3, 3, 3, 1, 7, 3, 5, 3, true, bias}));
-    all.push_back(make_case({8, 8, 4, 2, 30, 2, 64, 21, true, bias}));
+  for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
+    add_whole(all, kv);
+    for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
   }
-  for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias);
   add_large(all);
+  add_large_halves(all);
   return all;
 }
 

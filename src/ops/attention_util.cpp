@@ -39,7 +39,8 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys) {
   return 2 * keys * (div_up(kv.head_dim, 4u) + 2) <= kTurns;
 }
 
-Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias) {
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                   KvReader kv_reader) {
   if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
     return node_error(node, "the cache has no heads, slots or positions");
   if (kv.head_dim > kMaxHeadDim)
@@ -54,9 +55,7 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
   LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
   if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
     return node_error(node, "rows are not padded to vec4");
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "kv", kv.words()));
-  if (kv.words() > 0xffffffffu) return node_error(node, "the cache has more than 2^32 words");
-  return {};
+  return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
 }
 
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
@@ -105,11 +104,12 @@ double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const d
 Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
                          const KvShape& kv, uint64_t unit) {
   const uint64_t limit = context.caps.max_storage_range;
-  if (kv.words() * 4 <= limit) return KvBlock{kv.heads, kv.slots};
+  const KvLayout layout(kv, context.graph.tensor(kv_tensor));
+  if (layout.bytes() <= limit) return KvBlock{kv.heads, kv.slots};
   const uint64_t alignment = context.caps.storage_alignment;
   // A part that starts aligned needs no room for the alignment of its start.
   const auto room = [&](uint64_t step) { return step % alignment == 0 ? limit : limit - std::min(limit, alignment); };
-  const uint64_t slot_bytes = uint64_t{kv.positions} * 2 * kv.head_dim * 4, head_bytes = slot_bytes * kv.slots;
+  const uint64_t slot_bytes = kv.positions * layout.cell_words() * 4, head_bytes = slot_bytes * kv.slots;
   if (head_bytes <= room(head_bytes)) return KvBlock{room(head_bytes) / head_bytes, kv.slots};
   const uint64_t slots = unit == 0 ? 0 : room(slot_bytes * unit) / slot_bytes / unit * unit;
   if (slots == 0)
@@ -124,9 +124,9 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
 Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
                 AttentionPush& push) {
   uint32_t delta = 0;
-  const uint64_t begin = kv.word(part.h0, part.s0, 0);
-  const auto operand =
-      bind_range(context, 1, {kv_tensor, begin * 4, kv.word(part.h1 - 1, part.s1, 0) * 4, graph::Access::read}, delta);
+  const KvLayout layout(kv, context.graph.tensor(kv_tensor));
+  const uint64_t begin = layout.word(part.h0, part.s0, 0), end = layout.word(part.h1 - 1, part.s1, 0);
+  const auto operand = bind_range(context, 1, {kv_tensor, begin * 4, end * 4, graph::Access::read}, delta);
   push.all_heads = kv.heads;
   push.heads = static_cast<uint32_t>(part.h1 - part.h0);
   push.head_begin = static_cast<uint32_t>(part.h0);
@@ -134,7 +134,7 @@ Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const Kv
   push.positions = kv.positions;
   push.slot_begin = static_cast<uint32_t>(part.s0);
   push.slot_end = static_cast<uint32_t>(part.s1);
-  push.kv_begin = static_cast<uint32_t>(begin - delta);
+  push.kv_begin = layout.begin_of(begin, delta);
   return operand;
 }
 

@@ -31,7 +31,10 @@ ShaderId simple_of(ShaderId any);
 Numbers simple_attention_numbers(const KvShape& kv);
 // Each goes over all keys twice: are there turns of loops for so many (docs/adding-an-op.md)?
 bool simple_attention_fits(const KvShape& kv, uint64_t keys);
-Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias);
+// Whole sequences read what their own run made, steps a cache (kv_layout.hpp).
+enum class KvReader { sequence, step };
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                   KvReader kv_reader);
 // The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                   size_t at);
@@ -56,6 +59,10 @@ struct KvBlock {
 };
 Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
                          const KvShape& kv, uint64_t unit);
+// The constant that says how the node's input 1 holds its numbers.
+inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) {
+  return static_cast<uint32_t>(kv_format_of(context.graph.tensor(node.inputs[1]).dtype));
+}
 // Binds heads [h0, h1) of slots [s0, s1) and sets the fields of `push` that say so.
 struct KvPart {
   uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
@@ -80,15 +87,15 @@ template <class SlotOf, class Allowed, class Bias>
 HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
     -> HostQuery<SlotOf, Allowed, Bias>;
 template <class SlotOf, class Allowed, class Bias>
-void attend(const KvShape& kv, const std::vector<double>& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
+void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
   const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;
   std::vector<double> p(end > begin ? end - begin : 0, 0.0);
   double top = -1e300, sum = 0;
   for (uint64_t j = begin; j < end; ++j) {
     if (!allowed(j)) continue;
-    const double* key = cache.data() + kv.word(head, slot_of(j), j);
+    const uint64_t key = kv.number(head, slot_of(j), j);
     double s = 0;
-    for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * key[d];
+    for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * cache[key + d];
     s = s * scale + bias(j);
     p[j - begin] = s;
     top = s > top ? s : top;
@@ -96,9 +103,9 @@ void attend(const KvShape& kv, const std::vector<double>& cache, const HostQuery
   for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
   for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
   for (uint64_t j = begin; j < end && sum > 0; ++j) {
-    const double* value = cache.data() + kv.word(head, slot_of(j), j) + kv.head_dim;
+    const uint64_t value = kv.number(head, slot_of(j), j) + kv.head_dim;
     if (weights) weights[j] = p[j - begin] / sum;
-    for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * value[d];
+    for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * cache[value + d];
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/half.hpp"
 #include "ops/spans.hpp"
 
 namespace lapilli {
@@ -49,6 +50,29 @@ graph::TensorId add_state(graph::Graph& g, const std::string& name, StateKind ki
 
 graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t words, graph::DType dtype) {
   return add_line(g, name, words, dtype, graph::Space::weight);
+}
+
+graph::TensorId add_kv(graph::Graph& g, StateKind kind, const KvLayout& layout) {
+  return add_state(g, "kv", kind, layout.words(), dtype_of(layout.format));
+}
+
+HostTensor kv_values(const KvLayout& layout, CaseRandom& random, double scale) {
+  HostTensor v;
+  v.f.resize(layout.shape.numbers());
+  for (double& number : v.f) number = static_cast<double>(static_cast<float>(random.unit() * scale));
+  if (layout.format == KvFormat::fp32) return v;
+  put_on_grid(v);
+  v.u.assign(layout.words(), 0);
+  for (size_t i = 0; i < v.f.size(); ++i) v.u[i / 2] |= kv_half(static_cast<float>(v.f[i])) << (i % 2 * 16);
+  v.f.clear();
+  return v;
+}
+
+std::string suffix(KvFormat format) { return format == KvFormat::fp32 ? "" : lapilli::format(" kv %s", name(format)); }
+
+double on_grid(double number) { return std::nearbyint(number * 64) / 64; }
+void put_on_grid(HostTensor& value) {
+  for (double& number : value.f) number = on_grid(number);
 }
 
 HostTensor step_values(const std::vector<uint32_t>& positions, uint32_t live, const std::vector<uint32_t>& slots) {
@@ -149,6 +173,14 @@ void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double
                        static_cast<unsigned long long>(i / t.ld), static_cast<unsigned long long>(i % t.ld), got, want);
 }
 
+// One half of two words.
+void compare_half(const graph::Tensor& t, double tolerance, uint64_t i, uint32_t got, uint32_t want,
+                  CaseComparison& c) {
+  const auto a = static_cast<double>(half_to_float(static_cast<uint16_t>(got))),
+             b = static_cast<double>(half_to_float(static_cast<uint16_t>(want)));
+  compare_values(t, tolerance, i, std::abs(a - b) <= half_step(b) ? b : a, b, c);
+}
+
 }  // namespace
 
 void to_words(const graph::Tensor& t, const HostTensor& value, std::span<uint32_t> words) {
@@ -182,6 +214,9 @@ CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want
     for (uint64_t i = 0; i < rows * t.ld; ++i) {
       if (t.dtype == graph::DType::f32) {
         compare_values(t, c.tolerance, i, a.f[i], b.f[i], result);
+      } else if (c.float_word && c.float_word(id, i) && t.dtype == graph::DType::f16) {
+        for (const uint32_t shift : {0u, 16u})
+          compare_half(t, c.tolerance, i, a.u[i] >> shift, b.u[i] >> shift, result);
       } else if (c.float_word && c.float_word(id, i)) {
         compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
       } else if (a.u[i] != b.u[i]) {

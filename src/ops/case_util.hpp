@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/kv_layout.hpp"
 #include "ops/op.hpp"
 #include "ops/state.hpp"
 
@@ -31,6 +32,16 @@ HostTensor words_of(std::vector<uint32_t> words);
 graph::TensorId add_state(graph::Graph& g, const std::string& name, StateKind kind, uint64_t words, graph::DType dtype);
 graph::TensorId add_weight(graph::Graph& g, const std::string& name, uint64_t words,
                            graph::DType dtype = graph::DType::f32);
+
+// A cache, and numbers for it; those of halves are on a grid (on_grid).
+graph::TensorId add_kv(graph::Graph& g, StateKind kind, const KvLayout& layout);
+HostTensor kv_values(const KvLayout& layout, CaseRandom& random, double scale = 1);
+// What the name of a case says of its cache; nothing of fp32.
+std::string suffix(KvFormat format);
+// The nearest multiple of 1/64. Sums of a few products of such numbers have no error in fp32, whatever their order, so
+// that rounding them to halves gives the same bits everywhere.
+double on_grid(double number);
+void put_on_grid(HostTensor& value);
 
 // The step state: live rows and their row words: row r is slot slots[r] (itself where that is short) at positions[r]
 // (the last of them where that is short). The tick is another number than the positions.

@@ -113,8 +113,9 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
     if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.q_columns, 4))
       return node_error(node, "q is not padded to vec4");
   }
-  LAPILLI_CHECK(expect_words(g, node, operand(node.outputs, 1), "kv", kv.words()));
-  if (kv.words() > 0xffffffffu) return node_error(node, "kv has more than 2^32 words");
+  LAPILLI_CHECK(expect_kv(g, node, operand(node.outputs, 1), kv, kv.place != Place::batch));
+  if (kv_format_of(g.tensor(node.outputs[1]).dtype) == KvFormat::fp16 && a.q_columns % 2 != 0)
+    return node_error(node, "%u columns in front of keys and values whose neighbours share a word", a.q_columns);
   if (kv.place == Place::step) {
     LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
     if (x.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
@@ -306,7 +307,7 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
   const auto a = node.attributes.as<MatmulAttributes>();
   const auto from = reference_rows(g, node, values);
   const auto& x = g.tensor(from);
-  auto& kv = values.at(node.outputs[1]).f;
+  HostKv kv(g, node.outputs[1], values);
   const HostPlaces places(node, a.kv, values);
   const HostWeight w(g, node.inputs[1], a.n, a.k, values);
   std::vector<double> y;
@@ -321,7 +322,7 @@ void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors
     if (!places.find(r, slot, position)) continue;
     for (uint64_t h = 0; h < a.kv.heads; ++h)
       for (uint64_t i = 0; i < 2 * a.kv.head_dim; ++i)
-        kv[a.kv.word(h, slot, position) + i] = y[a.q_columns + h * 2 * a.kv.head_dim + i];
+        kv.set(a.kv.number(h, slot, position) + i, y[a.q_columns + h * 2 * a.kv.head_dim + i]);
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "graph/graph.hpp"
+#include "ops/kv_layout.hpp"
 #include "ops/weight_layout.hpp"
 
 namespace lapilli {
@@ -29,25 +30,6 @@ enum class Activation : uint32_t {
 };
 constexpr Activation kLastActivation = Activation::mish, kLastGate = Activation::sigmoid;
 
-// Where row r of a product goes in a KV tensor [heads][slots][positions][2 * head_dim] (keys, then values, of one
-// head).
-enum class Place : uint32_t {
-  batch,  // slot = r / rows_per_slot, position = r % rows_per_slot
-  step,   // slot = row_slot[r], position = step (StepWords); rows at or beyond `live` write nothing
-  spans,  // slot = place of the sentence whose row r is, position = r - its first row (SpanWords); rows behind the last
-          // sentence write nothing
-};
-struct KvShape {
-  uint32_t heads = 0, head_dim = 0;
-  uint32_t slots = 0, positions = 0;  // strides
-  Place place = Place::batch;
-  uint32_t rows_per_slot = 1;
-  [[nodiscard]] uint64_t words() const { return uint64_t{heads} * slots * positions * 2 * head_dim; }
-  [[nodiscard]] uint64_t word(uint64_t head, uint64_t slot, uint64_t position) const {
-    return ((head * slots + slot) * positions + position) * 2 * head_dim;
-  }
-};
-
 // Whether the rows of x are normalized first: a "layer_norm" in front that is a part of the product.
 enum class NormFirst : uint32_t { none, layer, rms };
 
@@ -55,7 +37,9 @@ enum class NormFirst : uint32_t { none, layer, rms };
 // weight of the normalization if there is one.
 // outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization the
 // third one is the normalized rows: `scratch` where nobody else reads them.
-// In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values.
+// In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values. Where these are fp16
+// (KvLayout), q_columns is even, since neighbours share a word, and the depth is one piece, since a sum is rounded
+// once.
 struct MatmulAttributes {
   uint32_t n = 0, k = 0;
   Activation activation = Activation::none;

@@ -61,26 +61,43 @@ struct KvCase {
   KvShape kv;
   uint32_t step = 0, live = 0;  // Place::step
   WeightFormat format = WeightFormat::fp32;
+  KvFormat kv_format = KvFormat::fp32;
 };
+
+// Rows, and the weight that they are multiplied with; where halves come of it, exact sums. Formats with scales have
+// none.
+void add_factors(OpCase& c, graph::TensorId x, graph::TensorId w, const WeightLayout& layout, CaseRandom& random,
+                 const KvLayout& kv) {
+  const bool halves = kv.format == KvFormat::fp16;
+  auto rows = random_values(c.graph.tensor(x), random);
+  if (halves) put_on_grid(rows);
+  c.inputs.emplace_back(x, std::move(rows));
+  const double scale = 2 / std::sqrt(static_cast<double>(layout.k));
+  c.inputs.emplace_back(w, packed_values(layout, random, scale, halves));
+}
+void allow_inexact(OpCase& c) {
+  c.float_word = [](graph::TensorId, uint64_t) { return true; };
+}
 
 OpCase kv_case(const KvCase& s) {
   OpCase c;
   const bool step = s.kv.place == Place::step;
   c.name = format("%s %llu rows k %llu q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
                   ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions) +
-           suffix(s.format);
+           suffix(s.format) + suffix(s.kv_format);
   CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
   const uint64_t n = s.q_columns + uint64_t{s.kv.heads} * 2 * s.kv.head_dim;
   const WeightLayout layout(n, s.k, s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
   c.graph.tensor(x).live_rows = step;
   const auto w = add_packed(c.graph, "weight", layout);
-  const auto kv = add_state(c.graph, "kv", StateKind::self_kv, s.kv.words(), graph::DType::f32);
+  const KvLayout kv_layout(s.kv, s.kv_format);
+  const auto kv = add_kv(c.graph, StateKind::self_kv, kv_layout);
   const auto state = step ? add_step(c.graph) : graph::kNone;
   ops::linear_kv(c.graph, "q", x, w, {s.q_columns, kv, s.kv, state});
-  c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random));
-  c.inputs.emplace_back(w, packed_values(layout, random, 2 / std::sqrt(static_cast<double>(s.k))));
-  c.inputs.emplace_back(kv, random_values(c.graph.tensor(kv), random));
+  add_factors(c, x, w, layout, random, kv_layout);
+  c.inputs.emplace_back(kv, kv_values(kv_layout, random));
+  if (packed::has_scales(s.format)) allow_inexact(c);
   if (step) {
     std::vector<uint32_t> slots;  // rows in another order than slots
     for (uint32_t r = 0; r < s.rows; ++r) slots.push_back((r * 3 + 1) % s.kv.slots);
@@ -96,6 +113,7 @@ struct PassCase {
   uint64_t k = 64;
   uint32_t heads = 1, head_dim = 8, slack = 0;
   WeightFormat format = WeightFormat::fp32;
+  KvFormat kv_format = KvFormat::fp32;
 };
 
 OpCase pass_case(const PassCase& s) {
@@ -107,18 +125,19 @@ OpCase pass_case(const PassCase& s) {
   const uint64_t rows = c.live_rows + s.slack, columns = uint64_t{s.heads} * 2 * s.head_dim;
   c.name = format("pass of %u, %llu of %llu rows k %llu heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
                   s.head_dim) +
-           suffix(s.format);
+           suffix(s.format) + suffix(s.kv_format);
   const WeightLayout layout(columns, s.k, s.format);
   const auto x = c.graph.activation("x", rows, s.k);
   c.graph.tensor(x).live_rows = true;
   const auto w = add_packed(c.graph, "weight", layout);
-  const auto to = add_state(c.graph, "kv", StateKind::cross_kv, kv.words(), graph::DType::f32);
+  const KvLayout kv_layout(kv, s.kv_format);
+  const auto to = add_kv(c.graph, StateKind::cross_kv, kv_layout);
   ops::linear_kv(c.graph, "kv", x, w, {0, to, kv, spans});
-  c.prepare = [x, w, to, layout](OpCase& into) {
+  if (packed::has_scales(s.format)) allow_inexact(c);
+  c.prepare = [x, w, to, layout, kv_layout](OpCase& into) {
     CaseRandom random(layout.n * 41 + layout.k);
-    into.inputs.emplace_back(x, random_values(into.graph.tensor(x), random));
-    into.inputs.emplace_back(w, packed_values(layout, random, 2 / std::sqrt(static_cast<double>(layout.k))));
-    into.inputs.emplace_back(to, random_values(into.graph.tensor(to), random));
+    add_factors(into, x, w, layout, random, kv_layout);
+    into.inputs.emplace_back(to, kv_values(kv_layout, random));
   };
   return c;
 }
@@ -136,6 +155,7 @@ OpCase norm_case(OpCase c, NormFirst norm, bool written = true) {
   g.tensor(y).scratch = !written;
   g.add_node(normalizing(product, {x, weight, y, how}));
   c.graph = std::move(g);
+  allow_inexact(c);
   c.name += format("%s norm%s", how.rms ? " rms" : "", written ? "" : " alone");
   c.prepare = [weight, cols, prepare = c.prepare](OpCase& into) {
     if (prepare) prepare(into);
@@ -244,18 +264,49 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
 }
 
+// What writes halves, in every variant, of weights in this format.
+void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
+  const auto step = [](uint32_t heads, uint32_t head_dim, uint32_t slots, uint32_t positions) {
+    return KvShape{heads, head_dim, slots, positions, Place::step, 1};
+  };
+  const auto add = [&](const KvCase& s) { all.push_back(kv_case(s)); };
+  constexpr auto fp16 = KvFormat::fp16;
+  add({1, 64, 64, step(4, 16, 4, 9), 5, 1, f, fp16});
+  add({1, 20, 0, step(2, 8, 3, 5), 4, 1, f, fp16});
+  add({13, 36, 36, step(3, 12, 13, 5), 3, 12, f, fp16});
+  add({13, 36, 0, step(3, 12, 13, 5), 3, 12, f, fp16});
+  for (const uint64_t rows : {1, 5})
+    for (const auto norm : {NormFirst::layer, NormFirst::rms})
+      all.push_back(norm_case(kv_case({rows, 36, 36, step(3, 12, 13, 5), 3, static_cast<uint32_t>(rows), f, fp16}),
+                              norm, norm == NormFirst::layer));
+  all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 3, 12, 21, f, fp16}));
+  if (f != WeightFormat::fp32) return;  // what follows is the same for all
+  add({7, 48, 48, step(4, 12, 7, 13), 0, 5, f, fp16});
+  add({5, 50, 50, step(5, 10, 5, 6), 5, 4, f, fp16});      // q_columns no multiple of 4
+  add({5, 18, 18, step(6, 3, 5, 6), 5, 4, f, fp16});       // odd head size
+  add({8, 256, 256, step(4, 64, 8, 80), 70, 6, f, fp16});  // in slices where bindings are small
+  add({5, 64, 64, step(1, 64, 5, 400), 390, 4, f, fp16});  // slots that do not fit there
+  all.push_back(pass_case({{3}, 24, 2, 8, 0, f, fp16}));
+  all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 4, 5, 21, f, fp16}));
+  all.push_back(pass_case({{33, 1, 5, 130}, 64, 2, 32, 7, f, fp16}));
+}
+
 }  // namespace
 
 graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout) {
   return add_weight(g, name, layout.words(), dtype_of(layout.format));
 }
 
-HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale) {
+HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale, bool grid) {
   const WeightLayout fp32(layout.n, layout.k);
+  const auto value = [&](double size) {
+    const double v = random.unit() * size;
+    return static_cast<float>(grid ? on_grid(v) : v);
+  };
   std::vector<float> values(fp32.words(), 0.0f);
   for (uint64_t c = 0; c < layout.n; ++c) {
-    for (uint64_t r = 0; r < layout.k; ++r) values[fp32.word(c, r)] = static_cast<float>(random.unit() * scale);
-    values[fp32.bias_word(c)] = static_cast<float>(random.unit());
+    for (uint64_t r = 0; r < layout.k; ++r) values[fp32.word(c, r)] = value(scale);
+    values[fp32.bias_word(c)] = value(1);
   }
   HostTensor v;
   if (layout.format == WeightFormat::fp32)
@@ -293,6 +344,8 @@ std::vector<OpCase> matmul_cases() {
   add_pass_cases(all);
   add_norm_cases(all);
   for (const auto f : kNarrowFormats) add_format_cases(all, f);
+  add_halves_cases(all, WeightFormat::fp32);
+  for (const auto f : kNarrowFormats) add_halves_cases(all, f);
   all.push_back(linear_case({2, 58101, 512}));
   all.back().slow = true;
   all.push_back(linear_case({2, 65601, 512}));  // a table above 128 MiB

@@ -12,9 +12,10 @@ namespace lapilli {
 constexpr WeightFormat kNarrowFormats[] = {WeightFormat::bf16, WeightFormat::fp16, WeightFormat::int8,
                                            WeightFormat::int4};
 
-// A tensor for a packed weight of this layout, and values for it in +-scale, with bias.
+// A tensor for a packed weight of this layout, and values for it in +-scale, with bias; `grid`: before they are packed,
+// they are on_grid().
 graph::TensorId add_packed(graph::Graph& g, const std::string& name, const WeightLayout& layout);
-HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale);
+HostTensor packed_values(const WeightLayout& layout, CaseRandom& random, double scale, bool grid = false);
 std::vector<OpCase> matmul_cases();
 
 }  // namespace lapilli

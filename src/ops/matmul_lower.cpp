@@ -84,6 +84,7 @@ class Lowering {
   [[nodiscard]] uint64_t granule() const { return std::max<uint64_t>(4, packed::granule(layout_.format)); }
   [[nodiscard]] const graph::Tensor& tensor(graph::TensorId id) const { return context_.graph.tensor(id); }
   [[nodiscard]] bool is_step() const { return a_.split && a_.kv.place == Place::step; }
+  [[nodiscard]] KvLayout kv_layout() const { return {a_.kv, tensor(kv_)}; }
   [[nodiscard]] bool is_spans() const { return a_.split && a_.kv.place == Place::spans; }
 
   // Bytes of y from the first column of the first row to the last of the last.
@@ -182,9 +183,14 @@ class Lowering {
   // Only the keys and values, by heads, or by slots within a head, or by positions of a slot.
   Status lower_kv() {
     const auto& kv = a_.kv;
-    const uint64_t cell_bytes = uint64_t{2} * kv.head_dim * 4, all_cells = uint64_t{kv.slots} * kv.positions;
+    const uint64_t cell_bytes = kv_layout().cell_words() * 4, all_cells = uint64_t{kv.slots} * kv.positions;
     uint64_t heads = kv.heads, cells = all_cells;
-    if (kv.words() * 4 > limit_) {
+    if (depth_slice_ < depth_ && kv_layout().format != KvFormat::fp32)
+      return node_error(node_,
+                        "keys and values in fp16 are summed in one piece, and the depth of %llu exceeds this "
+                        "device's binding limit of %llu bytes; use fp32",
+                        static_cast<unsigned long long>(depth_), static_cast<unsigned long long>(limit_));
+    if (kv_layout().bytes() > limit_) {
       heads = std::max<uint64_t>(1, room_ / (all_cells * cell_bytes));
       cells = std::min(cells, room_ / cell_bytes);
       if (cells > kv.positions) cells = round_down<uint64_t>(cells, kv.positions);
@@ -267,7 +273,7 @@ class Lowering {
     return {};
   }
 
-  void set_constants(Dispatch& d, bool first, bool last) const {
+  void set_constants(Dispatch& d, Form form, bool first, bool last) const {
     const bool deep = !(first && last);
     uint32_t add = residual_ ? 2u : 0u;
     if (deep && !residual_ && !first) add = 1;
@@ -275,6 +281,8 @@ class Lowering {
     d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
     if (numbers_.each != 0) d.constants.push_back(numbers_.each);
     if (normalizes_) d.constants.push_back(norm_.how.rms);
+    if (form != Form::plain && (is_step() || is_spans()))
+      d.constants.push_back(static_cast<uint32_t>(kv_layout().format));
   }
 
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
@@ -313,12 +321,12 @@ class Lowering {
 
   void bind_kv(const Slice& s, Dispatch& d, KvPush& p) const {
     const auto& kv = a_.kv;
-    const uint64_t begin = kv.word(s.kv_heads.begin, 0, s.kv_cells.begin);
-    const uint64_t end = kv.word(s.kv_heads.end - 1, 0, s.kv_cells.end);
+    const uint64_t begin = kv_layout().word(s.kv_heads.begin, 0, s.kv_cells.begin);
+    const uint64_t end = kv_layout().word(s.kv_heads.end - 1, 0, s.kv_cells.end);
     uint32_t delta = 0;
     d.operands.push_back(bind_range(context_, s.form == Form::q_kv ? 3 : 2,
                                     {kv_, begin * 4, end * 4, graph::Access::read_write}, delta));
-    p.kv_begin = static_cast<uint32_t>(begin - delta);
+    p.kv_begin = kv_layout().begin_of(begin, delta);
     p.q_columns = a_.q_columns;
     p.head_dim = kv.head_dim;
     p.slots = kv.slots;
@@ -345,7 +353,7 @@ class Lowering {
     if (d.groups > max_groups(context_.caps))
       return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
     const bool follows = x.live_rows && s.rows.size() == rows_;
-    set_constants(d, first, last);
+    set_constants(d, s.form, first, last);
     d.constants[0] = local;
     if (follows) follow_live_rows(d, static_cast<uint32_t>(blocks), kernel_.rows);
     uint32_t delta = 0;

@@ -109,7 +109,8 @@ struct OpCase {
   // Makes inputs that are large, so that listing cases costs little; called (once) before `inputs` is used. Empty:
   // nothing to do.
   std::function<void(OpCase&)> prepare;
-  // Words of u32 outputs that hold floats: compared with the tolerance. (tensor, word) -> is float; empty: none.
+  // Words of u32 outputs that hold floats, or of f16 caches whose sums are not exact: compared with the tolerance,
+  // halves with a step of theirs beside it. (tensor, word) -> is float; empty: none.
   std::function<bool(graph::TensorId, uint64_t)> float_word;
 };
 

@@ -30,8 +30,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
       (step && a.spans))
     return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
   LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.heads} * kv.head_dim}));
-  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kKv), "kv", kv.words()));
-  if (kv.words() > 0xffffffffu) return node_error(node, "kv has more than 2^32 words");
+  LAPILLI_CHECK(expect_kv(g, node, operand(node.inputs, kKv), kv, step));
   LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", 2 * kRotationRows * table_ld(a)));
   const auto &in = node.inputs, &out = node.outputs;
   if (out.size() != 2 || g.root(out[kQ]) != g.root(in[kQ]) || g.root(out[kKv]) != g.root(in[kKv]))
@@ -64,8 +63,12 @@ void bind_queries(const LowerContext& context, const graph::Node& node, const Pa
   push.q_ld = static_cast<uint32_t>(q.ld);
 }
 
+KvLayout layout_of(const LowerContext& context, const graph::Node& node) {
+  return {node.attributes.as<RotateAttributes>().kv, context.graph.tensor(node.inputs[kKv])};
+}
+
 void bind_keys(const LowerContext& context, const graph::Node& node, const Part& part, Dispatch& d, Push& push) {
-  const KvShape kv = node.attributes.as<RotateAttributes>().kv;
+  const KvLayout kv = layout_of(context, node);
   const uint64_t begin = kv.word(part.heads.begin, 0, part.cells.begin),
                  end = kv.word(part.heads.end - 1, 0, part.cells.end);
   uint32_t delta = 0;
@@ -75,7 +78,7 @@ void bind_keys(const LowerContext& context, const graph::Node& node, const Part&
   push.head_end = static_cast<uint32_t>(part.heads.end);
   push.cell_begin = static_cast<uint32_t>(part.cells.begin);
   push.cell_end = static_cast<uint32_t>(part.cells.end);
-  push.kv_begin = delta - static_cast<uint32_t>(begin);
+  push.kv_begin = kv.begin_of(begin, delta);
 }
 
 // A binding that is declared must be there: what is left to other dispatches the other operand stands in for.
@@ -94,6 +97,7 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
   Dispatch d;
   d.shader = step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
   d.constants = {v.numbers.local};
+  if (step) d.constants.push_back(static_cast<uint32_t>(layout_of(context, node).format));
   d.groups = part.rows.end - part.rows.begin;
   if (q.live_rows && d.groups == q.rows) follow_live_rows(d, 1, 1);
   Push push{};
@@ -123,11 +127,13 @@ Status lower_part(const LowerContext& context, const graph::Node& node, Variant 
 }
 
 // Where keys and values fit no binding: by heads, or by cells of a head.
-Result<Part> largest_keys(const LowerContext& context, const graph::Node& node, const KvShape& kv) {
-  const uint64_t limit = context.caps.max_storage_range, cell = uint64_t{2} * kv.head_dim * 4;
+Result<Part> largest_keys(const LowerContext& context, const graph::Node& node) {
+  const KvLayout layout = layout_of(context, node);
+  const KvShape& kv = layout.shape;
+  const uint64_t limit = context.caps.max_storage_range, cell = layout.cell_words() * 4;
   const uint64_t room = limit - std::min(limit, context.caps.storage_alignment);
   const uint64_t cells = uint64_t{kv.slots} * kv.positions;
-  if (kv.words() * 4 <= limit) return Part{{}, {0, kv.heads}, {0, cells}};
+  if (layout.bytes() <= limit) return Part{{}, {0, kv.heads}, {0, cells}};
   if (room < cell) return node_error(node, "one position of a head exceeds this device's binding limit");
   return Part{{}, {0, std::max<uint64_t>(1, room / (cells * cell))}, {0, std::min(cells, room / cell)}};
 }
@@ -137,7 +143,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& q = context.graph.tensor(node.inputs[kQ]);
   const uint64_t cells = uint64_t{a.kv.slots} * a.kv.positions;
-  LAPILLI_TRY(const Part most, largest_keys(context, node, a.kv));
+  LAPILLI_TRY(const Part most, largest_keys(context, node));
   LAPILLI_TRY(const auto rows, row_slices(context, node, q.rows, {q.ld * 4, 1}));
   const bool whole = rows.size() == 1 && most.heads.end == a.kv.heads && most.cells.end == cells;
   if (whole) return lower_part(context, node, v, {rows[0], most.heads, most.cells, true}, out);
@@ -182,7 +188,8 @@ std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostT
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<RotateAttributes>();
   const auto& t = g.tensor(node.inputs[kQ]);
-  auto &q = values.at(node.inputs[kQ]).f, &kv = values.at(node.inputs[kKv]).f;
+  auto& q = values.at(node.inputs[kQ]).f;
+  HostKv kv(g, node.inputs[kKv], values);
   const auto& table = values.at(node.inputs[kTable]).f;
   const auto turn = [](double* pair, double cosine, double sine) {
     const double first = pair[0] * cosine - pair[1] * sine;
@@ -197,7 +204,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         const uint64_t low = row.by % kRotationRows * table_ld(a) + c;
         turn(angle, table[low], table[low + 1]);
         turn(q.data() + row.row * t.ld + head * a.kv.head_dim + c, angle[0], angle[1]);
-        turn(kv.data() + a.kv.word(head, row.slot, row.position) + c, angle[0], angle[1]);
+        const uint64_t at = a.kv.number(head, row.slot, row.position) + c;
+        double key[2] = {kv[at], kv[at + 1]};
+        turn(key, angle[0], angle[1]);
+        kv.set(at, key[0]);
+        kv.set(at + 1, key[1]);
       }
 }
 
@@ -207,6 +218,7 @@ struct CaseShape {
   uint32_t rows = 0, live = 0;        // batch, step
   std::vector<uint32_t> sentences{};  // of a pass
   uint32_t position = 0;              // step: the largest
+  KvFormat format = KvFormat::fp32;   // step
 };
 
 HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
@@ -224,7 +236,7 @@ HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
 
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
-  c.name = format("%s, %u of %u heads of %u", name.c_str(), s.pairs, s.kv.heads, s.kv.head_dim);
+  c.name = format("%s, %u of %u heads of %u", name.c_str(), s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
   RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u};
   ops::RotateOperands o;
   if (a.spans) {
@@ -235,7 +247,8 @@ OpCase make_case(const std::string& name, CaseShape s) {
     o.step_or_spans = add_spans(c, s.sentences);
   }
   o.q = c.graph.activation("q", s.rows, uint64_t{a.kv.heads} * a.kv.head_dim);
-  o.kv = add_state(c.graph, "kv", StateKind::self_kv, a.kv.words(), graph::DType::f32);
+  const KvLayout layout(a.kv, s.format);
+  o.kv = add_kv(c.graph, StateKind::self_kv, layout);
   o.table = add_weight(c.graph, "table", 2 * kRotationRows * table_ld(a));
   if (a.kv.place == Place::step) {
     o.step_or_spans = add_step(c.graph);
@@ -244,11 +257,12 @@ OpCase make_case(const std::string& name, CaseShape s) {
     c.inputs.emplace_back(o.step_or_spans, step_values(mixed_positions(s.position, s.rows), s.live, slots));
   }
   ops::rotate(c.graph, c.name, o, a);
-  c.prepare = [o, a](OpCase& into) {
+  c.prepare = [o, a, layout](OpCase& into) {
     CaseRandom random(a.kv.positions * 31 + a.kv.head_dim);
     into.inputs.emplace_back(o.q, random_values(into.graph.tensor(o.q), random, 2));
-    into.inputs.emplace_back(o.kv, random_values(into.graph.tensor(o.kv), random, 2));
+    into.inputs.emplace_back(o.kv, kv_values(layout, random, 2));
     into.inputs.emplace_back(o.table, rotation_values(table_ld(a), a.pairs));
+    if (layout.format == KvFormat::fp16) put_on_grid(into.inputs.back().second);
   };
   return c;
 }
@@ -268,10 +282,14 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7}));
   all.push_back(make_case("step, nothing runs", {step(2, 8, 3, 5), 3, 2, 0, {}, 4}));
   all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650}));
+  all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7, KvFormat::fp16}));
+  all.push_back(make_case("step, heads of odd width", {step(3, 7, 6, 9), 3, 6, 5, {}, 8, KvFormat::fp16}));
+  all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));
   all.push_back(make_case("pass", {batch(3, 12, 1, 1, 1), 5, 0, 0, {7, 1, 30, 4}}));
   all.push_back(make_case("pass, heads of odd width", {batch(2, 9, 1, 1, 1), 4, 0, 0, {300, 5}}));
   // In parts where bindings are small: by heads, by cells, and queries by rows.
   all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 40), 16, 5, 5, {}, 33}));
+  all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 80), 16, 5, 5, {}, 70, KvFormat::fp16}));
   all.push_back(make_case("pass, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}}));
   return all;
 }

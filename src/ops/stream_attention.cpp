@@ -28,7 +28,7 @@ uint64_t width(const KvShape& kv) { return uint64_t{kv.heads} * kv.head_dim; }
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<StreamAttentionAttributes>();
   const KvShape& kv = a.kv;
-  LAPILLI_CHECK(infer_heads(g, node, kv, a.bias));
+  LAPILLI_CHECK(infer_heads(g, node, kv, a.bias, a.step ? KvReader::step : KvReader::sequence));
   if (a.bias.form != BiasForm::rows) return node_error(node, "the bias is not in q's rows");
   LAPILLI_CHECK(infer_bias(g, node, kv, a.bias, kDistances));
   const auto& q = g.tensor(node.inputs[kQ]);
@@ -111,6 +111,7 @@ class Lowering {
   // The cache, the distances, and the words that both forms share.
   Status prepare(const KvPart& part, Dispatch& d, AttentionPush& p) const {
     d.constants = {numbers_.local, a_.kv.head_dim};
+    if (a_.step) d.constants.push_back(kv_format(context_, node_));
     d.operands.push_back(bind_kv(context_, node_.inputs[kKv], a_.kv, part, p));
     LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p));
     p.groups = static_cast<uint32_t>(d.groups);
@@ -186,9 +187,9 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   return Lowering(context, node, v.numbers, out).run();
 }
 
-// A key (with its value behind it) and its bias.
+// A key, its value behind it, and its bias.
 struct SeenKey {
-  const double* key;
+  std::vector<double> key;
   double bias;
 };
 
@@ -211,7 +212,7 @@ void attend_keys(const KvShape& kv, const double* q, double scale, const std::ve
 void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const auto a = node.attributes.as<StreamAttentionAttributes>();
   const auto &x = g.tensor(node.inputs[kQ]), &y = g.tensor(node.outputs[0]);
-  const auto& cache = values.at(node.inputs[kKv]).f;
+  const HostKv cache(g, node.inputs[kKv], values);
   auto& out = values.at(node.outputs[0]).f;
   std::fill(out.begin(), out.end(), 0.0);
   const HostBias bias(node, a.kv, a.bias, kDistances, values);
@@ -225,7 +226,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
         std::min(step ? a.kv.positions : values.at(node.inputs[kLengths]).u[2 * slot + 1], a.kv.positions);
     const double* row = values.at(node.inputs[kQ]).f.data() + r * x.ld;
     for (uint64_t h = 0; h < a.kv.heads; ++h) {
-      std::vector<SeenKey> keys{{row + a.own_column + h * 2 * a.kv.head_dim, bias(query, query, h, row)}};
+      const double* own = row + a.own_column + h * 2 * a.kv.head_dim;
+      std::vector<SeenKey> keys{{{own, own + 2 * a.kv.head_dim}, bias(query, query, h, row)}};
       for (uint64_t j = 0; j < length && j <= query; ++j) {
         if (j + a.stream > query && j != 0) continue;
         uint64_t holder = slot;
@@ -233,7 +235,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
           holder = values.at(node.inputs[kLineage])
                        .u[lineage_word(Lineage::parity(RowWord::position(word)), Lineage::ancestry, slot, j,
                                        a.lineage_slots, a.lineage_positions)];
-        keys.push_back({cache.data() + a.kv.word(h, holder, j), bias(j, query + 1, h, row)});
+        keys.push_back({cache.cell(a.kv, h, holder, j), bias(j, query + 1, h, row)});
       }
       attend_keys(a.kv, row + h * a.kv.head_dim, static_cast<double>(a.scale), keys,
                   out.data() + r * y.ld + h * a.kv.head_dim);
@@ -246,6 +248,7 @@ struct CaseShape {
   uint32_t sentences = 1, positions = 1;
   // a step; rows 0: whole sequences
   uint32_t rows = 0, live = 0, beams = 1, step = 0;
+  KvFormat format = KvFormat::fp32;
 };
 
 void step_inputs(OpCase& c, const CaseShape& s, StreamAttentionAttributes& a, ops::StreamTensors& t,
@@ -276,6 +279,7 @@ OpCase make_case(const CaseShape& s) {
   c.name = format("stream %u heads %ux%u sentences %u positions %u", s.stream, s.heads, s.head_dim, s.sentences,
                   s.positions);
   if (s.rows) c.name += format(" step %u rows %u of %u beams %u", s.step, s.live, s.rows, s.beams);
+  c.name += suffix(s.format);
   CaseRandom random(s.heads * 3 + s.head_dim * 5 + s.positions * 7 + s.step);
   StreamAttentionAttributes a;
   a.kv = {s.heads, s.head_dim, s.sentences * s.beams, s.positions};
@@ -286,9 +290,10 @@ OpCase make_case(const CaseShape& s) {
   ops::StreamTensors t;
   const uint64_t rows = s.rows ? s.rows : uint64_t{s.sentences} * s.positions;
   t.q = c.graph.activation("q", rows, a.own_column + 2 * width(a.kv));
-  t.kv = add_state(c.graph, "kv", StateKind::self_kv, a.kv.words(), graph::DType::f32);
+  const KvLayout layout(a.kv, s.format);
+  t.kv = add_kv(c.graph, StateKind::self_kv, layout);
   c.inputs.emplace_back(t.q, random_values(c.graph.tensor(t.q), random, 2));
-  c.inputs.emplace_back(t.kv, random_values(c.graph.tensor(t.kv), random, 2));
+  c.inputs.emplace_back(t.kv, kv_values(layout, random, 2));
   graph::TensorId values = graph::kNone;
   add_bias_inputs(c, a.bias, a.kv, random, t.distances, values);
   if (s.rows) {
@@ -315,13 +320,15 @@ std::vector<OpCase> cases() {
   all.push_back(make_case({1, 255, 2, 1, 7}));
   all.push_back(make_case({1, 256, 0, 1, 7}));
   all.push_back(make_case({8, 64, 1, 3, 20}));  // in slices where bindings are small
-  all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 0}));
-  all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 4}));
-  all.push_back(make_case({3, 12, 0, 4, 9, 8, 5, 2, 6}));
-  all.push_back(make_case({4, 16, 2, 4, 9, 8, 8, 2, 5}));
-  all.push_back(make_case({2, 64, 0, 4, 300, 12, 7, 3, 260}));
-  all.push_back(make_case({3, 5, 0, 3, 7, 3, 3, 1, 3}));
-  all.push_back(make_case({2, 8, 0, 4, 6, 4, 0, 1, 2}));  // nothing runs
+  for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
+    all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 0, kv}));
+    all.push_back(make_case({2, 8, 0, 1, 5, 1, 1, 1, 4, kv}));
+    all.push_back(make_case({3, 12, 0, 4, 9, 8, 5, 2, 6, kv}));
+    all.push_back(make_case({4, 16, 2, 4, 9, 8, 8, 2, 5, kv}));
+    all.push_back(make_case({2, 64, 0, 4, 300, 12, 7, 3, 260, kv}));
+    all.push_back(make_case({3, 5, 0, 3, 7, 3, 3, 1, 3, kv}));
+    all.push_back(make_case({2, 8, 0, 4, 6, 4, 0, 1, 2, kv}));  // nothing runs
+  }
   return all;
 }
 

@@ -10,7 +10,7 @@ Result<std::shared_ptr<EncodedSource>> EncodedSource::create(const NetworkOnDevi
   std::shared_ptr<EncodedSource> source(new EncodedSource());
   source->layers_ = decoder.layers;
   source->heads_ = decoder.heads;
-  source->row_bytes_ = 2 * decoder.head_dim * 4;
+  source->row_bytes_ = KvLayout({decoder.heads, decoder.head_dim}, network.network.kv_format).cell_words() * 4;
   source->weights_ = network.weights;
   const uint64_t bytes = uint64_t{source->layers_} * source->heads_ * positions * source->row_bytes_;
   source->positions_ = positions;

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "model/transformer.hpp"
 #include "search/encoded_source.hpp"
 
 namespace lapilli {
@@ -84,7 +85,7 @@ namespace {
 
 // Copies the caches and the lineage, whose rows have become longer.
 Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& from, const Workspace& to,
-                                                              const model::Config& config) {
+                                                              const model::Network& network) {
   LAPILLI_TRY(auto move, vulkan::CommandRecording::create(to.session->device()));
   LAPILLI_CHECK(move.begin());
   const auto copy = [&](StateKind kind, uint32_t layer, uint64_t count, uint64_t words) {
@@ -93,9 +94,10 @@ Result<std::unique_ptr<vulkan::CommandRecording>> record_move(const Workspace& f
     move.copy(*a.buffer, *b.buffer, {count, old_bytes, old_bytes, words * to.key.shape.target_positions * 4});
   };
   const uint64_t slots = from.key.shape.slots();
+  const KvLayout kv(model::self_kv_shape(network.config, from.key.shape.room()), network.kv_format);
   copy(StateKind::lineage, 0, 4 * slots, 1);
-  for (uint32_t i = 0; i < config.decoder.layers; ++i)
-    copy(StateKind::self_kv, i, config.decoder.heads * slots, 2 * uint64_t{config.decoder.head_dim});
+  for (uint32_t i = 0; i < network.config.decoder.layers; ++i)
+    copy(StateKind::self_kv, i, kv.shape.heads * slots, kv.cell_words());
   LAPILLI_CHECK(move.end());
   return std::make_unique<vulkan::CommandRecording>(std::move(move));
 }
@@ -116,7 +118,7 @@ Result<std::unique_ptr<Workspace>> WorkspaceFactory::grow(std::unique_ptr<Worksp
   w->first.reset();
   LAPILLI_TRY(w->first, UploadArea::create(*w->session, std::array{StateKind::grids}));
   LAPILLI_CHECK(write_step_grids(*w));
-  LAPILLI_TRY(w->move, record_move(*w->moved_from, *w, network_.config()));
+  LAPILLI_TRY(w->move, record_move(*w->moved_from, *w, network_.network));
   return w;
 }
 

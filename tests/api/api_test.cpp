@@ -358,11 +358,13 @@ TEST_F(ApiDevice, MemoryLimitOfAModel) {
 }
 
 TEST_F(ApiDevice, DtypeOfAModel) {
-  const auto load = [&](int32_t dtype, lapilli_model_info& info) -> lapilli_status {
+  const auto load = [&](int32_t dtype, lapilli_model_info& info,
+                        int32_t kv_dtype = LAPILLI_DTYPE_FP32) -> lapilli_status {
     lapilli_device* device = nullptr;
     EXPECT_EQ(lapilli_device_open(nullptr, &device), LAPILLI_OK);
     lapilli_model_options options = lapilli_default_model_options();
     options.dtype = dtype;
+    options.kv_dtype = kv_dtype;
     lapilli_model* model = nullptr;
     const auto status = lapilli_model_load_with(device, LAPILLI_SOURCE_DIR "/models/en-fr", &options, &model);
     info.struct_size = sizeof info;
@@ -392,6 +394,14 @@ TEST_F(ApiDevice, DtypeOfAModel) {
   EXPECT_TRUE(held.dtype == LAPILLI_DTYPE_BF16 || held.dtype == LAPILLI_DTYPE_FP16) << held.dtype;
   EXPECT_EQ(load(77, held), LAPILLI_UNSUPPORTED);
   EXPECT_TRUE(says("dtype is 77")) << lapilli_last_error();
+  EXPECT_EQ(fp32.kv_dtype, LAPILLI_DTYPE_FP32);
+  for (const int32_t kv : {LAPILLI_DTYPE_FP16, LAPILLI_DTYPE_AUTO}) {
+    ASSERT_EQ(load(LAPILLI_DTYPE_FP32, held, kv), LAPILLI_OK);
+    EXPECT_EQ(held.kv_dtype, kv == LAPILLI_DTYPE_FP16 ? LAPILLI_DTYPE_FP16 : LAPILLI_DTYPE_FP32);
+    EXPECT_EQ(held.dtype, LAPILLI_DTYPE_FP32);
+  }
+  EXPECT_EQ(load(LAPILLI_DTYPE_FP32, held, LAPILLI_DTYPE_BF16), LAPILLI_UNSUPPORTED);
+  EXPECT_TRUE(says("kv_dtype is 2")) << lapilli_last_error();
 }
 
 TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {

@@ -100,7 +100,9 @@ TEST(CppDevice, StreamsAndKnowsPieces) {
   EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).error().status(), LAPILLI_OUT_OF_MEMORY);
   limits = {};
   limits.dtype = lapilli::Dtype::bf16;
+  limits.kv_dtype = lapilli::Dtype::fp16;
   EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).value().info().dtype, LAPILLI_DTYPE_BF16);
+  EXPECT_EQ(lapilli::Model::load(kModel, {}, limits).value().info().kv_dtype, LAPILLI_DTYPE_FP16);
 }
 
 // A file in memory, closed by its end.

@@ -208,7 +208,7 @@ static_assert(sizeof(lapilli_sequence) == offsetof(lapilli_sequence, lost_addres
 static_assert(sizeof(lapilli_piece) == offsetof(lapilli_piece, repeats) + sizeof(int32_t));
 static_assert(sizeof(lapilli_input) == offsetof(lapilli_input, reserved) + sizeof(uint32_t));
 static_assert(sizeof(lapilli_options) == offsetof(lapilli_options, classes) + sizeof(uint32_t));
-static_assert(sizeof(lapilli_model_info) == offsetof(lapilli_model_info, classes) + sizeof(uint32_t));
+static_assert(sizeof(lapilli_model_info) == offsetof(lapilli_model_info, reserved) + sizeof(uint32_t));
 static_assert(sizeof(lapilli_event_segment) <= sizeof(uint64_t[16]));
 
 TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {

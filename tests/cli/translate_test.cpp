@@ -268,6 +268,22 @@ TEST(CliDevice, Dtype) {
   EXPECT_TRUE(contains(wrong.err, "fp8") && contains(wrong.err, "bf16")) << wrong.err;
 }
 
+TEST(CliDevice, KvDtype) {
+  for (const char* dtype : {"fp32", "fp16"}) {
+    const Outcome outcome = translate({"--kv-dtype", dtype, "--stats", "--json", expected()[0].text});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, expected()[0].french)) << outcome.out;
+    EXPECT_TRUE(contains(outcome.err, std::string("\"kv_dtype\":\"") + dtype + "\"")) << outcome.err;
+  }
+  const Outcome wrong = translate({"--kv-dtype", "int8", "Hello."});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(contains(wrong.err, "int8") && contains(wrong.err, "fp16")) << wrong.err;
+  // A step's dispatches say which.
+  const Outcome plan = run(lapilli({"plan", "--shape", "tiny", "--kv-dtype", "fp16", "--json"}));
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_TRUE(contains(plan.out, "self_kv.0") && contains(plan.out, "f16")) << plan.err;
+}
+
 TEST(CliDevice, Trace) {
   const TempDirectory directory;
   const std::string path = directory.path() + "/trace.json";

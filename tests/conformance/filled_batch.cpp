@@ -32,6 +32,7 @@ class LaterModel {
     LAPILLI_CHECK(later.write_config(model.info(), first));
     LoadOptions options;
     options.format = model.info().format;
+    options.kv_format = model.info().kv_format;
     return Model::load(model.device(), later.file_.directory(), options);
   }
 

@@ -45,6 +45,7 @@ Result<CaseSources> read_sources(const Record& record, const nlohmann::json& inp
 
 struct RunOptions {
   vulkan::DeviceOptions device;
+  KvFormat kv_format = KvFormat::fp32;
   std::string filter;                            // part of a case's name
   mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };

@@ -11,18 +11,21 @@ int main(int argc, char** argv) {
   CLI::App app{"Holds Lapilli against folders of recorded reference results."};
   std::vector<std::string> folders;
   conformance::RunOptions options;
-  std::string dtype = "fp32", write, check;
+  std::string dtype = "fp32", kv_dtype = "fp32", write, check;
   bool json = false, strict = false;
   app.add_option("DIR", folders, "Folders with an expected.json")->required();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
   app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, gpu, ...");
   app.add_option("--dtype", dtype, "Arithmetic")->check(CLI::IsMember({"fp32"}));
+  app.add_option("--kv-dtype", kv_dtype, "How the device holds keys and values; the records are those of fp32")
+      ->check(CLI::IsMember({"fp32", "fp16"}));
   app.add_option("--filter", options.filter, "Only cases whose name contains this");
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--strict", strict, "Exit 1 also if something was skipped");
   app.add_option("--write-table", write, "Put a table of the run, a row per family, into this Markdown file");
   app.add_option("--check-table", check, "Fail if the file's table is not that of the run (deviations may differ)");
   CLI11_PARSE(app, argc, argv);
+  options.kv_format = kv_dtype == name(KvFormat::fp16) ? KvFormat::fp16 : KvFormat::fp32;
   conformance::Report report(json);
   for (const auto& folder : folders) {
     const size_t before = report.cases().size();

@@ -91,6 +91,7 @@ Result<std::shared_ptr<Model>> for_pictures(const std::shared_ptr<Model>& model,
   LAPILLI_TRY(const auto pixels, read_matrix(record, c["inputs"].at("pixel_values").get<std::string>()));
   if (pixels.shape.size() != 4) return fail(ErrorCode::invalid_data, "pixel_values are no pictures");
   LoadOptions options;
+  options.kv_format = model->info().kv_format;
   options.pictures = {static_cast<uint32_t>(pixels.shape[2]), static_cast<uint32_t>(pixels.shape[3])};
   return Model::load(model->device(), model->info().directory, options);
 }
@@ -316,7 +317,9 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   if (!record) return report.add(folder, "record", Outcome::failed(record.error().message));
   const auto device = the_device(options);
   if (!device) return report.add(folder, "device", Outcome::failed(device.error().message));
-  const auto model = Model::load(*device, folder);
+  LoadOptions load;
+  load.kv_format = options.kv_format;
+  const auto model = Model::load(*device, folder, load);
   Subject subject;
   if (model) {
     subject.family = (*model)->info().family;

@@ -116,10 +116,10 @@ struct Encoder {
     LAPILLI_CHECK(bound->run());
     const KvShape kv = model::cross_kv_shape(c, key.shape.room());
     const BufferRef state = session->state(StateKind::cross_kv, c.decoder.layers - 1);
-    std::vector<uint32_t> all(kv.words()), out;
+    std::vector<uint32_t> all(kv.numbers()), out;
     LAPILLI_CHECK(session->read(state, 0, std::as_writable_bytes(std::span(all))));
     for (uint32_t h = 0; h < kv.heads; ++h) {
-      const auto from = all.begin() + static_cast<ptrdiff_t>(kv.word(h, of.place, 0));
+      const auto from = all.begin() + static_cast<ptrdiff_t>(kv.number(h, of.place, 0));
       out.insert(out.end(), from, from + static_cast<ptrdiff_t>(of.ids.size() * 2 * kv.head_dim));
     }
     return out;

@@ -179,7 +179,7 @@ TEST(Limits, CachesLargerThanABinding) {
   ASSERT_TRUE(small.ok());
   const WorkspaceKey key = plain_key(4, 4, 32, 128);
   const auto kv = model::self_kv_shape(*config, key.shape.room());
-  ASSERT_GT(kv.words() / kv.heads * 4, small->max_storage_range);
+  ASSERT_GT(kv.numbers() / kv.heads * 4, small->max_storage_range);
   const auto plan = compile(step_graph(network, key).graph, *small);
   EXPECT_TRUE(plan.ok()) << plan.error().message;
 }

@@ -22,6 +22,7 @@ using std::abs;
 using std::floor;
 using std::max;
 using std::min;
+#include "../../shaders/lib/kv.glsl"
 // behind panel.glsl
 #include "../../shaders/lib/narrow.glsl"
 

@@ -269,6 +269,9 @@ Formulas narrow_formulas() {
   return {
       FORMULA("bf16_bits", glsl::bf16_bits(a[0]), host_bits(WeightFormat::bf16, a[0])),
       FORMULA("fp16_bits", glsl::fp16_bits(a[0]), host_bits(WeightFormat::fp16, a[0])),
+      FORMULA("half_of", glsl::half_of(std::min(positive(a[0]), 0x47800000u)),
+              host_bits(WeightFormat::fp16, std::min(positive(a[0]), 0x47800000u))),
+      FORMULA("kv_half", glsl::kv_half(a[0]), kv_half(float_of(a[0]))),
       FORMULA("scale_of", bits_of(glsl::scale_of(float_of(positive(a[0])))),
               bits_of(narrow::scale_of(float_of(positive(a[0]))))),
       FORMULA("bf16_below", glsl::bf16_below(a[0]), narrow::bf16_below(a[0])),
@@ -352,9 +355,16 @@ TEST(StateGlsl, RoundingEqualsTheHeader) {
     const auto at = std::bit_cast<uint32_t>(half_to_float(static_cast<uint16_t>(half)));
     for (const uint32_t f : {at, at - 1, at + 1, at + 0x0fffu, at + 0x1000u, at + 0x1001u}) {
       ASSERT_EQ(glsl::fp16_bits(f), host_bits(WeightFormat::fp16, f)) << std::hex << f;
+      ASSERT_EQ(glsl::kv_half(f), kv_half(float_of(f))) << std::hex << f;
       ASSERT_EQ(glsl::bf16_bits(f), host_bits(WeightFormat::bf16, f)) << std::hex << f;
     }
   }
+}
+
+TEST(StateGlsl, KvFormatsEqualTheHeader) {
+  EXPECT_EQ(glsl::KV_FP32, static_cast<uint32_t>(KvFormat::fp32));
+  EXPECT_EQ(glsl::KV_FP16, static_cast<uint32_t>(KvFormat::fp16));
+  EXPECT_EQ(glsl::KV_FORMAT, glsl::KV_FP32);  // of kernels that know no other
 }
 
 TEST(StateGlsl, FunctionsThatDifferAreSeen) {

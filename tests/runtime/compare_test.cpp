@@ -77,12 +77,15 @@ Status compare_search(const std::shared_ptr<vulkan::Device>& device, const model
 }
 
 void compare_shape(const std::string& shape, const std::string& mask, SearchInput input,
-                   const std::vector<uint32_t>& lengths, uint32_t steps, WeightFormat format = WeightFormat::fp32) {
+                   const std::vector<uint32_t>& lengths, uint32_t steps, WeightFormat format = WeightFormat::fp32,
+                   KvFormat kv_format = KvFormat::fp32) {
   vulkan::DeviceOptions options;
   options.mask = mask;
   LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
   LAPILLI_ASSERT_VALUE(auto loaded, testing_support::make_network(shape));
   LAPILLI_ASSERT_VALUE([[maybe_unused]] const auto kept, model::set_format(loaded.network, format));
+  model::set_kv_format(loaded.network, kv_format);
+  ASSERT_EQ(loaded.network.kv_format, kv_format);
   const uint32_t vocabulary = loaded.network.config.target_vocabulary;
   input.options.decoder_start = input.options.pad = static_cast<int32_t>(vocabulary) - 1;
   input.options.end_ids = {0};
@@ -139,6 +142,22 @@ TEST_P(DeviceCompare, WeightsInFewerBits) {
   compare_shape("data/t5-v1_1", GetParam(), with_beams(1), {7, 5}, 4, WeightFormat::int4);
   compare_shape("data/t5-v1_1", GetParam(), with_beams(3), {40, 4}, 4, WeightFormat::bf16);
   compare_shape("data/encoder-decoder-bert", GetParam(), with_beams(2), {9, 4}, 4, WeightFormat::fp16);
+}
+
+// Caches of halves, of every op that reads or writes them: heads that are vec4 and others, relative positions, streams.
+TEST_P(DeviceCompare, KeysAndValuesInFewerBits) {
+  const auto compare = [&](const std::string& shape, SearchInput input, const std::vector<uint32_t>& lengths,
+                           WeightFormat format = WeightFormat::fp32) {
+    compare_shape(shape, GetParam(), std::move(input), lengths, 4, format, KvFormat::fp16);
+  };
+  auto given = with_beams(3);
+  given.given = {{11, 12, 13, 14}, {}, {40}};
+  compare("tiny", given, {9, 3, 5});
+  compare("tiny,d=36,heads=3,ffn=61,vocabulary=263,positions=64,activation=gelu", with_beams(3), {11, 1});
+  compare("tiny,d=28,heads=4,ffn=61,vocabulary=263,positions=64", with_beams(1), {3, 12}, WeightFormat::int8);
+  compare("data/t5-v1_1", with_beams(3), {140, 4});
+  compare("data/prophetnet", with_beams(3), {30, 4});
+  compare("data/led", with_beams(2), {61, 20});
 }
 
 // Given ids, which run as rows of a pass of their own: as many as they are, or none.

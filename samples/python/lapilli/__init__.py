@@ -176,7 +176,8 @@ class _Callbacks:
 
 class Model:
     """A model, ready to be used. `path`: a directory as published; None: LAPILLI_MODEL, or else the bundled model.
-    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8", "int4" or "auto"."""
+    `dtype`: how the device holds its matrices, "fp32", "bf16", "fp16", "int8", "int4" or "auto".
+    `kv_dtype`: how it holds the keys and values of what is being written, "fp32" or "fp16"."""
 
     def __init__(
         self,
@@ -184,12 +185,16 @@ class Model:
         device: Optional[Device] = None,
         memory_limit: int = 0,
         dtype: str = "fp32",
+        kv_dtype: str = "fp32",
     ) -> None:
         if dtype not in _c.DTYPES:
             raise ValueError(f"dtype is {dtype!r}, not one of {', '.join(_c.DTYPES)}")
         options = _c.ModelOptions.sized()
         options.memory_limit = memory_limit
+        if kv_dtype not in ("fp32", "fp16"):
+            raise ValueError(f"kv_dtype is {kv_dtype!r}, not fp32 or fp16")
         options.dtype = _c.DTYPES[dtype]
+        options.kv_dtype = _c.DTYPES[kv_dtype]
         self._handle = ctypes.c_void_p()
         device = device or Device()  # lives through the call
         _check(

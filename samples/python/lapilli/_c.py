@@ -51,6 +51,8 @@ class ModelOptions(Sized):
         ("part_count", c_uint64),
         ("files_stay", c_int32),
         ("dtype", c_int32),
+        ("kv_dtype", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -74,6 +76,8 @@ class ModelInfo(Sized):
         ("reads_pictures", c_int32),
         ("window_samples", c_uint32),
         ("classes", c_uint32),
+        ("kv_dtype", c_int32),
+        ("reserved", c_uint32),
     ]
 
 

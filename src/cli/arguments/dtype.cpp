@@ -23,6 +23,16 @@ void add_dtype(CLI::App& command, std::string& name) {
       ->check(CLI::IsMember(names));
 }
 
+void add_kv_dtype(CLI::App& command, std::string& name) {
+  command
+      .add_option(
+          "--kv-dtype", name,
+          "How the device holds the keys and values of what is being written; fp16 takes half of the memory and "
+          "of the reading, which counts with long inputs and outputs and many beams, and results differ a "
+          "little from those in fp32. Without it fp32")
+      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "fp16"}));
+}
+
 Dtype dtype_of(const std::string& name) {
   for (const auto& [known, dtype] : kDtypes)
     if (name == known) return dtype;

@@ -1,4 +1,4 @@
-// --dtype: how the device holds a model's matrices.
+// --dtype and --kv-dtype: how the device holds a model's matrices, and keys and values.
 #pragma once
 
 #include <string>
@@ -13,6 +13,8 @@ namespace lapilli::cli {
 
 // The option, whose value is one of the names.
 void add_dtype(CLI::App& command, std::string& name);
+// Likewise.
+void add_kv_dtype(CLI::App& command, std::string& name);
 Dtype dtype_of(const std::string& name);
 const char* name_of(Dtype dtype);
 

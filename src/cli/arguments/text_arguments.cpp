@@ -142,6 +142,7 @@ void add_output(CLI::App& command, TextArguments& a) {
       ->type_name("MIB")
       ->transform(whole_number(1, 1 << 30));
   add_dtype(command, a.dtype);
+  add_kv_dtype(command, a.kv_dtype);
   command.add_option("--device", a.device,
                      "Index (a whole number), part of the name or UUID of a device; see lapilli devices");
   command.add_option(

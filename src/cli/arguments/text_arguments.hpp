@@ -41,6 +41,7 @@ struct TextArguments {
   uint32_t batch = 32;
   uint64_t memory_limit = 0;  // MiB
   std::string dtype;          // "": fp32, or what a packed model is packed in
+  std::string kv_dtype = "fp32";
   std::string trace_file;
   bool json = false, ids = false, scores = false, stats = false, validation = false, deterministic = false,
        stream = false, no_cache = false;

@@ -67,6 +67,7 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.number("--nbest", a.nbest);
   all.number("--batch", a.batch);
   all.add("--dtype", dtype);
+  all.add("--kv-dtype", a.kv_dtype);
   all.add("--from", a.from);
   all.add("--to", a.to);
   all.add("--split or --no-split", a.split ? "split" : a.no_split ? "no split" : "");

@@ -18,11 +18,12 @@ void print_json(const lapilli_stats& s, const lapilli_model_info& model, double 
                "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
                "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
                "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu,"
-               "\"dtype\":\"%s\",\"weight_bytes\":%llu,\"fp32_matrices\":%u}\n",
+               "\"dtype\":\"%s\",\"weight_bytes\":%llu,\"fp32_matrices\":%u,\"kv_dtype\":\"%s\"}\n",
                load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
                n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
                n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes),
-               name_of(static_cast<Dtype>(model.dtype)), n(model.weight_bytes), model.fp32_matrices);
+               name_of(static_cast<Dtype>(model.dtype)), n(model.weight_bytes), model.fp32_matrices,
+               name_of(static_cast<Dtype>(model.kv_dtype)));
 }
 
 void print_table(const lapilli_stats& s, const lapilli_model_info& model, double load_ms, double per_token,
@@ -37,13 +38,13 @@ void print_table(const lapilli_stats& s, const lapilli_model_info& model, double
                "total      %10.1f ms without loading\n"
                "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n"
                "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
-               "weights    %10.1f MiB in %s, %u matrices kept in fp32\n",
+               "weights    %10.1f MiB in %s, %u matrices kept in fp32; keys and values in %s\n",
                load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
                n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
                s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases),
                static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB,
                static_cast<double>(model.weight_bytes) / kMiB, name_of(static_cast<Dtype>(model.dtype)),
-               model.fp32_matrices);
+               model.fp32_matrices, name_of(static_cast<Dtype>(model.kv_dtype)));
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   ModelOptions limits;
   limits.memory_limit = arguments_.memory_limit << 20;
   limits.dtype = dtype_of(arguments_.dtype);
+  limits.kv_dtype = dtype_of(arguments_.kv_dtype);
   auto model = Model::load(directory, device, limits);
   if (!model) return model.error();
   if (auto other = other_dtype(arguments_.dtype, *model)) return other;

@@ -32,7 +32,7 @@ constexpr int kSkipped = 77;
 
 struct Options {
   std::string corpus, output, model = LAPILLI_SOURCE_DIR "/models/en-fr";
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", kv_dtype = "fp32";
   vulkan::DeviceOptions device;
   uint32_t beams = 4, batch = 0, steps = 0;
   uint64_t limit = 0, window = 0;
@@ -77,6 +77,7 @@ class Evaluation {
     LAPILLI_TRY(auto device, vulkan::Device::create(options_.device));
     LoadOptions load;
     LAPILLI_TRY(load.format, parse_format(options_.dtype));
+    LAPILLI_TRY(load.kv_format, parse_kv_format(options_.kv_dtype));
     LAPILLI_TRY(model_, Model::load(std::move(device), options_.model, load));
     LAPILLI_CHECK(translate_lines());
     LAPILLI_CHECK(write_output());
@@ -101,9 +102,9 @@ class Evaluation {
     const double wall = watch.wall(), cpu = watch.cpu();
     const auto tokens = static_cast<double>(sum.generated_tokens);
     const ModelInfo& info = model_->info();
-    std::printf("device: %s; weights: %.1f MiB, %s (%u matrices in fp32)\n",
+    std::printf("device: %s; weights: %.1f MiB, %s (%u matrices in fp32); keys and values in %s\n",
                 model_->device()->caps().device_name.c_str(), static_cast<double>(info.weight_bytes) / (1 << 20),
-                name(info.format), info.fp32_matrices);
+                name(info.format), info.fp32_matrices, name(info.kv_format));
     std::printf("%.1f s, %.1f CPU s; %.0f tokens, %.1f a second, %.1f a CPU second\n", wall, cpu, tokens, tokens / wall,
                 tokens / cpu);
     std::printf("%u batches, %llu steps; encoding %.1f s, decoding %.1f s\n", sum.batches,
@@ -141,8 +142,11 @@ class Evaluation {
     return {};
   }
 
-  // Rounded weights are another network, whose ids and scores are its own: only BLEU says what they are worth.
-  [[nodiscard]] bool is_exact() const { return model_->info().format == WeightFormat::fp32; }
+  // Rounded weights are another network, whose ids and scores are its own: only BLEU says what they are worth. So it is
+  // with rounded keys and values.
+  [[nodiscard]] bool is_exact() const {
+    return model_->info().format == WeightFormat::fp32 && model_->info().kv_format == KvFormat::fp32;
+  }
 
   Status check_ids() {
     size_t same = 0;
@@ -274,6 +278,7 @@ int main(int argc, char** argv) {
   app.add_option("--beam", options.beams, "Beams; there are references for 1 and 4")->capture_default_str();
   app.add_option("--dtype", options.dtype, "How the device holds the matrices: auto, fp32, bf16, fp16, int8, int4")
       ->capture_default_str();
+  app.add_option("--kv-dtype", options.kv_dtype, "How it holds keys and values: fp32, fp16")->capture_default_str();
   app.add_option("--device", options.device.select, "Vulkan device: index, part of the name, or UUID");
   app.add_option("--caps", options.device.mask, "Capability mask: floor, small-bindings, gpu, ...");
   app.add_option("--limit", options.limit, "Only this many lines, spread evenly over the set");

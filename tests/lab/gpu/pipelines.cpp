@@ -1,7 +1,7 @@
 // lab_pipelines [-c CAPS.json] -o DIR MODEL... - the compute pipelines that Lapilli makes for models on a device, in
-// every format of weights: the list that `pipestats` works off. MODEL: a directory, or shape:NAME
-// (shape:transformer-base). Prints lines of DIR/SHADER.spv, entry, constants, label, each pipeline once, and writes the
-// modules.
+// every format of weights, and with keys and values in fp16 beside weights in fp32: the list that `pipestats` works
+// off. MODEL: a directory, or shape:NAME (shape:transformer-base). Prints lines of DIR/SHADER.spv, entry, constants,
+// label, each pipeline once, and writes the modules.
 //   -c   a device's capabilities as `lab_caps` prints them (caps.cpp); without it, those of the device that Lapilli
 //   would choose
 #include <cstdio>
@@ -49,10 +49,10 @@ class Pipelines {
   Status add_model(const std::string& model) {
     for (uint32_t f = 0; f <= static_cast<uint32_t>(kLastWeightFormat); ++f) {
       LAPILLI_TRY(const auto network, read_network(model, static_cast<WeightFormat>(f)));
-      for (const uint32_t sentences : {1u, 8u, 64u})
-        for (const uint32_t beams : {1u, 4u}) LAPILLI_CHECK(add_job(network, sentences, beams));
+      LAPILLI_CHECK(add_network(network));
     }
-    return {};
+    LAPILLI_TRY(const auto halves, read_network(model, WeightFormat::fp32, KvFormat::fp16));
+    return add_network(halves);
   }
 
   Status write(const std::string& folder) const {
@@ -78,6 +78,12 @@ class Pipelines {
   }
 
  private:
+  Status add_network(const model::Network& network) {
+    for (const uint32_t sentences : {1u, 8u, 64u})
+      for (const uint32_t beams : {1u, 4u}) LAPILLI_CHECK(add_job(network, sentences, beams));
+    return {};
+  }
+
   Status add_job(const model::Network& network, uint32_t sentences, uint32_t beams) {
     WorkspaceKey key = plain_key(sentences, beams, 32, 64);
     key.given_rows = sentences;

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""step_model.py DEVICE=PLAN.json... - a rough model of what a decoder step costs on a device: it reads what `lapilli plan --json`
+"""step_model.py [-f] DEVICE=PLAN.json... - a rough model of what a decoder step costs on a device: it reads what `lapilli plan --json`
 says and nothing else. DEVICE: phone, integrated, desktop or h200. The plan is best that of a chip of this class:
 
     tests/lab/gpu/on adreno740 build/release/lapilli plan --shape transformer-base --batch 1 --beam 1 --dtype fp16 --json >phone.json
     tests/lab/gpu/step_model.py phone=phone.json
+
+-f: caches are full, and attention reads them whole; without it only the loads that wait for each other count of them.
 
 A dispatch takes what its bytes take at nine tenths of the bandwidth, or, if that is more, the turns of its workgroups: loads
 that wait for those before them, times the rounds in which the device takes its workgroups; and a constant beside. It is a
@@ -48,11 +50,18 @@ def turns_before(command):
     return 2 if command['name'].startswith('matmul_norm') else 0
 
 
-def step(plan, bandwidth, latency, overhead, slots):
-    """Microseconds, bytes of weights and dispatches of a step."""
+def read(command, full):
+    """Bytes that count against the bandwidth."""
+    if command['name'].startswith('matmul'):
+        return bytes_of(command, 'weight')
+    return bytes_of(command, 'state') if full and command['name'].startswith('attention') else 0
+
+
+def step(plan, full, bandwidth, latency, overhead, slots):
+    """Microseconds, bytes that count and dispatches of a step."""
     time = moved = 0.0
     for command in plan['commands']:
-        size = bytes_of(command, 'weight') if command['name'].startswith('matmul') else 0
+        size = read(command, full)
         waits = math.ceil(command['groups'] / slots) * turns(command) * latency
         time += turns_before(command) * latency + max(size / (0.9 * bandwidth * 1e3), waits) + overhead
         moved += size
@@ -60,17 +69,19 @@ def step(plan, bandwidth, latency, overhead, slots):
 
 
 def main():
-    if len(sys.argv) < 2 or any('=' not in a for a in sys.argv[1:]):
+    full = sys.argv[1:2] == ['-f']
+    plans = sys.argv[2 if full else 1:]
+    if not plans or any('=' not in a for a in plans):
         print(__doc__, file=sys.stderr)
         return 2
-    for argument in sys.argv[1:]:
+    for argument in plans:
         device, path = argument.split('=', 1)
         if device not in DEVICES:
             print(f"step_model.py: {device} is none of {', '.join(DEVICES)}", file=sys.stderr)
             return 2
         with open(path, encoding='utf-8') as f:
             plan = json.load(f)
-        time, moved, dispatches = step(plan, *DEVICES[device])
+        time, moved, dispatches = step(plan, full, *DEVICES[device])
         share = 100 * moved / DEVICES[device][0] / 1e3 / time
         print(f'{device:11s} {time / 1e3:6.2f} ms, {dispatches} dispatches, {share:3.0f} % of the bandwidth: {plan["title"]}')
     return 0
