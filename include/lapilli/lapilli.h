@@ -515,10 +515,15 @@ typedef struct lapilli_model_info {
                               samples, and says what it hears in segments with times. 0: it takes a recording as a
                               whole, up to a length that an error tells, and gives one segment */
   uint32_t classes;        /* not 0: it writes nothing, but tells which of so many classes an input belongs to */
-
+  int32_t input_kind;      /* LAPILLI_INPUT_TEXT, _SAMPLES or _PIXELS: what its network reads, also where the directory
+                              does not say how that is made of sound or pictures */
+  int32_t writes_text;     /* not 0: it has a decoder */
+  uint32_t decoder_layers, decoder_heads; /* that a lapilli_attention_choice or lapilli_drawing may name, from 0 */
   int32_t kv_dtype; /* LAPILLI_DTYPE_FP32 or LAPILLI_DTYPE_FP16, of keys and values. A model whose heads are odd in
                        number and width holds them in fp32 whatever it was asked */
   uint32_t reserved;
+  const char* commands;        /* which of the program's commands it serves: "lapilli caption or lapilli read" */
+  const char* tokenizer_error; /* why there is none; null: there is one */
 } lapilli_model_info;
 
 LAPILLI_API lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_info* info);
@@ -615,18 +620,47 @@ typedef struct lapilli_ids {
 } lapilli_ids;
 
 /* What an input is. Which kinds a model takes, lapilli_model_info tells; the others are LAPILLI_UNSUPPORTED. */
-enum { LAPILLI_INPUT_TEXT = 1, LAPILLI_INPUT_IDS = 2, LAPILLI_INPUT_SAMPLES = 3, LAPILLI_INPUT_PIXELS = 4 };
+enum {
+  LAPILLI_INPUT_TEXT = 1,
+  LAPILLI_INPUT_IDS = 2,
+  LAPILLI_INPUT_SAMPLES = 3,
+  LAPILLI_INPUT_PIXELS = 4,
+  LAPILLI_INPUT_PICTURE_FILE = 5
+};
 
-/* One input; lapilli_text(), lapilli_text_of(), lapilli_tokens(), lapilli_samples(), lapilli_sample_stream() and
- * lapilli_pixels() make them. Fields of other kinds are not read.
+/* Samples that are asked for while they are worked on, so that a recording of hours need not lie in memory;
+ * lapilli_pulled_samples() makes an input of them. The struct is copied; `user` and what it points to must live until
+ * the call returns, or the job has ended.
+ *
+ * `read` is called by the thread that generates or pumps, one call at a time for each input, and calls nothing of
+ * Lapilli's but what may be called from any thread. A model of windows reads a recording twice from its beginning to
+ * its end, as the loudest moment counts for all features; with `pieces` once more before. */
+typedef struct lapilli_sample_source {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  uint64_t count;    /* samples in all; at least one */
+  void* user;
+  /* Writes samples from number `first` on to `to`, which has room for `room` of them (never 0, and never beyond
+   * `count`), and says in `got`, which is 0, how many they were: fewer where the recording has ended before its time,
+   * and silence follows.
+   *
+   * `first` is most often where the last call began or behind that, at most half a second before it, or 0; it may be
+   * anything after a device was lost. Anything but LAPILLI_OK ends the input: with that status, but for those of whole
+   * calls (a lost device, a time-out, a cancellation, a bug), in whose place there is LAPILLI_INVALID_DATA. */
+  lapilli_status (*read)(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got);
+} lapilli_sample_source;
+
+/* One input; lapilli_text(), lapilli_text_of(), lapilli_tokens(), lapilli_samples(), lapilli_sample_stream(),
+ * lapilli_pulled_samples(), lapilli_pixels() and lapilli_picture_file() make them. Fields of other kinds are not read.
  *
  * What is wrong with these fields themselves (null pointers, no samples, another rate than the model's, no pixels, a
- * row that is longer than row_stride) is the call's error; what is wrong with the sound or the picture is the input's
- * own. */
+ * row that is longer than row_stride) is the call's error; what is wrong with the sound, the picture or its file is the
+ * input's own. */
 typedef struct lapilli_input {
   uint32_t struct_size;
   int32_t kind;      /* LAPILLI_INPUT_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
-  const char* text;  /* LAPILLI_INPUT_TEXT */
+  const char* text;  /* LAPILLI_INPUT_TEXT; LAPILLI_INPUT_PICTURE_FILE: the path of a PNG or JPEG file, which is read
+                        when its turn comes */
   size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
   lapilli_ids ids;   /* LAPILLI_INPUT_IDS: end token included, no padding */
   /* Added later: */
@@ -644,6 +678,8 @@ typedef struct lapilli_input {
   uint32_t width, height; /* in pixels */
   uint32_t channels;      /* bytes of a pixel: 1 (grey), 3 (red, green, blue), 4 (and one that is not read); 0: 3 */
   uint32_t reserved;      /* 0 */
+  /* LAPILLI_INPUT_SAMPLES: where they come from, instead of `samples`; null: from there. */
+  const lapilli_sample_source* source;
 } lapilli_input;
 #define LAPILLI_ZERO_TERMINATED ((size_t)-1)
 
@@ -760,6 +796,17 @@ typedef struct lapilli_options {
   int32_t condition_on_previous; /* not 0: a window reads what was written in those before it */
   int32_t word_times; /* not 0: words with times (lapilli_result_get_word); takes a further run of each window */
   uint32_t classes;   /* of a picture, so many of the likeliest are told; 0: 5 */
+  /* Of recordings that go on, in jobs: whenever so many samples are new, and there is nothing else to do, the window
+   * that is not full yet is heard as if it ended there, and LAPILLI_EVENT_DRAFT tells what came of it, beside what is
+   * settled, which stays the same. Each takes a run of the encoder over a whole window. 0: no drafts. */
+  uint32_t draft_samples;
+  /* Not 0: recordings that are there as a whole are cut where they are quiet, in the second half of each window, and so
+   * many of the pieces are heard at a time, all in the language of the first window. No window waits for the one before
+   * it: it takes less time, and may say something else. Not with condition_on_previous. */
+  uint32_t pieces;
+  int32_t looks;     /* not 0: what each word looks at is kept, to be drawn: over a recording's segments by
+                        lapilli_job_draw_looks, over pictures by lapilli_result_draw_looks */
+  int32_t reserved2; /* 0 */
 } lapilli_options;
 
 /* Results of one lapilli_generate, or of a job. */
@@ -907,6 +954,7 @@ typedef struct lapilli_stats {
 
   uint64_t self_test_cases;      /* run on the device since it was opened */
   uint64_t pipeline_cache_bytes; /* that an earlier run kept and the driver was given when the device was opened */
+  double read_ms;                /* of total_ms: reading pictures, and making of them what the model takes */
 } lapilli_stats;
 
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);
@@ -989,6 +1037,8 @@ LAPILLI_API lapilli_status lapilli_job_append_samples(lapilli_job* job, size_t i
                                                       size_t count);
 /* There are no more. A job ends once all of its recordings have, and what was heard is written. */
 LAPILLI_API lapilli_status lapilli_job_end_samples(lapilli_job* job, size_t input);
+/* *wants becomes not 0 if the job can do nothing before more samples come. */
+LAPILLI_API lapilli_status lapilli_job_wants_samples(const lapilli_job* job, int32_t* wants);
 
 /* Goes on with a job that has ended with LAPILLI_DEVICE_LOST, on any device: `model` is loaded from the files of the
  * job's first one. Inputs that had ended stay as they are, the others are run again; of what was told of them nothing
@@ -1014,8 +1064,9 @@ enum {
   LAPILLI_EVENT_INPUT = 3,    /* of.input: an input has ended; one for each, unless the job fails as a whole */
   LAPILLI_EVENT_ERROR = 4,    /* of.error: the job failed as a whole, or was cancelled */
   LAPILLI_EVENT_END = 5,      /* of.end: the last event, always */
-  LAPILLI_EVENT_SEGMENT = 6   /* of.segment: a segment of a recording is settled; its text and ids were told before, by
+  LAPILLI_EVENT_SEGMENT = 6,  /* of.segment: a segment of a recording is settled; its text and ids were told before, by
                                  LAPILLI_EVENT_TEXT */
+  LAPILLI_EVENT_DRAFT = 7 /* of.draft: what may be said at the end of what has come (lapilli_options.draft_samples) */
 };
 
 /* As lapilli_stream_event: joined, an input's texts and ids are those of its best sequence in the result. */
@@ -1037,6 +1088,13 @@ typedef struct lapilli_event_segment {
   size_t words;
   float log_probability, no_speech_probability;
 } lapilli_event_segment;
+
+/* A recording's segments that are not settled, which lapilli_job_get_draft gives. They replace those of the draft
+ * before, and are void when a segment of the recording is settled, or it has ended. */
+typedef struct lapilli_event_draft {
+  uint64_t input;
+  size_t segments; /* 0: nothing may be said */
+} lapilli_event_draft;
 
 /* `done` of `total` as in lapilli_progress_function; `tokens` were written so far. */
 typedef struct lapilli_event_progress {
@@ -1071,17 +1129,24 @@ typedef struct lapilli_event {
     lapilli_event_error error;
     lapilli_event_end end;
     lapilli_event_segment segment;
+    lapilli_event_draft draft;
     uint64_t reserved[16]; /* no kind is larger, also later */
   } of;
 } lapilli_event;
 
 /* The next event that the job has not told, if there is one: *has becomes not 0. Its pointers are valid until the next
  * call of this function with this job, or its freeing. Events wait for who asks late: texts of one input are joined,
- * and only the latest progress is kept. */
+ * only the latest progress and each input's latest draft are kept, and none that is void. */
 LAPILLI_API lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, int32_t* has);
 
 /* Word `word` of the LAPILLI_EVENT_SEGMENT that lapilli_job_next_event has told last; valid as long as that. */
 LAPILLI_API lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli_word* out);
+
+/* Segment `segment` of the LAPILLI_EVENT_DRAFT that lapilli_job_next_event has told last, and word `word` of it; valid
+ * as long as that. */
+LAPILLI_API lapilli_status lapilli_job_get_draft(const lapilli_job* job, size_t segment, lapilli_segment* out);
+LAPILLI_API lapilli_status lapilli_job_get_draft_word(const lapilli_job* job, size_t segment, size_t word,
+                                                      lapilli_word* out);
 
 /* What jobs will be like; lapilli_default_shape() makes one. */
 typedef struct lapilli_shape {
@@ -1212,6 +1277,33 @@ LAPILLI_API lapilli_status lapilli_attention_align(lapilli_attention* attention,
 LAPILLI_API lapilli_status lapilli_attention_get_link(const lapilli_attention* attention, size_t index,
                                                       lapilli_word_link* link);
 
+/* ---- what words looked at, drawn --------------------------------------------------------------------------------- */
+
+enum { LAPILLI_DRAWING_SVG = 1, LAPILLI_DRAWING_PNG = 2 };
+
+/* Start from lapilli_default_drawing(). */
+typedef struct lapilli_drawing {
+  uint32_t struct_size;
+  int32_t format; /* LAPILLI_DRAWING_SVG, whose labels a viewer shows in any script, or _PNG, whose labels are simple */
+  int32_t layer, head; /* of pictures: of the decoder from 0, or LAPILLI_ATTENTION_MEAN; of segments always the mean of
+                          the heads that tell when words are said */
+  const lapilli_cancel_token* cancel_token; /* or null */
+} lapilli_drawing;
+
+/* A sheet that has a picture, or a segment's spectrogram with low sounds below, once for each word, and over it in
+ * orange what was looked at while the word was written, as the bytes of a file. Of inputs and segments with
+ * lapilli_options.looks; LAPILLI_INVALID_DATA where there are no words.
+ *
+ * The segment is that of the LAPILLI_EVENT_SEGMENT that was told last: so much of each is not kept. A picture is that
+ * of an input, looked at by its best sequence, which is run once more; waits for the device. `model` is the one that
+ * gave the result. The bytes are valid until the next event of the job, the next call with the result, or the freeing.
+ */
+LAPILLI_API lapilli_status lapilli_job_draw_looks(lapilli_job* job, const lapilli_drawing* drawing,
+                                                  const uint8_t** file, size_t* bytes);
+LAPILLI_API lapilli_status lapilli_result_draw_looks(lapilli_model* model, lapilli_result* result, size_t input,
+                                                     const lapilli_drawing* drawing, const uint8_t** file,
+                                                     size_t* bytes);
+
 /* ---- the package ------------------------------------------------------------------------------------------------- */
 
 /* Where the package that a program is compiled with has its models: find_package(lapilli) defines LAPILLI_MODELS_DIR,
@@ -1245,6 +1337,7 @@ static inline lapilli_input lapilli_text_of(const char* text, size_t bytes) {
   input.pixels = NULL;
   input.row_stride = 0;
   input.width = input.height = input.channels = input.reserved = 0;
+  input.source = NULL;
   return input;
 }
 
@@ -1276,6 +1369,13 @@ static inline lapilli_input lapilli_sample_stream(uint32_t rate) {
   return input;
 }
 
+/* A recording whose samples are asked for, `rate` of them a second. */
+static inline lapilli_input lapilli_pulled_samples(const lapilli_sample_source* source, uint32_t rate) {
+  lapilli_input input = lapilli_samples(NULL, 0, rate);
+  input.source = source;
+  return input;
+}
+
 /* A picture: red, green, blue, a byte each, and rows without gaps. */
 static inline lapilli_input lapilli_pixels(const uint8_t* pixels, uint32_t width, uint32_t height) {
   lapilli_input input = lapilli_text_of(NULL, 0);
@@ -1283,6 +1383,13 @@ static inline lapilli_input lapilli_pixels(const uint8_t* pixels, uint32_t width
   input.pixels = pixels;
   input.width = width;
   input.height = height;
+  return input;
+}
+
+/* A picture of a PNG or JPEG file. */
+static inline lapilli_input lapilli_picture_file(const char* path) {
+  lapilli_input input = lapilli_text(path);
+  input.kind = LAPILLI_INPUT_PICTURE_FILE;
   return input;
 }
 
@@ -1385,6 +1492,25 @@ static inline lapilli_model_options lapilli_default_model_options(void) {
   return o;
 }
 
+static inline lapilli_sample_source lapilli_default_sample_source(void) {
+  lapilli_sample_source s;
+  s.struct_size = (uint32_t)sizeof(lapilli_sample_source);
+  s.reserved = 0;
+  s.user = NULL;
+  s.count = 0;
+  s.read = NULL;
+  return s;
+}
+
+static inline lapilli_drawing lapilli_default_drawing(void) {
+  lapilli_drawing d;
+  d.struct_size = (uint32_t)sizeof(lapilli_drawing);
+  d.format = LAPILLI_DRAWING_SVG;
+  d.layer = d.head = LAPILLI_ATTENTION_MEAN;
+  d.cancel_token = NULL;
+  return d;
+}
+
 static inline lapilli_shape lapilli_default_shape(void) {
   lapilli_shape shape;
   shape.struct_size = (uint32_t)sizeof(lapilli_shape);
@@ -1423,6 +1549,8 @@ static inline lapilli_options lapilli_default_options(void) {
   o.compression_ratio_threshold = o.logprob_threshold = o.no_speech_threshold = NAN;
   o.condition_on_previous = o.word_times = 0;
   o.classes = 0;
+  o.draft_samples = o.pieces = 0;
+  o.looks = o.reserved2 = 0;
   return o;
 }
 

@@ -295,6 +295,10 @@ struct Options {
   bool condition_on_previous = false;
   bool word_times = false;
   uint32_t classes = 0;  // of a picture; 0: 5
+  // See lapilli_options: drafts of recordings that go on, each time so many samples are new; recordings cut where they
+  // are quiet, so many pieces at a time; what words looked at is kept, to be drawn.
+  uint32_t draft_samples = 0, pieces = 0;
+  bool looks = false;
 };
 
 // Recordings and pictures as inputs; they point to the caller's memory until the call that is given them returns. See
@@ -303,9 +307,15 @@ inline lapilli_input samples(const std::vector<float>& recording, uint32_t rate)
   return lapilli_samples(recording.data(), recording.size(), rate);
 }
 inline lapilli_input sample_stream(uint32_t rate) { return lapilli_sample_stream(rate); }
+// What `source` points to must live until the job has ended.
+inline lapilli_input pulled_samples(const lapilli_sample_source& source, uint32_t rate) {
+  return lapilli_pulled_samples(&source, rate);
+}
 inline lapilli_input pixels(const uint8_t* rgb, uint32_t width, uint32_t height) {
   return lapilli_pixels(rgb, width, height);
 }
+// PNG or JPEG.
+inline lapilli_input picture_file(const std::string& path) { return lapilli_picture_file(path.c_str()); }
 
 // See lapilli_word, lapilli_segment and lapilli_class.
 struct Word {
@@ -368,6 +378,10 @@ struct Output {
 
 inline Error last_error(lapilli_status status) { return Error(status, lapilli_last_error()); }
 
+class Job;
+class Model;
+struct Drawing;
+
 // The outputs in the order of the inputs.
 class Results {
  public:
@@ -383,6 +397,8 @@ class Results {
  private:
   friend class Model;
   friend class Job;
+  friend Result<std::string> draw_looks(const Model& model, const Results& results, size_t input,
+                                        const Drawing& drawing);
   std::shared_ptr<lapilli_result> handle_;
   std::vector<Output> outputs_;
   lapilli_stats stats_{};
@@ -476,7 +492,6 @@ class Device {
   std::shared_ptr<lapilli_device> device_;
 };
 
-class Job;
 class Loading;
 
 // What jobs will be like; 0: chosen. See lapilli_shape.
@@ -695,6 +710,9 @@ class Model {
     o.condition_on_previous = options.condition_on_previous ? 1 : 0;
     o.word_times = options.word_times ? 1 : 0;
     o.classes = options.classes;
+    o.draft_samples = options.draft_samples;
+    o.pieces = options.pieces;
+    o.looks = options.looks ? 1 : 0;
     return o;
   }
 
@@ -853,7 +871,7 @@ class Model {
 // What a job has to tell; see LAPILLI_EVENT_... in lapilli.h for which fields are set.
 struct Event {
   int32_t kind = 0;
-  size_t input = 0;                          // TEXT, INPUT, SEGMENT
+  size_t input = 0;                          // TEXT, INPUT, SEGMENT, DRAFT
   std::string text;                          // TEXT
   Ids ids;                                   // TEXT
   uint64_t done = 0, total = 0, tokens = 0;  // PROGRESS
@@ -861,7 +879,37 @@ struct Event {
   std::string message;                       // INPUT, ERROR
   Segment segment;                           // SEGMENT; its number among those of its input is segment_number
   size_t segment_number = 0;
+  std::vector<Segment> draft;  // DRAFT: what may be said at the end of what has come of this input
 };
+
+// How what words looked at is drawn: see lapilli_drawing.
+struct Drawing {
+  int32_t format = LAPILLI_DRAWING_SVG;
+  int32_t layer = LAPILLI_ATTENTION_MEAN, head = LAPILLI_ATTENTION_MEAN;
+  std::optional<CancelToken> cancel_token;
+};
+
+namespace detail {
+inline lapilli_drawing c_drawing(const Drawing& from) {
+  lapilli_drawing to = lapilli_default_drawing();
+  to.format = from.format;
+  to.layer = from.layer;
+  to.head = from.head;
+  if (from.cancel_token) to.cancel_token = from.cancel_token->handle();
+  return to;
+}
+}  // namespace detail
+
+// The picture that is input `input` of results that were asked for looks, once for each word, as the bytes of a file.
+inline Result<std::string> draw_looks(const Model& model, const Results& results, size_t input,
+                                      const Drawing& drawing = {}) {
+  const lapilli_drawing how = detail::c_drawing(drawing);
+  const uint8_t* file = nullptr;
+  size_t bytes = 0;
+  if (auto status = lapilli_result_draw_looks(model.handle(), results.handle_.get(), input, &how, &file, &bytes))
+    return last_error(status);
+  return std::string(reinterpret_cast<const char*>(file), bytes);
+}
 
 // Inputs on their way through a model. Of one thread at a time, but for cancel().
 class Job {
@@ -892,6 +940,19 @@ class Job {
   std::optional<Error> end_samples(size_t input) {
     if (auto status = lapilli_job_end_samples(job_.get(), input)) return last_error(status);
     return std::nullopt;
+  }
+  // Nothing can be done before more samples come.
+  bool wants_samples() const noexcept {
+    int32_t wants = 0;
+    return lapilli_job_wants_samples(job_.get(), &wants) == LAPILLI_OK && wants != 0;
+  }
+  // The spectrogram of the SEGMENT that next_event() has given last, once for each word, as the bytes of a file.
+  Result<std::string> draw_looks(const Drawing& drawing = {}) const {
+    const lapilli_drawing how = detail::c_drawing(drawing);
+    const uint8_t* file = nullptr;
+    size_t bytes = 0;
+    if (auto status = lapilli_job_draw_looks(job_.get(), &how, &file, &bytes)) return last_error(status);
+    return std::string(reinterpret_cast<const char*>(file), bytes);
   }
   // From any thread.
   void cancel() const noexcept { lapilli_job_cancel(job_.get()); }
@@ -933,6 +994,9 @@ class Job {
         word.struct_size = sizeof word;
         if (lapilli_job_get_word(job_.get(), w, &word) == LAPILLI_OK) to.segment.words.push_back(Model::to_word(word));
       }
+    } else if (from.kind == LAPILLI_EVENT_DRAFT) {
+      to.input = static_cast<size_t>(from.of.draft.input);
+      for (size_t i = 0; i < from.of.draft.segments; ++i) to.draft.push_back(draft_segment(i));
     } else if (from.kind == LAPILLI_EVENT_PROGRESS) {
       to.done = from.of.progress.done;
       to.total = from.of.progress.total;
@@ -948,6 +1012,20 @@ class Job {
       to.status = from.of.end.status;
     }
     return to;
+  }
+
+  Segment draft_segment(size_t number) const {
+    lapilli_segment found{};
+    found.struct_size = sizeof found;
+    if (lapilli_job_get_draft(job_.get(), number, &found) != LAPILLI_OK) return {};
+    Segment segment = Model::to_segment(found);
+    for (size_t w = 0; w < found.words; ++w) {
+      lapilli_word word{};
+      word.struct_size = sizeof word;
+      if (lapilli_job_get_draft_word(job_.get(), number, w, &word) == LAPILLI_OK)
+        segment.words.push_back(Model::to_word(word));
+    }
+    return segment;
   }
 
   std::unique_ptr<lapilli_job, FreeJob> job_;

@@ -1,4 +1,5 @@
-// Subtitles of what comes through a pipe, as it is said: samples go into a job that runs, segments come out.
+// Subtitles of what comes through a pipe, as it is said: samples go into a job that runs, segments come out, and on
+// stderr, behind a ~, what is being said before it is settled.
 //
 //   subtitles MODEL [LANGUAGE] < talk.wav
 //   ffmpeg -v error -i film.mkv -f wav -ar 16000 -ac 1 - | subtitles whisper-base en > film.srt
@@ -21,8 +22,15 @@ std::string clock_of(double seconds) {
   return text;
 }
 
+void print_draft(const std::vector<lapilli::Segment>& draft) {
+  std::fputs("~", stderr);
+  for (const auto& segment : draft) std::fputs(segment.text.c_str(), stderr);
+  std::fputs("\n", stderr);
+}
+
 void print(const lapilli::Event& event) {
   static int number = 0;
+  if (event.kind == LAPILLI_EVENT_DRAFT) print_draft(event.draft);
   if (event.kind == LAPILLI_EVENT_ERROR || (event.kind == LAPILLI_EVENT_INPUT && event.status != LAPILLI_OK))
     std::fprintf(stderr, "%s\n", event.message.c_str());
   if (event.kind != LAPILLI_EVENT_SEGMENT) return;
@@ -46,6 +54,8 @@ int main(int argc, char** argv) {
   if (sound.error()) return std::fprintf(stderr, "%s\n", sound.error()), 1;
   lapilli::Options options;
   if (argc > 2) options.source_language = argv[2];
+  // A pipe's sound may be slow: drafts every 2 of a window's 30 seconds, none of models that have no windows.
+  if (std::fseek(stdin, 0, SEEK_CUR) != 0) options.draft_samples = model->info().window_samples / 15;
   auto job = model->start_inputs({lapilli::sample_stream(sound.rate())}, options);
   if (!job) return failed(job.error());
 

@@ -203,6 +203,12 @@ lapilli_status lapilli_model_get_info(const lapilli_model* model, lapilli_model_
       out.window_samples = from.feature_rows * sound->hop;
     }
     out.reads_pictures = model->front->pictures ? 1 : 0;
+    out.input_kind = model->input_kind;
+    out.writes_text = from.decoder_layers != 0;
+    out.decoder_layers = from.decoder_layers;
+    out.decoder_heads = from.decoder_layers != 0 ? from.decoder_heads : 0;
+    out.commands = model->commands.c_str();
+    out.tokenizer_error = out.has_tokenizer ? nullptr : model->tokenizer_error.c_str();
     out.classes = model->front->pictures ? static_cast<uint32_t>(model->front->pictures->labels.size()) : 0;
     return lapilli::api::write_struct(out, info, "lapilli_model_info");
   });

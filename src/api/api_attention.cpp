@@ -50,17 +50,6 @@ Result<lapilli::AttentionChoice> read_choice(const lapilli_attention_choice* cho
   return out;
 }
 
-// Once more, if the device is lost meanwhile and can be replaced.
-template <class Run>
-Result<lapilli::Attention> run_replaced(lapilli::api::ReplaceableModel& place,
-                                        const lapilli::api::ReplaceableModel::Held& held, Run&& run) {
-  auto ran = run(held.model);
-  if (ran || ran.error().code != ErrorCode::device_lost) return ran;
-  if (const Status can = place.replaceable(); !can) return lapilli::api::with_advice(ran.error(), can.error());
-  LAPILLI_TRY(const auto other, place.replace_now(held.generation));
-  return run(other.model);
-}
-
 Status check(const void* attention, const void* out, const char* where) {
   if (!attention) return fail(ErrorCode::invalid_argument, "%s: attention is null", where);
   if (!out) return fail(ErrorCode::invalid_argument, "%s: there is no place for the result", where);
@@ -97,13 +86,13 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
     if (input < result->segments.size() || input < result->classes.size())
       return fail(
           ErrorCode::unsupported,
-          "lapilli_attention_run: input %zu is sound or a picture, whose attention is not given; word_times says "
-          "when words were heard",
+          "lapilli_attention_run: input %zu is sound or a picture, whose attention is not given as numbers; "
+          "lapilli_job_draw_looks and lapilli_result_draw_looks draw it, and word_times says when words were heard",
           input);
     auto handle = std::make_unique<lapilli_attention>();
     const std::string_view source = input < result->sources.size() ? std::string_view(result->sources[input]) : "";
     const auto run = [&](const auto& on) { return lapilli::attend(on, found->pieces[piece], source, found->text); };
-    LAPILLI_TRY(handle->attention, run_replaced(*model->place, held, run));
+    LAPILLI_TRY(handle->attention, lapilli::api::run_replaced(*model->place, held, run));
     *attention = handle.release();
     return {};
   });

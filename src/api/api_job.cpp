@@ -7,6 +7,7 @@
 
 using lapilli::ErrorCode;
 using lapilli::fail;
+using lapilli::Result;
 using lapilli::Status;
 using lapilli::api::guarded;
 
@@ -18,6 +19,14 @@ namespace {
 
 Status check_job(const lapilli_job* job, const char* function) {
   return job ? Status() : Status(fail(ErrorCode::invalid_argument, "%s: job is null", function));
+}
+
+Result<const lapilli::api::HeardSegment*> find_draft(const lapilli_job* job, size_t segment, const char* function) {
+  LAPILLI_CHECK(check_job(job, function));
+  const auto draft = job->job->told(LAPILLI_EVENT_DRAFT);
+  if (segment < draft.size()) return &draft[segment];
+  return fail(ErrorCode::invalid_argument, "%s: segment %zu of %zu of the draft that was told last", function, segment,
+              draft.size());
 }
 
 // Pumps until the end or the time; false: it was the time.
@@ -120,6 +129,16 @@ lapilli_status lapilli_job_end_samples(lapilli_job* job, size_t input) {
   });
 }
 
+lapilli_status lapilli_job_wants_samples(const lapilli_job* job, int32_t* wants) {
+  if (wants) *wants = 0;
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_wants_samples"));
+    if (!wants) return fail(ErrorCode::invalid_argument, "lapilli_job_wants_samples: wants is null");
+    *wants = job->job->is_hungry() ? 1 : 0;
+    return {};
+  });
+}
+
 void lapilli_job_cancel(lapilli_job* job) {
   if (job) job->job->cancel();
 }
@@ -140,7 +159,38 @@ lapilli_status lapilli_job_next_event(lapilli_job* job, lapilli_event* event, in
 lapilli_status lapilli_job_get_word(const lapilli_job* job, size_t word, lapilli_word* out) {
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_job(job, "lapilli_job_get_word"));
-    return lapilli::api::write_word("lapilli_job_get_word", job->job->words(), word, out);
+    const auto told = job->job->told(LAPILLI_EVENT_SEGMENT);
+    const auto words = told.empty() ? std::span<const lapilli::speech::Word>() : told.front().segment.words;
+    return lapilli::api::write_word("lapilli_job_get_word", words, word, out);
+  });
+}
+
+lapilli_status lapilli_job_get_draft(const lapilli_job* job, size_t segment, lapilli_segment* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const auto* found, find_draft(job, segment, "lapilli_job_get_draft"));
+    return lapilli::api::write_struct(lapilli::api::c_segment(*found), out, "lapilli_segment");
+  });
+}
+
+lapilli_status lapilli_job_get_draft_word(const lapilli_job* job, size_t segment, size_t word, lapilli_word* out) {
+  return guarded([&]() -> Status {
+    LAPILLI_TRY(const auto* found, find_draft(job, segment, "lapilli_job_get_draft_word"));
+    return lapilli::api::write_word("lapilli_job_get_draft_word", found->segment.words, word, out);
+  });
+}
+
+lapilli_status lapilli_job_draw_looks(lapilli_job* job, const lapilli_drawing* drawing, const uint8_t** file,
+                                      size_t* bytes) {
+  if (file) *file = nullptr;
+  if (bytes) *bytes = 0;
+  return guarded([&]() -> Status {
+    LAPILLI_CHECK(check_job(job, "lapilli_job_draw_looks"));
+    if (!file || !bytes) return fail(ErrorCode::invalid_argument, "lapilli_job_draw_looks: file or bytes is null");
+    auto drawn = job->job->draw_looks(drawing);
+    if (!drawn) return std::move(drawn).error().in("lapilli_job_draw_looks");
+    *file = reinterpret_cast<const uint8_t*>((*drawn)->data());
+    *bytes = (*drawn)->size();
+    return {};
   });
 }
 

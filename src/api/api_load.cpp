@@ -7,6 +7,8 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "generate/model_loading.hpp"
+#include "generate/verbs.hpp"
+#include "search/network_on_device.hpp"
 
 using lapilli::ErrorCode;
 using lapilli::fail;
@@ -95,7 +97,12 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
   handle->info = model->info();
   handle->front = front;
   handle->device_name = model->device()->caps().device_name;
-  if (model->tokenizer()) handle->languages = model->tokenizer()->languages();
+  handle->commands = lapilli::verbs_for(model->on_device().config());
+  handle->input_kind = lapilli::api::input_kind_of(model->on_device().config());
+  if (model->tokenizer())
+    handle->languages = model->tokenizer()->languages();
+  else
+    handle->tokenizer_error = model->tokenizer_error().message;
   handle->place = std::make_shared<lapilli::api::ReplaceableModel>(
       std::move(model),
       lapilli::api::ReplaceableModel::Source{place, onto.generation, std::move(options.reopen), options.load});

@@ -31,7 +31,9 @@ struct lapilli_model {
   std::shared_ptr<lapilli::api::ReplaceableModel> place;
   // As it was loaded first: pointers into these are given out.
   lapilli::ModelInfo info;
-  std::string device_name;
+  std::string device_name, tokenizer_error;
+  std::string commands;    // of the program, which it serves
+  int32_t input_kind = 0;  // LAPILLI_INPUT_...
   double load_ms = 0;
   std::vector<std::string> languages;
   std::shared_ptr<const lapilli::api::FrontEnd> front;
@@ -52,6 +54,8 @@ struct lapilli_result {
   lapilli_stats stats{};
   std::vector<std::vector<lapilli::api::HeardSegment>> segments;  // by input, if it was a recording
   std::vector<std::vector<lapilli::ScoredClass>> classes;         // by input, if it was a picture that is classified
+  std::vector<std::optional<lapilli::api::SeenInput>> seen;  // by input, if it was a picture whose looks are wanted
+  std::string drawing;                                       // what the last call gave out
 };
 
 namespace lapilli::api {
@@ -175,6 +179,8 @@ StreamSink stream_of(const lapilli_options& from);
 
 // What is told of a segment and of a word; the pointers show what `from` holds.
 lapilli_segment c_segment(const HeardSegment& from);
+// Of a segment's looks, as they are drawn.
+Result<std::string> draw_segment(const lapilli_drawing* how, const speech::Segment& segment);
 // Word `number` of these; an error where there is none.
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out);
 

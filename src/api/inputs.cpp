@@ -13,6 +13,7 @@ namespace {
 using ull = unsigned long long;
 
 constexpr uint64_t kMostSamples = uint64_t{1} << 31;  // at a time: 37 hours at 16,000 a second
+constexpr uint64_t kMostPulled = uint64_t{1} << 40;   // of a source: two years
 
 // What is being read, for messages.
 struct At {
@@ -28,9 +29,9 @@ Error unknown_kind(const At& at, int32_t kind) {
                 at.function, at.index);
   return fail(ErrorCode::unsupported,
               "%s: input %zu is of a kind that is not known (%d); this version (%s) takes text (%d), ids (%d), samples "
-              "(%d) and pixels (%d)",
+              "(%d), pixels (%d) and files of pictures (%d)",
               at.function, at.index, kind, lapilli_version(), LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS,
-              LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_PIXELS);
+              LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PICTURE_FILE);
 }
 
 Status read_text(const At& at, const lapilli_input& from, Input& to) {
@@ -47,7 +48,32 @@ Status read_ids(const At& at, const lapilli_input& from, Input& to) {
   return {};
 }
 
+// The system's functions would take the part before the zero for the name.
+Status read_path(const At& at, const lapilli_input& from, Input& to) {
+  LAPILLI_CHECK(read_text(at, from, to));
+  if (!to.text.empty() && to.text.find('\0') == std::string_view::npos) return {};
+  return fail(ErrorCode::invalid_argument, "%s: the path that input %zu names is empty or has a zero byte in it",
+              at.function, at.index);
+}
+
+Status read_source(const At& at, const lapilli_input& from, Input& to) {
+  if (from.samples || from.sample_count != 0 || from.more_samples)
+    return fail(ErrorCode::invalid_argument, "%s: input %zu has a source of samples, and samples or more_samples too",
+                at.function, at.index);
+  lapilli_sample_source source = lapilli_default_sample_source();
+  LAPILLI_CHECK(read_struct(from.source, source, "lapilli_sample_source"));
+  if (!source.read)
+    return fail(ErrorCode::invalid_argument, "%s: the read function of input %zu is null", at.function, at.index);
+  if (source.count == 0 || source.count > kMostPulled)
+    return fail(ErrorCode::invalid_argument, "%s: input %zu says that it has %llu samples; there are 1 to %llu",
+                at.function, at.index, ull{source.count}, ull{kMostPulled});
+  to.source = source;
+  to.sample_rate = from.sample_rate;
+  return {};
+}
+
 Status read_samples(const At& at, const lapilli_input& from, Input& to) {
+  if (from.source) return read_source(at, from, to);
   if (!from.samples && from.sample_count != 0)
     return fail(ErrorCode::invalid_argument, "%s: samples of input %zu are at a null pointer", at.function, at.index);
   if (from.sample_count == 0 && !from.more_samples)
@@ -103,6 +129,7 @@ Result<Input> read_input(const At& at, const lapilli_input& from) {
     case LAPILLI_INPUT_IDS: LAPILLI_CHECK(read_ids(at, from, to)); return to;
     case LAPILLI_INPUT_SAMPLES: LAPILLI_CHECK(read_samples(at, from, to)); return to;
     case LAPILLI_INPUT_PIXELS: LAPILLI_CHECK(read_pixels(at, from, to)); return to;
+    case LAPILLI_INPUT_PICTURE_FILE: LAPILLI_CHECK(read_path(at, from, to)); return to;
     default: return unknown_kind(at, from.kind);
   }
 }
@@ -112,6 +139,7 @@ const char* name_of(int32_t kind) {
     case LAPILLI_INPUT_TEXT: return "text";
     case LAPILLI_INPUT_IDS: return "ids";
     case LAPILLI_INPUT_SAMPLES: return "samples";
+    case LAPILLI_INPUT_PICTURE_FILE: return "a picture's file";
     default: return "pixels";
   }
 }
@@ -123,13 +151,18 @@ struct Taken {
   const char* helpers;
 };
 Taken taken_by(const model::Config& c) {
-  if (c.patches.channels != 0) return {LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PIXELS, "pictures", "lapilli_pixels()"};
+  if (c.patches.channels != 0)
+    return {LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PICTURE_FILE, "pictures",
+            "lapilli_pixels() and lapilli_picture_file()"};
   if (c.features.width != 0)
-    return {LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_SAMPLES, "sound", "lapilli_samples() and lapilli_sample_stream()"};
+    return {LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_SAMPLES, "sound",
+            "lapilli_samples(), lapilli_sample_stream() and lapilli_pulled_samples()"};
   return {LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS, "text", "lapilli_text() and lapilli_tokens()"};
 }
 
 }  // namespace
+
+int32_t input_kind_of(const model::Config& config) { return taken_by(config).first; }
 
 Status check_sample_count(const char* where, uint64_t count) {
   if (count <= kMostSamples) return {};

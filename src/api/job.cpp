@@ -29,7 +29,8 @@ uint64_t host_bytes_peak() {
 }
 
 // `model`: null if its device was lost.
-lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const lapilli::TranslateStats& from) {
+lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const WorkOutput& output) {
+  const lapilli::TranslateStats& from = output.text.stats;
   const auto counters = model ? model->device()->counters() : vulkan::DeviceCounters();
   lapilli_stats to{};
   to.batches = from.batches;
@@ -46,6 +47,7 @@ lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const l
   to.host_bytes_peak = host_bytes_peak();
   to.self_test_cases = model ? SelfTest::of(*model->device())->cases() : 0;
   to.pipeline_cache_bytes = counters.cache_bytes;
+  to.read_ms = output.read_ms;
   return to;
 }
 
@@ -81,10 +83,27 @@ void EventQueue::add_text(size_t input, std::string_view text, std::span<const i
 
 void EventQueue::add_segment(size_t input, size_t number, const HeardSegment& segment) {
   drop_progress();
+  drop_draft(input);
   Waiting& added = add(LAPILLI_EVENT_SEGMENT);
   added.event.of.segment.input = input;
   added.event.of.segment.segment = number;
-  added.segment = segment;
+  added.segments = {segment};
+}
+
+// One that nobody has asked for yet, and that is void or replaced.
+void EventQueue::drop_draft(size_t input) {
+  std::erase_if(waiting_, [&](const Waiting& w) {
+    return w.event.kind == LAPILLI_EVENT_DRAFT && w.event.of.draft.input == input;
+  });
+}
+
+void EventQueue::add_draft(size_t input, std::vector<HeardSegment> segments) {
+  drop_progress();
+  drop_draft(input);
+  Waiting& added = add(LAPILLI_EVENT_DRAFT);
+  added.event.of.draft.input = input;
+  added.event.of.draft.segments = segments.size();
+  added.segments = std::move(segments);
 }
 
 void EventQueue::add_progress(const lapilli_event_progress& progress) {
@@ -120,6 +139,7 @@ void show(const HeardSegment& from, lapilli_event_segment& to) {
 
 void EventQueue::add_input(size_t input, const Status& status) {
   drop_progress();
+  drop_draft(input);
   Waiting& added = add(LAPILLI_EVENT_INPUT);
   added.event.of.input.input = input;
   added.event.of.input.status = code_of(status);
@@ -151,7 +171,7 @@ bool EventQueue::next(lapilli_event& out) {
       of.text.text_bytes = told_.text.size();
       of.text.ids = {told_.ids.data(), told_.ids.size()};
       break;
-    case LAPILLI_EVENT_SEGMENT: show(told_.segment, of.segment); break;
+    case LAPILLI_EVENT_SEGMENT: show(told_.segments.front(), of.segment); break;
     case LAPILLI_EVENT_INPUT: of.input.message = told_.text.c_str(); break;
     case LAPILLI_EVENT_ERROR: of.error.message = told_.text.c_str(); break;
     default: break;
@@ -180,6 +200,8 @@ Status Job::read(const Call& call, WorkRequest& request) {
   request.function = call.function;
   request.options = lapilli_default_options();
   LAPILLI_CHECK(read_struct(call.options, request.options, "lapilli_options"));
+  if (request.options.reserved2 != 0)
+    return fail(ErrorCode::unsupported, "%s: lapilli_options.reserved2 is to be 0", call.function);
   copy_texts(request.inputs);
   progress_ = progress_of(request.options);
   auto held = call.model->place->held();
@@ -215,6 +237,9 @@ Result<std::unique_ptr<Job>> Job::start(const Call& call) {
     if (request.inputs[i].more_samples)
       return fail(ErrorCode::invalid_argument,
                   "%s: input %zu goes on, which a job alone can wait for: lapilli_job_start", call.function, i);
+  if (request.options.looks != 0 && job->front_->sound)
+    return fail(ErrorCode::invalid_argument,
+                "%s: looks of recordings are drawn with the events of a job: lapilli_job_start", call.function);
   const LogScope log(job->log_);
   request.sinks.text = stream_of(request.options);
   LAPILLI_TRY(job->work_, start_work(std::move(request)));
@@ -257,6 +282,17 @@ void Job::make_events(WorkRequest& request) {
     events_.add_segment(input, number, segment);
   };
   request.sinks.input_ended = [this](size_t input, const Status& status) { events_.add_input(input, status); };
+  request.sinks.draft = [this](size_t input, std::vector<HeardSegment> segments) {
+    events_.add_draft(input, std::move(segments));
+  };
+}
+
+Result<const std::string*> Job::draw_looks(const lapilli_drawing* how) {
+  const auto segments = told(LAPILLI_EVENT_SEGMENT);
+  if (segments.empty())
+    return fail(ErrorCode::invalid_argument, "the event that was told last is no LAPILLI_EVENT_SEGMENT");
+  LAPILLI_TRY(drawing_, draw_segment(how, segments.front().segment));
+  return &drawing_;
 }
 
 // ---- samples that come later --------------------------------------------------------------------------------------
@@ -393,10 +429,11 @@ Status Job::take(lapilli_result** result) {
   if (taken_) return fail(ErrorCode::invalid_argument, "the result of the job was taken already");
   if (!output_) return status_;
   auto handle = std::make_unique<lapilli_result>();
-  handle->stats = collect_stats(held_.model.get(), load_ms_, output_->text.stats);
+  handle->stats = collect_stats(held_.model.get(), load_ms_, *output_);
   handle->output = std::move(output_->text);
   handle->segments = std::move(output_->segments);
   handle->classes = std::move(output_->classes);
+  handle->seen = std::move(output_->seen);
   handle->sources = std::move(texts_);
   taken_ = true;
   *result = handle.release();

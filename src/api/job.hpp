@@ -25,24 +25,27 @@ class EventQueue {
   void add_text(size_t input, std::string_view text, std::span<const int32_t> ids);
   void add_progress(const lapilli_event_progress& progress);  // if it is another than the last one
   void add_segment(size_t input, size_t number, const HeardSegment& segment);
+  void add_draft(size_t input, std::vector<HeardSegment> segments);
   void add_input(size_t input, const Status& status);
   void add_end(const Status& status);
   // It goes on after all: an end that nobody has asked for yet was none.
   void take_back_end();
   // The next one; false: there is none. What it points to lives until the next call.
   bool next(lapilli_event& out);
-  // Of the segment that was told last.
-  [[nodiscard]] std::span<const speech::Word> words() const { return told_.segment.segment.words; }
+  // The event that was told last: its segment, or those of a draft; none if it was another.
+  [[nodiscard]] std::span<const HeardSegment> segments() const { return told_.segments; }
+  [[nodiscard]] int32_t kind() const { return told_.event.kind; }
 
  private:
   struct Waiting {
     lapilli_event event{};
     std::string text;  // or a message
     std::vector<int32_t> ids;
-    HeardSegment segment;
+    std::vector<HeardSegment> segments;
   };
   Waiting& add(int32_t kind);
   void drop_progress();
+  void drop_draft(size_t input);
 
   std::deque<Waiting> waiting_;
   Waiting told_;
@@ -80,8 +83,12 @@ class Job {
   // After an end because the device was lost: goes on with a model of the same files. Also where that end was told.
   Status resume(const char* function, lapilli_model* model);
   bool next_event(lapilli_event& out) { return events_.next(out); }
-  // Of the segment that was told last.
-  [[nodiscard]] std::span<const speech::Word> words() const { return events_.words(); }
+  // Of the event that was told last, if it is of this kind; else none.
+  [[nodiscard]] std::span<const HeardSegment> told(int32_t kind) const {
+    return events_.kind() == kind ? events_.segments() : std::span<const HeardSegment>();
+  }
+  // Bytes that live as long as that event.
+  Result<const std::string*> draw_looks(const lapilli_drawing* how);
   // After the end, once; also after a cancellation, which is the status then.
   Status take(lapilli_result** result);
 
@@ -112,6 +119,7 @@ class Job {
   bool has_events_ = false, ended_ = false, taken_ = false;
   bool replaced_ = false;  // the device was, once
   EventQueue events_;
+  std::string drawing_;
   std::unique_ptr<Work> work_;  // until the end, a lost device is none; points into texts and copies
   Status status_;
   std::optional<WorkOutput> output_;

@@ -125,6 +125,9 @@ Status refuse_other_kinds(const lapilli_options& from) {
                       : from.condition_on_previous != 0               ? "condition_on_previous"
                       : from.word_times != 0                          ? "word_times"
                       : from.classes != 0                             ? "classes"
+                      : from.draft_samples != 0                       ? "draft_samples"
+                      : from.pieces != 0                              ? "pieces"
+                      : from.looks != 0                               ? "looks"
                                                                       : nullptr;
   if (!field) return {};
   return fail(ErrorCode::invalid_argument,

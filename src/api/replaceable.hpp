@@ -91,4 +91,14 @@ class ReplaceableModel {
   std::unique_ptr<ModelLoading> loading_;
 };
 
+// What run(model) gives; of another model, if the device is lost meanwhile and can be replaced.
+template <class Run>
+auto run_replaced(ReplaceableModel& place, const ReplaceableModel::Held& held, Run&& run) -> decltype(run(held.model)) {
+  auto ran = run(held.model);
+  if (ran || ran.error().code != ErrorCode::device_lost) return ran;
+  if (const Status can = place.replaceable(); !can) return with_advice(ran.error(), can.error());
+  LAPILLI_TRY(const auto other, place.replace_now(held.generation));
+  return run(other.model);
+}
+
 }  // namespace lapilli::api

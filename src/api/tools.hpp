@@ -1,20 +1,15 @@
-// What the program's inspect, devices, models, plan, tune and bench need from inside the library, and no application
-// does. Plain types only, so that a file may include this beside lapilli.hpp.
+// What the program's inspect, devices, models, plan, bench, tune, pack and doctor need from inside the library, and no
+// application does. Plain types only, so that a file may include this beside lapilli.hpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace lapilli {
 namespace vulkan {
 struct DeviceInfo;
-}
-namespace audio {
-class SampleSource;
 }
 
 namespace tools {
@@ -112,112 +107,6 @@ struct DoctorOutcome {
   bool healthy = false;
 };
 DoctorOutcome doctor(const DoctorRequest& request);
-
-// Recordings to text, with a model that hears.
-struct TranscriberRequest {
-  std::string model;  // directory
-  std::string select, caps, dtype = "auto", kv_dtype = "fp32";
-  std::string cache;  // the folder of what is kept between runs; "": nothing is
-  bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
-};
-struct HeardWord {
-  double begin = 0, end = 0;  // seconds
-  std::string text;           // with the space in front
-  std::vector<int32_t> ids;
-  double confidence = 0;  // 0 to 1
-};
-struct HeardSegment {
-  double begin = 0, end = 0;  // seconds
-  std::string text;
-  std::vector<int32_t> ids;
-  std::vector<HeardWord> words;
-  std::string picture;  // a file's content; empty where there is no word, and without HearRequest::pictures
-};
-// Samples that come once: as many as are there and `to` has room for. If there are none, waits for some, a while, if
-// it may.
-struct HeardPiece {
-  size_t count = 0;
-  bool ended = false;   // there are no more
-  bool failed = false;  // the caller knows why: it ends as if it were cancelled
-};
-using NextSamples = std::function<HeardPiece(std::span<float> to, bool may_wait)>;
-
-struct HearRequest {
-  audio::SampleSource* sound = nullptr;  // at Transcriber::rate(); is read twice
-  uint64_t samples = 0;
-  NextSamples next;                    // instead of `sound`
-  std::string language;                // a code or a name; empty: detected
-  std::string task;                    // "transcribe" or "translate"
-  unsigned beams = 0, new_tokens = 0;  // of a window; 0: as the model's files say
-  unsigned batch = 0;                  // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
-  bool words = false;                  // HeardSegment::words
-  std::string pictures;                // HeardSegment::picture, of what each word looked at: "svg", "png"; "": none
-  bool fallback = false;               // a window that came out badly is tried again at higher temperatures
-  // Each when it is certain. False ends it, and so does false of `progress` (seconds).
-  std::function<bool(const HeardSegment&)> on_segment;
-  // Before the first window nothing is done, and `sound` is read.
-  std::function<bool(double done, double all)> progress;
-  // Of `next`, if wanted: what may be said at the end of what has come so far. It replaces the one before, and is void
-  // when on_segment brings something new.
-  std::function<bool(const std::vector<HeardSegment>&)> on_draft;
-  std::function<void(const std::string&)> on_note;  // what is to be known of it beside its text
-};
-// Of one thread.
-class Transcriber {
- public:
-  Transcriber();
-  ~Transcriber();
-  Outcome open(const TranscriberRequest& request);
-  // After open().
-  [[nodiscard]] unsigned rate() const;
-  // The text is the language's token, if the model knows several.
-  Outcome hear(const HearRequest& request);
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
-
-// Pictures through a model: in words (caption, read), or in classes (classify).
-struct PictureRequest {
-  std::string model;  // directory
-  std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
-  std::string cache;                   // the folder of what is kept between runs; "": nothing is
-  unsigned long memory_mib = 0;        // of the device at most; 0: what there is
-  bool classes = false;                // the model must classify; otherwise it must write
-  std::string prompt;                  // of models that write; see PictureOptions
-  unsigned beams = 0, max_length = 0;  // 0: as the model says
-  unsigned top = 5, batch = 8;
-  std::string attention;                          // PictureAnswer::attention: "svg", "png"; "": none
-  int attention_layer = -1, attention_head = -1;  // of the decoder; -1: their mean
-};
-struct PictureAnswer {
-  int status = 0;  // a lapilli_status: of this picture alone
-  std::string error, text;
-  std::string attention;  // a file's content: what each word looked at
-  struct Class {
-    unsigned index = 0;
-    std::string label;
-    double probability = 0;
-  };
-  std::vector<Class> classes;
-};
-struct PictureFigures {
-  std::string model, device;
-  double load_ms = 0, read_ms = 0, run_ms = 0;  // read: files, and what is made of them on the host
-  unsigned long long pictures = 0, weight_bytes = 0, device_bytes_peak = 0;
-};
-class PictureTool {
- public:
-  virtual ~PictureTool() = default;
-  // An answer for each file; those are the ones that were reached if it was ended. `go_on` is asked often, and false
-  // ends it.
-  virtual Outcome run(const std::vector<std::string>& files, const std::function<bool()>& go_on,
-                      std::vector<PictureAnswer>& answers) = 0;
-  [[nodiscard]] virtual PictureFigures figures() const = 0;
-};
-// Null with the reason in `outcome`: a model of another kind is told what serves it.
-std::unique_ptr<PictureTool> open_pictures(const PictureRequest& request, Outcome& outcome);
 
 // The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
 std::string known_models_file();

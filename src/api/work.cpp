@@ -17,7 +17,7 @@ Result<std::unique_ptr<Work>> start_work(WorkRequest request) {
   LAPILLI_CHECK(check_kinds(request.function, request.inputs, *request.model));
   const model::Config& c = request.model->on_device().config();
   if (c.features.width == 0) return start_texts(std::move(request));
-  if (const Status& status = request.front->status; !status) return Error(status.error()).in(request.function);
+  if (const Status& status = request.front->status; !status) return status.error();
   return c.patches.channels ? start_pictures(std::move(request)) : start_recordings(std::move(request));
 }
 

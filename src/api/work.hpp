@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "api/front_end.hpp"
 #include "api/inputs.hpp"
+#include "generate/picture_looks.hpp"
 #include "generate/translation_job.hpp"
 #include "speech/transcribe.hpp"
 
@@ -22,11 +24,19 @@ struct HeardSegment {
   float log_probability = 0;  // not a number: not known
 };
 
+// What is kept of a picture, so that what its words looked at can be drawn.
+struct SeenInput {
+  SeenPicture picture;
+  int32_t start = 0;  // the decoder's
+};
+
 // What came of the inputs, in their order.
 struct WorkOutput {
   TranslateOutput text;
   std::vector<std::vector<HeardSegment>> segments;  // of recordings, or empty
   std::vector<std::vector<ScoredClass>> classes;    // of pictures, or empty
+  std::vector<std::optional<SeenInput>> seen;       // of pictures, if asked for
+  double read_ms = 0;                               // of the time: on the host, for pictures
 };
 
 // Told in the thread that pumps. Functions may be empty.
@@ -34,6 +44,8 @@ struct WorkSinks {
   StreamSink text;
   std::function<void(size_t input, size_t number, const HeardSegment& segment)> segment;
   std::function<void(size_t input, const Status& status)> input_ended;
+  // What may be said at the end of a recording that goes on.
+  std::function<void(size_t input, std::vector<HeardSegment> segments)> draft;
 };
 
 struct WorkRequest {

@@ -17,12 +17,11 @@ class Pictures : public Work {
     work->inputs_ = std::move(from.inputs);
     work->sinks_ = std::move(from.sinks);
     work->told_.resize(work->inputs_.size());
+    if (from.options.looks != 0) work->seen_.resize(work->inputs_.size());
     PictureJobRequest request;
     LAPILLI_TRY(request.options, options_of(from));
     request.pictures = work->inputs_.size();
-    request.source = [w = work.get()](const PictureReader& reader, size_t i) {
-      return reader.source(picture_of(w->inputs_[i].pixels));
-    };
+    request.source = [w = work.get()](const PictureReader& reader, size_t i) { return w->timed_source(reader, i); };
     request.on_result = [w = work.get()](size_t i, const PictureResult& result) { w->tell(i, result); };
     auto reader = std::make_shared<const PictureReader>(from.model, *from.front->pictures);
     LAPILLI_TRY(work->job_, PictureJob::start(std::move(reader), std::move(request)));
@@ -47,12 +46,15 @@ class Pictures : public Work {
     WorkOutput out;
     out.text.cancelled = job_->done() < job_->total();
     out.text.stats = stats_of(job_->stats(), tokens_, ms_since(started_));
+    out.read_ms = read_ms_;
     auto results = job_->take();
     for (size_t i = 0; i < results.size(); ++i) {
       tell_end(i, results[i].status);
       out.classes.push_back(std::move(results[i].classes));
+      if (!seen_.empty() && seen_[i]) seen_[i]->start = results[i].start;
       out.text.outputs.push_back(output_of(results[i], out.classes.back()));
     }
+    out.seen = std::move(seen_);
     return out;
   }
 
@@ -67,6 +69,8 @@ class Pictures : public Work {
                         : o.temperature_count != 0                                ? "temperatures"
                         : o.word_times != 0                                       ? "word_times"
                         : o.condition_on_previous != 0                            ? "condition_on_previous"
+                        : o.draft_samples != 0                                    ? "draft_samples"
+                        : o.pieces != 0                                           ? "pieces"
                                                                                   : nullptr;
     if (!field) return {};
     return fail(ErrorCode::invalid_argument, "lapilli_options.%s is not of models that read pictures%s", field,
@@ -84,6 +88,32 @@ class Pictures : public Work {
     to.steps_in_flight = o.steps_in_flight;
     to.deterministic = o.deterministic != 0;
     return to;
+  }
+
+  using Source = Result<std::shared_ptr<const model::Features>>;
+  Source timed_source(const PictureReader& reader, size_t i) {
+    const auto since = Clock::now();
+    auto source = source_of(reader, i);
+    read_ms_ += ms_since(since);
+    return source;
+  }
+
+  // What is wrong with a file is said by its name.
+  Source source_of(const PictureReader& reader, size_t i) {
+    const Input& input = inputs_[i];
+    if (input.kind == LAPILLI_INPUT_PIXELS) return prepared_source(reader, picture_of(input.pixels), i);
+    const std::string file(input.text);
+    LAPILLI_TRY(const auto picture, image::read_picture(file));
+    auto source = prepared_source(reader, picture, i);
+    if (!source && concerns_one(source.error())) return std::move(source).error().in(file);
+    return source;
+  }
+
+  Source prepared_source(const PictureReader& reader, const image::Picture& picture, size_t i) {
+    LAPILLI_TRY(auto prepared, reader.prepared(picture));
+    auto source = reader.source_of(prepared);
+    if (!seen_.empty()) seen_[i] = SeenInput{{std::move(prepared), {picture.height, picture.width}}, 0};
+    return source;
   }
 
   // What is told as it comes is what the result holds: the text, which comes as a whole.
@@ -116,7 +146,9 @@ class Pictures : public Work {
   std::vector<Input> inputs_;
   WorkSinks sinks_;
   std::vector<bool> told_;
+  std::vector<std::optional<SeenInput>> seen_;  // by input, for drawing; or empty
   uint64_t tokens_ = 0;
+  double read_ms_ = 0;
   Clock::time_point started_ = Clock::now();
   std::unique_ptr<PictureJob> job_;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "generate/batch_job.hpp"
 #include "speech/whole_recording.hpp"
 
 namespace lapilli::api {
@@ -20,6 +21,15 @@ std::string code_of(const std::string& token) {
 float mean(const std::vector<float>& values) {
   if (values.empty()) return NAN;
   return std::accumulate(values.begin(), values.end(), 0.0f) / static_cast<float>(values.size());
+}
+
+HeardSegment heard_of(const speech::Segment& segment) {
+  HeardSegment heard;
+  heard.segment = segment;
+  heard.segment.token_scores.resize(segment.ids.size(), NAN);
+  heard.language = code_of(segment.language);
+  heard.log_probability = mean(heard.segment.token_scores);
+  return heard;
 }
 
 TextSequence joined(const std::vector<HeardSegment>& segments, bool cut) {
@@ -49,7 +59,44 @@ Status check_rates(const WorkRequest& request) {
   return {};
 }
 
+// Of the caller's function.
+class PulledSamples : public audio::SampleSource {
+ public:
+  explicit PulledSamples(const lapilli_sample_source& from) : from_(from) {}
+  Result<uint64_t> read(uint64_t first, std::span<float> to) override {
+    const uint64_t room = first < from_.count ? std::min<uint64_t>(to.size(), from_.count - first) : 0;
+    if (room == 0) return room;
+    uint64_t got = 0;
+    const lapilli_status status = from_.read(from_.user, first, to.data(), room, &got);
+    if (status != LAPILLI_OK) return failed(status);
+    if (got > room)
+      return fail(ErrorCode::invalid_argument, "the program's read gave %llu samples where there is room for %llu",
+                  static_cast<unsigned long long>(got), static_cast<unsigned long long>(room));
+    std::fill(to.begin() + static_cast<ptrdiff_t>(got), to.begin() + static_cast<ptrdiff_t>(room), 0.0f);
+    return room;
+  }
+
+ private:
+  // It is of this recording alone, whatever the function calls it.
+  static Error failed(lapilli_status status) {
+    const Error said{static_cast<ErrorCode>(status), {}};
+    const bool own = status > LAPILLI_OK && status <= LAPILLI_INTERNAL && concerns_one(said);
+    return fail(own ? said.code : ErrorCode::invalid_data,
+                "the samples cannot be read: the program's read failed with status %d (%s)", status,
+                lapilli_status_name(status));
+  }
+
+  const lapilli_sample_source from_;
+};
+
 }  // namespace
+
+std::shared_ptr<audio::SampleSource> source_of(const Input& input) {
+  if (input.source) return std::make_shared<PulledSamples>(*input.source);
+  return std::make_shared<audio::SamplesInMemory>(input.samples);
+}
+
+uint64_t samples_of(const Input& input) { return input.source ? input.source->count : input.samples.size(); }
 
 Status refuse_for_sound(const lapilli_options& o) {
   const char* field = o.decoder_prompt.ids         ? "decoder_prompt"
@@ -78,16 +125,21 @@ Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
 Recordings::Recordings(WorkRequest& from)
     : sinks_(std::move(from.sinks)), heard_(from.inputs.size()), told_(from.inputs.size()) {}
 
+void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segments) {
+  if (!sinks_.draft) return;
+  std::vector<HeardSegment> draft;
+  for (const speech::Segment& s : segments) draft.push_back(heard_of(s));
+  sinks_.draft(input, std::move(draft));
+}
+
+// What was looked at is for who is told of the segment: it is too much to be kept of a recording of hours.
 Status Recordings::hear(const speech::Segment& segment) {
-  HeardSegment heard;
-  heard.segment = segment;
-  heard.segment.token_scores.resize(segment.ids.size(), NAN);
-  heard.language = code_of(segment.language);
-  heard.log_probability = mean(heard.segment.token_scores);
+  HeardSegment heard = heard_of(segment);
   tokens_ += segment.ids.size();
   const size_t i = segment.recording;
   if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) cancel();
   if (sinks_.segment) sinks_.segment(i, heard_[i].size(), heard);
+  heard.segment.looks.reset();
   heard_[i].push_back(std::move(heard));
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/work.hpp"
+#include "audio/samples.hpp"
 #include "base/clock.hpp"
 
 namespace lapilli::api {
@@ -15,8 +16,9 @@ namespace lapilli::api {
 class Recordings : public Work {
  protected:
   explicit Recordings(WorkRequest& from);
-  // For the job's on_segment and on_end.
+  // For the job's on_segment, on_draft and on_end.
   Status hear(const speech::Segment& segment);
+  void hear_draft(size_t input, std::span<const speech::Segment> segments);
   void tell_end(size_t input, const Status& status);
   // For take().
   WorkOutput output(const speech::TranscribeOutput& from);
@@ -30,6 +32,10 @@ class Recordings : public Work {
   Clock::time_point started_ = Clock::now();
 };
 
+// A recording of an input that does not go on, and its number of samples.
+std::shared_ptr<audio::SampleSource> source_of(const Input& input);
+uint64_t samples_of(const Input& input);
+
 // Options that no model that hears knows.
 Status refuse_for_sound(const lapilli_options& options);
 // The answer to samples for an input that takes none.
@@ -40,5 +46,7 @@ Error hears_nothing();
 // For models that go through recordings window by window, and for those that take each as a whole.
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request);
 Result<std::unique_ptr<Work>> start_whole(WorkRequest request);
+// Cut where they are quiet (lapilli_options.pieces).
+Result<std::unique_ptr<Work>> start_pieces(WorkRequest request, speech::TranscribeRequest how);
 
 }  // namespace lapilli::api

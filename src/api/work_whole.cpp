@@ -36,6 +36,9 @@ Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
                       : !std::isnan(o.no_speech_threshold)         ? "no_speech_threshold"
                       : o.condition_on_previous != 0               ? "condition_on_previous"
                       : o.word_times != 0                          ? "word_times"
+                      : o.draft_samples != 0                       ? "draft_samples"
+                      : o.pieces != 0                              ? "pieces"
+                      : o.looks != 0                               ? "looks"
                                                                    : nullptr;
   if (!field) return {};
   return fail(
@@ -70,6 +73,7 @@ class Whole : public Recordings {
   };
   speech::WholeSound sound_of(const Input& input);
   Result<Stream*> stream_of(size_t input);
+  [[nodiscard]] Status check_growing(uint64_t samples) const;
 
   const speech::WholeLimits limits_;
   std::vector<Stream> streams_;  // by input
@@ -87,7 +91,7 @@ Status Whole::begin(const WorkRequest& from, speech::WholeRequest request) {
 
 speech::WholeSound Whole::sound_of(const Input& input) {
   Stream& stream = streams_.emplace_back();
-  if (!input.more_samples) return {std::make_shared<audio::SamplesInMemory>(input.samples), input.samples.size()};
+  if (!input.more_samples) return {source_of(input), samples_of(input)};
   stream.samples = std::make_shared<GrowingSamples>();
   stream.samples->push(input.samples);
   return {stream.samples, std::nullopt};
@@ -112,9 +116,16 @@ Result<Whole::Stream*> Whole::stream_of(size_t input) {
   return &stream;
 }
 
+// How long it would have become nobody knows.
+Status Whole::check_growing(uint64_t samples) const {
+  if (limits_.check_longest(samples)) return {};
+  const double most = static_cast<double>(limits_.most_samples()) / limits_.config().sampling_rate;
+  return limits_.too_long(format("more than %.1f s", most));
+}
+
 Status Whole::append(size_t input, std::span<const float> samples) {
   LAPILLI_TRY(Stream* const stream, stream_of(input));
-  LAPILLI_CHECK(limits_.check_longest(stream->samples->size() + samples.size()));
+  LAPILLI_CHECK(check_growing(stream->samples->size() + samples.size()));
   LAPILLI_CHECK(speech::check_samples(samples, stream->samples->size()));
   stream->samples->push(samples);
   return {};

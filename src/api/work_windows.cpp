@@ -98,10 +98,14 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   LAPILLI_CHECK(read_prompt(o, *from.model, to));
   to.condition_on_previous = o.condition_on_previous != 0;
   to.words = o.word_times != 0;
+  to.looks = o.looks != 0;
   to.batch = o.batch;
   to.steps_in_flight = o.steps_in_flight;
   return to;
 }
+
+// 0: none are wanted.
+uint32_t draft_frames(uint32_t samples, uint32_t hop) { return samples == 0 ? 0 : std::max(samples / hop, 1u); }
 
 class Windows : public Recordings {
  public:
@@ -136,6 +140,11 @@ Status Windows::begin(const WorkRequest& from, speech::TranscribeRequest request
   for (const Input& input : from.inputs) request.recordings.push_back({frames_of(input, features), {}});
   request.on_segment = [this](const speech::Segment& segment) { return hear(segment); };
   request.on_end = [this](size_t input, const Status& status) { tell_end(input, status); };
+  request.draft_frames = draft_frames(from.options.draft_samples, from.front->sound->hop);
+  request.on_draft = [this](size_t input, std::span<const speech::Segment> segments) -> Status {
+    hear_draft(input, segments);
+    return {};
+  };
   LAPILLI_TRY(job_, speech::TranscriptionJob::start(from.model, std::move(request)));
   return {};
 }
@@ -144,8 +153,7 @@ std::shared_ptr<speech::FrameSource> Windows::frames_of(const Input& input,
                                                         const std::shared_ptr<speech::SoundFeatures>& features) {
   if (!input.more_samples) {
     streams_.emplace_back();
-    auto samples = std::make_shared<audio::SamplesInMemory>(input.samples);
-    return std::make_shared<speech::SoundFrames>(features, std::move(samples), input.samples.size());
+    return std::make_shared<speech::SoundFrames>(features, source_of(input), samples_of(input));
   }
   auto& stream = streams_.emplace_back(std::make_shared<speech::SampleStream>(features));
   auto pushed = stream->push(input.samples);
@@ -184,6 +192,7 @@ Status Windows::end_recording(size_t input) {
 
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request) {
   LAPILLI_TRY(auto r, windows_request(request));
+  if (request.options.pieces != 0) return start_pieces(std::move(request), std::move(r));
   auto work = std::make_unique<Windows>(request);
   LAPILLI_CHECK(work->begin(request, std::move(r)));
   return std::unique_ptr<Work>(std::move(work));

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/tools.hpp"
 #include "base/path.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
@@ -21,6 +20,7 @@
 #include "cli/run/drawing_file.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/run/line_output.hpp"
+#include "cli/run/picture_model.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -29,7 +29,7 @@ namespace {
 
 struct PictureArguments {
   std::vector<std::string> inputs;
-  tools::PictureRequest request;
+  PictureRequest request;
   std::string output;
   std::string attention, layer = "mean", head = "mean";
   bool json = false, stats = false, force = false, no_cache = false;
@@ -104,22 +104,22 @@ class PictureRun {
       const std::string obstacle = target_->obstacle(arguments_.force, false);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
-    tools::PictureRequest request = arguments_.request;
+    PictureRequest request = arguments_.request;
     if (const int code = choose_attention(request)) return code;
     if (const int code = find_model(request.model)) return code;
     request.classes = about_.classes;
     request.cache = kept_folder(arguments_.no_cache);
-    tools::Outcome outcome;
-    tool_ = tools::open_pictures(request, outcome);
-    if (!tool_) return complain(exit_code(static_cast<lapilli_status>(outcome.status)), outcome.text);
+    model_ = std::make_unique<PictureModel>(std::move(request));
+    if (const auto error = model_->load()) return complain(exit_code(error->status()), error->message());
     if (context_.verbose) {
-      const auto f = tool_->figures();
-      std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", f.model.c_str(), f.device.c_str(), f.load_ms);
+      const lapilli_model_info info = model_->info();
+      std::fprintf(stderr, "lapilli: %s, on %s, loaded in %.0f ms\n", info.directory, info.device,
+                   model_->figures().load_ms);
     }
     return exit_ok;
   }
 
-  int choose_attention(tools::PictureRequest& request) const {
+  int choose_attention(PictureRequest& request) const {
     const std::string& file = arguments_.attention;
     for (const auto& [name, text, index] : {std::tuple("layer", &arguments_.layer, &request.attention_layer),
                                             std::tuple("head", &arguments_.head, &request.attention_head)})
@@ -134,26 +134,26 @@ class PictureRun {
   }
 
   int run_some(const std::vector<std::string>& files) {
-    std::vector<tools::PictureAnswer> answers;
-    const auto outcome = tool_->run(
-        files, [] { return interrupted() == 0; }, answers);
+    std::vector<PictureAnswer> answers;
+    const auto error = model_->run(files, answers);
     for (size_t i = 0; i < answers.size(); ++i)
       if (const int code = tell(files[i], answers[i])) return code;
-    if (outcome.status == LAPILLI_OK || interrupted()) return exit_ok;
-    return complain(exit_code(static_cast<lapilli_status>(outcome.status)), outcome.text);
+    if (!error || interrupted()) return exit_ok;
+    return complain(exit_code(error->status()), error->message());
   }
 
-  int tell(const std::string& file, const tools::PictureAnswer& answer) {
-    if (answer.status != LAPILLI_OK) {
+  int tell(const std::string& file, const PictureAnswer& answer) {
+    const Output& output = answer.output;
+    if (!output.ok()) {
       ++failed_;
-      complain(exit_ok, answer.error);
-      if (files_.size() == 1 && !arguments_.json) only_code_ = exit_code(static_cast<lapilli_status>(answer.status));
+      complain(exit_ok, output.error->message());
+      if (files_.size() == 1 && !arguments_.json) only_code_ = exit_code(output.error->status());
     }
     int code = exit_ok;
     if (arguments_.json)
-      code = write(json_line(file, answer));
-    else if (answer.status == LAPILLI_OK)
-      code = write(plain_lines(file, answer));
+      code = write(json_line(file, output));
+    else if (output.ok())
+      code = write(plain_lines(file, output));
     if (code != exit_ok || answer.attention.empty()) return code;
     return write_drawing(arguments_.attention, 1, answer.attention);
   }
@@ -161,11 +161,11 @@ class PictureRun {
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
 
   // Where there are several pictures, each line begins with its file's name.
-  [[nodiscard]] std::string plain_lines(const std::string& file, const tools::PictureAnswer& answer) const {
+  [[nodiscard]] std::string plain_lines(const std::string& file, const Output& output) const {
     const std::string name = files_.size() > 1 ? file + "\t" : "";
-    if (!about_.classes) return name + in_one_line(answer.text) + "\n";
+    if (!about_.classes) return name + in_one_line(output.text()) + "\n";
     std::string lines;
-    for (const auto& c : answer.classes) {
+    for (const Class& c : output.classes) {
       char probability[16];
       std::snprintf(probability, sizeof probability, "%.4f", c.probability);
       lines += name + probability + "\t" + in_one_line(name_of_class(c)) + "\n";
@@ -173,20 +173,19 @@ class PictureRun {
     return lines;
   }
 
-  static std::string name_of_class(const tools::PictureAnswer::Class& c) {
+  static std::string name_of_class(const Class& c) {
     return c.label.empty() ? "class " + std::to_string(c.index) : c.label;
   }
 
-  [[nodiscard]] std::string json_line(const std::string& file, const tools::PictureAnswer& answer) const {
+  [[nodiscard]] std::string json_line(const std::string& file, const Output& output) const {
     std::string out = "{\"file\":" + json_string(file) + ",";
-    if (answer.status != LAPILLI_OK)
-      return out +
-             "\"error\":{\"code\":" + json_string(lapilli_status_name(static_cast<lapilli_status>(answer.status))) +
-             ",\"message\":" + json_string(answer.error) + "}}\n";
+    if (!output.ok())
+      return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(output.error->status())) +
+             ",\"message\":" + json_string(output.error->message()) + "}}\n";
     out += json_string(about_.result) + ":";
-    if (!about_.classes) return out + json_string(answer.text) + "}\n";
+    if (!about_.classes) return out + json_string(output.text()) + "}\n";
     std::string classes;
-    for (const auto& c : answer.classes) {
+    for (const Class& c : output.classes) {
       char probability[32];
       std::snprintf(probability, sizeof probability, "%.6g", c.probability);
       classes += std::string(classes.empty() ? "" : ",") + "{\"class\":" + std::to_string(c.index) +
@@ -210,14 +209,17 @@ class PictureRun {
   }
 
   void print_stats() const {
-    const auto f = tool_->figures();
+    const PictureFigures& f = model_->figures();
+    const lapilli_model_info info = model_->info();
+    const auto weights = static_cast<unsigned long long>(info.weight_bytes),
+               peak = static_cast<unsigned long long>(model_->usage().peak_bytes);
     constexpr double kMiB = 1 << 20;
     if (arguments_.json) {
       std::fprintf(stderr,
                    "{\"pictures\":%llu,\"failed\":%llu,\"load_ms\":%.3f,\"read_ms\":%.3f,\"run_ms\":%.3f,"
                    "\"weight_bytes\":%llu,\"device_bytes_peak\":%llu,\"device\":%s}\n",
-                   f.pictures, failed_, f.load_ms, f.read_ms, f.run_ms, f.weight_bytes, f.device_bytes_peak,
-                   json_string(f.device).c_str());
+                   f.pictures, failed_, f.load_ms, f.read_ms, f.run_ms, weights, peak,
+                   json_string(info.device).c_str());
       return;
     }
     std::fprintf(stderr,
@@ -225,15 +227,15 @@ class PictureRun {
                  "read       %10.1f ms for %llu pictures: files and what is made of them\n"
                  "run        %10.1f ms on %s\n"
                  "memory     %10.1f MiB of the device at most, %.1f MiB of weights\n",
-                 f.load_ms, f.read_ms, f.pictures, f.run_ms, f.device.c_str(),
-                 static_cast<double>(f.device_bytes_peak) / kMiB, static_cast<double>(f.weight_bytes) / kMiB);
+                 f.load_ms, f.read_ms, f.pictures, f.run_ms, info.device, static_cast<double>(peak) / kMiB,
+                 static_cast<double>(weights) / kMiB);
   }
 
   const PictureCommand& about_;
   const PictureArguments& arguments_;
   const Context& context_;
   std::vector<std::string> files_;
-  std::unique_ptr<tools::PictureTool> tool_;
+  std::unique_ptr<PictureModel> model_;
   std::unique_ptr<TargetFile> target_;
   StandardOutput output_;
   unsigned long long failed_ = 0;
@@ -294,7 +296,7 @@ void add_attention(CLI::App& command, PictureArguments& a) {
 }
 
 void add_arguments(CLI::App& command, const PictureCommand& about, PictureArguments& a) {
-  tools::PictureRequest& r = a.request;
+  PictureRequest& r = a.request;
   command.add_option("pictures", a.inputs, "Files or folders")->required()->type_name("FILE");
   command
       .add_option("-m,--model", r.model,

@@ -28,22 +28,34 @@ uint64_t quietest(std::span<const float> energies, uint64_t first, uint64_t last
 
 }  // namespace
 
+FrameEnergies::FrameEnergies(audio::SampleSource& source, uint64_t samples, uint32_t hop)
+    : source_(source), samples_(samples), hop_(hop) {
+  constexpr size_t kFramesAtATime = 100;
+  block_.resize(kFramesAtATime * hop);
+}
+
+Result<bool> FrameEnergies::read_some() {
+  const auto part = std::span(block_).first(std::min<uint64_t>(block_.size(), samples_ - at_));
+  if (part.empty()) return true;
+  LAPILLI_TRY(const uint64_t got, source_.read(at_, part));
+  std::fill(part.begin() + static_cast<ptrdiff_t>(got), part.end(), 0.0f);
+  for (size_t i = 0; i < part.size(); i += hop_) {
+    const auto frame = part.subspan(i, std::min<size_t>(hop_, part.size() - i));
+    const double sum = std::inner_product(frame.begin(), frame.end(), frame.begin(), 0.0);
+    energies_.push_back(static_cast<float>(sum / static_cast<double>(frame.size())));
+  }
+  at_ += part.size();
+  return at_ == samples_;
+}
+
 Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop,
                                           const std::function<bool()>& go_on) {
-  constexpr size_t kFramesAtATime = 100;
-  std::vector<float> energies, block(kFramesAtATime * hop);
-  for (uint64_t at = 0; at < samples; at += block.size()) {
-    const auto part = std::span(block).first(std::min<uint64_t>(block.size(), samples - at));
+  FrameEnergies energies(source, samples, hop);
+  for (;;) {
     if (go_on && !go_on()) return fail(ErrorCode::cancelled, "cancelled");
-    LAPILLI_TRY(const uint64_t got, source.read(at, part));
-    std::fill(part.begin() + static_cast<ptrdiff_t>(got), part.end(), 0.0f);
-    for (size_t i = 0; i < part.size(); i += hop) {
-      const auto frame = part.subspan(i, std::min<size_t>(hop, part.size() - i));
-      const double sum = std::inner_product(frame.begin(), frame.end(), frame.begin(), 0.0);
-      energies.push_back(static_cast<float>(sum / static_cast<double>(frame.size())));
-    }
+    LAPILLI_TRY(const bool done, energies.read_some());
+    if (done) return energies.energies();
   }
-  return energies;
 }
 
 std::vector<Piece> cut_at_silence(std::span<const float> energies, uint64_t most) {

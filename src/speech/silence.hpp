@@ -10,8 +10,22 @@
 
 namespace lapilli::speech {
 
-// Mean squares of the samples of each frame, read from first to last. `go_on` is asked often; false ends it with
-// ErrorCode::cancelled.
+// Mean squares of the samples of each frame, read from first to last, some at a time.
+class FrameEnergies {
+ public:
+  FrameEnergies(audio::SampleSource& source, uint64_t samples, uint32_t hop);
+  // Reads a hundred frames; true: that were the last.
+  Result<bool> read_some();
+  [[nodiscard]] const std::vector<float>& energies() const { return energies_; }
+
+ private:
+  audio::SampleSource& source_;
+  const uint64_t samples_;
+  const uint32_t hop_;
+  uint64_t at_ = 0;
+  std::vector<float> energies_, block_;
+};
+// All of them. `go_on` is asked often; false ends it with ErrorCode::cancelled.
 Result<std::vector<float>> frame_energies(audio::SampleSource& source, uint64_t samples, uint32_t hop,
                                           const std::function<bool()>& go_on = {});
 

@@ -1,8 +1,8 @@
 #include "speech/transcribe.hpp"
 
-#include <algorithm>
+#include <limits>
 
-#include "speech/languages.hpp"
+#include "speech/language_detection.hpp"
 #include "speech/transcription_job.hpp"
 
 namespace lapilli::speech {
@@ -27,38 +27,15 @@ Result<TranscribeOutput> transcribe(const std::shared_ptr<Model>& model, const T
   return out;
 }
 
-namespace {
-
-Result<std::shared_ptr<const model::Features>> first_window(const ModelInfo& info, const Recording& recording) {
-  auto f = std::make_shared<model::Features>();
-  f->rows = info.feature_rows;
-  f->width = info.feature_width;
-  f->values.assign(uint64_t{f->rows} * f->width, 0.0f);
-  const uint64_t there = std::min<uint64_t>(f->rows, recording.frames->extent().frames);
-  for (;;) {
-    LAPILLI_TRY(const bool done, recording.frames->read(0, std::span(f->values).first(there * f->width)));
-    if (done) return std::shared_ptr<const model::Features>(std::move(f));
-    LAPILLI_CHECK(recording.frames->rest());
-  }
-}
-
-}  // namespace
-
 Result<std::vector<int32_t>> detect_languages(const std::shared_ptr<Model>& model,
                                               std::span<const Recording> recordings) {
   LAPILLI_CHECK(check_transcribes(*model));
-  std::vector<std::shared_ptr<const model::Features>> windows;
-  for (const Recording& r : recordings) {
-    LAPILLI_TRY(windows.emplace_back(), first_window(model->info(), r));
+  LanguageDetection detection(model, {recordings.begin(), recordings.end()});
+  for (;;) {
+    LAPILLI_TRY(const bool done, detection.poll(std::numeric_limits<double>::infinity()));
+    if (done) return detection.found();
+    LAPILLI_CHECK(detection.rest());
   }
-  LAPILLI_TRY(const auto request, language_request(*model, windows));
-  LAPILLI_TRY(const auto out, generate(model, request));
-  std::vector<int32_t> found;
-  for (size_t i = 0; i < recordings.size(); ++i) {
-    LAPILLI_CHECK(Status(out.errors[i]));
-    LAPILLI_TRY(found.emplace_back(), likeliest_language(model->speech(), out.logits[i].front()));
-  }
-  return found;
 }
 
 }  // namespace lapilli::speech

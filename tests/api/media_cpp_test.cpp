@@ -1,8 +1,11 @@
 // Recordings and pictures in C++: what the C interface gives arrives, and samples go into a job that runs.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "api/heard.hpp"
 #include "lapilli/lapilli.hpp"
+#include "support/temp_directory.hpp"
 
 namespace {
 
@@ -68,6 +71,61 @@ TEST(ApiDeviceMediaCpp, SamplesGoIntoAJobThatRuns) {
   EXPECT_GT(told.size(), 1u);
   EXPECT_EQ(lines_of(told), lines_of(results[0].segments));
   EXPECT_TRUE(job.end_samples(0)) << "the job has ended";
+}
+
+// Drafts, and what words looked at, as events come.
+TEST(ApiDeviceMediaCpp, DraftsAndLooksOfAStream) {
+  const auto model = lapilli::Model::load(kWhisper + "/model").value();
+  const auto samples = samples_of("second.wav");
+  auto options = options_of();
+  options.draft_samples = 4000;
+  options.looks = options.word_times = true;
+  auto job = model.start_inputs({lapilli::sample_stream(16000)}, options).value();
+  EXPECT_FALSE(job.wait());
+  EXPECT_TRUE(job.wants_samples());
+  ASSERT_FALSE(job.append_samples(0, samples.data(), 14000));
+  EXPECT_FALSE(job.wait());
+  size_t words = 0, drawn = 0;
+  while (auto event = job.next_event())
+    for (const lapilli::Segment& s : event->draft) words += s.words.size();
+  EXPECT_GT(words, 0u);
+  ASSERT_FALSE(job.append_samples(0, samples.data() + 14000, samples.size() - 14000));
+  ASSERT_FALSE(job.end_samples(0));
+  EXPECT_TRUE(job.wait());
+  EXPECT_FALSE(job.wants_samples());
+  lapilli::Drawing png;
+  png.format = LAPILLI_DRAWING_PNG;
+  while (auto event = job.next_event()) {
+    EXPECT_TRUE(event->draft.empty());
+    if (event->kind != LAPILLI_EVENT_SEGMENT || event->segment.words.empty()) continue;
+    EXPECT_EQ(job.draw_looks().value().substr(0, 4), "<svg");
+    EXPECT_EQ(job.draw_looks(png).value().substr(0, 4), "\x89PNG");
+    ++drawn;
+  }
+  EXPECT_GT(drawn, 0u);
+  png.layer = 1;
+  EXPECT_EQ(job.draw_looks(png).error().status(), LAPILLI_INVALID_ARGUMENT);
+}
+
+TEST(ApiDeviceMediaCpp, FilesOfPicturesAreDrawnOver) {
+  const lapilli::TempDirectory folder;
+  std::filesystem::copy(kModels + "trocr/model", folder.path() + "/trocr");
+  std::ofstream(folder.path() + "/trocr/preprocessor_config.json")
+      << R"({"image_processor_type": "ViTImageProcessor", "size": 32})";
+  std::ofstream(folder.path() + "/trocr/tokenizer_config.json") << R"({"tokenizer_class": "ByT5Tokenizer"})";
+  const auto model = lapilli::Model::load(folder.path() + "/trocr").value();
+  const std::string path = LAPILLI_SOURCE_DIR "/tests/data/pictures/plain.png";
+  lapilli::Options options;
+  options.max_length = 8;
+  options.looks = true;
+  const auto seen =
+      model.describe({lapilli::picture_file(path), lapilli::picture_file("nowhere.png")}, options).value();
+  EXPECT_FALSE(seen[0].text().empty());
+  EXPECT_EQ(seen[1].error->status(), LAPILLI_NOT_FOUND);
+  lapilli::Drawing how;
+  how.head = 0;
+  EXPECT_NE(lapilli::draw_looks(model, seen, 0, how).value().find("mean of all layers, head 0"), std::string::npos);
+  EXPECT_EQ(lapilli::draw_looks(model, seen, 1).error().status(), LAPILLI_NOT_FOUND);
 }
 
 }  // namespace

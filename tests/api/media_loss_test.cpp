@@ -164,6 +164,51 @@ TEST_F(ApiLossDeviceMedia, PicturesAndWholeRecordings) {
   }
 }
 
+// Samples that are asked for anew, cut where they are quiet.
+TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
+  const auto read = [](void* user, uint64_t first, float* to, uint64_t room, uint64_t* got) -> lapilli_status {
+    const auto& samples = *static_cast<const std::vector<float>*>(user);
+    std::copy_n(samples.begin() + static_cast<ptrdiff_t>(first), room, to);
+    *got = room;
+    return LAPILLI_OK;
+  };
+  lapilli_sample_source source = lapilli_default_sample_source();
+  source.user = &long_;
+  source.count = long_.size();
+  source.read = read;
+  const auto hear = [&] {
+    const DeviceHandle device = open_device();
+    const ModelHandle model = load(device, kWhisper + "/model");
+    lapilli_options options = hearing_options(nullptr);
+    options.pieces = 2;
+    const lapilli_input input = lapilli_pulled_samples(&source, 16000);
+    lapilli_job* started = nullptr;
+    EXPECT_EQ(lapilli_job_start(model.get(), &input, 1, &options, &started), LAPILLI_OK) << lapilli_last_error();
+    const JobHandle job(started);
+    int32_t finished = 0;
+    EXPECT_EQ(lapilli_job_wait(started, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
+    Told told(1);
+    told.read(started);
+    lapilli_result* taken = nullptr;
+    EXPECT_EQ(lapilli_job_take(started, &taken), LAPILLI_OK) << lapilli_last_error();
+    const ResultHandle result(taken);
+    if (taken) told.expect_is(taken, 0);
+    return told.segments[0];
+  };
+  const auto before = counting::calls();
+  const std::string want = hear();
+  const uint64_t submissions = counting::since(before)["vkQueueSubmit"];
+  ASSERT_GT(submissions, 20u);
+  ASSERT_FALSE(want.empty());
+  for (uint64_t nth = submissions / 4; nth <= submissions; nth += submissions / 4) {
+    counting::reset();
+    counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, nth);
+    EXPECT_EQ(hear(), want) << "submission " << nth << " of " << submissions;
+    EXPECT_TRUE(counting::failed());
+    EXPECT_EQ(alive(), "");
+  }
+}
+
 // A job of a host's device ends, holds nothing, and goes on with another model, whose samples come meanwhile.
 TEST_F(ApiLossDeviceMedia, GoesOnWithAnotherModel) {
   lapilli_status status = LAPILLI_OK;

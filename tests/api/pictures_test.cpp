@@ -1,5 +1,5 @@
-// Pictures through the C interface: what the program says of the same files, in words and in classes, and everything
-// that may be wrong.
+// Pictures through the C interface: as pixels and as files, in words and in classes, what words looked at, and
+// everything that may be wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "api/heard.hpp"
-#include "api/tools.hpp"
 #include "image/picture.hpp"
 #include "support/fixtures.hpp"
 #include "support/temp_directory.hpp"
@@ -55,24 +54,13 @@ class ApiDevicePictures : public testing::Test {
     for (const auto& p : pictures_) all.push_back(input_of(p));
     return all;
   }
-  // What the program says of the files.
-  static std::vector<tools::PictureAnswer> program(const std::string& name, bool classes) {
-    tools::PictureRequest request;
-    request.model = folder_->path() + "/" + name;
-    request.classes = classes;
-    if (!classes) request.max_length = 12;
-    tools::Outcome outcome;
-    const auto tool = tools::open_pictures(request, outcome);
-    EXPECT_NE(tool, nullptr) << outcome.text;
-    std::vector<std::string> files;
-    for (const char* file : kFiles) files.push_back(kPictures + file);
-    std::vector<tools::PictureAnswer> answers;
-    if (!tool) return answers;
-    EXPECT_EQ(tool->run(
-                      files, [] { return true; }, answers)
-                  .status,
-              0);
-    return answers;
+  // The same pictures, read by the library.
+  static ResultHandle of_files(const lapilli_options& options, const ModelHandle& model) {
+    std::vector<std::string> paths;
+    for (const char* file : kFiles) paths.push_back(kPictures + file);
+    std::vector<lapilli_input> all;
+    for (const std::string& path : paths) all.push_back(lapilli_picture_file(path.c_str()));
+    return generate(all, options, model);
   }
   static ResultHandle generate(const std::vector<lapilli_input>& inputs, const lapilli_options& options,
                                const ModelHandle& model) {
@@ -124,18 +112,18 @@ std::unique_ptr<TempDirectory> ApiDevicePictures::folder_;
 ModelHandle ApiDevicePictures::vit_, ApiDevicePictures::gpt2_;
 std::vector<image::Picture> ApiDevicePictures::pictures_;
 
-TEST_F(ApiDevicePictures, ClassesAreTheProgramsOwn) {
-  const auto want = program("vit-image-classification", true);
+TEST_F(ApiDevicePictures, ClassesOfPixelsAndOfFiles) {
+  const ResultHandle want = of_files(lapilli_default_options(), vit_);
   const ResultHandle result = generate(inputs(), lapilli_default_options(), vit_);
-  ASSERT_TRUE(result);
-  ASSERT_EQ(want.size(), pictures_.size());
-  for (size_t i = 0; i < want.size(); ++i) {
-    std::string lines;
-    for (const auto& c : want[i].classes) lines += line(c.index, c.label, c.probability);
-    EXPECT_EQ(classes_of(result.get(), i), lines) << i;
+  ASSERT_TRUE(want && result);
+  for (size_t i = 0; i < pictures_.size(); ++i) {
+    EXPECT_EQ(classes_of(result.get(), i), classes_of(want.get(), i)) << i;
+    lapilli_class best{};
+    best.struct_size = sizeof best;
+    ASSERT_EQ(lapilli_result_get_class(want.get(), i, 0, &best), LAPILLI_OK);
     const lapilli_sequence s = sequence_of(result.get(), i);
-    EXPECT_EQ(s.text, want[i].classes[0].label);
-    EXPECT_NEAR(s.score, std::log(want[i].classes[0].probability), 1e-6);
+    EXPECT_STREQ(s.text, best.label);
+    EXPECT_NEAR(s.score, std::log(best.probability), 1e-6);
     EXPECT_EQ(s.ids.count, 0u);
   }
   lapilli_options options = lapilli_default_options();
@@ -148,15 +136,14 @@ TEST_F(ApiDevicePictures, ClassesAreTheProgramsOwn) {
   EXPECT_EQ(classes_of(result.get(), 2).substr(0, 20), classes_of(two.get(), 2).substr(0, 20));
 }
 
-TEST_F(ApiDevicePictures, WordsAreTheProgramsOwn) {
-  const auto want = program("vit-gpt2", false);
+TEST_F(ApiDevicePictures, WordsOfPixelsAndOfFiles) {
   lapilli_options options = lapilli_default_options();
   options.max_length = 12;
-  const ResultHandle result = generate(inputs(), options, gpt2_);
-  ASSERT_TRUE(result);
-  for (size_t i = 0; i < want.size(); ++i) {
+  const ResultHandle want = of_files(options, gpt2_), result = generate(inputs(), options, gpt2_);
+  ASSERT_TRUE(want && result);
+  for (size_t i = 0; i < pictures_.size(); ++i) {
     const lapilli_sequence s = sequence_of(result.get(), i);
-    EXPECT_EQ(s.text, want[i].text);
+    EXPECT_STREQ(s.text, sequence_of(want.get(), i).text);
     EXPECT_GT(s.ids.count, 0u);
     EXPECT_LT(s.token_scores[0], 0);
     EXPECT_EQ(s.pieces, 1u);
@@ -198,6 +185,113 @@ TEST_F(ApiDevicePictures, AJobTellsWhatItsResultHolds) {
   }
 }
 
+// ---- files ----------------------------------------------------------------------------------------------------------
+
+// What cannot be read is said by its name, and is that picture's alone.
+TEST_F(ApiDevicePictures, AFileThatCannotBeReadIsAloneInIt) {
+  std::ofstream(folder_->path() + "/none.png") << "no picture";
+  const std::string good = kPictures + "plain.png", none = folder_->path() + "/none.png",
+                    nowhere = folder_->path() + "/nowhere.png";
+  const std::vector<lapilli_input> all{lapilli_picture_file(nowhere.c_str()), lapilli_picture_file(none.c_str()),
+                                       lapilli_picture_file(good.c_str())};
+  const ResultHandle result = generate(all, lapilli_default_options(), vit_);
+  ASSERT_TRUE(result);
+  lapilli_sequence s{};
+  s.struct_size = sizeof s;
+  EXPECT_EQ(lapilli_result_get(result.get(), 0, 0, &s), LAPILLI_NOT_FOUND);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("nowhere.png"));
+  EXPECT_EQ(lapilli_result_get(result.get(), 1, 0, &s), LAPILLI_INVALID_DATA);
+  EXPECT_THAT(lapilli_last_error(), HasSubstr("none.png is no picture that can be read"));
+  EXPECT_EQ(lapilli_result_get(result.get(), 2, 0, &s), LAPILLI_OK) << lapilli_last_error();
+  lapilli_stats stats{};
+  stats.struct_size = sizeof stats;
+  ASSERT_EQ(lapilli_result_get_stats(result.get(), &stats), LAPILLI_OK);
+  EXPECT_GT(stats.read_ms, 0);
+  EXPECT_LT(stats.read_ms, stats.total_ms);
+}
+
+TEST_F(ApiDevicePictures, PathsThatAreNone) {
+  EXPECT_THAT(refused(lapilli_picture_file(nullptr), LAPILLI_INVALID_ARGUMENT), HasSubstr("text of input 0 is null"));
+  lapilli_input path = lapilli_picture_file("a.png");
+  path.text_bytes = 0;
+  EXPECT_THAT(refused(path, LAPILLI_INVALID_ARGUMENT), HasSubstr("is empty or has a zero byte"));
+  path = lapilli_text_of("a\0b.png", 7);
+  path.kind = LAPILLI_INPUT_PICTURE_FILE;
+  EXPECT_THAT(refused(path, LAPILLI_INVALID_ARGUMENT), HasSubstr("is empty or has a zero byte"));
+}
+
+// ---- what words looked at ------------------------------------------------------------------------------------------
+
+TEST_F(ApiDevicePictures, WhatWordsLookedAtIsDrawn) {
+  lapilli_options options = lapilli_default_options();
+  options.max_length = 12;
+  options.looks = 1;
+  const ResultHandle result = of_files(options, gpt2_);
+  ASSERT_TRUE(result);
+  const uint8_t* file = nullptr;
+  size_t bytes = 0;
+  const auto drawn = [&](const lapilli_drawing* how) {
+    EXPECT_EQ(lapilli_result_draw_looks(gpt2_.get(), result.get(), 1, how, &file, &bytes), LAPILLI_OK)
+        << lapilli_last_error();
+    return std::string(reinterpret_cast<const char*>(file), bytes);
+  };
+  const std::string mean = drawn(nullptr);
+  EXPECT_THAT(mean, HasSubstr("cross attention, mean of all layers, mean of all heads"));
+  EXPECT_THAT(mean, HasSubstr("href=\"data:image/png;base64,"));
+  lapilli_drawing how = lapilli_default_drawing();
+  how.layer = how.head = 0;
+  const std::string one = drawn(&how);
+  EXPECT_THAT(one, HasSubstr("cross attention, layer 0, head 0"));
+  EXPECT_NE(one.substr(one.find("<rect")), mean.substr(mean.find("<rect")));
+  how.format = LAPILLI_DRAWING_PNG;
+  EXPECT_TRUE(drawn(&how).starts_with("\x89PNG"));
+}
+
+TEST_F(ApiDevicePictures, DrawingsThatAreWrong) {
+  lapilli_options options = lapilli_default_options();
+  options.max_length = 12;
+  options.looks = 1;
+  const ResultHandle result = generate({input_of(pictures_[0])}, options, gpt2_),
+                     classes = generate({input_of(pictures_[0])}, options, vit_);
+  options.looks = 0;
+  const ResultHandle without = generate({input_of(pictures_[0])}, options, gpt2_);
+  const auto refused = [](const ModelHandle& model, const ResultHandle& of, size_t input, lapilli_drawing how,
+                          lapilli_status want = LAPILLI_INVALID_ARGUMENT) -> std::string {
+    const uint8_t* file = nullptr;
+    size_t bytes = 1;
+    EXPECT_EQ(lapilli_result_draw_looks(model.get(), of.get(), input, &how, &file, &bytes), want);
+    EXPECT_EQ(file, nullptr);
+    EXPECT_EQ(bytes, 0u);
+    return lapilli_last_error();
+  };
+  const auto with = [](auto set) {
+    lapilli_drawing how = lapilli_default_drawing();
+    set(how);
+    return how;
+  };
+  const lapilli_drawing plain = lapilli_default_drawing();
+  EXPECT_THAT(refused(gpt2_, without, 0, plain), HasSubstr("lapilli_options.looks asks for them"));
+  EXPECT_THAT(refused(gpt2_, result, 1, plain), HasSubstr("input 1 of 1"));
+  EXPECT_THAT(refused(vit_, classes, 0, plain, LAPILLI_UNSUPPORTED), HasSubstr("no words"));
+  EXPECT_THAT(refused(gpt2_, result, 0, with([](auto& d) { d.layer = 99; })), HasSubstr("attention layer 99"));
+  EXPECT_THAT(refused(gpt2_, result, 0, with([](auto& d) { d.head = LAPILLI_ATTENTION_ALL; })),
+              HasSubstr("head is -2"));
+  EXPECT_THAT(refused(gpt2_, result, 0, with([](auto& d) { d.format = 3; })), HasSubstr("format is 3"));
+  EXPECT_THAT(refused(gpt2_, result, 0, with([](auto& d) { d.struct_size = 0; })), HasSubstr("struct_size"));
+  lapilli_cancel_token* token = nullptr;
+  ASSERT_EQ(lapilli_cancel_token_create(&token), LAPILLI_OK);
+  lapilli_cancel_token_cancel(token);
+  EXPECT_THAT(refused(gpt2_, result, 0, with([&](auto& d) { d.cancel_token = token; }), LAPILLI_CANCELLED),
+              HasSubstr("interrupted"));
+  lapilli_cancel_token_free(token);
+  EXPECT_THAT(refused(nullptr, result, 0, plain), HasSubstr("model or result is null"));
+  EXPECT_THAT(refused(gpt2_, nullptr, 0, plain), HasSubstr("model or result is null"));
+  EXPECT_EQ(lapilli_result_draw_looks(gpt2_.get(), result.get(), 0, &plain, nullptr, nullptr),
+            LAPILLI_INVALID_ARGUMENT);
+}
+
+// ---- pixels ---------------------------------------------------------------------------------------------------------
+
 // The same picture, however its pixels lie.
 TEST_F(ApiDevicePictures, PixelsMayLieOtherwise) {
   const image::Picture& p = pictures_[2];  // grey
@@ -231,12 +325,24 @@ TEST_F(ApiDevicePictures, ModelsSayWhatTheyTake) {
   EXPECT_EQ(info.reads_pictures, 1);
   EXPECT_GT(info.classes, 2u);
   EXPECT_EQ(info.sample_rate, 0u);
+  EXPECT_EQ(info.input_kind, LAPILLI_INPUT_PIXELS);
+  EXPECT_EQ(info.writes_text, 0);
+  EXPECT_EQ(info.decoder_layers + info.decoder_heads, 0u);
+  EXPECT_STREQ(info.commands, "lapilli classify");
   ASSERT_EQ(lapilli_model_get_info(gpt2_.get(), &info), LAPILLI_OK);
   EXPECT_EQ(info.reads_pictures, 1);
   EXPECT_EQ(info.classes, 0u);
+  EXPECT_EQ(info.writes_text, 1);
+  EXPECT_GT(info.decoder_layers, 0u);
+  EXPECT_GT(info.decoder_heads, 0u);
+  EXPECT_STREQ(info.commands, "lapilli caption or lapilli read");
+  EXPECT_EQ(info.tokenizer_error, nullptr);
   const ModelHandle bare = load(device_, kModels + "vit-gpt2/model");
   ASSERT_EQ(lapilli_model_get_info(bare.get(), &info), LAPILLI_OK);
   EXPECT_EQ(info.reads_pictures, 0);
+  EXPECT_EQ(info.input_kind, LAPILLI_INPUT_PIXELS);
+  ASSERT_NE(info.tokenizer_error, nullptr);
+  EXPECT_THAT(info.tokenizer_error, HasSubstr("vocab.json"));
   EXPECT_THAT(refused(input_of(pictures_[0]), LAPILLI_NOT_FOUND, lapilli_default_options(), bare),
               HasSubstr("preprocessor_config.json"));
 }
@@ -259,7 +365,8 @@ TEST_F(ApiDevicePictures, InputsThatAreWrong) {
   EXPECT_THAT(with([](auto& i) { i.pixels = nullptr; }), HasSubstr("pixels of input 0 are at a null pointer"));
   EXPECT_THAT(with([](auto& i) { i.channels = 2; }, LAPILLI_UNSUPPORTED), HasSubstr("input 0 has 2 channels"));
   EXPECT_THAT(with([](auto& i) { i.reserved = 1; }, LAPILLI_UNSUPPORTED), HasSubstr("reserved is 0"));
-  EXPECT_THAT(refused(lapilli_text("Hello."), LAPILLI_UNSUPPORTED), HasSubstr("read pictures: lapilli_pixels() make"));
+  EXPECT_THAT(refused(lapilli_text("Hello."), LAPILLI_UNSUPPORTED),
+              HasSubstr("read pictures: lapilli_pixels() and lapilli_picture_file() make"));
   const float sound[] = {0, 0.5f};
   EXPECT_THAT(refused(lapilli_samples(sound, 2, 16000), LAPILLI_UNSUPPORTED), HasSubstr("input 0 is samples"));
 }
@@ -278,6 +385,8 @@ TEST_F(ApiDevicePictures, OptionsThatAreWrong) {
   EXPECT_THAT(with([&](auto& o) { o.temperatures = &temperature, o.temperature_count = 1; }),
               HasSubstr("temperatures"));
   EXPECT_THAT(with([](auto& o) { o.word_times = 1; }), HasSubstr("word_times"));
+  EXPECT_THAT(with([](auto& o) { o.pieces = 2; }), HasSubstr("pieces is not of models that read pictures"));
+  EXPECT_THAT(with([](auto& o) { o.draft_samples = 2; }), HasSubstr("draft_samples is not of models"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = 0; }), HasSubstr("num_beams"));
   EXPECT_THAT(with([](auto& o) { o.num_beams = o.num_return_sequences = 2; }), HasSubstr("num_return_sequences"));
 }

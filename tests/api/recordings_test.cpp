@@ -378,7 +378,7 @@ TEST_F(ApiDeviceRecordings, InputsOfAnotherKind) {
   const int32_t ids[] = {1, 2, 3};
   const uint8_t pixels[12] = {};
   EXPECT_THAT(refused({lapilli_text("Hello.")}, LAPILLI_UNSUPPORTED),
-              HasSubstr("input 0 is text, and whisper models read sound: lapilli_samples() and"));
+              HasSubstr("input 0 is text, and whisper models read sound: lapilli_samples(), "));
   EXPECT_THAT(lapilli_last_error(), HasSubstr("lapilli transcribe"));
   EXPECT_THAT(refused({input_of(long_), lapilli_tokens(ids, 3)}, LAPILLI_UNSUPPORTED), HasSubstr("input 1 is ids"));
   EXPECT_THAT(refused({lapilli_pixels(pixels, 2, 2)}, LAPILLI_UNSUPPORTED), HasSubstr("input 0 is pixels"));

@@ -127,11 +127,12 @@ TEST_F(ApiDeviceStructs, KindsAreRefusedByName) {
     EXPECT_EQ(generate(&input, 1), status) << kind;
     EXPECT_TRUE(says(what)) << kind << ": " << lapilli_last_error();
   };
-  refused(5, LAPILLI_UNSUPPORTED, "input 0 is of a kind that is not known (5); this version");
+  refused(6, LAPILLI_UNSUPPORTED, "input 0 is of a kind that is not known (6); this version");
   refused(77, LAPILLI_UNSUPPORTED, "not known (77); this version");
-  refused(-1, LAPILLI_UNSUPPORTED, "text (1), ids (2), samples (3) and pixels (4)");
+  refused(-1, LAPILLI_UNSUPPORTED, "text (1), ids (2), samples (3), pixels (4) and files of pictures (5)");
   refused(LAPILLI_INPUT_SAMPLES, LAPILLI_INVALID_ARGUMENT, "has no samples");
   refused(LAPILLI_INPUT_PIXELS, LAPILLI_INVALID_ARGUMENT, "pixels of input 0 are at a null pointer");
+  refused(LAPILLI_INPUT_PICTURE_FILE, LAPILLI_UNSUPPORTED, "lapilli_input sets a field");
   refused(0, LAPILLI_INVALID_ARGUMENT, "lapilli_text()");
 
   lapilli_input nowhere = lapilli_text(nullptr);
@@ -206,9 +207,11 @@ TEST_F(ApiDeviceStructs, LinksComeOneByOne) {
 static_assert(offsetof(lapilli_sequence, finish) == offsetof(lapilli_sequence, pieces) + sizeof(size_t));
 static_assert(sizeof(lapilli_sequence) == offsetof(lapilli_sequence, lost_address) + sizeof(const char*));
 static_assert(sizeof(lapilli_piece) == offsetof(lapilli_piece, repeats) + sizeof(int32_t));
-static_assert(sizeof(lapilli_input) == offsetof(lapilli_input, reserved) + sizeof(uint32_t));
-static_assert(sizeof(lapilli_options) == offsetof(lapilli_options, classes) + sizeof(uint32_t));
-static_assert(sizeof(lapilli_model_info) == offsetof(lapilli_model_info, reserved) + sizeof(uint32_t));
+static_assert(sizeof(lapilli_options) == offsetof(lapilli_options, reserved2) + sizeof(int32_t));
+static_assert(sizeof(lapilli_model_info) == offsetof(lapilli_model_info, tokenizer_error) + sizeof(char*));
+static_assert(sizeof(lapilli_input) == offsetof(lapilli_input, source) + sizeof(void*));
+static_assert(sizeof(lapilli_sample_source) == offsetof(lapilli_sample_source, read) + sizeof(void*));
+static_assert(sizeof(lapilli_drawing) == offsetof(lapilli_drawing, cancel_token) + sizeof(void*));
 static_assert(sizeof(lapilli_event_segment) <= sizeof(uint64_t[16]));
 
 TEST_F(ApiDeviceStructs, SequencesSayWhyTheyEnd) {

@@ -103,6 +103,9 @@ class Use(unittest.TestCase):
         self.assertEqual(outputs[0].segments[0].language, "en")
         joined = [i for s in outputs[0].segments for i in s.ids]
         self.assertEqual(joined, outputs[0].sequences[0].ids)
+        pieces = whisper.transcribe([sound], source_language="en", max_new_tokens=24, pieces=4)[0]
+        self.assertNotEqual(pieces.segments, outputs[0].segments)
+        self.assertGreater(len(pieces.segments), 1)
         with self.assertRaisesRegex(lapilli.Error, "8000 samples a second"):
             whisper.transcribe([sound], rate=8000)
         with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +113,14 @@ class Use(unittest.TestCase):
             shutil.copytree(os.path.join(models, "vit-image-classification", "model"), vit)
             with open(os.path.join(vit, "preprocessor_config.json"), "w", encoding="utf-8") as file:
                 file.write('{"image_processor_type": "ViTImageProcessor", "size": 32}')
-            seen = lapilli.Model(vit, self.device).describe([(4, 3, bytes(range(36)))], classes=2)[0]
+            model = lapilli.Model(vit, self.device)
+            seen = model.describe([(4, 3, bytes(range(36)))], classes=2)[0]
+            plain = os.path.join(models, "..", "pictures", "plain.png")
+            file, nowhere = model.describe([plain, "nowhere.png"], classes=3)
+            self.assertEqual(len(file.classes), 3)
+            self.assertIn("nowhere.png", str(nowhere.error))
+            with self.assertRaisesRegex(TypeError, "not one path"):
+                model.describe(plain)
         self.assertEqual(len(seen.classes), 2)
         self.assertEqual(seen.text, seen.classes[0].label)
 

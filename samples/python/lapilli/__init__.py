@@ -273,14 +273,15 @@ class Model:
         """Writes down what is said in recordings: Output.segments, and with word_times=True their words.
 
         A recording is numbers from -1 to 1, `rate` of them a second, which is sample_rate: a list, or a buffer of 32-bit
-        floats (array.array, NumPy). `task`: "transcribe" or "translate", to English. The rest as generate() has it.
+        floats (array.array, NumPy). `task`: "transcribe" or "translate", to English. `pieces=8` cuts recordings where they
+        are quiet and hears so many pieces at a time, which takes less time. The rest as generate() has it.
         """
         fill = [lambda to, item=item: _c.fill_samples(to, item, rate) for item in recordings]
         return self._run(fill, task, source_language, "", progress, stream, cancel_token, options)
 
     def describe(
         self,
-        pictures: Texts[tuple[int, int, bytes]],
+        pictures: Texts[Union[str, tuple[int, int, bytes]]],
         *,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
@@ -288,9 +289,17 @@ class Model:
     ) -> list[Output]:
         """What pictures show, by the kind of model in words (Output.text) or in Output.classes.
 
-        A picture is its width, its height, and a byte each of red, green and blue of its pixels, row by row.
+        A picture is the path of a PNG or JPEG file, or its width, its height, and a byte each of red, green and blue of
+        its pixels, row by row.
         """
-        fill = [lambda to, item=item: _c.fill_pixels(to, *item) for item in pictures]
+        if isinstance(pictures, (str, bytes)):
+            raise TypeError("pictures: a list of paths or of pixels, not one path")
+        fill = [
+            lambda to, item=item: (
+                _c.fill_picture_file(to, item) if isinstance(item, str) else _c.fill_pixels(to, *item)
+            )
+            for item in pictures
+        ]
         return self._run(fill, "", "", "", progress, None, cancel_token, options)
 
     @property

@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_ui
 from typing import Iterable, Sequence, Union
 
 OK = 0
-INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS = 1, 2, 3, 4
+INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS, INPUT_PICTURE_FILE = 1, 2, 3, 4, 5
 FINISH_LENGTH = 2
 MODEL_DEFAULT = -1
 
@@ -102,6 +102,7 @@ class Input(Sized):
         ("height", c_uint32),
         ("channels", c_uint32),
         ("reserved", c_uint32),
+        ("source", c_void_p),
     ]
 
 
@@ -165,8 +166,12 @@ class Options(Sized):
         ("condition_on_previous", c_int32),
         ("word_times", c_int32),
         ("classes", c_uint32),
+        ("draft_samples", c_uint32),
+        ("pieces", c_uint32),
+        ("looks", c_int32),
+        ("reserved2", c_int32),
     ]
-    _ZERO = ("deterministic", "reserved", "condition_on_previous", "word_times")
+    _ZERO = ("deterministic", "reserved", "condition_on_previous", "word_times", "looks", "reserved2")
 
     @classmethod
     def defaults(cls) -> Options:
@@ -182,7 +187,7 @@ class Options(Sized):
     def set_plain(self, name: str, value: Union[int, float, str, bool]) -> None:
         """A field that is a number or a text."""
         kind = dict(self._fields_).get(name)
-        if kind not in (c_int32, c_uint32, c_float, c_char_p) or name in ("struct_size", "reserved"):
+        if kind not in (c_int32, c_uint32, c_float, c_char_p) or name in ("struct_size", "reserved", "reserved2"):
             raise TypeError(f"there is no option {name}")
         setattr(self, name, value.encode() if isinstance(value, str) else value)
 
@@ -285,6 +290,14 @@ def fill_samples(to: Input, samples: Sequence[float], rate: int) -> object:
     ctypes.memmove(kept, view.tobytes(), view.nbytes)
     to.kind, to.samples, to.sample_count = INPUT_SAMPLES, ctypes.cast(kept, c_void_p), len(view)
     to.sample_rate = rate
+    return kept
+
+
+def fill_picture_file(to: Input, path: str) -> object:
+    """The same of a picture's file."""
+    kept = os.fsencode(path) if sys.platform != "win32" else path.encode()
+    to.struct_size = ctypes.sizeof(Input)
+    to.kind, to.text, to.text_bytes = INPUT_PICTURE_FILE, kept, len(kept)
     return kept
 
 

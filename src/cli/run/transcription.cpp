@@ -34,21 +34,15 @@ int exit_code_of(const Error& error) {
   }
 }
 
-SpokenLine spoken(const tools::HeardSegment& s) {
-  SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
-  for (const auto& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, w.confidence});
-  return line;
-}
-
 // What is heard, at the model's rate: a file, which is read twice, or what comes through a pipe, once.
 struct Heard {
   std::unique_ptr<recordings::Recording> file;
   std::unique_ptr<recordings::SamplePipe> pipe;
   uint64_t samples = 0;  // of a pipe: that have come
-  Status error;          // of a pipe
+  Status error;          // of reading it
   [[nodiscard]] std::string shortage() const { return pipe ? pipe->shortage() : file->shortage(); }
 
-  tools::HeardPiece next(std::span<float> to, bool may_wait) {
+  SoundPiece next(std::span<float> to, bool may_wait) {
     auto taken = pipe->take(to, std::chrono::milliseconds(may_wait ? 100 : 0));
     if (!taken) {
       error = std::move(taken).error();
@@ -56,6 +50,24 @@ struct Heard {
     }
     samples += taken->count;
     return {taken->count, taken->ended, false};
+  }
+
+  static lapilli_status read(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got) {
+    auto& own = *static_cast<Heard*>(user);
+    auto read = own.file->read(first, {to, static_cast<size_t>(room)});
+    if (!read) {
+      own.error = std::move(read).error();
+      return static_cast<lapilli_status>(own.error.error().code);
+    }
+    *got = *read;
+    return LAPILLI_OK;
+  }
+  lapilli_sample_source source() {
+    lapilli_sample_source source = lapilli_default_sample_source();
+    source.user = this;
+    source.count = samples;
+    source.read = &Heard::read;
+    return source;
   }
 };
 
@@ -100,8 +112,8 @@ class Transcription {
                       "the bundled model translates text and hears nothing: name one that hears "
                       "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
     request.cache = kept_folder(arguments_.no_cache);
-    const auto opened = transcriber_.open(request);
-    return opened.status == 0 ? int{exit_ok} : complain(exit_code(opened.status), opened.text);
+    const Trouble opened = model_.open(request);
+    return opened.status == LAPILLI_OK ? int{exit_ok} : complain(exit_code(opened.status), opened.message);
   }
 
   int check_input(const std::string& name) const {
@@ -149,10 +161,10 @@ class Transcription {
   Result<Heard> listen(const std::string& name) {
     Heard heard;
     if (is_pipe(name)) {
-      LAPILLI_TRY(heard.pipe, recordings::SamplePipe::open(opener(name), name, transcriber_.rate()));
+      LAPILLI_TRY(heard.pipe, recordings::SamplePipe::open(opener(name), name, model_.rate()));
       return heard;
     }
-    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, transcriber_.rate()));
+    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, model_.rate()));
     LAPILLI_TRY(heard.samples, heard.file->count([&] { return show_reading("measuring the file", *heard.file, 0); }));
     if (heard.samples == 0) return no_sound(name);
     return heard;
@@ -183,43 +195,43 @@ class Transcription {
     int written = sink.write(lines.head());
     bar_.begin();
     auto how = arguments_.how;
-    how.sound = heard.file.get();
-    how.samples = heard.samples;
-    if (heard.pipe) how.next = [&](std::span<float> to, bool may_wait) { return heard.next(to, may_wait); };
-    how.on_segment = [&](const tools::HeardSegment& s) {
+    const lapilli_sample_source source = heard.source();
+    if (heard.pipe)
+      how.next = [&](std::span<float> to, bool may_wait) { return heard.next(to, may_wait); };
+    else
+      how.sound = &source;
+    how.on_segment = [&](const SpokenLine& s, const std::string& picture) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line(spoken(s)));
-      if (written == exit_ok && !s.picture.empty())
-        written = write_drawing(arguments_.attention, ++pictures_, s.picture);
+      if (written == exit_ok) written = sink.write(lines.line(s));
+      if (written == exit_ok && !picture.empty()) written = write_drawing(arguments_.attention, ++pictures_, picture);
       return written == exit_ok;
     };
     how.pictures = drawing_format(arguments_.attention);
     if (arguments_.live)
-      how.on_draft = [&](const std::vector<tools::HeardSegment>& draft) {
+      how.on_draft = [&](const std::vector<SpokenLine>& draft) {
         if (written == exit_ok) written = show_draft(draft, lines, sink);
         return written == exit_ok;
       };
-    how.progress = [&](double done, double) {
+    how.progress = [&](double done) {
       if (!arguments_.live) show(done, heard);
       return interrupted() == 0;
     };
     how.on_note = [&](const std::string& note) { say(name + ": " + note); };
-    const auto said = transcriber_.hear(how);
+    const Trouble said = model_.hear(how);
     bar_.clear();
     seconds_ += seconds_of(heard.samples);
     if (heard.pipe && !heard.shortage().empty()) say(heard.shortage());
     if (written != exit_ok) return written;
     if (interrupted() != 0) return exit_ok;
     if (!heard.error) return complain(exit_code_of(heard.error.error()), heard.error.error().message);
-    if (said.status != 0) return complain(exit_code(said.status), name + ": " + said.text);
+    if (said.status != LAPILLI_OK) return complain(exit_code(said.status), name + ": " + said.message);
     return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
   }
 
   // JSON says that it may change; elsewhere it is shown while there is nothing later.
-  int show_draft(const std::vector<tools::HeardSegment>& draft, SubtitleLines& lines, Sink& sink) {
+  int show_draft(const std::vector<SpokenLine>& draft, SubtitleLines& lines, Sink& sink) {
     std::string text, objects;
-    for (const auto& s : draft) {
-      SpokenLine line = spoken(s);
+    for (SpokenLine line : draft) {
       line.settled = false;
       text += (text.empty() ? "" : " ") + lines.text_of(line);
       if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
@@ -228,7 +240,7 @@ class Transcription {
     return sink.write(objects);
   }
 
-  [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / transcriber_.rate(); }
+  [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / model_.rate(); }
 
   // A file before its first window: it is read from first to last, and not once only. False: it was interrupted.
   bool show_reading(const char* what, const recordings::Recording& file, uint64_t samples) {
@@ -277,7 +289,7 @@ class Transcription {
   recordings::RawFormat raw_;
   std::vector<std::unique_ptr<TargetFile>> targets_;  // of each input; none where standard output takes all
   StandardOutput output_;
-  tools::Transcriber transcriber_;
+  HearingModel model_;
   double seconds_ = 0;
   size_t pictures_ = 0;  // that were written
   Clock::time_point start_ = Clock::now();

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "api/tools.hpp"
 #include "cli/commands.hpp"
+#include "cli/run/hearing_model.hpp"
 #include "cli/run/subtitle_lines.hpp"
 
 namespace lapilli::cli {
@@ -18,8 +18,8 @@ struct TranscribeArguments {
   bool live = false;                // what may be said at the end of what has come is shown
   bool force = false, no_cache = false, stats = false;
   SpeechStyle style;
-  tools::TranscriberRequest model;
-  tools::HearRequest how;  // without sound and callbacks
+  HearingModelRequest model;
+  HearRequest how;  // without sound and callbacks
 };
 
 // The exit code.

@@ -1,0 +1,141 @@
+// The C interface: what words looked at, drawn over pictures and spectrograms.
+#include "api/handles.hpp"
+#include "generate/picture_looks.hpp"
+#include "image/look_sheet.hpp"
+#include "speech/look_picture.hpp"
+#include "text/unicode/utf8.hpp"
+
+namespace lapilli::api {
+
+namespace {
+
+struct Drawing {
+  image::LookFormat format = image::LookFormat::svg;
+  AttentionChoice choice;
+  std::function<bool()> go_on;
+};
+
+std::function<bool()> unless_cancelled(const lapilli_cancel_token* token) {
+  if (!token) return [] { return true; };
+  return [cancelled = token->cancelled] { return !cancelled->load(); };
+}
+
+Result<Drawing> read_drawing(const lapilli_drawing* from) {
+  lapilli_drawing given = lapilli_default_drawing();
+  LAPILLI_CHECK(read_struct(from, given, "lapilli_drawing"));
+  if (given.format != LAPILLI_DRAWING_SVG && given.format != LAPILLI_DRAWING_PNG)
+    return fail(ErrorCode::invalid_argument,
+                "lapilli_drawing.format is %d; it is LAPILLI_DRAWING_SVG (%d) or _PNG (%d)", given.format,
+                LAPILLI_DRAWING_SVG, LAPILLI_DRAWING_PNG);
+  if (given.layer < LAPILLI_ATTENTION_MEAN || given.head < LAPILLI_ATTENTION_MEAN)
+    return fail(ErrorCode::invalid_argument,
+                "lapilli_drawing.%s is %d; it is a number from 0, or LAPILLI_ATTENTION_MEAN (%d)",
+                given.layer < LAPILLI_ATTENTION_MEAN ? "layer" : "head", std::min(given.layer, given.head),
+                LAPILLI_ATTENTION_MEAN);
+  Drawing to;
+  if (given.format == LAPILLI_DRAWING_PNG) to.format = image::LookFormat::png;
+  to.choice = {AttentionKind::cross, given.layer, given.head};
+  to.go_on = unless_cancelled(given.cancel_token);
+  return to;
+}
+
+// A picture of the result, and what was said of it.
+struct Answer {
+  const SeenInput* seen = nullptr;
+  PictureResult said;
+};
+
+Result<Answer> find_answer(const lapilli_result& result, size_t input) {
+  const auto& outputs = result.output.outputs;
+  if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %zu of %zu", input, outputs.size());
+  LAPILLI_CHECK(Status(outputs[input].status));
+  if (input >= result.seen.size() || !result.seen[input])
+    return fail(ErrorCode::invalid_argument,
+                "input %zu is no picture whose looks were kept; lapilli_options.looks asks for them", input);
+  const TextSequence& best = outputs[input].sequences.front();
+  Answer answer;
+  answer.seen = &*result.seen[input];
+  answer.said.text = best.text;
+  answer.said.ids = best.ids;
+  answer.said.start = answer.seen->start;
+  return answer;
+}
+
+// Words are looked for, and are what the decoder writes.
+Status check_words(const PictureReader& reader) {
+  if (reader.classifies())
+    return fail(ErrorCode::unsupported, "the model writes no words that could have looked at anything");
+  return reader.model()->tokenizer() ? Status() : Status(reader.model()->tokenizer_error());
+}
+
+Result<std::string> draw(const std::shared_ptr<const PictureReader>& reader, const Answer& answer, const Drawing& how) {
+  LAPILLI_CHECK(check_words(*reader));
+  LAPILLI_TRY(auto source, reader->source_of(answer.seen->picture.prepared));
+  std::vector<int32_t> ids{answer.said.start};
+  ids.insert(ids.end(), answer.said.ids.begin(), answer.said.ids.end());
+  LAPILLI_TRY(const auto looks, looks_of_ids(reader->model(), std::move(source), ids, how.choice, how.go_on));
+  LAPILLI_TRY(auto sheet, look_sheet_of(*reader, answer.seen->picture, answer.said, looks));
+  sheet.title = to_utf32(name_of(how.choice));
+  return image::look_sheet_file(sheet, how.format);
+}
+
+}  // namespace
+
+Result<std::string> draw_segment(const lapilli_drawing* from, const speech::Segment& segment) {
+  LAPILLI_TRY(const auto how, read_drawing(from));
+  if (how.choice.layer >= 0 || how.choice.head >= 0)
+    return fail(ErrorCode::invalid_argument,
+                "lapilli_drawing.layer and head: of segments the mean of the heads that tell when words are said is "
+                "drawn, LAPILLI_ATTENTION_MEAN");
+  if (!segment.looks)
+    return fail(ErrorCode::invalid_argument,
+                "the looks of segments were not kept; lapilli_options.looks asks for them");
+  if (!speech::has_looks(segment))
+    return fail(ErrorCode::invalid_data, "the segment has no words, or no sound, that could be drawn");
+  LAPILLI_TRY(const auto sheet, speech::look_sheet_of(segment));
+  return image::look_sheet_file(sheet, how.format);
+}
+
+namespace {
+
+Status draw_answer(lapilli_model& model, lapilli_result& result, size_t input, const lapilli_drawing* drawing) {
+  const auto held = model.place->held();
+  const LogScope log(held.model->device()->log_sink());
+  LAPILLI_CHECK(check_running(*held.model->device(), "lapilli_result_draw_looks"));
+  LAPILLI_TRY(const auto how, read_drawing(drawing));
+  LAPILLI_TRY(const auto answer, find_answer(result, input));
+  if (!model.front->pictures) return fail(ErrorCode::invalid_argument, "the model reads no pictures");
+  const auto run = [&](const std::shared_ptr<Model>& on) {
+    return draw(std::make_shared<const PictureReader>(on, *model.front->pictures), answer, how);
+  };
+  LAPILLI_TRY(result.drawing, run_replaced(*model.place, held, run));
+  return {};
+}
+
+}  // namespace
+
+}  // namespace lapilli::api
+
+using lapilli::ErrorCode;
+using lapilli::fail;
+using lapilli::Status;
+
+extern "C" {
+
+lapilli_status lapilli_result_draw_looks(lapilli_model* model, lapilli_result* result, size_t input,
+                                         const lapilli_drawing* drawing, const uint8_t** file, size_t* bytes) {
+  if (file) *file = nullptr;
+  if (bytes) *bytes = 0;
+  return lapilli::api::guarded([&]() -> Status {
+    constexpr const char* kFunction = "lapilli_result_draw_looks";
+    if (!model || !result) return fail(ErrorCode::invalid_argument, "%s: model or result is null", kFunction);
+    if (!file || !bytes) return fail(ErrorCode::invalid_argument, "%s: file or bytes is null", kFunction);
+    auto drawn = lapilli::api::draw_answer(*model, *result, input, drawing);
+    if (!drawn) return std::move(drawn).error().in(kFunction);
+    *file = reinterpret_cast<const uint8_t*>(result->drawing.data());
+    *bytes = result->drawing.size();
+    return {};
+  });
+}
+
+}  // extern "C"

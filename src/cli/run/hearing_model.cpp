@@ -1,0 +1,227 @@
+#include "cli/run/hearing_model.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cli/arguments/dtype.hpp"
+#include "cli/run/model_kinds.hpp"
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+struct HearingModel::Impl {
+  std::optional<Device> device;
+  std::optional<Model> model;
+  lapilli_model_info info{};
+
+  std::optional<Error> open(const HearingModelRequest& request);
+  [[nodiscard]] std::optional<Error> check_kind() const;
+  [[nodiscard]] std::optional<Error> check_whole(const HearRequest& request) const;
+  [[nodiscard]] Options options(const HearRequest& request) const;
+  [[nodiscard]] bool takes_whole() const { return info.window_samples == 0; }
+};
+
+namespace {
+
+Trouble trouble(const std::optional<Error>& error) {
+  return error ? Trouble{error->status(), error->message()} : Trouble();
+}
+
+Error interrupted_error() { return Error(LAPILLI_CANCELLED, "it was interrupted"); }
+
+SpokenLine line_of(const Segment& s) {
+  SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
+  for (const Word& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, double{w.probability}});
+  return line;
+}
+
+// One recording on its way through the model.
+class Hearing {
+ public:
+  Hearing(const Model& model, const HearRequest& request) : info_(model.info()), request_(request) {}
+
+  std::optional<Error> run(const Model& model, const Options& options) {
+    auto job = model.start_inputs(
+        {request_.sound ? pulled_samples(*request_.sound, info_.sample_rate) : sample_stream(info_.sample_rate)},
+        options);
+    if (!job) return job.error();
+    job_.emplace(std::move(*job));
+    if (auto error = follow()) return error;
+    return nothing_came_ ? std::nullopt : take();
+  }
+
+ private:
+  // To its end; or to that of a pipe that nothing has come through.
+  std::optional<Error> follow() {
+    constexpr uint64_t kOften = 50'000;  // microseconds
+    for (bool over = false; !over && !nothing_came_;) {
+      over = job_->wait(kOften);  // returns at once where it has heard all that there is
+      while (auto event = job_->next_event())
+        if (auto error = tell(*event)) return error;
+      if (over) break;
+      if (request_.progress && !request_.progress(done_)) return interrupted_error();
+      if (!job_->wants_samples()) continue;
+      if (auto error = feed()) return error;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Error> tell(const Event& event) {
+    constexpr double kFramesASecond = 100;
+    if (event.kind == LAPILLI_EVENT_PROGRESS) done_ = static_cast<double>(event.done) / kFramesASecond;
+    if (event.kind == LAPILLI_EVENT_SEGMENT) return give(event.segment);
+    if (event.kind != LAPILLI_EVENT_DRAFT || !request_.on_draft) return std::nullopt;
+    std::vector<SpokenLine> lines;
+    for (const Segment& s : event.draft) lines.push_back(line_of(s));
+    if (!request_.on_draft(lines)) return interrupted_error();
+    return std::nullopt;
+  }
+
+  std::optional<Error> give(const Segment& segment) {
+    std::string picture;
+    if (!request_.pictures.empty()) {
+      Drawing how;
+      how.format = request_.pictures == "png" ? LAPILLI_DRAWING_PNG : LAPILLI_DRAWING_SVG;
+      auto drawn = job_->draw_looks(how);
+      if (!drawn && drawn.error().status() != LAPILLI_INVALID_DATA) return drawn.error();  // that: it has no words
+      if (drawn) picture = std::move(*drawn);
+    }
+    if (!request_.on_segment(line_of(segment), picture)) return interrupted_error();
+    return std::nullopt;
+  }
+
+  // What is there by now, up to a window of it: so that a draft is one of the latest, and memory bounded.
+  std::optional<Error> feed() {
+    std::vector<float> room(16384);
+    const uint64_t enough = fed_ + info_.window_samples;
+    for (bool may_wait = true;; may_wait = false) {
+      const SoundPiece piece = request_.next(room, may_wait);
+      if (piece.failed) return interrupted_error();
+      if (auto error = job_->append_samples(0, room.data(), piece.count)) return without_function(*error);
+      fed_ += piece.count;
+      if (piece.ended) return end_of_sound();
+      if (piece.count < room.size() || fed_ >= enough) return std::nullopt;
+    }
+  }
+
+  std::optional<Error> end_of_sound() {
+    nothing_came_ = fed_ == 0;
+    return nothing_came_ ? std::nullopt : job_->end_samples(0);
+  }
+
+  // Whoever reads it has called no function.
+  static Error without_function(const Error& error) {
+    static const std::string function = "lapilli_job_append_samples: ";
+    const std::string& message = error.message();
+    return Error(error.status(), message.rfind(function, 0) == 0 ? message.substr(function.size()) : message);
+  }
+
+  std::optional<Error> take() {
+    const auto results = job_->take();
+    if (!results) return results.error();
+    if (results.value().cancelled()) return interrupted_error();
+    const Output& said = results.value()[0];
+    if (!said.ok()) return said.error;
+    if (said.sequences.front().finish == LAPILLI_FINISH_LENGTH) note_cut(said.sequences.front().ids.size());
+    return std::nullopt;
+  }
+
+  void note_cut(size_t ids) const {
+    request_.on_note("the text ends after " + std::to_string(ids) +
+                     " ids without an end, as long as it may be: a shorter recording, or more --max-new-tokens if the "
+                     "model has room for them, gives the rest");
+  }
+
+  const lapilli_model_info info_;
+  const HearRequest& request_;
+  std::optional<Job> job_;
+  uint64_t fed_ = 0;  // samples
+  double done_ = 0;   // seconds
+  bool nothing_came_ = false;
+};
+
+// Every two seconds, or oftener where a window has less than eight.
+uint32_t draft_samples(const lapilli_model_info& info) {
+  return std::min(2 * info.sample_rate, std::max(info.window_samples / 4, 1u));
+}
+
+}  // namespace
+
+HearingModel::HearingModel() : impl_(std::make_unique<Impl>()) {}
+HearingModel::~HearingModel() = default;
+
+Trouble HearingModel::open(const HearingModelRequest& request) { return trouble(impl_->open(request)); }
+
+unsigned HearingModel::rate() const { return impl_->info.sample_rate; }
+
+std::optional<Error> HearingModel::Impl::open(const HearingModelRequest& request) {
+  DeviceOptions how;
+  how.select = request.select;
+  how.caps = request.caps;
+  how.cache_directory = request.cache;
+  auto opened = Device::open(how);
+  if (!opened) return opened.error();
+  device.emplace(std::move(*opened));
+  ModelOptions load;
+  load.dtype = dtype_of(request.dtype);
+  load.kv_dtype = dtype_of(request.kv_dtype);
+  auto loaded = Model::load(*device, request.model, load);
+  if (!loaded) return loaded.error();
+  model.emplace(std::move(*loaded));
+  info = model->info();
+  if (auto error = check_kind()) return error;
+  // A run of no recordings says what is wrong with the files.
+  if (const auto nothing = model->transcribe({}); !nothing) return nothing.error();
+  if (!request.ids && info.tokenizer_error) return Error(LAPILLI_UNSUPPORTED, info.tokenizer_error);
+  return std::nullopt;
+}
+
+std::optional<Error> HearingModel::Impl::check_kind() const {
+  if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures and hear nothing");
+  if (info.input_kind != LAPILLI_INPUT_SAMPLES) return other_kind(info, "read text and hear nothing");
+  if (!info.writes_text) return other_kind(info, "have no decoder and write no text");
+  return std::nullopt;
+}
+
+// What only models of windows, languages and tasks do.
+std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request) const {
+  const char* what = !request.language.empty()     ? "--language: which language is spoken"
+                     : request.task == "translate" ? "--to: whether it is translated"
+                     : request.words               ? "--words: when each word is said"
+                     : !request.pictures.empty()   ? "--attention: what each word looked at"
+                     : request.batch > 0           ? "--batch: how many pieces are heard at a time"
+                     : request.on_draft            ? "--live: what may be said before the end"
+                     : request.fallback            ? "--fallback: when a window is tried again"
+                                                   : nullptr;
+  if (!what || !takes_whole()) return std::nullopt;
+  return Error(LAPILLI_INVALID_ARGUMENT, std::string(what) + " is not asked of models of the family " + info.family +
+                                             ", which have nothing that says it");
+}
+
+Options HearingModel::Impl::options(const HearRequest& request) const {
+  Options o;
+  if (request.beams > 0) o.num_beams = static_cast<int32_t>(request.beams);
+  if (request.new_tokens > 0) o.max_new_tokens = static_cast<int32_t>(request.new_tokens);
+  if (takes_whole()) return o;
+  o.source_language = request.language;
+  o.task = request.task;
+  o.word_times = request.words;
+  o.looks = !request.pictures.empty();
+  o.pieces = request.batch;
+  if (request.on_draft) o.draft_samples = draft_samples(info);
+  if (!request.fallback) return o;
+  o.temperatures = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};  // what is published with Whisper
+  o.compression_ratio_threshold = 2.4f;
+  o.logprob_threshold = -1.0f;
+  return o;
+}
+
+Trouble HearingModel::hear(const HearRequest& request) {
+  if (auto error = impl_->check_whole(request)) return trouble(error);
+  const Trouble ended = trouble(Hearing(*impl_->model, request).run(*impl_->model, impl_->options(request)));
+  (void)impl_->device->store_cache();  // what cannot be stored is a warning in the log
+  return ended;
+}
+
+}  // namespace lapilli::cli

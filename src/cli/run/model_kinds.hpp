@@ -1,0 +1,16 @@
+// What is said of a model of another kind than a command is for.
+#pragma once
+
+#include <string>
+
+#include "lapilli/lapilli.hpp"
+
+namespace lapilli::cli {
+
+// "marian models read text and hear nothing; what serves them: lapilli translate, summarize or generate"
+inline Error other_kind(const lapilli_model_info& info, const char* what) {
+  return Error(LAPILLI_UNSUPPORTED,
+               std::string(info.family) + " models " + what + "; what serves them: " + info.commands);
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,37 @@
+// Which language is spoken in the first window of each recording.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "generate/batch_job.hpp"
+#include "speech/frame_source.hpp"
+
+namespace lapilli::speech {
+
+// Of one thread. The recordings' frames are whole.
+class LanguageDetection {
+ public:
+  LanguageDetection(std::shared_ptr<Model> model, std::vector<Recording> recordings);
+  // Goes on without waiting for the device. True: found() is there. An error of one recording is that of all.
+  Result<bool> poll(double budget_us);
+  // Waits, bounded, for what poll() waits for.
+  Status rest();
+  // The id of each recording's language.
+  [[nodiscard]] const std::vector<int32_t>& found() const { return found_; }
+
+ private:
+  Result<bool> read();
+  Status begin();
+  Status end();
+
+  const std::shared_ptr<Model> model_;
+  const std::vector<Recording> recordings_;
+  std::vector<std::shared_ptr<const model::Features>> windows_;  // those that were read
+  std::shared_ptr<model::Features> reading_;
+  std::unique_ptr<BatchJob> batch_;
+  std::vector<int32_t> found_;
+};
+
+}  // namespace lapilli::speech
