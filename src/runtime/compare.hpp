@@ -14,7 +14,7 @@ namespace lapilli {
 
 // Of a tensor's words on a device from what they should be.
 struct TensorDeviation {
-  double deviation = 0;            // largest |device - expected| / max(1, largest |expected|), of f32 and (beyond a step) f16
+  double deviation = 0;  // largest |device - expected| / max(1, largest |expected|), of f32 and (beyond a step) f16
   uint64_t words_that_differ = 0;  // of u32; words that hold close floats do not count
 };
 TensorDeviation deviation_of(const graph::Tensor& t, std::span<const uint32_t> words, const HostTensor& expected);
