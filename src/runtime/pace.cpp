@@ -71,10 +71,13 @@ double Pace::expect_us(const SegmentTime& segment) const {
 }
 
 void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& took) {
-  if (!took.plausible() || (!std::exchange(segment.ran, true) && compiles_late_)) return;
-  segment.learn(expected_us, took);
+  if (!took.plausible()) return;
+  const bool compiled = !std::exchange(segment.ran, true) && compiles_late_;
   bool first_cut = false;
-  {
+  if (compiled) {
+    learn_no_slower(segment.cost, took);
+  } else {
+    segment.learn(expected_us, took);
     const std::lock_guard lock(mutex_);
     learn_rates(segment.cost, took);
     ++counts_.measured;
@@ -87,6 +90,14 @@ void Pace::learn(SegmentTime& segment, double expected_us, const TimeBounds& too
     log(cut_is_told_, format("a part of the work took %.1f ms on the device at once, more than the %.1f ms that a "
                              "submission may: later work is cut finer",
                              took.least_us * 1e-3, max_submit_us_ * 1e-3));
+}
+
+// With what the driver compiled it was faster than is guessed: without, it is so all the more.
+void Pace::learn_no_slower(const graph::Cost& cost, const TimeBounds& took) {
+  const std::lock_guard lock(mutex_);
+  if (took.most_us >= guess_us(cost)) return;
+  learn_rates(cost, took);
+  ++counts_.measured;
 }
 
 void Pace::learn(std::span<const TimedSegment> recordings, std::span<const double> device_us, const TimeBounds& whole) {

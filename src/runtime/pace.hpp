@@ -66,8 +66,9 @@ class Pace {
   [[nodiscard]] bool knows() const;
   // What a segment is expected to take: as measured, or a guess that is rather too long.
   [[nodiscard]] double expect_us(const SegmentTime& segment) const;
-  // A segment that was expected to take `expected_us`. Of a CPU driver the first run of a segment teaches nothing: the
-  // driver compiles a kernel when it first runs, and that takes hundreds of times as long as what follows.
+  // A segment that was expected to take `expected_us`. A CPU driver compiles a kernel when it first runs, and that
+  // takes hundreds of times as long as what follows: there the first run of a segment teaches no more than that the
+  // device is faster than was guessed.
   void learn(SegmentTime& segment, double expected_us, const TimeBounds& took);
   // A submission that took so long as a whole. `device_us`: each recording by the device's clock, empty where it has
   // none; then the whole is shared out by what was expected.
@@ -89,6 +90,7 @@ class Pace {
 
  private:
   [[nodiscard]] double guess_us(const graph::Cost& cost) const;
+  void learn_no_slower(const graph::Cost& cost, const TimeBounds& took);
   void learn_rates(const graph::Cost& cost, const TimeBounds& took);
   bool cut_limit(const graph::Cost& cost, double took_us);
 

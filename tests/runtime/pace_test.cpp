@@ -173,21 +173,34 @@ TEST(Pace, AWholeSubmissionIsSharedOut) {
 // Its submissions stay as small as they begin.
 // A CPU driver compiles a kernel when it first runs: neither what the segment takes nor how fine later work is cut may
 // go by that.
-TEST(Pace, OfACpuDriverTheFirstRunTeachesNothing) {
+TEST(Pace, OfACpuDriverTheFirstRunTeachesNothingThatIsSlow) {
   Capabilities cpu = phone();
   cpu.type = DeviceType::cpu;
   Pace pace(cpu, kMaxUs);
   const WorkLimit limit = pace.limit();
   SegmentTime segment = weights_of(16);
-  pace.learn(segment, pace.expect_us(segment), {900'000, 1'400'000});
+  const double guess = pace.expect_us(segment);
+  pace.learn(segment, guess, {900'000, 1'400'000});
   EXPECT_FALSE(pace.knows());
+  EXPECT_EQ(pace.expect_us(segment), guess);
   EXPECT_EQ(pace.limit(), limit);
-  pace.learn(segment, pace.expect_us(segment), {2000, 2000});
+  pace.learn(segment, guess, {2000, 2000});
   EXPECT_TRUE(pace.knows());
   EXPECT_EQ(pace.expect_us(segment), 2000);
   EXPECT_EQ(pace.counts().too_long, 0u);
   pace.learn(segment, 2000, {2 * kMaxUs, 2 * kMaxUs});
   EXPECT_EQ(pace.counts().too_long, 1u);
+}
+
+TEST(Pace, OfACpuDriverAFastFirstRunSpeedsGuesses) {
+  Capabilities cpu = phone();
+  cpu.type = DeviceType::cpu;
+  Pace pace(cpu, kMaxUs);
+  SegmentTime once = weights_of(16);
+  const double guess = pace.expect_us(once);
+  pace.learn(once, guess, {100, 100});
+  EXPECT_TRUE(pace.knows());
+  EXPECT_LT(pace.expect_us(weights_of(16)), guess / 2);
 }
 
 TEST(Pace, ByTheMaskOfSmallWorkNothingGrows) {
