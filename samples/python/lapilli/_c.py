@@ -76,8 +76,14 @@ class ModelInfo(Sized):
         ("reads_pictures", c_int32),
         ("window_samples", c_uint32),
         ("classes", c_uint32),
+        ("input_kind", c_int32),
+        ("writes_text", c_int32),
+        ("decoder_layers", c_uint32),
+        ("decoder_heads", c_uint32),
         ("kv_dtype", c_int32),
         ("reserved", c_uint32),
+        ("commands", c_char_p),
+        ("tokenizer_error", c_char_p),
     ]
 
 
