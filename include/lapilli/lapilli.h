@@ -1171,6 +1171,32 @@ LAPILLI_API lapilli_status lapilli_model_prepare(lapilli_model* model, const lap
 /* The same as a job without inputs, which is pumped like any other; its result is empty. */
 LAPILLI_API lapilli_status lapilli_job_prepare(lapilli_model* model, const lapilli_shape* shape, lapilli_job** job);
 
+/* ---- tuning ----------------------------------------------------------------------------------------------------- */
+
+/* What was found. */
+typedef struct lapilli_tuning {
+  uint32_t struct_size;
+  uint32_t choices; /* that are kept for this device now, of all models and shapes */
+  /* The time that dispatches take one by one, with what was found over without it; 1: what there was stays. */
+  double step_ratio, encode_ratio;
+  int32_t complete; /* not 0: everything was tried; 0: what was not may be faster yet */
+  int32_t reserved;
+} lapilli_tuning;
+
+/* Finds the fastest kernels for jobs of this shape on this device: each candidate is compared with its reference, then
+ * timed in turn with what stands, whose place it takes if it is 5 % faster, twice. What is found is kept with the rest
+ * that is (lapilli_device_options.store, cache_directory; without either it is LAPILLI_INVALID_ARGUMENT) and takes
+ * effect for models on devices that are opened later: results may then differ in the last bits, as they do between
+ * devices. "lapilli tune" does the same, and says more; --forget takes it back.
+ *
+ * For loading screens and settings. Waits; takes no longer than about `seconds` (at least 0, finite), and memory for a
+ * session of its own. Of the shape's options num_beams, deterministic (then among ways that sum in one order alone),
+ * cancel_token and progress count, which is told milliseconds of all; source_tokens 0 is 32, target_tokens 0 is 64.
+ * Cancelled, also by lapilli_cancel, it returns LAPILLI_CANCELLED and keeps what it had found. `found` may be null; it
+ * is filled in either case. LAPILLI_UNSUPPORTED: the model has no decoder. */
+LAPILLI_API lapilli_status lapilli_model_tune(lapilli_model* model, const lapilli_shape* shape, double seconds,
+                                              lapilli_tuning* found);
+
 /* ---- a lost device ---------------------------------------------------------------------------------------------- */
 
 /* Drivers are reset, updated, or time out; GPUs are unplugged. What was on the device is gone then.

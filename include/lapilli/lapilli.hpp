@@ -550,6 +550,9 @@ class Model {
   Result<Job> start_inputs(const std::vector<lapilli_input>& inputs, const Options& options = {}) const;
   // A job without inputs, after which jobs of this shape and with these options make nothing anew. See lapilli.h.
   Result<Job> prepare(const Shape& shape, const Options& options = {}) const;
+  // Finds the fastest kernels for such jobs, and keeps them for devices that are opened later. Waits, for about so
+  // long. Of the options num_beams, deterministic and cancel_token count. See lapilli_model_tune.
+  Result<lapilli_tuning> tune(const Shape& shape, double seconds, const Options& options = {}) const;
 
   // Languages of a multilingual model, as its files write them.
   std::vector<std::string> languages() const {
@@ -1060,18 +1063,36 @@ inline Result<Job> Model::start_inputs(const std::vector<lapilli_input>& inputs,
   return begin(inputs, options, "");
 }
 
-inline Result<Job> Model::prepare(const Shape& shape, const Options& options) const {
-  std::vector<lapilli_phrase> bad_words;
-  lapilli_options o = convert(options, bad_words);
-  o.task = options.task.empty() ? "translate" : options.task.c_str();
+namespace detail {
+// Shows the options, which outlive it.
+inline lapilli_shape c_shape(const Shape& shape, const lapilli_options& options) {
   lapilli_shape s = lapilli_default_shape();
   s.inputs = shape.inputs;
   s.source_tokens = shape.source_tokens;
   s.target_tokens = shape.target_tokens;
-  s.options = &o;
+  s.options = &options;
+  return s;
+}
+}  // namespace detail
+
+inline Result<Job> Model::prepare(const Shape& shape, const Options& options) const {
+  std::vector<lapilli_phrase> bad_words;
+  lapilli_options o = convert(options, bad_words);
+  o.task = options.task.empty() ? "translate" : options.task.c_str();
+  const lapilli_shape s = detail::c_shape(shape, o);
   lapilli_job* job = nullptr;
   if (auto status = lapilli_job_prepare(model_.get(), &s, &job)) return last_error(status);
   return Job(job, 0);
+}
+
+inline Result<lapilli_tuning> Model::tune(const Shape& shape, double seconds, const Options& options) const {
+  std::vector<lapilli_phrase> bad_words;
+  const lapilli_options o = convert(options, bad_words);
+  const lapilli_shape s = detail::c_shape(shape, o);
+  lapilli_tuning found{};
+  found.struct_size = sizeof found;
+  if (auto status = lapilli_model_tune(model_.get(), &s, seconds, &found)) return last_error(status);
+  return found;
 }
 
 // A model on its way onto a device. Of one thread at a time, but for cancel().

@@ -12,30 +12,25 @@ namespace lapilli::tools {
 
 namespace {
 
-Status check(const BenchRequest& r) {
-  if (r.runs == 0 || r.source == 0 || r.target == 0)
-    return fail(ErrorCode::invalid_argument, "runs, source and target must be at least 1");
-  constexpr unsigned kMost = 1u << 16;
-  if (r.runs > kMost || r.source > kMost || r.target > kMost)
-    return fail(ErrorCode::invalid_argument, "runs, source and target must be at most %u", kMost);
+constexpr unsigned kMostOfEach = 1u << 16;
+
+}  // namespace
+
+Status check_searches(const SearchesRequest& r) {
+  if (r.source == 0 || r.target == 0) return fail(ErrorCode::invalid_argument, "source and target must be at least 1");
+  if (r.source > kMostOfEach || r.target > kMostOfEach)
+    return fail(ErrorCode::invalid_argument, "source and target must be at most %u", kMostOfEach);
   for (const unsigned batch : r.batches)
     if (batch == 0 || batch > kMaxRows)
       return fail(ErrorCode::invalid_argument, "batch %u is not between 1 and %u", batch, kMaxRows);
   return {};
 }
 
-}  // namespace
-
-Result<BenchModel> load_bench_model(const BenchRequest& request) {
-  LAPILLI_CHECK(check(request));
+Result<BenchModel> load_for_searches(const SearchesRequest& request, vulkan::DeviceOptions options) {
+  LAPILLI_CHECK(check_searches(request));
   BenchModel b;
-  vulkan::DeviceOptions options;
   options.select = request.select;
   options.mask = request.caps;
-  if (!request.cache.empty()) options.keep = {folder_store(request.cache), shaders_checksum()};
-  if (!request.trace_file.empty()) {
-    LAPILLI_TRY(options.timeline, Timeline::into_file(request.trace_file));
-  }
   b.name = request.model;
   if (b.name.empty()) {
     LAPILLI_TRY(b.name, default_model_directory());
@@ -54,7 +49,18 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   return b;
 }
 
-std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, const Model& model, unsigned count) {
+Result<BenchModel> load_bench_model(const BenchRequest& request) {
+  if (request.runs == 0 || request.runs > kMostOfEach)
+    return fail(ErrorCode::invalid_argument, "%u runs are not between 1 and %u", request.runs, kMostOfEach);
+  vulkan::DeviceOptions options;
+  if (!request.cache.empty()) options.keep = {folder_store(request.cache), shaders_checksum()};
+  if (!request.trace_file.empty()) {
+    LAPILLI_TRY(options.timeline, Timeline::into_file(request.trace_file));
+  }
+  return load_for_searches(request, std::move(options));
+}
+
+std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count) {
   std::mt19937 random(7);
   const uint32_t vocabulary = model.info().source_vocabulary;
   std::vector<std::vector<int32_t>> sources(count);
@@ -64,7 +70,7 @@ std::vector<std::vector<int32_t>> random_sources(const BenchRequest& request, co
   return sources;
 }
 
-std::vector<std::shared_ptr<const model::Features>> random_features(const BenchRequest& request, const Model& model,
+std::vector<std::shared_ptr<const model::Features>> random_features(const SearchesRequest& request, const Model& model,
                                                                     unsigned count) {
   std::mt19937 random(7);
   const ModelInfo& info = model.info();

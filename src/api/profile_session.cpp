@@ -18,7 +18,7 @@ constexpr uint32_t kMark = 1;  // of the session; no other has its memory
 
 struct MiddleOfSearch::Impl {
  public:
-  Impl(const BenchRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams, unsigned steps)
+  Impl(const SearchesRequest& request, const BenchModel& loaded, unsigned batch, unsigned beams, unsigned steps)
       : r_(request),
         loaded_(loaded),
         network_(loaded.model->on_device()),
@@ -148,7 +148,7 @@ struct MiddleOfSearch::Impl {
     put_pass(area, *w_->plans.encode.front(), sources, network_.config(), w_->key.shape.source_positions);
   }
 
-  const BenchRequest& r_;
+  const SearchesRequest& r_;
   const BenchModel& loaded_;
   const NetworkOnDevice& network_;
   uint32_t batch_, beams_, steps_;
@@ -165,7 +165,7 @@ unsigned MiddleOfSearch::source_rows() const { return impl_->sentences().front()
 unsigned MiddleOfSearch::steps_before() const { return impl_->steps_before(); }
 Status MiddleOfSearch::check_steps(unsigned ran) const { return impl_->check_steps(ran); }
 
-Result<std::unique_ptr<MiddleOfSearch>> MiddleOfSearch::make(const BenchRequest& request, const BenchModel& loaded,
+Result<std::unique_ptr<MiddleOfSearch>> MiddleOfSearch::make(const SearchesRequest& request, const BenchModel& loaded,
                                                              unsigned batch, unsigned beams, unsigned steps) {
   std::unique_ptr<MiddleOfSearch> search(new MiddleOfSearch());
   search->impl_ = std::make_unique<Impl>(request, loaded, batch, beams, steps);

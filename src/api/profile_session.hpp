@@ -12,7 +12,7 @@ namespace lapilli::tools {
 class MiddleOfSearch {
  public:
   // Both outlive it. Half of the request's target is behind it; then come `steps` more.
-  static Result<std::unique_ptr<MiddleOfSearch>> make(const BenchRequest& request, const BenchModel& loaded,
+  static Result<std::unique_ptr<MiddleOfSearch>> make(const SearchesRequest& request, const BenchModel& loaded,
                                                       unsigned batch, unsigned beams, unsigned steps);
   ~MiddleOfSearch();
   // From the beginning to the middle again.

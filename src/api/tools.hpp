@@ -54,15 +54,19 @@ struct PlanRequest {
 };
 Outcome plan(const PlanRequest& request);
 
-// Times a model on random ids. Every figure is a median over `runs` after one warm-up run.
-struct BenchRequest {
+// Searches of a model on random ids.
+struct SearchesRequest {
   std::string model;  // directory, or "shape:..."; empty: the bundled model
   std::string select, caps;
   std::vector<unsigned> batches{1, 8};
   std::vector<unsigned> beams{1, 4};
   unsigned source = 32, target = 32;  // ids per source, generated ids per source (exactly)
-  unsigned runs = 5, steps_in_flight = 0;
   std::string dtype = "fp32", kv_dtype = "fp32";
+};
+
+// Times them. Every figure is a median over `runs` after one warm-up run.
+struct BenchRequest : SearchesRequest {
+  unsigned runs = 5, steps_in_flight = 0;
   std::string trace_file;          // empty: none
   std::string cache;               // the folder with what `tune` found, which is used; "": none is
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
@@ -74,13 +78,7 @@ Outcome bench_per_op(const BenchRequest& request);
 
 // Finds the fastest ways to run the plans of a model on a device, and keeps them for whoever loads a model there with
 // the same folder.
-struct TuneRequest {
-  std::string model;  // directory, or "shape:..."; empty: the bundled model
-  std::string select, caps;
-  std::vector<unsigned> batches{1, 8};
-  std::vector<unsigned> beams{1, 4};
-  unsigned source = 32, target = 64;
-  std::string dtype = "fp32";
+struct TuneRequest : SearchesRequest {
   double seconds = 120;        // no more
   bool deterministic = false;  // among ways of one order of sums, for deterministic jobs
   bool forget = false;         // what was found on the device is removed, and nothing is tuned

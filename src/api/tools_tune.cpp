@@ -2,11 +2,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "api/search_tuning.hpp"
+#include "api/model_tuning.hpp"
 #include "api/tools_guard.hpp"
-#include "base/clock.hpp"
-#include "ops/shader_table.hpp"
-#include "vulkan/kept.hpp"
 
 namespace lapilli::tools {
 
@@ -14,44 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-BenchRequest bench_request(const TuneRequest& r) {
-  BenchRequest b;
-  b.model = r.model;
-  b.select = r.select;
-  b.caps = r.caps;
-  b.dtype = r.dtype;
-  b.source = r.source;
-  b.target = r.target;
-  b.batches = r.batches;
-  return b;
-}
-
-// Of a device; nothing without a folder.
-class TuningStore {
- public:
-  TuningStore(const std::string& folder, const vulkan::Device& device)
-      : store_(folder.empty() ? nullptr : folder_store(folder)),
-        identity_(vulkan::stored_identity(device, shaders_checksum())) {}
-  [[nodiscard]] bool is_there() const { return store_ != nullptr; }
-  [[nodiscard]] Tunings load() const {
-    const auto blob = store_ ? store_->load(key()) : std::nullopt;
-    const auto payload = blob ? vulkan::unseal(kKind, identity_, *blob) : std::nullopt;
-    return payload ? tunings_of(*payload) : Tunings();
-  }
-  [[nodiscard]] Status save(const Tunings& tunings) const {
-    if (!store_) return {};
-    const Blob sealed = tunings.empty() ? Blob() : vulkan::seal(kKind, identity_, blob_of(tunings));
-    if (store_->save(key(), sealed)) return {};
-    return fail(ErrorCode::unsupported,
-                "what was found cannot be written into the folder of what is kept between runs");
-  }
-
- private:
-  static constexpr auto kKind = vulkan::StoredKind::tunings;
-  [[nodiscard]] std::string key() const { return vulkan::stored_key(kKind, identity_); }
-  std::shared_ptr<Store> store_;
-  vulkan::StoredIdentity identity_;
-};
+std::shared_ptr<Store> kept_in(const std::string& folder) { return folder.empty() ? nullptr : folder_store(folder); }
 
 std::string describe(const Variant& v) {
   std::string text = v.name;
@@ -59,16 +19,6 @@ std::string describe(const Variant& v) {
   if (v.numbers.each) text += format(" x %u", v.numbers.each);
   return text;
 }
-
-struct Tuned {
-  SearchTuning::Part part{};
-  unsigned batch = 1, beams = 1, rows = 0;
-  TuningReport report;
-  [[nodiscard]] std::string title() const {
-    if (part == SearchTuning::Part::encode) return format("Encode pass, batch %u: %u rows", batch, rows);
-    return format("Decoder step, batch %u, beams %u: %u rows", batch, beams, rows);
-  }
-};
 
 // ---- what is said ---------------------------------------------------------------------------------------------------
 
@@ -88,7 +38,7 @@ std::string line_of(const TunedNodes& n, double all) {
                 won ? format("%.2f", n.ratio).c_str() : "");
 }
 
-std::string text_of(const Tuned& t) {
+std::string text_of(const TunedPlan& t) {
   std::string s = "\n" + t.title() + "\n";
   s += format("%-14s  %-44s  %5s  %5s  %5s  %-26s  %-26s  %s\n", "op", "nodes that are alike", "nodes", "time", "tried",
               "default", "best", "ratio");
@@ -106,7 +56,7 @@ std::string text_of(const Tuned& t) {
 
 Json json_of(const Variant& v) { return {{"variant", v.name}, {"local", v.numbers.local}, {"each", v.numbers.each}}; }
 
-Json json_of(const Tuned& t) {
+Json json_of(const TunedPlan& t) {
   Json nodes = Json::array();
   for (const TunedNodes& n : t.report.nodes)
     nodes.push_back({{"op", n.key.op},
@@ -134,51 +84,20 @@ Json json_of(const Tuned& t) {
 
 class Tune {
  public:
-  explicit Tune(const TuneRequest& request) : r_(request), bench_(bench_request(request)) {}
+  explicit Tune(const TuneRequest& request)
+      : r_(request), wanted_{request, request.seconds, request.deterministic, request.go_on} {}
 
   Result<std::string> run() {
-    LAPILLI_TRY(loaded_, load_bench_model(bench_));
-    begun_ = Clock::now();
-    if (loaded_.model->info().decoder_layers == 0)
-      return fail(ErrorCode::unsupported, "%s is an encoder alone; models that write are tuned", loaded_.name.c_str());
-    store_.emplace(r_.cache, *loaded_.device);
-    tunings_ = store_->load();
-    plans_left_ = r_.batches.size() * (r_.beams.size() + 1);
-    for (const unsigned batch : r_.batches)
-      for (const unsigned beams : r_.beams) LAPILLI_CHECK(tune_search(batch, beams));
+    LAPILLI_TRY(loaded_, load_for_searches(r_));
+    store_.emplace(kept_in(r_.cache), *loaded_.device);
+    tuning_.emplace(loaded_, *store_, wanted_);
+    LAPILLI_CHECK(tuning_->run());
     return r_.json ? json() : text();
   }
 
  private:
-  [[nodiscard]] double seconds_left() const { return r_.seconds - ms_since(begun_) / 1e3; }
-  [[nodiscard]] bool goes_on() const { return seconds_left() > 0 && (!r_.go_on || r_.go_on("")); }
-
-  Status tune_search(unsigned batch, unsigned beams) {
-    if (!goes_on()) return {};
-    LAPILLI_TRY(const auto search, MiddleOfSearch::make(bench_, loaded_, batch, beams, SearchTuning::kSteps));
-    LAPILLI_CHECK(tune_part(*search, {SearchTuning::Part::step, batch, beams}));
-    return beams == r_.beams.front() ? tune_part(*search, {SearchTuning::Part::encode, batch, beams}) : Status();
-  }
-
-  // What it finds is kept at once: what comes behind it may be interrupted.
-  Status tune_part(MiddleOfSearch& search, Tuned t) {
-    if (!goes_on()) return {};
-    SearchTuning bench(loaded_.device, search, t.part);
-    t.rows = bench.rows();
-    if (r_.go_on) r_.go_on(t.title());
-    TunerOptions options;
-    options.seconds = seconds_left() / static_cast<double>(std::max<size_t>(1, plans_left_--));
-    options.go_on = [this] { return goes_on(); };
-    const TuningSubject subject = bench.subject(r_.deterministic);
-    LAPILLI_TRY(t.report, tune(subject, bench, options));
-    t.report.apply_to(tunings_);
-    LAPILLI_CHECK(store_->save(tunings_));
-    tuned_.push_back(std::move(t));
-    return {};
-  }
-
   [[nodiscard]] std::string where() const {
-    if (store_->is_there()) return format("%zu choices are kept for this device and driver.", tunings_.size());
+    if (store_->is_there()) return format("%zu choices are kept for this device and driver.", tuning_->kept());
     return "Nothing is kept: there is no folder for what is kept between runs.";
   }
   [[nodiscard]] std::string text() const {
@@ -188,32 +107,29 @@ class Tune {
     s += "Each candidate was compared with its reference, then timed in turn with the default; one that is less than 5 "
          "%\n"
          "faster, twice, does not take its place.\n";
-    for (const Tuned& t : tuned_) s += text_of(t);
+    for (const TunedPlan& t : tuning_->plans()) s += text_of(t);
     return s + "\n" + where() + "\n";
   }
   [[nodiscard]] std::string json() const {
     const Capabilities& caps = loaded_.device->caps();
     Json plans = Json::array();
-    for (const Tuned& t : tuned_) plans.push_back(json_of(t));
+    for (const TunedPlan& t : tuning_->plans()) plans.push_back(json_of(t));
     const Json all = {{"model", loaded_.name},
                       {"dtype", name(loaded_.model->info().format)},
                       {"device", caps.device_name},
                       {"driver", caps.driver_info},
                       {"deterministic", r_.deterministic},
-                      {"seconds", ms_since(begun_) / 1e3},
-                      {"kept", store_->is_there() ? tunings_.size() : 0},
+                      {"seconds", tuning_->seconds()},
+                      {"kept", store_->is_there() ? tuning_->kept() : 0},
                       {"plans", std::move(plans)}};
     return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
 
   const TuneRequest& r_;
-  const BenchRequest bench_;
-  Clock::time_point begun_;
+  const TuningRequest wanted_;
   BenchModel loaded_;
   std::optional<TuningStore> store_;
-  Tunings tunings_;
-  size_t plans_left_ = 1;
-  std::vector<Tuned> tuned_;
+  std::optional<ModelTuning> tuning_;
 };
 
 Result<std::string> forget(const TuneRequest& r) {
@@ -221,7 +137,7 @@ Result<std::string> forget(const TuneRequest& r) {
   options.select = r.select;
   options.mask = r.caps;
   LAPILLI_TRY(const auto device, vulkan::Device::create(options));
-  const TuningStore store(r.cache, *device);
+  const TuningStore store(kept_in(r.cache), *device);
   const size_t known = store.load().size();
   if (store.is_there()) LAPILLI_CHECK(store.save({}));
   return format("%zu choices for %s are forgotten.\n", known, device->caps().device_name.c_str());

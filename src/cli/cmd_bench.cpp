@@ -2,8 +2,7 @@
 #include <memory>
 
 #include "api/tools.hpp"
-#include "cli/arguments/dtype.hpp"
-#include "cli/arguments/model_names.hpp"
+#include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
@@ -14,16 +13,13 @@ namespace {
 
 struct BenchArguments {
   tools::BenchRequest request;
-  std::string shape;
+  SearchesArguments searches;
   bool per_op = false, tuned = false;
 };
 
 int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
-  if (!arguments.shape.empty())
-    request.model = "shape:" + arguments.shape;
-  else if (const int code = find_model(request.model))
-    return code;
+  if (const int code = find_searched(request, arguments.searches); code != exit_ok) return code;
   if (arguments.tuned) request.cache = kept_folder(false);
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
   if (figures.status == LAPILLI_OK) return print(figures.text);
@@ -47,27 +43,7 @@ void add_bench(CLI::App& app, Context& context) {
   auto a = std::make_shared<BenchArguments>();
   tools::BenchRequest& r = a->request;
   CLI::App* command = app.add_subcommand("bench", "Measure a model: encoder, time per token, processor time, memory");
-  auto* model = command->add_option("model", r.model, kModelHelp)->type_name("MODEL");
-  command->add_option("--shape", a->shape, "A network of this shape with random weights, such as transformer-base")
-      ->excludes(model);
-  command->add_option("--batch", r.batches, "Sentences at once; several with commas")
-      ->delimiter(',')
-      ->transform(whole_number(1, kMostSentences))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_option("-b,--beam", r.beams, "Beams; several with commas")
-      ->delimiter(',')
-      ->transform(whole_number(1, kMostBeams))
-      ->capture_default_str()
-      ->type_name("N");
-  add_dtype(*command, r.dtype);
-  add_kv_dtype(*command, r.kv_dtype);
-  command->add_option("--source", r.source, "Ids per source")
-      ->transform(whole_number(1, kMostIds))
-      ->capture_default_str();
-  command->add_option("--target", r.target, "Ids generated per source")
-      ->transform(whole_number(1, kMostIds))
-      ->capture_default_str();
+  add_searches(*command, r, a->searches, "Ids generated per source");
   command->add_option("--runs", r.runs, "Runs per figure")
       ->transform(whole_number(1, kMostRuns))
       ->capture_default_str();
@@ -75,8 +51,6 @@ void add_bench(CLI::App& app, Context& context) {
       command->add_option("--steps-in-flight", r.steps_in_flight, "Decoder steps a submission; 0: chosen by the device")
           ->transform(whole_number(0, kMostU32))
           ->capture_default_str();
-  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
-  command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->add_option("--trace", r.trace_file, kTraceHelp)->type_name("FILE");
   auto* json = command->add_flag("--json", r.json, "As JSON");
   auto* tsv = command->add_flag("--tsv", r.tsv, "One line a figure, with tabs")->excludes(json);

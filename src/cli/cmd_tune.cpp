@@ -2,8 +2,7 @@
 #include <memory>
 
 #include "api/tools.hpp"
-#include "cli/arguments/dtype.hpp"
-#include "cli/arguments/model_names.hpp"
+#include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
@@ -15,15 +14,13 @@ namespace {
 
 struct TuneArguments {
   tools::TuneRequest request;
-  std::string shape;
+  SearchesArguments searches;
   bool no_cache = false;
 };
 
 int run_tune(const TuneArguments& arguments, const Context& context) {
   tools::TuneRequest request = arguments.request;
-  if (!arguments.shape.empty())
-    request.model = "shape:" + arguments.shape;
-  else if (const int code = request.forget ? exit_ok : find_model(request.model))
+  if (const int code = request.forget ? exit_ok : find_searched(request, arguments.searches); code != exit_ok)
     return code;
   request.cache = kept_folder(arguments.no_cache);
   request.go_on = [&](const std::string& what) {
@@ -54,34 +51,14 @@ void add_tune(CLI::App& app, Context& context) {
   auto a = std::make_shared<TuneArguments>();
   tools::TuneRequest& r = a->request;
   CLI::App* command = app.add_subcommand("tune", "Find the fastest ways to run a model on a device, and keep them");
-  auto* model = command->add_option("model", r.model, kModelHelp)->type_name("MODEL");
-  command->add_option("--shape", a->shape, "A network of this shape with random weights, such as transformer-base")
-      ->excludes(model);
-  command->add_option("--batch", r.batches, "Sentences at once; several with commas")
-      ->delimiter(',')
-      ->transform(whole_number(1, kMostSentences))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_option("-b,--beam", r.beams, "Beams; several with commas")
-      ->delimiter(',')
-      ->transform(whole_number(1, kMostBeams))
-      ->capture_default_str()
-      ->type_name("N");
-  add_dtype(*command, r.dtype);
-  command->add_option("--source", r.source, "Ids per source")
-      ->transform(whole_number(1, kMostIds))
-      ->capture_default_str();
-  command->add_option("--target", r.target, "Generated ids, in whose middle steps are timed")
-      ->transform(whole_number(1, kMostIds))
-      ->capture_default_str();
+  r.target = 64;
+  add_searches(*command, r, a->searches, "Generated ids, in whose middle steps are timed");
   command->add_option("--seconds", r.seconds, "Take no longer, beside loading")
       ->transform(whole_number(1, kMostU32))
       ->capture_default_str()
       ->type_name("N");
   command->add_flag("--deterministic", r.deterministic,
                     "For jobs that are deterministic: ways that sum in one order alone");
-  command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
-  command->add_option("--caps", r.caps, "Pretend that the device can do less");
   command->add_flag("--no-cache", a->no_cache, "Keep nothing: only say what is found");
   command->add_flag("--json", r.json, "As JSON");
   command->add_flag("--forget", r.forget, "Remove what was found on the device, and tune nothing");

@@ -426,10 +426,11 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  return format("%u heads of %u, rows %llu, keys %llu%s%s%s", a.kv.heads, a.kv.head_dim,
+  return format("%u heads of %u, rows %llu, keys %llu%s%s%s%s", a.kv.heads, a.kv.head_dim,
                 static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
                 static_cast<unsigned long long>(tuning_class(a.keys)), a.causal ? ", causal" : "",
-                a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias");
+                a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias",
+                kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
 }  // namespace

@@ -329,10 +329,10 @@ std::vector<OpCase> cases() {
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  return format("%s, %u heads of %u, rows %llu%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+  return format("%s, %u heads of %u, rows %llu%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
                 static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
                 a.kv.positions >= kManyPositions ? ", many positions" : "",
-                a.bias.form == BiasForm::none ? "" : ", bias");
+                a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
 }  // namespace

@@ -63,6 +63,10 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
 inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) {
   return static_cast<uint32_t>(kv_format_of(context.graph.tensor(node.inputs[1]).dtype));
 }
+// At the end of the key of a tuned node that reads this.
+inline const char* kv_tuning_key(const graph::Tensor& kv) {
+  return kv_format_of(kv.dtype) == KvFormat::fp32 ? "" : ", kv in fp16";
+}
 // Binds heads [h0, h1) of slots [s0, s1) and sets the fields of `push` that say so.
 struct KvPart {
   uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;

@@ -39,6 +39,7 @@ class Kept {
   bool begin_trial(StoredKind kind, std::span<const std::byte> payload);
   void end_trial();
   [[nodiscard]] const StoredIdentity& identity() const { return identity_; }
+  [[nodiscard]] const std::shared_ptr<Store>& store() const { return store_; }
 
  private:
   struct Known {
