@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/arguments/dtype.hpp"
+#include "cli/run/interruption.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "lapilli/lapilli.hpp"
 
@@ -83,6 +84,8 @@ class Hearing {
     if (!request_.pictures.empty()) {
       Drawing how;
       how.format = request_.pictures == "png" ? LAPILLI_DRAWING_PNG : LAPILLI_DRAWING_SVG;
+      const Interruption interruption;
+      how.cancel_token = interruption.token();
       auto drawn = job_->draw_looks(how);
       if (!drawn && drawn.error().status() != LAPILLI_INVALID_DATA) return drawn.error();  // that: it has no words
       if (drawn) picture = std::move(*drawn);

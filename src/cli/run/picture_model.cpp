@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/arguments/dtype.hpp"
+#include "cli/run/interruption.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "cli/system.hpp"
 
@@ -112,9 +113,12 @@ Drawing PictureModel::drawing() const {
 
 std::optional<Error> PictureModel::draw(const Results& results, std::vector<PictureAnswer>& answers) {
   const auto since = Clock::now();
+  const Interruption interruption;
+  Drawing how = drawing();
+  how.cancel_token = interruption.token();
   for (size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].output.ok()) continue;
-    auto drawn = draw_looks(*model_, results, i, drawing());
+    auto drawn = draw_looks(*model_, results, i, how);
     if (!drawn) return drawn.error();
     answers[i].attention = std::move(*drawn);
   }
