@@ -14,9 +14,9 @@ constexpr uint32_t kMostSpectrum = 1024;
 struct SpectrumAttributes {
   uint32_t length = 400;  // at most kMostSpectrum
   uint32_t hop = 160;
-  uint32_t factor = 20;  // of length, near its root: sums are as long as it is, and then as length / factor
+  uint32_t factor = 25;  // of length: sums are as long as it is, and then as length / factor
 };
-uint32_t spectrum_factor(uint32_t length);
+uint32_t spectrum_factor(uint32_t length);  // the cheapest
 
 // "frames": y[r, c] = x[r * hop + c]: rows that overlap. inputs: x, one row with the samples of all frames. outputs: y
 // [rows, cols], 0 < hop <= cols.
