@@ -101,7 +101,8 @@ class PictureRun {
     if (const int code = find_pictures(arguments_.inputs, files_)) return code;
     if (!arguments_.output.empty() && arguments_.output != "-") {
       target_ = std::make_unique<TargetFile>(arguments_.output);
-      const std::string obstacle = target_->obstacle(arguments_.force, false);
+      if (const std::string missing = target_->missing_folder(); !missing.empty()) return complain(exit_usage, missing);
+      const std::string obstacle = target_->obstacle(arguments_.force, false, files_);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
     PictureRequest request = arguments_.request;
@@ -129,6 +130,8 @@ class PictureRun {
     request.attention = drawing_format(file);
     if (request.attention.empty()) return complain(exit_usage, no_drawing(file));
     if (directory_exists(file)) return complain(exit_usage, "--attention: " + file + " is a folder");
+    for (const std::string& picture : files_)
+      if (same_file(picture, file)) return complain(exit_usage, file + " is an input; it cannot be the output");
     if (files_.size() == 1) return exit_ok;
     return complain(exit_usage, "--attention draws over one picture, and there are " + std::to_string(files_.size()));
   }

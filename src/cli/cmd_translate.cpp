@@ -74,11 +74,10 @@ class TextRun {
       if (job.target.empty()) continue;
       if (files.resume && !can_be_resumed(job.sources))
         return complain(exit_usage, "--resume reads the inputs again: all must be files");
-      // Folders of folders are made; where one file is named, a folder that is not there is more likely mistyped.
-      const std::string folder = folder_of(job.target);
-      if (job.target == files.output && !folder.empty() && !directory_exists(folder))
-        return complain(exit_usage, "there is no folder " + folder + " for " + job.target);
       targets_.push_back(std::make_unique<TargetFile>(job.target));
+      // Folders of folders are made.
+      const std::string missing = job.target == files.output ? targets_.back()->missing_folder() : "";
+      if (!missing.empty()) return complain(exit_usage, missing);
       const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }

@@ -316,6 +316,21 @@ class LeafReader {
     builder_.words(range, decoded);
   }
 
+  // Nothing but blanks stands before it in its line.
+  [[nodiscard]] bool begins_line(size_t at) const {
+    while (at > 0 && (bytes_[at - 1] == ' ' || bytes_[at - 1] == '\t')) --at;
+    return at == 0 || bytes_[at - 1] == '\n' || bytes_[at - 1] == '\r';
+  }
+
+  // Behind the mark of a footnote that ends at `end`: where a line begins with it, a colon belongs to it, and makes it
+  // what the footnote says.
+  [[nodiscard]] size_t behind_mark(Range mark, size_t end) const {
+    size_t behind = mark.end;
+    if (!begins_line(mark.begin) || behind >= end || bytes_[behind] != ':') return behind;
+    for (++behind; behind < end && bytes_[behind] == ' ';) ++behind;
+    return behind;
+  }
+
   // "[^1]" stands beside a word and is none.
   void with_footnotes(Range range) {
     const auto letter = [](char c) { return is_word_byte(c) || c == '-' || c == '_'; };
@@ -325,8 +340,9 @@ class LeafReader {
       const bool note = end > at + 2 && end < range.end && bytes_[end] == ']';
       if (note) {
         words({range.begin, at}, Range{range.begin, at}.of(bytes_));
-        builder_.point({at, end + 1});
-        range.begin = end + 1;
+        end = behind_mark({at, end + 1}, range.end);
+        builder_.point({at, end});
+        range.begin = end;
       }
       at = end;
     }

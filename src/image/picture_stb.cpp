@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "image/picture.hpp"
 
@@ -111,18 +113,38 @@ struct Header {
   int width = 0, height = 0, channels = 0;
 };
 
+// Of a PNG file, by its header: stb refuses what is too large for it without saying so.
+bool read_png_size(std::span<const stbi_uc> file, uint64_t& width, uint64_t& height) {
+  constexpr std::string_view kBegin("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+  if (file.size() < kBegin.size() + 8 || std::memcmp(file.data(), kBegin.data(), kBegin.size()) != 0) return false;
+  const auto number = [&](size_t at) {
+    return uint64_t{file[at]} << 24 | uint64_t{file[at + 1]} << 16 | uint64_t{file[at + 2]} << 8 | file[at + 3];
+  };
+  width = number(kBegin.size());
+  height = number(kBegin.size() + 4);
+  return true;
+}
+
+Status check_size(uint64_t width, uint64_t height, const std::string& name) {
+  if (width > 0 && height > 0 && width <= kLongestSide && height <= kLongestSide && width * height <= kMostPixels)
+    return {};
+  return fail(
+      ErrorCode::unsupported,
+      "%s is a picture of %llu by %llu pixels; at most %llu million pixels, %u a side, are read: make it smaller",
+      name.c_str(), static_cast<unsigned long long>(width), static_cast<unsigned long long>(height),
+      static_cast<unsigned long long>(kMostPixels / 1'000'000), kLongestSide);
+}
+
 Result<Header> read_header(const stbi_uc* data, int size, const std::string& name) {
   Header h;
+  uint64_t width = 0, height = 0;
+  if (read_png_size({data, static_cast<size_t>(size)}, width, height) && width > 0 && height > 0)
+    LAPILLI_CHECK(check_size(width, height, name));
   if (!stbi_info_from_memory(data, size, &h.width, &h.height, &h.channels))
     return fail(ErrorCode::invalid_data, "%s is no picture that can be read; PNG and JPEG are (%s)", name.c_str(),
                 stbi_failure_reason());
-  const auto longest = static_cast<int>(kLongestSide);
-  if (h.width <= 0 || h.height <= 0 || h.width > longest || h.height > longest ||
-      uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height) > kMostPixels)
-    return fail(ErrorCode::unsupported,
-                "%s is a picture of %d by %d pixels; at most %llu million pixels, %u a side, are read: make it smaller",
-                name.c_str(), h.width, h.height, static_cast<unsigned long long>(kMostPixels / 1'000'000),
-                kLongestSide);
+  // A negative one is one of too many pixels.
+  LAPILLI_CHECK(check_size(static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), name));
   return h;
 }
 

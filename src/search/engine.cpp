@@ -126,7 +126,6 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
     if (s->ended) continue;
     s->ended = true;
     s->status = fail(ErrorCode::cancelled, "cancelled");
-    std::erase(pending_, s);
     if (s->admitted && s->log.entries.empty()) ghosts_.insert(s->serial);
     for (uint32_t place = 0; place < places_.size() && s->admitted; ++place) {
       if (places_[place].sentence != s) continue;
@@ -134,6 +133,8 @@ void SearchEngine::cancel(std::span<const std::shared_ptr<Sentence>> sentences) 
       cancelled_.insert(place);
     }
   }
+  // All at once: a text may have a hundred thousand sentences.
+  std::erase_if(pending_, [](const auto& s) { return s->ended; });
 }
 
 Status SearchEngine::pump(double budget_us) {

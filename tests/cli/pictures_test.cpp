@@ -29,6 +29,21 @@ TEST(CliPictures, WhatIsNoFileIsSaidBeforeAnything) {
   EXPECT_EQ(run(lapilli({"classify", "--top", "0", data("pictures/plain.png")})).code, 2);
 }
 
+TEST(CliPictures, APictureIsNeverWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string picture = folder.file("a.png", "no picture"),
+                    elsewhere = (folder.path() / "mistyped/a.txt").string();
+  for (const char* option : {"-o", "--attention"}) {
+    const Outcome out = run(lapilli({"caption", "--model", "/nowhere", "--force", option, picture, picture}));
+    EXPECT_EQ(out.code, 2) << option;
+    EXPECT_TRUE(contains(out.err, "a.png is an input; it cannot be the output")) << out.err;
+  }
+  EXPECT_EQ(read_file(picture), "no picture");
+  const Outcome mistyped = run(lapilli({"caption", "--model", "/nowhere", "-o", elsewhere, picture}));
+  EXPECT_EQ(mistyped.code, 2);
+  EXPECT_TRUE(contains(mistyped.err, "there is no folder ")) << mistyped.err;
+}
+
 TEST(CliPictures, WhatCannotBeDrawnIsSaidBeforeTheModelIsLoaded) {
   const TemporaryFolder folder;
   const std::string picture = data("pictures/plain.png"), svg = (folder.path() / "looked.svg").string();

@@ -298,6 +298,20 @@ TEST(CliDeviceTranscribe, HostileRecordingsAmongOthers) {
   expect_segments({0, read_file(out("long.jsonl").string()), outcome.err}, "long_greedy");
 }
 
+TEST(CliTranscribe, ARecordingIsNeverWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string wav = folder.file("a.txt", "RIFF"), elsewhere = (folder.path() / "mistyped/a.srt").string();
+  for (const std::string& out : {wav, folder.path().string() + "/"}) {
+    const Outcome outcome = transcribe({"--force", "-o", out, wav});
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_TRUE(contains(outcome.err, "a.txt is an input; it cannot be the output")) << outcome.err;
+  }
+  EXPECT_EQ(read_file(wav), "RIFF");
+  const Outcome mistyped = transcribe({"-o", elsewhere, wav});
+  EXPECT_EQ(mistyped.code, 2);
+  EXPECT_TRUE(contains(mistyped.err, "there is no folder ")) << mistyped.err;
+}
+
 TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
   const struct {
     std::vector<std::string> arguments;

@@ -157,6 +157,18 @@ TEST(PictureMutation, Jpeg) {
   }
 }
 
+// Also of sizes that stb refuses before it says them.
+TEST(PictureFile, SaysHowLargeAPictureIs) {
+  for (const uint32_t side : {9000u, 60000u, 70000u, 0xffffffffu}) {
+    const auto picture = decode(png_of(side, side, ""));
+    ASSERT_FALSE(picture.ok());
+    const std::string size = std::to_string(side);
+    EXPECT_NE(picture.error().message.find("is a picture of " + size + " by " + size + " pixels; at most"),
+              std::string::npos)
+        << picture.error().message;
+  }
+}
+
 // 16 lengths of 255 codes each: four thousand where 256 have room.
 TEST(PictureFile, RefusesTablesThatAreTooLong) {
   auto file = *read_text_file(std::string(LAPILLI_TEST_DATA "/pictures/plain.jpg"));

@@ -34,6 +34,8 @@ TEST(Languages, AcceptsUsualForms) {
   EXPECT_EQ(found(mbart, "FR"), "fr_XX");
   EXPECT_EQ(found(mbart, "fra_Latn"), "fr_XX");
   EXPECT_EQ(found(mbart, "fr-FR"), "fr_XX");
+  EXPECT_EQ(found(mbart, "French"), "fr_XX");
+  EXPECT_EQ(found(mbart, "germanic"), "");
   EXPECT_EQ(found(mbart, "pt-BR"), "pt_XX");
   EXPECT_EQ(found(mbart, "zh"), "zh_CN");
   EXPECT_EQ(found(mbart, "zh_TW"), "");

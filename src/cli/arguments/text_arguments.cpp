@@ -68,9 +68,9 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       .add_option("--format", f.format,
                   about.languages
                       ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, lines, and what the "
-                        "name says of files that are written to others (-o, --suffix)"
+                        "name says of files that are written to others (-o, --suffix), or with --column or --field"
                       : "lines, jsonl or tsv; without it, lines, and what the name says of files that are "
-                        "written to others (-o, --suffix)")
+                        "written to others (-o, --suffix), or with --column or --field")
       ->type_name("FORMAT");
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")

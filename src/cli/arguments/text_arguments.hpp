@@ -29,6 +29,9 @@ struct FileArguments {
 
   // Every file to one of its own.
   [[nodiscard]] bool one_each() const;
+  // A member, or a column, was named.
+  [[nodiscard]] bool names_member() const { return field != "text"; }
+  [[nodiscard]] bool names_column() const { return !column.empty(); }
   // Something is written that gets its name when it is complete.
   [[nodiscard]] bool wanted() const { return !suffix.empty() || (!output.empty() && output != "-"); }
 };

@@ -67,8 +67,10 @@ int TargetFile::fail(const std::string& name) {
   return complain(exit_output, name + " cannot be written: " + std::strerror(why) + more);
 }
 
-std::string TargetFile::obstacle(bool force, bool resume) const {
+std::string TargetFile::obstacle(bool force, bool resume, const std::vector<std::string>& inputs) const {
   if (direct_) return resume ? name_ + " is no file, and cannot be resumed" : "";
+  for (const std::string& input : inputs)
+    if (same_file(input, name_)) return name_ + " is an input; it cannot be the output";
   if (directory_exists(name_)) return name_ + " is a folder";
   if (force) return "";
   const bool begun = file_exists(part_of(name_)), journal = file_exists(journal_of(name_));
@@ -83,6 +85,12 @@ std::string TargetFile::obstacle(bool force, bool resume) const {
            "--force begins anew";
   }
   return file_exists(name_) ? name_ + " is there already; --force writes over it" : "";
+}
+
+std::string TargetFile::missing_folder() const {
+  const std::string folder = folder_of(name_);
+  if (folder.empty() || directory_exists(folder)) return "";
+  return "there is no folder " + folder + " for " + name_;
 }
 
 int TargetFile::open_part(bool append) {
@@ -174,13 +182,14 @@ int TargetFile::keep(const std::string& records) {
   return errno == 0 ? exit_ok : fail(journal_of(name_));
 }
 
-void TargetFile::stop() {
+bool TargetFile::stop() {
   kept_ = {};
   if (!failed_ && !pending_.empty()) (void)keep("");
   close();
-  if (direct_ || any_kept_ || bytes_ > 0) return;
+  if (direct_ || any_kept_ || bytes_ > 0) return true;
   remove_file(part_of(name_));  // nothing that anybody would miss
   remove_file(journal_of(name_));
+  return false;
 }
 
 int TargetFile::finish() {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "cli/files/journal.hpp"
 #include "cli/output.hpp"
@@ -16,8 +17,10 @@ class TargetFile : public Sink {
   TargetFile& operator=(const TargetFile&) = delete;
   ~TargetFile() override;
 
-  // What stands in the way, before anything is loaded; "" if nothing does.
-  [[nodiscard]] std::string obstacle(bool force, bool resume) const;
+  // What stands in the way, before anything is loaded; "" if nothing does. None of the inputs is ever written over.
+  [[nodiscard]] std::string obstacle(bool force, bool resume, const std::vector<std::string>& inputs = {}) const;
+  // Of a file that was named: its folder, which is not there, is more likely mistyped than wanted. "": it is there.
+  [[nodiscard]] std::string missing_folder() const;
 
   // The folder is made if it is not there. Gives the exit code.
   int begin();
@@ -30,8 +33,8 @@ class TargetFile : public Sink {
   int keep(const std::string& records) override;
   [[nodiscard]] uint64_t bytes() const override { return bytes_; }
 
-  // Not all is written: what is done is kept to be resumed.
-  void stop();
+  // Not all is written: what is done is kept to be resumed. False: nothing was, and nothing is left.
+  bool stop();
   // All is written: the file gets its name. The journal stays until forget_journal(), so that a run of many files knows
   // which of them it wrote.
   int finish();

@@ -29,6 +29,7 @@ class JobFinder {
       if (const int code = add(input)) return code;
     }
     if (arguments_.inputs.empty()) sources_.push_back({"-", "", "", format_of("-")});
+    if (const int code = check_places()) return code;
     if (one_each_) return split(jobs);
     const bool to_file = files_.wanted();
     for (const Source& source : sources_) {
@@ -64,12 +65,28 @@ class JobFinder {
     return exit_ok;
   }
 
-  // What is given wins; only what is written to files is looked at for its structure.
+  // What names a place within records wants some.
+  [[nodiscard]] int check_places() const {
+    const auto reads = [&](Format f) {
+      return std::any_of(sources_.begin(), sources_.end(), [&](const Source& s) { return s.format == f; });
+    };
+    if (files_.names_column() && !reads(Format::tsv))
+      return complain(exit_usage, "--column is for TSV, and nothing is read as that: say --format tsv");
+    if (files_.names_member() && !reads(Format::jsonl))
+      return complain(exit_usage, "--field is for JSON lines, and nothing is read as that: say --format jsonl");
+    return exit_ok;
+  }
+
+  // What is given wins; else files are looked at for their structure if they are written to others, or if a place
+  // within it is named.
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
     const bool results = arguments_.json || arguments_.ids || arguments_.attention.wanted();
     const auto format = format_of_file(name);
-    if (!files_.wanted() || results || !format || (is_document(*format) && !about_.languages)) return Format::lines;
+    const bool named =
+        (format == Format::tsv && files_.names_column()) || (format == Format::jsonl && files_.names_member());
+    if (!(files_.wanted() || named) || results || !format || (is_document(*format) && !about_.languages))
+      return Format::lines;
     return *format;
   }
 

@@ -9,6 +9,7 @@
 #include "cli/files/blanks.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/run/lent_threads.hpp"
+#include "cli/run/model_kinds.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -82,6 +83,9 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   auto model = Model::load(directory, device, limits);
   if (!model) return model.error();
   if (auto other = other_dtype(arguments_.dtype, *model)) return other;
+  const lapilli_model_info info = model->info();
+  if (info.input_kind == LAPILLI_INPUT_SAMPLES) return other_kind(info, "read sound, no text");
+  if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
   model_.emplace(std::move(*model));
   set_options(options_text);
   return {};

@@ -144,7 +144,9 @@ class Transcription {
       const std::string stem = own.substr(0, own.size() - extension(own).size());
       targets_.push_back(
           std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.style.format)) : out));
-      const std::string obstacle = targets_.back()->obstacle(arguments_.force, false);
+      const std::string missing = folder ? "" : targets_.back()->missing_folder();
+      if (!missing.empty()) return complain(exit_usage, missing);
+      const std::string obstacle = targets_.back()->obstacle(arguments_.force, false, arguments_.inputs);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
       for (size_t i = 0; i + 1 < targets_.size(); ++i)
         if (targets_[i]->name() == targets_.back()->name())
@@ -183,8 +185,7 @@ class Transcription {
     int code = target.begin();
     if (code == exit_ok) code = write_all(*heard, name, target);
     if (code == exit_ok && interrupted() == 0) return target.finish();
-    target.stop();
-    say("what there is of it is in " + part_of(target.name()));
+    if (target.stop()) say("what there is of it is in " + part_of(target.name()));
     return code;
   }
 
