@@ -101,13 +101,21 @@ std::string vocabulary_text(const Json& json) {
          (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
 }
 
+// What somebody lacks who has but these files; "" if it is nothing.
+std::string shortcoming(const Json& json) {
+  if (json["tokenizer"] == "ok") return "";
+  if (json["input"] == "text") return " It takes token ids alone, for its tokenizer cannot be used.";
+  return json["decoder"]["layers"] == 0 ? "" : " It gives token ids alone (--ids), for its tokenizer cannot be used.";
+}
+
 std::string summary(const Json& json) {
+  if (const std::string front = json.value("preprocessor", std::string("ok")); front != "ok")
+    return "\nThe network runs here, but nothing makes its input: " + front + "\n";
   std::string tasks;
   for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
-  const bool text = json["tokenizer"] == "ok" || json["input"] != "text";
   return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks.c_str(),
                 (mebibytes(json["device_weight_bytes"]) + " of device memory for weights").c_str(),
-                text ? "" : " It takes token ids alone, for its tokenizer cannot be used.", command_line(json).c_str());
+                shortcoming(json).c_str(), command_line(json).c_str());
 }
 
 }  // namespace
@@ -132,6 +140,7 @@ std::string inspect_table(const Json& json) {
   line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
   line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
                         checkpoint.value("packed", std::string("fp32")) + ")");
+  if (json.contains("preprocessor")) line("preprocessor", json["preprocessor"].get<std::string>());
   line("tokenizer", json["tokenizer"].get<std::string>());
   line("generation", json["generation"].dump());
   line("languages", languages_text(json["languages"]));

@@ -9,12 +9,14 @@
 #include "api/tools_guard.hpp"
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
+#include "formats/sound_config.hpp"
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/published.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
+#include "pictures/processor.hpp"
 
 namespace lapilli::tools {
 
@@ -105,6 +107,21 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
   return tasks;
 }
 
+// What makes the input of sound or pictures: "ok", or what is wrong with it.
+std::string front_end_of(const std::string& directory, const model::Config& config) {
+  const auto look = [&]() -> Status {
+    if (config.patches.channels > 0) {
+      const auto processor = pictures::read_processor(directory);
+      return processor ? Status() : Status(processor.error());
+    }
+    LAPILLI_TRY(const auto sound, read_sound_config(directory));
+    const auto [width, rows] = std::pair(config.features.width, config.features.rows);
+    return check_sound_config(sound, {width == 1 ? 0 : width, rows});  // of one number a row: samples
+  };
+  const Status status = look();
+  return status ? "ok" : status.error().message;
+}
+
 Result<Json> describe(const InspectRequest& request) {
   std::string directory = request.model;
   if (directory.empty()) {
@@ -154,6 +171,7 @@ Result<Json> describe(const InspectRequest& request) {
                   : sound  ? Json::array({"transcribe"})
                            : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
+  if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : checkpoint.tensors()) {
     json["tensors"].push_back(

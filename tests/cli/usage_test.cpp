@@ -238,6 +238,16 @@ TEST(CliInspect, BundledModel) {
   EXPECT_GE(json["device_weight_bytes"].get<uint64_t>(), 4 * json["parameters"].get<uint64_t>());
 }
 
+// Of models of sound and pictures whose directory does not say how their input is made.
+TEST(Cli, InspectSaysThatNothingMakesTheInput) {
+  for (const char* model : {"whisper", "trocr"}) {
+    const Outcome out = run(lapilli({"inspect", std::string(LAPILLI_TEST_DATA "/models/") + model + "/model"}));
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_TRUE(contains(out.out, "nothing makes its input: cannot open ")) << out.out;
+    EXPECT_FALSE(contains(out.out, "This model runs here")) << out.out;
+  }
+}
+
 // The variable is for both: what inspect describes is what translate would use.
 TEST(CliInspect, ModelOfTheEnvironment) {
   TemporaryFolder folder;
