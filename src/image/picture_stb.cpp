@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "image/picture.hpp"
+#include "image/png_checksums.hpp"
 
 namespace {
 
@@ -161,6 +162,8 @@ Result<Picture> decode_picture(std::span<const std::byte> file, const std::strin
   const int size = static_cast<int>(file.size());
   if (!jpeg_tables_fit({data, file.size()}))
     return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
+  if (!png_chunks_whole({data, file.size()}))
+    return fail(ErrorCode::invalid_data, "%s is damaged: a part of it does not match its checksum", name.c_str());
   budget = kBesides;
   LAPILLI_TRY(Header h, read_header(data, size, name));
   const uint64_t pixels = uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height);

@@ -239,7 +239,7 @@ TEST(CliInspect, BundledModel) {
 }
 
 // Of models of sound and pictures whose directory does not say how their input is made.
-TEST(Cli, InspectSaysThatNothingMakesTheInput) {
+TEST(CliInspect, SaysThatNothingMakesTheInput) {
   for (const char* model : {"whisper", "trocr"}) {
     const Outcome out = run(lapilli({"inspect", std::string(LAPILLI_TEST_DATA "/models/") + model + "/model"}));
     EXPECT_EQ(out.code, 0) << out.err;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "image/png_checksums.hpp"
+
 namespace lapilli::image {
 
 inline std::string big(uint32_t value) {
@@ -12,9 +14,24 @@ inline std::string big(uint32_t value) {
           static_cast<char>(value)};
 }
 
-// stb looks at no checksum.
 inline std::string png_chunk(const std::string& type, const std::string& data) {
-  return big(static_cast<uint32_t>(data.size())) + type + data + std::string(4, '\0');
+  const std::string checked = type + data;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(checked.data());
+  return big(static_cast<uint32_t>(data.size())) + checked + big(png_crc({bytes, checked.size()}));
+}
+
+// The same file with the checksum of every chunk that is there as a whole made right, so that what is behind them is
+// read.
+inline std::string with_right_checksums(std::string file) {
+  for (size_t at = 8; at + 12 <= file.size();) {
+    const auto byte = [&](size_t i) { return uint64_t{static_cast<unsigned char>(file[at + i])}; };
+    const uint64_t length = byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
+    if (length > file.size() - at - 12) break;
+    const auto size = static_cast<size_t>(length);
+    file.replace(at, size + 12, png_chunk(file.substr(at + 4, 4), file.substr(at + 8, size)));
+    at += size + 12;
+  }
+  return file;
 }
 
 // Grey, 8 bits; `packed` is what its data unpack from.
