@@ -1,48 +1,103 @@
 #version 450
-// Matrix product with tiles in shared memory: 64 invocations compute 32 rows by 64 columns, 16 deep at a time.
+// Matrix product with tiles in shared memory: a workgroup of 64 invocations computes 16 rows by 32 columns, or 32 or 64
+// by 64, a slice of the depth at a time.
 #extension GL_GOOGLE_include_directive : enable
+#extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #include "matmul.glsl"
 
-const uint ROWS = 32u, GROUPS = 16u, DEPTH4 = 4u;  // rows, column groups and vec4 of depth of a tile
-const uint OWN = 8u;                               // rows of an invocation
-shared vec4 x_tile[ROWS * DEPTH4];
+// ROWS:VALUE in table.inc: 16, 32 or 64. What follows from it becomes plain numbers as well (src/ops/shader_code.cpp).
+layout(constant_id = 31) const uint ROWS = 32;
+const bool SMALL = ROWS == 16u;
+const uint INVOCATIONS = 64u;
+const uint GROUPS = SMALL ? 8u : 16u;     // column groups of a tile
+const uint OWN = SMALL ? 2u : 8u;         // rows of an invocation,
+const uint WIDE = ROWS == 64u ? 2u : 1u;  // and its column groups
+const uint LANES = GROUPS / WIDE, STEPS = ROWS / OWN;  // invocations along columns and along rows
+const uint DEPTH4 = SMALL ? 8u : 4u;                   // vec4 of the depth in a slice
+const uint TURN = SMALL ? 4u : 1u;  // that are added up one behind the other: more hides latency, and takes registers
+// Small tiles are for grids that do not fill a device. There nothing else runs while a workgroup waits for memory: its
+// next slice is under way to registers while the present one is added up. Else these registers would cost waves.
+const bool AHEAD = SMALL;
+const uint STRIDE = DEPTH4 + 1u;  // odd, and rows side by side are of other invocations: they read other banks
+shared vec4 x_tile[ROWS * STRIDE];
 shared vec4 w_tile[4u * DEPTH4 * GROUPS];
+
+// What an invocation loads of a slice: vec4 of x; of its column group words of W, and their scales. Four at most of each.
+const uint X_LOADS = ROWS * DEPTH4 / INVOCATIONS, PARTS = INVOCATIONS / GROUPS;
+struct Loads {
+  vec4 x[4];
+  uvec4 w[4], scales;
+};
+uint w_loads() { return max(1u, 4u * DEPTH4 / PARTS / depths_a_word(W_FORMAT)); }
+
+// Of the slice from vec4 k of the depth on. Beyond the end the last ones once more: no branch, behind which loads would wait.
+Loads load_slice(const uint l, const uint k, const uint row, const uint w_begin) {
+  Loads loads;
+  [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
+    uint t = l + i * INVOCATIONS, r = min(row + t / DEPTH4, p.rows - 1u), d = min(k + t % DEPTH4, p.k4 - 1u);
+    loads.x[i] = x[p.x_begin + r * p.x_ld4 + d];
+  }
+  [[unroll]] for (uint i = 0u; i < w_loads(); ++i) {
+    uint depth = 4u * k + (l / GROUPS + i * PARTS) * depths_a_word(W_FORMAT);
+    loads.w[i] = w[w_begin + depth_row(W_FORMAT, min(depth, 4u * p.k4 - 1u)) * PANEL4];
+  }
+  loads.scales = scales_at(w_begin, min(k, p.k4 - 1u));
+  return loads;
+}
+
+// x beyond the end is zero, whatever W is there.
+void store_slice(const uint l, const uint k, const Loads loads) {
+  [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
+    uint t = l + i * INVOCATIONS, r = t / DEPTH4, d = t % DEPTH4;
+    x_tile[r * STRIDE + d] = k + d < p.k4 ? loads.x[i] : vec4(0.0);
+  }
+  [[unroll]] for (uint i = 0u; i < w_loads(); ++i) {
+    uint d = (l / GROUPS + i * PARTS) * depths_a_word(W_FORMAT);
+    if (d >= 4u * DEPTH4) break;  // a slice has fewer of the longest words than there are invocations
+    [[unroll]] for (uint n = 0u; n < depths_a_word(W_FORMAT); ++n)
+      w_tile[(d + n) * GROUPS + l % GROUPS] = weights_of(W_FORMAT, loads.w[i], loads.scales, n);
+  }
+}
 
 void main() {
   uint group = group_index();
   if (group >= p.groups) return;
   uint tile, block;
   place(group, tile, block);
-  uint l = gl_LocalInvocationIndex, tx = l % GROUPS, ty = l / GROUPS;
+  uint l = gl_LocalInvocationIndex, tx = l % LANES, ty = l / LANES;
   uint row = tile * ROWS, first = p.c_begin + block * GROUPS;
-  // What this invocation loads: two vec4 of x, and four rows of one column group of W.
-  uint c_load = min(first + tx, p.c_end - 1u);
-  uint w_load = p.w_begin + packed_element4(c_load, 0u, p.panel4);
-  vec4 sum[OWN];
-  for (uint i = 0u; i < OWN; ++i) sum[i] = vec4(0.0);
-  for (uint k = 0u; k < p.k4; k += DEPTH4) {
-    for (uint t = l; t < ROWS * DEPTH4; t += LOCAL) {
-      uint r = min(row + t / DEPTH4, p.rows - 1u), d = k + t % DEPTH4;
-      x_tile[t] = d < p.k4 ? x[p.x_begin + r * p.x_ld4 + d] : vec4(0.0);
-    }
-    for (uint t = ty; t < 4u * DEPTH4; t += LOCAL / GROUPS) {
-      uint d = min(4u * k + t, 4u * p.k4 - 1u);
-      w_tile[t * GROUPS + tx] = load_w(w_at(w_load, d / 4u), d / 4u, d % 4u, scales_at(w_load, d / 4u));
-    }
+  uint w_begin = p.w_begin + packed_element4(min(first + l % GROUPS, p.c_end - 1u), 0u, p.panel4);
+  vec4 sum[OWN * WIDE];
+  [[unroll]] for (uint i = 0u; i < OWN * WIDE; ++i) sum[i] = vec4(0.0);
+  Loads loads;
+  if (AHEAD) loads = load_slice(l, 0u, row, w_begin);
+  [[dont_unroll]] for (uint k = 0u; k < p.k4; k += DEPTH4) {
+    barrier();  // others may still read the slice before
+    if (!AHEAD) loads = load_slice(l, k, row, w_begin);
+    store_slice(l, k, loads);
     barrier();
-    for (uint d = 0u; d < DEPTH4; ++d) {
-      vec4 w0 = w_tile[(4u * d) * GROUPS + tx], w1 = w_tile[(4u * d + 1u) * GROUPS + tx];
-      vec4 w2 = w_tile[(4u * d + 2u) * GROUPS + tx], w3 = w_tile[(4u * d + 3u) * GROUPS + tx];
-      for (uint i = 0u; i < OWN; ++i) {
-        vec4 v = x_tile[(ty * OWN + i) * DEPTH4 + d];
-        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+    if (AHEAD) loads = load_slice(l, k + DEPTH4, row, w_begin);
+    [[dont_unroll]] for (uint turn = 0u; turn < DEPTH4; turn += TURN)
+      [[unroll]] for (uint t = 0u; t < TURN; ++t) {
+        uint d = turn + t;
+        vec4 w[4u * WIDE];
+        [[unroll]] for (uint n = 0u; n < 4u * WIDE; ++n)
+          w[n] = w_tile[(4u * d + n % 4u) * GROUPS + n / 4u * LANES + tx];
+        [[unroll]] for (uint i = 0u; i < OWN; ++i) {
+          vec4 v = x_tile[(ty + i * STEPS) * STRIDE + d];
+          [[unroll]] for (uint n = 0u; n < WIDE; ++n)
+            sum[n * OWN + i] +=
+                v.x * w[4u * n] + v.y * w[4u * n + 1u] + v.z * w[4u * n + 2u] + v.w * w[4u * n + 3u];
+        }
       }
-    }
-    barrier();
   }
-  uint c = first + tx;
-  if (c >= p.c_end) return;
-  Columns columns = columns_of(c);
-  for (uint i = 0u; i < OWN; ++i) finish(row + ty * OWN + i, columns, sum[i]);
+  // A column group a turn, each of the same sums: of all in one turn activations would take too many instructions.
+  [[dont_unroll]] for (uint n = 0u; n < WIDE; ++n) {
+    uint c = first + tx + n * LANES;
+    if (c >= p.c_end) return;
+    Columns columns = columns_of(c);
+    [[unroll]] for (uint i = 0u; i < OWN; ++i) finish(row + ty + i * STEPS, columns, sum[i]);
+    [[unroll]] for (uint i = 0u; i < OWN; ++i) sum[i] = sum[(WIDE - 1u) * OWN + i];
+  }
 }

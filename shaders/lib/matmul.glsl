@@ -12,12 +12,14 @@
 #define USE_SPANS
 #include "state.glsl"
 #endif
+#if FORM == 0
 #include "activation.glsl"
+#endif
 #include "weight.glsl"
 
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 32;
-layout(constant_id = 1) const uint ACTIVATION = 0;
+layout(constant_id = 1) const uint ACTIVATION = 0;     // of form 0; the others have none
 layout(constant_id = 2) const uint ADD = 0;            // what is there is added: 1 before, 2 behind the activation
 layout(constant_id = 3) const uint BIAS = 1;           // 0: no bias (all but the last slice of a deep product)
 layout(constant_id = 4) const uint W_FORMAT = 0;       // of the weight
@@ -180,7 +182,9 @@ void finish(uint row, Columns columns, vec4 sum) {
     uint at = p.y_begin + row * p.y_ld4 + c;
     vec4 v = sum;
     if (ADD == 1) v += y[at];
+#if FORM == 0
     v = activate(v, ACTIVATION);
+#endif
     if (ADD == 2) v += y[at];
     if (4u * c + 4u > p.y_cols)
       v = mix(vec4(0.0), v, lessThan(uvec4(4u * c) + uvec4(0, 1, 2, 3), uvec4(p.y_cols)));
@@ -190,6 +194,6 @@ void finish(uint row, Columns columns, vec4 sum) {
 #if FORM == 1
   if (4u * c + 4u > p.q_columns) store_kv(row, columns.kv, sum);
 #elif FORM == 2
-  store_kv(row, columns.kv, activate(sum, ACTIVATION));
+  store_kv(row, columns.kv, sum);
 #endif
 }

@@ -42,6 +42,15 @@ namespace {
         ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
         Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm         \
   }
+// Tiles in shared memory, of which a workgroup computes one; all within the floor's invocations and shared memory.
+#define TILED_KERNEL(rm, columns)                                                                                    \
+  {                                                                                                                  \
+    "tiled " #rm, ShaderId::matmul_tiled##rm, ShaderId::matmul_q_kv_tiled##rm, ShaderId::matmul_q_kv_step_tiled##rm, \
+        ShaderId::matmul_kv_tiled##rm, ShaderId::matmul_kv_step_tiled##rm, ShaderId::matmul_kv_spans_tiled##rm, rm,  \
+        columns / 4, Tuned::matmul_tiled, {                                                                          \
+      64, 64                                                                                                         \
+    }                                                                                                                \
+  }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      ROWS_KERNEL(4),
@@ -68,21 +77,14 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                       {},
                                       false,
                                       Each::of_invocation},
-                                     {"tiled",
-                                      ShaderId::matmul_tiled,
-                                      ShaderId::matmul_q_kv_tiled,
-                                      kAbsent,
-                                      ShaderId::matmul_kv_tiled,
-                                      kAbsent,
-                                      ShaderId::matmul_kv_spans_tiled,
-                                      32,
-                                      16,
-                                      Tuned::matmul_tiled,
-                                      {64, 64}}};
+                                     TILED_KERNEL(64, 64),
+                                     TILED_KERNEL(32, 64),
+                                     TILED_KERNEL(16, 32)};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
 #undef NORM_SPLIT_KERNEL
+#undef TILED_KERNEL
 enum KernelId : uint32_t {
   kRows1,
   kRows4,
@@ -97,7 +99,9 @@ enum KernelId : uint32_t {
   kNormSplit1,
   kNormSplit4,
   kPanels1,
-  kTiled
+  kTiled64,
+  kTiled32,
+  kTiled16
 };
 
 Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
@@ -188,10 +192,32 @@ uint64_t groups_of(const MatmulKernel& kernel, const Numbers& numbers, uint64_t 
   return div_up<uint64_t>(rows, kernel.rows) * div_up<uint64_t>(columns, 4 * column_groups(kernel, numbers));
 }
 
+// Which tiles are for so many rows, from the largest to the smallest: none of which half is empty; and none of sixteen
+// sums an invocation where these are private arrays that compilers of phones crash with.
+std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
+  std::vector<uint32_t> tiles;
+  for (const uint32_t id : {kTiled64, kTiled32, kTiled16})
+    if (2 * rows > kKernels[id].rows && (id != kTiled64 || device_class(caps) != DeviceClass::small))
+      tiles.push_back(id);
+  return tiles;
+}
+
+// The largest one with which there are workgroups enough for the device comes first, or else the smallest.
+std::vector<uint32_t> tiles_for(const Capabilities& caps, uint64_t rows, uint32_t columns) {
+  auto tiles = possible_tiles(caps, rows);
+  const auto fills = [&](uint32_t id) {
+    return groups_of(kKernels[id], numbers_of(caps, kKernels[id], columns), rows, columns) >= least_groups(caps);
+  };
+  auto best = std::find_if(tiles.begin(), tiles.end(), fills);
+  if (best == tiles.end()) --best;
+  std::rotate(tiles.begin(), best, best + 1);
+  return tiles;
+}
+
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
-  const bool step = a.split && a.kv.place == Place::step, batch = a.split && !step;
+  const bool batch = a.split && a.kv.place != Place::step;
   const SharingWays ways = sharing_ways(caps);
   const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
   std::vector<Variant> list;
@@ -224,7 +250,9 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   };
   const auto add_shared = [&] {
     if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
-    if (rows >= 16 && !step) add(kTiled);
+    if (rows >= 16)
+      for (const uint32_t tile : tiles_for(caps, rows, a.n)) add(tile);
+    if (rows > 16 && rows <= 32 && !batch) add(kSplit4);  // more workgroups than tiles, which read W more often
   };
   if (shared_first) add_shared();
   const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };

@@ -219,7 +219,8 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({6, 15, 15, batch(3, 5, 2, 3, 3)}));    // odd head size
   all.push_back(kv_case({66, 128, 128, batch(2, 64, 6, 11, 11)}));
   all.push_back(kv_case({1, 64, 64, batch(4, 16, 1, 1, 1)}));
-  all.push_back(kv_case({20, 24, 32, batch(2, 16, 4, 5, 5)}));  // small, of more rows than a tile has
+  all.push_back(kv_case({20, 24, 32, batch(2, 16, 4, 5, 5)}));    // small, of more rows than a small tile has
+  all.push_back(kv_case({66, 36, 36, batch(3, 12, 6, 11, 11)}));  // than a large one
   all.push_back(kv_case({36, 28, 0, batch(3, 8, 3, 12, 12)}));
   all.push_back(kv_case({6, 600, 16, batch(2, 8, 2, 3, 3)}));  // deeper than a small binding
   all.push_back(kv_case({5, 600, 16, step(2, 8, 5, 7), 3, 4}));
@@ -228,6 +229,9 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({4, 40, 40, step(5, 8, 4, 6), 5, 4}));    // last position
   all.push_back(kv_case({17, 36, 0, step(3, 12, 17, 5), 2, 17}));
   all.push_back(kv_case({13, 36, 36, step(3, 12, 13, 5), 3, 12}));
+  all.push_back(kv_case({35, 36, 36, step(3, 12, 35, 5), 3, 33}));
+  all.push_back(kv_case({70, 20, 36, step(3, 5, 70, 4), 2, 33}));  // whole tiles of nothing
+  all.push_back(kv_case({35, 36, 0, step(3, 12, 35, 5), 3, 17}));
   all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
   all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
@@ -241,17 +245,22 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t rows : {1, 16, 33}) all.push_back(linear_case({rows, 67, 53, f}));
   for (const uint64_t k : {1, 2, 3, 257}) all.push_back(linear_case({17, 40, k, f}));
   all.push_back(linear_case({5, 130, 50, f}));
+  all.push_back(linear_case({35, 133, 100, f}));  // tiles of every size, as above
   for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
-    for (const uint64_t rows : {1, 16}) all.push_back(linear_case({rows, 160, 32, f}, act));
+    for (const uint64_t rows : {1, 16, 35}) all.push_back(linear_case({rows, 160, 32, f}, act));
   all.push_back(linear_case({2, 64, 4099, f}, Activation::relu));  // deeper than a small binding
   all.push_back(residual_case({3, 40, 4099, f}));
   for (const uint64_t n : {28, 56, 100}) all.push_back(residual_case({16, n, 48, f}));  // narrow models' workgroups
-  for (const uint64_t rows : {1, 16}) all.push_back(residual_case({rows, 160, 48, f}));
+  for (const uint64_t rows : {1, 16, 35}) all.push_back(residual_case({rows, 160, 48, f}));
   all.push_back(residual_case({8, 64, 96, f}, 5));
   all.push_back(linear_case({12, 64, 32, f}, Activation::none, 7));
   all.push_back(linear_case({4, 2001, 64, f}, Activation::none, 3));  // rows wider than a small binding
-  const KvShape batch{3, 12, 3, 7, Place::batch, 7}, step{3, 12, 13, 5, Place::step, 1};
-  all.push_back(kv_case({20, 38, 36, batch, 0, 0, f}));
+  const KvShape batch{3, 12, 5, 7, Place::batch, 7}, step{3, 12, 13, 5, Place::step, 1};
+  const KvShape tiles{3, 12, 35, 5, Place::step, 1};
+  for (const uint32_t q : {36, 0}) {
+    all.push_back(kv_case({35, 38, q, batch, 0, 0, f}));
+    all.push_back(kv_case({35, 38, q, tiles, 3, 33, f}));
+  }
   all.push_back(kv_case({6, 1200, 16, {2, 8, 2, 3, Place::batch, 3}, 0, 0, f}));  // deeper than a small binding
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
@@ -260,7 +269,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
     all.push_back(norm_case(linear_case({rows, 130, 257, f}), NormFirst::layer));
     all.push_back(norm_case(kv_case({rows, 36, 36, step, 3, static_cast<uint32_t>(rows), f}), NormFirst::rms, false));
   }
-  all.push_back(pass_case({{5, 1}, 36, 3, 12, 2, f}));
+  all.push_back(pass_case({{5, 1}, 36, 3, 12, 29, f}));
   all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
 }
 
@@ -273,8 +282,10 @@ void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
   constexpr auto fp16 = KvFormat::fp16;
   add({1, 64, 64, step(4, 16, 4, 9), 5, 1, f, fp16});
   add({1, 20, 0, step(2, 8, 3, 5), 4, 1, f, fp16});
-  add({13, 36, 36, step(3, 12, 13, 5), 3, 12, f, fp16});
-  add({13, 36, 0, step(3, 12, 13, 5), 3, 12, f, fp16});
+  for (const uint32_t q : {36, 0}) {
+    add({13, 36, q, step(3, 12, 13, 5), 3, 12, f, fp16});
+    add({35, 38, q, step(3, 12, 35, 5), 3, 33, f, fp16});
+  }
   for (const uint64_t rows : {1, 5})
     for (const auto norm : {NormFirst::layer, NormFirst::rms})
       all.push_back(norm_case(kv_case({rows, 36, 36, step(3, 12, 13, 5), 3, static_cast<uint32_t>(rows), f, fp16}),
@@ -322,7 +333,7 @@ std::vector<OpCase> matmul_cases() {
   for (const uint64_t n : {1, 3, 4, 31, 32, 33, 127, 130}) all.push_back(linear_case({5, n, 50}));
   for (const uint64_t k : {1, 2, 4, 7, 63, 64, 65, 257}) all.push_back(linear_case({9, 40, k}));
   for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
-    all.push_back(linear_case({19, 61, 12}, act));
+    all.push_back(linear_case({35, 61, 12}, act));
     all.push_back(linear_case({1, 96, 64}, act));
     all.push_back(linear_case({1, 160, 32}, act));
     all.push_back(linear_case({5, 160, 32}, act));  // the workgroups of wide products, small enough for the self-test
@@ -330,14 +341,19 @@ std::vector<OpCase> matmul_cases() {
   all.push_back(linear_case({131, 257, 127}));
   all.push_back(linear_case({64, 128, 96}));
   all.push_back(linear_case({33, 66, 512}));
+  all.push_back(
+      linear_case({35, 133, 100}));  // tiles of every size end inside rows and columns, and slices inside the depth
   all.push_back(linear_case({2, 64, 2051}, Activation::relu));  // deeper than a small binding
   all.push_back(residual_case({3, 40, 2051}));
   all.push_back(residual_case({1, 512, 128}));
   all.push_back(residual_case({17, 50, 50}));
+  all.push_back(residual_case({35, 133, 44}));
   for (const uint64_t n : {28, 56, 100, 160})  // the workgroups of narrow products and wide ones
     for (const uint64_t rows : {1, 6}) all.push_back(residual_case({rows, n, 48}));
   all.push_back(residual_case({8, 64, 96}, 5));
+  all.push_back(residual_case({70, 36, 32}, 33));  // tiles of every size that no live row needs
   all.push_back(linear_case({12, 64, 32}, Activation::none, 7));
+  all.push_back(linear_case({70, 36, 32}, Activation::none, 16));
   all.push_back(linear_case({4, 8001, 64}, Activation::none, 3));  // logits; rows wider than half a small binding
   all.push_back(linear_case({2, 20011, 16}));                      // rows wider than a small binding
   add_kv_cases(all);

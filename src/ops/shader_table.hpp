@@ -20,8 +20,8 @@ inline constexpr uint32_t kSizeConstant = 31;
 
 const ShaderModule& shader_module(ShaderId id);
 
-// What drivers get: plain numbers where the module has that constant, for not all of them make arrays of a size that is
-// told later. Made when it is asked for first, and kept. Any thread.
+// What drivers get: plain numbers where the module has that constant, or what follows from it alone, for not all of
+// them make arrays of a size that is told later. Made when it is asked for first, and kept. Any thread.
 struct ShaderCode {
   const char* name;  // the id's name, for labels and messages
   const uint32_t* words;

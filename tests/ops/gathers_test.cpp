@@ -30,7 +30,7 @@ TEST(Gathers, TablesByIds) {
 }
 
 TEST(Gathers, MatricesAreReadWhole) {
-  for (const char* product : {"matmul_r1", "matmul_lanes4", "matmul_split1", "matmul_tiled", "matmul_kv_r4",
+  for (const char* product : {"matmul_r1", "matmul_lanes4", "matmul_split1", "matmul_tiled32", "matmul_kv_r4",
                               "matmul_kv_step_lanes1", "matmul_q_kv_step_r1", "log_softmax_parts", "layer_norm"})
     EXPECT_THAT(gathered(product), testing::Not(testing::Contains(1))) << product;
 }

@@ -7,6 +7,7 @@
 
 #include "ops/matmul_cases.hpp"
 #include "ops/registry.hpp"
+#include "ops/weight_layout.hpp"
 
 namespace lapilli {
 namespace {
@@ -97,6 +98,53 @@ TEST(MatmulVariants, RegistersComeFirstOnArmAndImagination) {
     EXPECT_EQ(first_of(cpu, false), cpu.begin()) << c.name;
   }
   EXPECT_GT(shared, 0u);
+}
+
+// Tiles that a product of so many rows and columns is offered, in their order.
+std::vector<std::string> tiles(DeviceType type, uint64_t rows, uint32_t columns) {
+  OpCase c;
+  const auto x = c.graph.activation("x", rows, 512);
+  const auto w = add_packed(c.graph, "weight", {columns, 512});
+  ops::linear(c.graph, "y", x, w, columns, Activation::none);
+  auto list = names(pretended(0x10de, type, 32), c);
+  std::erase_if(list, [](const std::string& name) { return !name.starts_with("tiled"); });
+  return list;
+}
+using Tiles = std::vector<std::string>;
+
+// 256 workgroups on a large device, 32 on a small one; otherwise the smallest.
+TEST(MatmulVariants, TheLargestTileThatFillsTheDeviceComesFirst) {
+  constexpr auto large = DeviceType::discrete, small = DeviceType::integrated;
+  EXPECT_EQ(tiles(large, 15, 512), Tiles());
+  EXPECT_EQ(tiles(large, 16, 512), Tiles({"tiled 16"}));
+  EXPECT_EQ(tiles(large, 32, 512), Tiles({"tiled 16", "tiled 32"}));
+  EXPECT_EQ(tiles(large, 32, 58101), Tiles({"tiled 32", "tiled 16"}));
+  EXPECT_EQ(tiles(large, 512, 512), Tiles({"tiled 16", "tiled 64", "tiled 32"}));
+  EXPECT_EQ(tiles(large, 512, 1024), Tiles({"tiled 32", "tiled 64", "tiled 16"}));
+  EXPECT_EQ(tiles(large, 512, 2048), Tiles({"tiled 64", "tiled 32", "tiled 16"}));
+  EXPECT_EQ(tiles(large, 449, 1985), Tiles({"tiled 64", "tiled 32", "tiled 16"}));
+  EXPECT_EQ(tiles(large, 448, 1985), Tiles({"tiled 32", "tiled 64", "tiled 16"}));
+  EXPECT_EQ(tiles(large, 449, 1984), Tiles({"tiled 32", "tiled 64", "tiled 16"}));
+  EXPECT_EQ(tiles(small, 32, 512), Tiles({"tiled 16", "tiled 32"}));
+  EXPECT_EQ(tiles(small, 64, 1024), Tiles({"tiled 32", "tiled 16"}));
+  EXPECT_EQ(tiles(small, 512, 4096), Tiles({"tiled 32", "tiled 16"}));  // never 64
+  EXPECT_EQ(tiles(DeviceType::cpu, 64, 1024), Tiles({"tiled 64", "tiled 32", "tiled 16"}));
+}
+
+// Also where keys and values of a step are written, and none is left out.
+TEST(MatmulVariants, StepsOfManyRowsHaveTiles) {
+  size_t steps = 0;
+  for (const auto& c : matmul_cases()) {
+    const auto a = c.graph.node(0).attributes.as<MatmulAttributes>();
+    const uint64_t rows = c.graph.tensor(c.graph.node(0).inputs[0]).rows;
+    if (!a.split || a.kv.place != Place::step || rows < 32) continue;
+    const auto list = names(pretended(0x10de, DeviceType::discrete, 32), c);
+    EXPECT_TRUE(list.front().starts_with("tiled")) << c.name;
+    EXPECT_EQ(std::count_if(list.begin(), list.end(), [](const auto& n) { return n.starts_with("tiled"); }), 3)
+        << c.name;
+    ++steps;
+  }
+  EXPECT_GT(steps, 0u);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What drivers get of modules that are one but for the size of their arrays.
 #include <gtest/gtest.h>
+#include <spirv/unified1/spirv.h>
 
+#include <set>
 #include <string>
 
 #include "ops/shader_table.hpp"
@@ -44,6 +46,42 @@ TEST(ShaderCode, SizesDifferInOneWord) {
     ++others;
   }
   EXPECT_EQ(others, 1u);
+}
+
+// Arrays whose length is no plain number.
+size_t unplain_arrays(const ShaderCode& code) {
+  std::set<uint32_t> plain;
+  size_t others = 0;
+  for (size_t i = 5; i < code.word_count; i += code.words[i] >> SpvWordCountShift) {
+    const uint32_t operation = code.words[i] & SpvOpCodeMask;
+    if (operation == SpvOpConstant) plain.insert(code.words[i + 2]);
+    if (operation == SpvOpTypeArray) others += !plain.contains(code.words[i + 3]);
+  }
+  return others;
+}
+
+// Nor what follows from a size: tiles have rows and columns of x and W, and slices, by that one number.
+TEST(ShaderCode, ArraysHavePlainLengths) {
+  for (uint32_t i = 0; i < static_cast<uint32_t>(ShaderId::count); ++i) {
+    const ShaderCode& code = shader_code(static_cast<ShaderId>(i));
+    EXPECT_EQ(unplain_arrays(code), 0u) << code.name;
+  }
+  const ShaderModule& module = shader_module(ShaderId::matmul_tiled16);
+  EXPECT_GT(unplain_arrays({"as it is in the program", module.words, module.word_count}), 0u);
+}
+
+uint64_t shared_bytes(ShaderId id) {
+  const ShaderCode& code = shader_code(id);
+  const auto info = read_spirv({code.words, code.word_count});
+  EXPECT_TRUE(info.ok()) << code.name;
+  return info.ok() ? info->shared_bytes : 0;
+}
+
+// Rows of a slice of x, one vec4 longer than it is deep, and of W.
+TEST(ShaderCode, WhatFollowsFromASizeIsComputed) {
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled16), 16u * (16 * 9 + 32 * 8));
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled32), 16u * (32 * 5 + 16 * 16));
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled64), 16u * (64 * 5 + 16 * 16));
 }
 
 }  // namespace
