@@ -23,6 +23,7 @@ bool cancelled_within(const CancelToken& token, milliseconds most) {
 
 // In a process of its own, which is left without cleaning up: what a signal did to it stays there.
 [[noreturn]] void be_interrupted(int number) {
+  std::signal(number, SIG_DFL);  // shells have what they start in the background ignore some
   catch_interrupts();
   const Interruption interruption;
   if (cancelled_within(interruption.token(), milliseconds(100))) std::_Exit(1);
