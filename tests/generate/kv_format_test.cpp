@@ -42,7 +42,7 @@ TEST(KvFormat, CachesTakeHalfOfTheMemory) {
 }
 
 // Three heads of three: keys would begin in the middle of a word.
-TEST(KvFormat, OddQueriesStayInFp32) {
+TEST(DeviceKvHeads, OddQueriesStayInFp32) {
   LAPILLI_ASSERT_VALUE(const auto device, counted_device());
   const LoadOptions load = with_caches(KvFormat::fp16);
   LAPILLI_ASSERT_VALUE(const auto odd, Model::random(device, "tiny,d=9,heads=3", 1, load));
