@@ -1,5 +1,5 @@
 // The C interface: finding the fastest kernels for a model on the host's device.
-#include <cmath>
+#include <algorithm>
 
 #include "api/handles.hpp"
 #include "api/model_tuning.hpp"
