@@ -1,9 +1,10 @@
 #version 450
 // Temperature and the filters of sampling over a row of scores, in place; one workgroup a row. A filter forbids what ranks
-// below a threshold, which is found without sorting: a histogram of weights (ids, or probability in fixed point, so that the
-// sum does not depend on the order of adding) over eight bits of the keys at a time. Passes over the row are what costs: as soon
-// as few ids are left they are kept in shared memory, and the passes that follow see these alone. Loops: about 60 passes over
-// columns / (4 LOCAL) at most, far from the 65,535 iterations that llvmpipe grants an invocation.
+// below a threshold, which is found without sorting (lib/threshold.glsl). Passes over the row are what costs: as soon
+// as few ids are left they are kept in shared memory, and the passes that follow see these alone. With LISTS others have
+// done the temperature and listed what is best (warp_slices.comp), which nearly always holds the threshold of the first
+// filter; else the row is gone through. What stays is an interval of scores then, for others to apply. Loops: about 60
+// passes over columns / (4 LOCAL) at most, far from the 65,535 iterations that llvmpipe grants an invocation.
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
 #define USE_STEP
@@ -11,189 +12,85 @@
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
-layout(local_size_x_id = 0) in;
-layout(constant_id = 0) const uint LOCAL = 128;
+#include "warp.glsl"
 layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
-layout(push_constant) uniform P {
-  uint groups;
-  uint columns, ld4, begin4;
-  uint first_row;
-  uint beams;
-} p;
+#ifdef LISTS
+layout(std430, set = 0, binding = 2) buffer Lists { vec4 lists[]; };
+#endif
+#include "threshold.glsl"
 
-const uint BINS = 256u, LANES = 512u, KEPT = 256u;
-const uint BY_SCORE = 0u, BY_SURPRISE = 1u;         // keys
-const uint COUNT = 0u, MASS = 1u, ENTROPY = 2u;     // weights
-const uint ALL = 0u;                                // a key below every other
-const float MASS_UNIT = 2147483648.0, ENTROPY_UNIT = 134217728.0;
-const float LARGEST = 9e28;                         // scores beyond would count as forbidden
-shared uint histogram[BINS];
-shared vec2 part[LANES];
-shared uint counts[LANES];
+const uint KEPT = 256u;
 shared vec4 kept[KEPT];  // vectors in which something is allowed, and where they are in the row
 shared uint places[KEPT];
-shared uint sixteens[16];  // sums of sixteen bins each
-shared uint found_digit, found_rest;
 
-uint lane, base;
-uint vectors;        // of the row, or of those that are kept
-bool few;            // which of the two
+uint row, base;
+bool few;            // the vectors are those that are kept
 uint first, behind;  // of those that are kept, the lane's own
-float most, total, weighted;  // of what is allowed: the maximum, sum e^(x - most), sum e^(x - most) (x - most)
-float typical;                // the score at which the surprise is the entropy
+float weighted;      // of what is allowed: sum e^(x - most) (x - most)
+#ifdef LISTS
+bool from_lists;  // the vectors are, or what is kept was, those of the lists
+bool has_rest;    // scores that are in no list have not been filtered yet
+float best_rest;
+#endif
 
-// Columns beyond the row's are like forbidden ones.
-bvec4 in_row(uint place) { return lessThan(uvec4(4u * place) + uvec4(0u, 1u, 2u, 3u), uvec4(p.columns)); }
 vec4 load(uint n) {
   if (few) return kept[n];
+#ifdef LISTS
+  if (from_lists) return lists[list_at(row, 0u) + n];
+#endif
   return mix(vec4(MASKED), x[base + n], in_row(n));
 }
 void store(uint n, vec4 v) {
   if (few)
     kept[n] = v;
+#ifdef LISTS
+  else if (from_lists)
+    lists[list_at(row, 0u) + n] = v;
+#endif
   else
     x[base + n] = mix(vec4(0.0), v, in_row(n));  // the padding stays zero
 }
 
-float reduce_max(float value) {
-  barrier();
-  part[lane].x = value;
-  barrier();
-  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
-    if (lane < s) part[lane].x = max(part[lane].x, part[lane + s].x);
-    barrier();
-  }
-  return part[0].x;
+#ifdef LISTS
+void take_lists() {
+  from_lists = has_rest = true;
+  vectors = p.slices * LIST4;
+  float own = MASKED;
+  for (uint s = lane; s < p.slices; s += LOCAL) own = max(own, lists[rest_at(row, s)].x);
+  best_rest = reduce_max(own);
 }
-vec2 reduce_sum(vec2 value) {
-  barrier();
-  part[lane] = value;
-  barrier();
-  for (uint s = LOCAL >> 1; s > 0u; s >>= 1) {
-    if (lane < s) part[lane] += part[lane + s];
-    barrier();
-  }
-  return part[0];
+void take_row() {
+  from_lists = has_rest = false;
+  vectors = p.ld4;
 }
+vec2 sums_of_rest() {
+  vec2 sums = vec2(0.0);
+  for (uint s = lane; s < p.slices; s += LOCAL) {
+    vec4 rest = lists[rest_at(row, s)];
+    float away = max(rest.x - most, -200.0);
+    sums += exp(away) * vec2(rest.y, rest.z + rest.y * away);
+  }
+  return sums;
+}
+#endif
 
-// Sets most, total and weighted.
+// Sets most, total, weighted and typical.
 void measure() {
   float own = MASKED;
-  for (uint n = lane; n < vectors; n += LOCAL) {
-    vec4 v = load(n);
-    own = max(own, max(max(v.x, v.y), max(v.z, v.w)));
-  }
+  for (uint n = lane; n < vectors; n += LOCAL) own = max(own, best_of(load(n)));
+#ifdef LISTS
+  if (has_rest) own = max(own, best_rest);
+#endif
   most = reduce_max(own);
   vec2 sums = vec2(0.0);
-  for (uint n = lane; n < vectors; n += LOCAL) {
-    vec4 v = load(n);
-    vec4 away = max(v - most, vec4(-200.0));
-    vec4 e = mix(exp(away), vec4(0.0), lessThanEqual(v, vec4(FORBIDDEN)));
-    sums += vec2(dot(e, vec4(1.0)), dot(e, away));
-  }
+#ifdef LISTS
+  if (has_rest) sums = sums_of_rest();
+#endif
+  for (uint n = lane; n < vectors; n += LOCAL) sums += sums_of(load(n), most);
   sums = reduce_sum(sums);
   total = max(sums.x, 1e-30);
   weighted = sums.y;
   typical = most + weighted / total;
-}
-
-// Greater is better, and no allowed score has the key ALL.
-uint key_of(uint keys, float v) {
-  if (keys == BY_SURPRISE) return ~floatBitsToUint(abs(typical - v));
-  uint bits = floatBitsToUint(v);
-  return (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u;
-}
-uint weight_of(uint weights, float v) {
-  if (weights == COUNT) return 1u;
-  float away = max(v - most, -200.0), probability = exp(away) / total;
-  if (weights == MASS) return uint(probability * MASS_UNIT + 0.5);
-  return uint(max(probability * (log(total) - away), 0.0) * ENTROPY_UNIT + 0.5);
-}
-
-void count_one(uint keys, uint weights, float v, uint prefix, uint shift) {
-  if (forbidden(v)) return;
-  uint key = key_of(keys, v);
-  if ((key >> (shift + 8u)) == (prefix >> (shift + 8u)))
-    atomicAdd(histogram[(key >> shift) & 255u], weight_of(weights, v));
-}
-// Most scores have the same first digit: an invocation adds up what it finds in a row (a bin and its weight so far), lest
-// all of them wait for one bin.
-uvec2 count_first(uvec2 run, uint keys, uint weights, float v) {
-  if (forbidden(v)) return run;
-  uint bin = key_of(keys, v) >> 24, weight = weight_of(weights, v);
-  if (bin == run.x) return uvec2(bin, run.y + weight);
-  if (run.y != 0u) atomicAdd(histogram[run.x], run.y);
-  return uvec2(bin, weight);
-}
-void count_all(uint keys, uint weights, uint prefix, uint shift) {
-  if (shift == 24u) {
-    uvec2 run = uvec2(0u);
-    for (uint n = lane; n < vectors; n += LOCAL) {
-      vec4 v = load(n);
-      run = count_first(run, keys, weights, v.x);
-      run = count_first(run, keys, weights, v.y);
-      run = count_first(run, keys, weights, v.z);
-      run = count_first(run, keys, weights, v.w);
-    }
-    if (run.y != 0u) atomicAdd(histogram[run.x], run.y);
-    return;
-  }
-  for (uint n = lane; n < vectors; n += LOCAL) {
-    vec4 v = load(n);
-    count_one(keys, weights, v.x, prefix, shift);
-    count_one(keys, weights, v.y, prefix, shift);
-    count_one(keys, weights, v.z, prefix, shift);
-    count_one(keys, weights, v.w, prefix, shift);
-  }
-}
-
-// The greatest key T such that what has at least T weighs at least `target` together; ALL if everything weighs less.
-uint select(uint keys, uint weights, uint target) {
-  uint prefix = 0u;
-  for (uint digit = 0u; digit < 4u; ++digit) {
-    uint shift = 24u - 8u * digit;
-    barrier();
-    for (uint b = lane; b < BINS; b += LOCAL) histogram[b] = 0u;
-    barrier();
-    count_all(keys, weights, prefix, shift);
-    barrier();
-    for (uint l = lane; l < 16u; l += LOCAL) {
-      uint sum = 0u;
-      for (uint b = 0u; b < 16u; ++b) sum += histogram[16u * l + b];
-      sixteens[l] = sum;
-    }
-    barrier();
-    if (lane == 0u) {
-      uint above = 0u, s = 16u, at = BINS;
-      for (; s > 0u && sixteens[s - 1u] < target - above; --s) above += sixteens[s - 1u];
-      for (uint b = 16u * s; s > 0u && at == BINS; --b) {
-        if (histogram[b - 1u] >= target - above)
-          at = b - 1u;
-        else
-          above += histogram[b - 1u];
-      }
-      found_digit = at;
-      found_rest = target - above;
-    }
-    barrier();
-    if (found_digit == BINS) return ALL;
-    prefix |= found_digit << shift;
-    target = found_rest;
-  }
-  return prefix;
-}
-
-// Forbids keys below `least`, except scores of at least `spared` (a key BY_SCORE).
-vec4 pass_keys(uint keys, vec4 v, uint least, uint spared) {
-  vec4 y = v;
-  if (!(key_of(keys, v.x) >= least || key_of(BY_SCORE, v.x) >= spared)) y.x = MASKED;
-  if (!(key_of(keys, v.y) >= least || key_of(BY_SCORE, v.y) >= spared)) y.y = MASKED;
-  if (!(key_of(keys, v.z) >= least || key_of(BY_SCORE, v.z) >= spared)) y.z = MASKED;
-  if (!(key_of(keys, v.w) >= least || key_of(BY_SCORE, v.w) >= spared)) y.w = MASKED;
-  return mix(y, vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN)));
-}
-void keep_keys(uint keys, uint least, uint spared) {
-  for (uint n = lane; n < vectors; n += LOCAL) store(n, pass_keys(keys, load(n), least, spared));
 }
 
 bool has_some(vec4 v) { return any(greaterThan(v, vec4(FORBIDDEN))); }
@@ -204,18 +101,11 @@ void keep_few() {
   if (few) return;
   uint own = 0u;
   for (uint n = lane; n < vectors; n += LOCAL) own += has_some(load(n)) ? 1u : 0u;
-  counts[lane] = own;
-  barrier();
-  for (uint s = 1u; s < LOCAL; s <<= 1) {
-    uint before = lane >= s ? counts[lane - s] : 0u;
-    barrier();
-    counts[lane] += before;
-    barrier();
-  }
-  uint all = counts[LOCAL - 1u];
+  uvec2 here = before_and_all(own);
+  uint all = here.y;
   if (all > KEPT) return;
-  behind = counts[lane];
-  first = behind - own;
+  first = here.x;
+  behind = first + own;
   uint at = first;
   for (uint n = lane; n < vectors; n += LOCAL) {
     vec4 v = load(n);
@@ -234,22 +124,6 @@ void give_back() {
   for (uint at = first; at < behind; ++at) store(places[at], kept[at]);
 }
 
-// What is off is passed over; the others in this order. One loop around one copy of the passes: compilers would put a copy
-// wherever a function is called.
-const uint TOP_H_BEST = 0u, TOP_H = 1u, TOP_K = 2u, TOP_P = 3u, MIN_P = 4u, TYPICAL_P = 5u, EPSILON = 6u, ETA = 7u, FILTERS = 8u;
-
-bool is_on(uint which) {
-  switch (which) {
-    case TOP_H_BEST: return param_float(P_TOP_H) > 0.0;  // the hundred best, of which it takes a share of their entropy
-    case TOP_H: return param_float(P_TOP_H) > 0.0 && param_float(P_TOP_H) < 1.0;
-    case TOP_K: return param(P_TOP_K) != 0u;
-    case TOP_P: return param_float(P_TOP_P) < 1.0;
-    case MIN_P: return param_float(P_MIN_P) > 0.0;
-    case TYPICAL_P: return param_float(P_TYPICAL_P) < 1.0;
-    case EPSILON: return param_float(P_EPSILON) > 0.0;
-    default: return param_float(P_ETA) > 0.0;
-  }
-}
 bool by_count(uint which) { return which == TOP_H_BEST || which == TOP_K; }
 bool by_probability(uint which) { return which == MIN_P || which == EPSILON || which == ETA; }
 
@@ -288,7 +162,16 @@ void keep(uint keys, uint least, uint spared) {
   }
 }
 
-void run(uint which) {
+#ifdef LISTS
+// What is in no list is no better than the best of it, so that all of it goes if that does.
+bool rest_stays(uint keys, uint least, uint spared) {
+  if (forbidden(best_rest)) return false;
+  return (keys == BY_SURPRISE && best_rest >= typical) || !forbidden(pass_one(keys, best_rest, least, spared));
+}
+#endif
+
+// False: the lists did not hold enough, and the filter is to be run on the row.
+bool run(uint which) {
   if (!by_count(which)) measure();
   uint keys = which == TYPICAL_P ? BY_SURPRISE : BY_SCORE, stay = max(param(P_MIN_KEEP), 1u);
   uint least = NOTHING, spared = NOTHING;
@@ -309,30 +192,60 @@ void run(uint which) {
     else
       spared = key;
   }
+#ifdef LISTS
+  if (has_rest && rest_stays(keys, least, spared)) {
+    take_row();
+    return false;
+  }
+  has_rest = false;
+#endif
   keep(keys, least, spared);
   keep_few();
+  return true;
 }
 
-void temperature() {
-  float by = param_float(P_TEMPERATURE);
-  if (by == 1.0) return;
-  for (uint n = lane; n < vectors; n += LOCAL) {
-    vec4 v = load(n);
-    store(n, mix(clamp(v / by, vec4(-LARGEST), vec4(LARGEST)), vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN))));
+#ifdef LISTS
+// What stays of the lists; everything if no filter was on, and of a row that was filtered itself.
+void give_interval() {
+  vec2 interval = vec2(-EVERYTHING, EVERYTHING);
+  if (from_lists && !has_rest) {
+    float low = EVERYTHING, high = -EVERYTHING;
+    for (uint n = lane; n < vectors; n += LOCAL) {
+      vec4 v = load(n);
+      for (uint c = 0u; c < 4u; ++c)
+        if (!forbidden(v[c])) {
+          low = min(low, v[c]);
+          high = max(high, v[c]);
+        }
+    }
+    interval = vec2(-reduce_max(-low), reduce_max(high));
   }
+  if (lane == 0u) lists[interval_at(row)] = vec4(interval, 0.0, 0.0);
 }
+#endif
 
 void main() {
-  uint row = group_index();
+  row = group_index();
   if (row >= p.groups) return;
   if (p.first_row + row >= step_word(STEP_LIVE)) return;
   place_params(slot_of(row_word(p.first_row + row)), p.beams);
   lane = gl_LocalInvocationIndex;
   base = p.begin4 + row * p.ld4;
-  vectors = p.ld4;
   few = false;
+  most = LARGEST;  // as long as nobody has measured: nothing is probable enough then
+#ifdef LISTS
+  take_lists();
+#else
+  vectors = p.ld4;
   temperature();
-  [[dont_unroll]] for (uint f = 0u; f < FILTERS; ++f)
-    if (is_on(f)) run(f);
+#endif
+  // One loop around one copy of the passes: compilers would put a copy wherever a function is called.
+  [[dont_unroll]] for (uint f = 0u; f < FILTERS;)
+    if (!is_on(f) || run(f)) ++f;
+#ifdef LISTS
+  give_interval();
+  if (!from_lists) give_back();
+#else
   give_back();
+#endif
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "ops/registry.hpp"
 #include "ops/search_util.hpp"
@@ -13,10 +14,21 @@ namespace {
 using P = ParamWords;
 
 struct Push {
-  LAPILLI_PUSH(uint32_t groups, columns, ld4, begin4, first_row, beams;)
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, begin4, slices, lists_begin4, lists_ld4, first_row, beams;)
 };
 
 enum Input : size_t { kScores, kStep, kSearch, kInputs };
+enum Output : size_t { kFiltered, kLists };
+enum Way : uint32_t { kRows, kSlices };
+
+// As in shaders/lib/warp.glsl: what a slice lists, and vectors of a row's blocks.
+constexpr uint64_t kListed = 128, kSliceColumns = 2048;
+// From so many slices on they come first: three dispatches instead of one.
+constexpr uint64_t kManySlices = 16;
+
+uint64_t slices_of(uint64_t columns) { return div_up(columns, kSliceColumns); }
+// Lists, the rest of each slice, an interval.
+uint64_t list_words(uint64_t columns) { return slices_of(columns) * (kListed + 4) + 4; }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, kScores, {"scores"}));
@@ -26,46 +38,93 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and search");
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::given_words));
+  const auto lists = operand(node.outputs, kLists);
+  if ((lists != graph::kNone) != (slices_of(x.cols) > 1)) return node_error(node, "has lists where there are slices");
+  if (lists != graph::kNone) LAPILLI_CHECK(expect_output(g, node, kLists, {"lists", x.rows, list_words(x.cols)}));
   const uint64_t beams = std::max(1u, node.attributes.as<WarpAttributes>().beams);
   return expect_words(g, node, node.inputs[kSearch], "search",
                       x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
 }
 
-// By the arrays of warp.comp and its sums by halves; by its passes over a row of so many words, at most 60, which may
-// make no more than 65,535 turns of loops together (docs/adding-an-op.md).
+// By the arrays of threshold.glsl and its sums by halves; by its passes over a row of so many words, at most 60, and
+// ten over a sixteenth of it in lists, which may make no more than 65,535 turns of loops together
+// (docs/adding-an-op.md).
 LocalSizes local_sizes(uint64_t ld) {
-  constexpr uint64_t kPasses = 60, kTurns = 65'535;
+  constexpr uint64_t kPasses = 61, kTurns = 65'535;
   return {static_cast<uint32_t>(std::bit_ceil(div_up(div_up<uint64_t>(ld, 4) * kPasses, kTurns))), 512, 1, true};
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   Numbers numbers = default_numbers(caps, Tuned::warp);
   const uint32_t most = std::bit_floor(std::min(caps.max_invocations, caps.max_group_size[0]));
-  numbers.local = std::min(std::max(numbers.local, local_sizes(g.tensor(node.outputs[0]).ld).least), most);
-  return {{0, "workgroup a row", true, numbers}};
+  const auto& t = g.tensor(node.outputs[kFiltered]);
+  numbers.local = std::min(std::max(numbers.local, local_sizes(t.ld).least), most);
+  const uint64_t slices = slices_of(t.cols);
+  std::vector<Variant> all = {{kRows, "workgroup a row", true, numbers}};
+  const bool first = device_class(caps) != DeviceClass::cpu && slices >= kManySlices;
+  if (slices > 1) all.insert(first ? all.begin() : all.end(), {kSlices, "workgroup a slice", true, numbers});
+  return all;
+}
+
+// Of the way by slices: the best of each are listed, the row's thresholds found among them, and applied.
+enum class Stage : uint8_t { whole, list, listed, apply };
+
+struct StageShader {
+  ShaderId shader;
+  bool by_slices;
+  graph::Access of_lists;
+  double cost;  // of a word, about; all filters may be on, with some 60 passes
+};
+StageShader shader_of(Stage stage) {
+  switch (stage) {
+    case Stage::list: return {ShaderId::warp_lists, true, graph::Access::write, 60};
+    case Stage::listed: return {ShaderId::warp_listed, false, graph::Access::read_write, 80};
+    case Stage::apply: return {ShaderId::warp_apply, true, graph::Access::read, 3};
+    case Stage::whole: break;
+  }
+  return {ShaderId::warp, false, graph::Access::read, 1000};
+}
+
+Status add_stage(const LowerContext& context, const graph::Node& node, uint32_t local, const RowSlice& r, Stage stage,
+                 std::vector<Dispatch>& out) {
+  const auto x = node.outputs[kFiltered], lists = operand(node.outputs, kLists);
+  const auto& t = context.graph.tensor(x);
+  const StageShader of = shader_of(stage);
+  const auto slices = static_cast<uint32_t>(slices_of(t.cols)), groups = of.by_slices ? slices : 1;
+  Dispatch d;
+  d.shader = of.shader;
+  d.constants = {local};
+  d.groups = (r.end - r.begin) * groups;
+  if (r.end - r.begin == t.rows) follow_live_rows(d, groups, 1);
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+  uint32_t dx = 0, dl = 0;
+  d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, dx), step};
+  if (stage != Stage::apply) {
+    LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], graph::Access::read));
+    d.operands.push_back(search);
+  }
+  const uint64_t ld = lists == graph::kNone ? 0 : context.graph.tensor(lists).ld;
+  if (stage != Stage::whole)
+    d.operands.push_back(bind_range(context, 2, {lists, r.begin * ld * 4, r.end * ld * 4, of.of_lists}, dl));
+  d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
+                  dx / 4, slices, dl / 4, static_cast<uint32_t>(ld / 4), static_cast<uint32_t>(r.begin),
+                  node.attributes.as<WarpAttributes>().beams});
+  d.cost = of.cost * static_cast<double>((r.end - r.begin) * t.ld);
+  out.push_back(std::move(d));
+  return {};
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
-  const auto x = node.outputs[0];
-  const auto& t = context.graph.tensor(x);
+  const auto& t = context.graph.tensor(node.outputs[kFiltered]);
+  const uint32_t local = variant.numbers.local;
   LAPILLI_CHECK(check_numbers(context, node, variant.numbers, local_sizes(t.ld)));
-  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
-  LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], graph::Access::read));
-  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
+  const bool by_slices = variant.id == kSlices;
+  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, by_slices ? slices_of(t.cols) : 1}));
   for (const auto& r : ranges) {
-    Dispatch d;
-    d.shader = ShaderId::warp;
-    d.constants = {variant.numbers.local};
-    d.groups = r.end - r.begin;
-    if (ranges.size() == 1) follow_live_rows(d, 1, 1);
-    uint32_t delta = 0;
-    d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, delta),
-                  step, search};
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    delta / 4, static_cast<uint32_t>(r.begin), node.attributes.as<WarpAttributes>().beams});
-    // Which filters are on is not known here: as if it were all, about 60 passes, by one workgroup a row.
-    d.cost = static_cast<double>(d.groups) * 1000.0 * static_cast<double>(t.ld);
-    out.push_back(std::move(d));
+    if (!by_slices) LAPILLI_CHECK(add_stage(context, node, local, r, Stage::whole, out));
+    if (by_slices)
+      for (const Stage stage : {Stage::list, Stage::listed, Stage::apply})
+        LAPILLI_CHECK(add_stage(context, node, local, r, stage, out));
   }
   return {};
 }
@@ -207,7 +266,15 @@ struct Build {
   double scale = 4;
   bool ties = false;
   bool others = false;  // the first sentence has an option of its own
+  bool words = false;   // see word_score()
 };
+
+// A bell of most words, and a few among the first ones far above.
+double word_score(uint64_t id, CaseRandom& random) {
+  double score = id < 20000 && id % 1777 < 8 ? 8.1 : 0;
+  for (uint32_t i = 0; i < 4; ++i) score += 1.2 * random.unit();
+  return static_cast<double>(static_cast<float>(score));
+}
 
 OpCase make_case(const Build& b) {
   search::StateCase c(b.name, {4, 9, 1, 4}, 16);
@@ -223,6 +290,9 @@ OpCase make_case(const Build& b) {
     CaseRandom random(b.columns * 7 + b.top_k);
     auto values = random_values(into.graph.tensor(x), random, b.scale);
     const uint64_t ld = into.graph.tensor(x).ld;
+    if (b.words)
+      for (uint64_t i = 0; i < 4 * ld; ++i)
+        if (i % ld < b.columns) values.f[i] = word_score(i % ld, random);
     if (b.ties)
       for (auto& v : values.f) v = std::round(v);
     // The second row has forbidden ids, the third nothing else.
@@ -234,6 +304,22 @@ OpCase make_case(const Build& b) {
   };
   c.op_case.live_rows = 3;
   return c.finish();
+}
+
+// Rows that slices share; the best of each, which they list, hold the threshold or do not.
+std::vector<Build> sliced_cases() {
+  return {{"temperature 0.7, slices", 4099, {{P::temperature, 0.7f}}},
+          {"slices just so", 2049, {{P::top_p, 0.5f}}, 0, 1, 9},
+          {"top_p, in lists", 4099, {{P::top_p, 0.7f}}, 0, 1, 30},
+          {"top_p, not in lists", 4099, {{P::top_p, 0.7f}}, 0, 1, 0.5},
+          {"top_k 300, in lists", 4099, {}, 300},
+          {"top_k 1500, not in lists", 4099, {}, 1500},
+          {"more stay than lists hold", 4099, {{P::min_p, 0.9f}, {P::top_p, 0.9f}}, 0, 600, 9},
+          {"typical_p, in lists", 4099, {{P::typical_p, 0.5f}, {P::eta, 0.01f}}, 0, 2, 30},
+          {"typical_p, not in lists", 4099, {{P::typical_p, 0.6f}, {P::min_p, 0.3f}}, 0, 2, 1},
+          {"eta, in lists", 4099, {{P::eta, 0.01f}}, 0, 1, 30},
+          {"ties fill slices, top_k 40", 4099, {{P::top_p, 0.9f}}, 40, 1, 1, true},
+          {"options of their own, slices", 4099, {{P::top_p, 0.8f}}, 20, 1, 4, false, true}};
 }
 
 std::vector<OpCase> cases() {
@@ -270,7 +356,20 @@ std::vector<OpCase> cases() {
   add({"ties, top_p", 211, {{P::top_p, 0.6f}}, 0, 2, 4, true});
   add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});
   add({"ties, min_p and cutoffs", 211, {{P::min_p, 0.1f}, {P::epsilon, 0.02f}, {P::eta, 0.02f}}, 0, 3, 4, true});
+  // What is not probable enough by far, before anything was measured.
+  add({"top_k at a low temperature", 101, {{P::temperature, 0.001f}}, 5});
+  for (const auto& b : sliced_cases()) add(b);
   add({"large vocabulary", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 9});
+  add({"large vocabulary, much of the lists stays", 65003, {{P::top_p, 0.9f}, {P::typical_p, 0.7f}}, 0, 1, 60});
+  for (const auto& [name, settings, k] : std::initializer_list<std::tuple<const char*, decltype(many), uint32_t>>{
+           {"words, top_k and top_p", {{P::temperature, 0.8f}, {P::top_p, 0.9f}}, 50},
+           {"words, top_p", {{P::temperature, 0.8f}, {P::top_p, 0.9f}}, 0},
+           {"words, min_p", {{P::min_p, 0.05f}}, 0}}) {
+    Build b{name, 250000, settings, k};
+    b.words = true;
+    add(b);
+    all.back().slow = true;
+  }
   add({"the largest vocabulary, everything", 256206, many, 5000, 2, 9});
   all.back().slow = true;
   add({"options of their own", 101, {{P::top_p, 0.8f}}, 20, 1, 4, false, true});
@@ -283,8 +382,14 @@ constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
                           const WarpAttributes& attributes) {
+  const uint64_t columns = g.tensor(scores).cols;
+  auto lists = graph::kNone;
+  if (slices_of(columns) > 1) {
+    lists = g.rows_like(label + ".lists", scores, list_words(columns));
+    g.tensor(lists).scratch = true;
+  }
   const auto y = g.updated(label, scores);
-  g.add_node({&warp_op, label, {scores, state.step, state.search}, {y}, graph::Attributes(attributes)});
+  g.add_node({&warp_op, label, {scores, state.step, state.search}, {y, lists}, graph::Attributes(attributes)});
   return y;
 }
 
