@@ -955,6 +955,8 @@ typedef struct lapilli_stats {
   uint64_t self_test_cases;      /* run on the device since it was opened */
   uint64_t pipeline_cache_bytes; /* that an earlier run kept and the driver was given when the device was opened */
   double read_ms;                /* of total_ms: reading pictures, and making of them what the model takes */
+  uint64_t tuned_nodes; /* of a decoder step and an encode pass together, those that ran as lapilli_model_tune or
+                           "lapilli tune" found to be fastest; of the search that had the most */
 } lapilli_stats;
 
 LAPILLI_API lapilli_status lapilli_result_get_stats(const lapilli_result* result, lapilli_stats* stats);

@@ -48,6 +48,7 @@ lapilli_stats collect_stats(const lapilli::Model* model, double load_ms, const W
   to.self_test_cases = model ? SelfTest::of(*model->device())->cases() : 0;
   to.pipeline_cache_bytes = counters.cache_bytes;
   to.read_ms = output.read_ms;
+  to.tuned_nodes = from.tuned_nodes;
   return to;
 }
 

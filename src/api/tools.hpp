@@ -50,6 +50,7 @@ struct PlanRequest {
   std::string select, caps;
   unsigned batch = 1, beams = 4, source = 32, target = 64;
   std::string dtype = "fp32", kv_dtype = "fp32";
+  std::string cache;  // the folder with what `tune` found on the device, which the plan is made with; "": none is
   bool json = false;
 };
 Outcome plan(const PlanRequest& request);

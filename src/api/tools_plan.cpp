@@ -8,6 +8,7 @@
 #include "ops/shader_table.hpp"
 #include "ops/tuning.hpp"
 #include "runtime/plan.hpp"
+#include "runtime/tunings.hpp"
 #include "search/search_graph.hpp"
 #include "vulkan/device.hpp"
 
@@ -27,6 +28,23 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
     return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str())
                    : std::move(devices).error();
   return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
+}
+
+// What tuning found on the device that the plan is for; null: nothing is asked for. Opens the device.
+Result<std::shared_ptr<const Tunings>> device_tunings(const PlanRequest& request) {
+  if (request.cache.empty()) return std::shared_ptr<const Tunings>();
+  vulkan::DeviceOptions options;
+  options.select = request.select;
+  options.mask = request.caps;
+  options.keep = {folder_store(request.cache), shaders_checksum()};
+  LAPILLI_TRY(const auto device, vulkan::Device::create(options));
+  return tunings_on(*device);
+}
+
+// "matmul (rows 4)", "matmul (rows 4, tuned)".
+std::string name_of(const Plan& plan, graph::NodeId id) {
+  const Variant& v = plan.variants[id];
+  return format("%s (%s%s)", plan.graph.node(id).op->name, v.name, v.tuned ? ", tuned" : "");
 }
 
 Result<std::string> plan_text(const PlanRequest& request) {
@@ -64,7 +82,10 @@ Result<std::string> plan_text(const PlanRequest& request) {
   else
     return fail(ErrorCode::invalid_argument, "graph %s is not known; there are admit, encode, given and step",
                 request.graph.c_str());
-  LAPILLI_TRY(const auto p, compile(std::move(g), caps));
+  LAPILLI_TRY(const auto tunings, device_tunings(request));
+  CompileOptions options;
+  options.tunings = tunings.get();
+  LAPILLI_TRY(const auto p, compile(std::move(g), caps, options));
   const graph::PlanPicture picture{
       p->graph,
       p->placement,
@@ -72,7 +93,7 @@ Result<std::string> plan_text(const PlanRequest& request) {
       p->schedule,
       format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch,
              request.beams, request.source, request.target, caps.device_name.c_str()),
-      [&](graph::NodeId id) { return std::string(p->graph.node(id).op->name) + " (" + p->variants[id].name + ")"; },
+      [&](graph::NodeId id) { return name_of(*p, id); },
       [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); },
       [&](uint32_t i) {
         const auto& d = p->dispatches[i];

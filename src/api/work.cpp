@@ -55,6 +55,7 @@ TranslateStats stats_of(const GenerateStats& from, uint64_t tokens, double total
   to.decode_ms = from.decode_ms;
   to.decoder_steps = from.steps;
   to.submissions = from.submissions;
+  to.tuned_nodes = from.tuned_nodes;
   to.generated_tokens = tokens;
   to.total_ms = total_ms;
   return to;

@@ -6,6 +6,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/run/kept_folder.hpp"
 
 namespace lapilli::cli {
 
@@ -14,7 +15,7 @@ namespace {
 struct PlanArguments {
   tools::PlanRequest request;
   std::string shape;
-  bool dot = false;
+  bool dot = false, tuned = false;
 };
 
 int run_plan(const PlanArguments& arguments) {
@@ -23,6 +24,7 @@ int run_plan(const PlanArguments& arguments) {
     request.model = "shape:" + arguments.shape;
   else if (const int code = find_model(request.model))
     return code;
+  if (arguments.tuned) request.cache = kept_folder(false);
   const auto plan = tools::plan(request);
   if (plan.status == LAPILLI_OK) return print(plan.text);
   std::fprintf(stderr, "lapilli: %s\n", plan.text.c_str());
@@ -33,6 +35,7 @@ constexpr const char* kPlanFooter =
     R"(Examples:
   lapilli plan models/en-fr --dot | dot -Tsvg > step.svg
   lapilli plan models/en-fr --graph encode --json --caps floor
+  lapilli plan --tuned --json        as it runs here: the op of a node says so where it is tuned
 
 Needs no device: without one, the plan is that of the least device there may be.
 )";
@@ -65,6 +68,7 @@ void add_plan(CLI::App& app, Context& context) {
   add_kv_dtype(*command, r.kv_dtype);
   command->add_option("--device", r.select, "Index (a whole number), part of the name or UUID of a device");
   command->add_option("--caps", r.caps, "Pretend that the device can do less");
+  command->add_flag("--tuned", a->tuned, "With what tune found on the device; says which nodes that concerns");
   command->footer(kPlanFooter);
   command->callback([&context, a] { context.run = [a] { return run_plan(*a); }; });
 }

@@ -27,6 +27,7 @@ void add_stats(GenerateStats& total, const GenerateStats& s) {
   total.queued_rows += s.queued_rows;
   total.queued_room += s.queued_room;
   total.session_bytes = std::max(total.session_bytes, s.session_bytes);
+  total.tuned_nodes = std::max(total.tuned_nodes, s.tuned_nodes);
 }
 
 bool concerns_one(const Error& error) {

@@ -164,6 +164,7 @@ struct GenerateStats {
   // Of the steps while other sources waited: rows that ran, and rows that could have.
   uint64_t queued_rows = 0, queued_room = 0;
   uint64_t session_bytes = 0;  // device memory of this job's session
+  uint32_t tuned_nodes = 0;    // of a step and an encode pass together, those that run as tuning found; the most of any
 };
 
 // Adds the figures of a part, or of another call, to those of the whole.

@@ -379,6 +379,7 @@ void Job::Impl::count() {
   output.stats.queued_rows = now.queued_rows - before.queued_rows;
   output.stats.queued_room = now.queued_room - before.queued_room;
   output.stats.session_bytes = engine->session_bytes();
+  output.stats.tuned_nodes = static_cast<uint32_t>(engine->tuned_nodes());
 }
 
 // Called by the engine, which has the lock, when nothing is in flight.

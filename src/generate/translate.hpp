@@ -92,6 +92,7 @@ struct TranslateStats {
   uint32_t batches = 0;
   double encode_ms = 0, decode_ms = 0, total_ms = 0;
   uint64_t source_tokens = 0, generated_tokens = 0, decoder_steps = 0, submissions = 0;
+  uint32_t tuned_nodes = 0;  // see GenerateStats
 };
 
 struct TranslateOutput {

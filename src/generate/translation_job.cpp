@@ -376,6 +376,7 @@ void TranslationJob::count(const GenerateStats& made) {
   out_.stats.decoder_steps += made.steps;
   out_.stats.submissions += made.submissions;
   out_.stats.batches += made.jobs;
+  out_.stats.tuned_nodes = std::max(out_.stats.tuned_nodes, made.tuned_nodes);
 }
 
 uint64_t TranslationJob::done() const {

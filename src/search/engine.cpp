@@ -170,6 +170,13 @@ uint64_t SearchEngine::session_bytes() const {
   return w_ ? w_->session->bytes() : 0;
 }
 
+size_t SearchEngine::tuned_nodes() const {
+  const std::lock_guard lock(mutex_);
+  if (!w_) return 0;
+  const WorkspacePlans& p = w_->plans;
+  return p.step->tuned() + (p.encode.empty() ? 0 : p.encode.front()->tuned());
+}
+
 uint32_t SearchEngine::positions() const {
   const std::lock_guard lock(mutex_);
   return w_ ? w_->key.shape.target_positions : 0;

@@ -71,6 +71,8 @@ class SearchEngine {
   };
   [[nodiscard]] Counts counts() const;
   [[nodiscard]] uint64_t session_bytes() const;
+  // Of its step and its largest encode pass: nodes that run as tuning found.
+  [[nodiscard]] size_t tuned_nodes() const;
   [[nodiscard]] uint32_t positions() const;  // that the session has room for now
   // Runs `look` under the engine's lock: for reading sentences.
   template <class Look>

@@ -355,7 +355,7 @@ TEST(CliDevice, SeedsRepeat) {
 TEST(CliDevice, Statistics) {
   const Outcome people = translate({"--stats", expected()[0].text});
   EXPECT_EQ(people.out, expected()[0].french + "\n");
-  for (const char* part : {"load", "encode", "decode", "per token", "pipelines", "memory"}) {
+  for (const char* part : {"load", "encode", "decode", "per token", "pipelines", "tuned", "memory"}) {
     EXPECT_TRUE(contains(people.err, part)) << people.err;
   }
   const Outcome programs = translate({"--stats", "--json", expected()[0].text, expected()[1].text});
@@ -366,6 +366,7 @@ TEST(CliDevice, Statistics) {
   EXPECT_GT(stats["encode_ms"], 0);
   EXPECT_GT(stats["decode_ms"], 0);
   EXPECT_GT(stats["pipelines"], 0);
+  EXPECT_EQ(stats["tuned_nodes"], 0);
   EXPECT_GT(stats["device_bytes_peak"], 20 << 20);
   EXPECT_EQ(stats["source_tokens"], 12);
 }

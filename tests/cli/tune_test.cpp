@@ -34,6 +34,13 @@ class CliDeviceTune : public testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return parsed(all)["rows"][0].value("tuned_nodes_per_step", ~uint64_t{0});
   }
+  size_t planned_nodes(std::vector<std::string> more) const {
+    std::vector<std::string> all = {"plan", "--json", "--batch", "1", "--beam", "2"};
+    all.insert(all.end(), more.begin(), more.end());
+    size_t count = 0;
+    for (const json& node : parsed(all)["nodes"]) count += contains(node["op"], ", tuned)");
+    return count;
+  }
   bool has_tunings() const {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(caches_ + "/devices", none))
@@ -66,6 +73,8 @@ TEST_F(CliDeviceTune, WhatItFindsIsKeptAndUsed) {
   EXPECT_EQ(has_tunings(), won > 0);
   EXPECT_EQ(tuned_nodes({"--tuned"}), nodes);
   EXPECT_EQ(tuned_nodes({}), 0u);
+  EXPECT_EQ(planned_nodes({"--tuned"}), nodes);
+  EXPECT_EQ(planned_nodes({}), 0u);
   for (size_t i = 0; i < expected().size() && i < 4; ++i) {
     const Expected& e = expected()[i];
     const Outcome out = run(spawn({"translate", "--beam", "4", "--text", e.text}));

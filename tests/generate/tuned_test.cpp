@@ -1,6 +1,7 @@
 // Models whose plans are made of what a tuner found: the same ids by other kernels, and the defaults where one errs.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "generate/jobs.hpp"
@@ -70,13 +71,15 @@ class DeviceTunedModel : public testing::Test {
     for (const auto& plan : plans()) count += plan->tuned();
     return count;
   }
-  [[nodiscard]] std::vector<std::vector<int32_t>> ids() const {
+  std::vector<std::vector<int32_t>> ids() {
+    said_ = 0;
     std::vector<std::vector<int32_t>> all;
     for (const uint32_t beams : {1u, 4u}) {
       GenerateRequest request = request_of({3, 9, 5, 12, 7}, beams, 8);
       request.deterministic = false;
       const auto out = generate(model_, request);
       LAPILLI_EXPECT_OK(out);
+      if (out) said_ = std::max(said_, out->stats.tuned_nodes);
       for (const auto& hypotheses : out.ok() ? out->hypotheses : decltype(out->hypotheses){})
         for (const auto& h : hypotheses) all.push_back(h.ids);
     }
@@ -85,6 +88,7 @@ class DeviceTunedModel : public testing::Test {
   std::shared_ptr<MemoryStore> store_ = std::make_shared<MemoryStore>();
   std::shared_ptr<vulkan::Device> device_;
   std::shared_ptr<Model> model_;
+  uint32_t said_ = 0;  // GenerateStats::tuned_nodes of the last ids()
 };
 
 TEST_F(DeviceTunedModel, GivesTheSameIdsByOtherKernels) {
@@ -92,12 +96,15 @@ TEST_F(DeviceTunedModel, GivesTheSameIdsByOtherKernels) {
   const auto expected = ids();
   ASSERT_EQ(expected.size(), 5u + 5 * 4);
   EXPECT_EQ(tuned_nodes(), 0u);
+  EXPECT_EQ(said_, 0u);
   for (const size_t of_three : {0u, 1u, 2u}) {
     open();
     tune([&](const std::vector<Variant>& v) { return v.empty() ? nullptr : &v[(v.size() - 1) * of_three / 2]; });
     open();
     EXPECT_GT(tuned_nodes(), 50u);
     EXPECT_EQ(ids(), expected) << of_three;
+    EXPECT_GT(said_, 10u);
+    EXPECT_LT(said_, tuned_nodes()) << "a step and a pass, not all plans";
     EXPECT_TRUE(SelfTest::of(*device_)->disagreements().empty());
   }
 }
@@ -117,6 +124,7 @@ TEST_F(DeviceTunedModel, GoesBackToTheDefaultsWhereAKernelErrs) {
   EXPECT_EQ(ids(), expected);
   EXPECT_THAT(SelfTest::of(*device_)->disagreements(), Contains(Field(&Disagreement::variant, "rows 4")));
   EXPECT_EQ(tuned_nodes(), 0u);
+  EXPECT_EQ(said_, 0u);
 }
 
 }  // namespace

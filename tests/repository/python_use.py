@@ -124,6 +124,37 @@ class Use(unittest.TestCase):
         self.assertEqual(len(seen.classes), 2)
         self.assertEqual(seen.text, seen.classes[0].label)
 
+    def test_tunes(self):
+        with self.assertRaisesRegex(lapilli.Error, "keeps nothing between runs"):
+            self.model.tune(1)
+        with tempfile.TemporaryDirectory() as folder:
+            model = lapilli.Model(device=lapilli.Device(cache_directory=folder))
+            told = []
+            found = model.tune(2, num_beams=1, target_tokens=8, progress=lambda *n: told.append(n))
+            self.assertEqual(told[-1][1], 2000)
+            self.assertLessEqual(found.step_ratio, 1.1)
+            self.assertGreater(found.encode_ratio, 0)
+            self.assertTrue(os.listdir(folder))
+            self.assertEqual(model.tune(0).choices, found.choices)
+            with self.assertRaises(lapilli.Cancelled) as caught:
+                model.tune(60, progress=lambda done, total: False)
+            self.assertEqual(caught.exception.outputs, [])
+            token = lapilli.CancelToken()
+            token.cancel()
+            with self.assertRaises(lapilli.Cancelled):
+                model.tune(60, cancel_token=token)
+            with self.assertRaisesRegex(lapilli.Error, "seconds"):
+                model.tune(-1)
+
+            def fails(done, total):
+                raise KeyError("mine")
+
+            with self.assertRaisesRegex(KeyError, "mine"):
+                model.tune(60, progress=fails)
+            del model
+            again = lapilli.Model(device=lapilli.Device(cache_directory=folder))
+            self.assertEqual(again.translate([STATION])[0].text, GARE)
+
     def test_info(self):
         self.assertEqual(self.model.family, "marian")
         self.assertGreater(self.model.parameters, 10**6)

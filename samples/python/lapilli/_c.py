@@ -1,4 +1,4 @@
-"""lapilli.h for ctypes: structs as of version 0.2, in the header's order, and its functions. Later libraries know by
+"""lapilli.h for ctypes: structs as of version 0.2 or later, in the header's order, and its functions. Later libraries know by
 struct_size which fields these are."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Iterable, Sequence, Union
 
-OK = 0
+OK, CANCELLED = 0, 9
 INPUT_TEXT, INPUT_IDS, INPUT_SAMPLES, INPUT_PIXELS, INPUT_PICTURE_FILE = 1, 2, 3, 4, 5
 FINISH_LENGTH = 2
 MODEL_DEFAULT = -1
@@ -35,6 +35,16 @@ class DeviceOptions(Sized):
         ("select", c_char_p),
         ("caps", c_char_p),
         ("wait_timeout_s", c_double),
+        ("refuse_cpu", c_int32),
+        ("ignore_environment", c_int32),
+        ("low_priority", c_int32),
+        ("debug_names", c_int32),
+        ("log", c_void_p),
+        ("log_user", c_void_p),
+        ("log_level", c_int32),
+        ("max_submit_us", c_uint32),
+        ("store", c_void_p),
+        ("cache_directory", c_char_p),
     ]
 
 
@@ -198,6 +208,27 @@ class Options(Sized):
         setattr(self, name, value.encode() if isinstance(value, str) else value)
 
 
+class Shape(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("inputs", c_uint32),
+        ("source_tokens", c_uint32),
+        ("target_tokens", c_uint32),
+        ("options", POINTER(Options)),
+    ]
+
+
+class TuningStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_uint32),
+        ("choices", c_uint32),
+        ("step_ratio", c_double),
+        ("encode_ratio", c_double),
+        ("complete", c_int32),
+        ("reserved", c_int32),
+    ]
+
+
 class SequenceStruct(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
@@ -263,6 +294,8 @@ STRUCTS = {
     "lapilli_input": Input,
     "lapilli_stream_event": StreamEvent,
     "lapilli_options": Options,
+    "lapilli_shape": Shape,
+    "lapilli_tuning": TuningStruct,
     "lapilli_sequence": SequenceStruct,
     "lapilli_segment": SegmentStruct,
     "lapilli_word": WordStruct,
@@ -344,6 +377,7 @@ _FUNCTIONS = {
     ),
     "lapilli_model_count_tokens": (c_int32, [c_void_p, POINTER(Input), POINTER(Options), POINTER(c_size_t)]),
     "lapilli_model_decode": (c_int32, [c_void_p, POINTER(Input), c_int32, c_char_p, c_size_t, POINTER(c_size_t)]),
+    "lapilli_model_tune": (c_int32, [c_void_p, POINTER(Shape), c_double, POINTER(TuningStruct)]),
     "lapilli_generate": (c_int32, [c_void_p, POINTER(Input), c_size_t, POINTER(Options), POINTER(c_void_p)]),
     "lapilli_result_get": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(SequenceStruct)]),
     "lapilli_result_segments": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),

@@ -1,5 +1,6 @@
 #include "cli/run/statistics.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 
@@ -18,10 +19,11 @@ void print_json(const lapilli_stats& s, const lapilli_model_info& model, double 
                "\"ms_per_step\":%.4f,\"batches\":%u,\"source_tokens\":%llu,\"generated_tokens\":%llu,"
                "\"decoder_steps\":%llu,\"submissions\":%llu,\"pipelines\":%llu,\"device_bytes_peak\":%llu,"
                "\"host_bytes_peak\":%llu,\"self_test_cases\":%llu,\"pipeline_cache_bytes\":%llu,"
+               "\"tuned_nodes\":%llu,"
                "\"dtype\":\"%s\",\"weight_bytes\":%llu,\"fp32_matrices\":%u,\"kv_dtype\":\"%s\"}\n",
                load_ms, s.encode_ms, s.decode_ms, s.total_ms, per_token, per_step, s.batches, n(s.source_tokens),
                n(s.generated_tokens), n(s.decoder_steps), n(s.submissions), n(s.pipelines), n(s.device_bytes_peak),
-               n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes),
+               n(s.host_bytes_peak), n(s.self_test_cases), n(s.pipeline_cache_bytes), n(s.tuned_nodes),
                name_of(static_cast<Dtype>(model.dtype)), n(model.weight_bytes), model.fp32_matrices,
                name_of(static_cast<Dtype>(model.kv_dtype)));
 }
@@ -37,11 +39,12 @@ void print_table(const lapilli_stats& s, const lapilli_model_info& model, double
                "other      %10.1f ms: plans, pipelines, tokenizer\n"
                "total      %10.1f ms without loading\n"
                "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n"
+               "tuned      %10llu nodes of a step and an encode pass run as lapilli tune found\n"
                "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
                "weights    %10.1f MiB in %s, %u matrices kept in fp32; keys and values in %s\n",
                load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
                n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
-               s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases),
+               s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases), n(s.tuned_nodes),
                static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB,
                static_cast<double>(model.weight_bytes) / kMiB, name_of(static_cast<Dtype>(model.dtype)),
                model.fp32_matrices, name_of(static_cast<Dtype>(model.kv_dtype)));
@@ -59,6 +62,7 @@ void Statistics::add(const lapilli_stats& stats) {
   sum.generated_tokens += sum_.generated_tokens;
   sum.decoder_steps += sum_.decoder_steps;
   sum.submissions += sum_.submissions;
+  sum.tuned_nodes = std::max(sum.tuned_nodes, sum_.tuned_nodes);
   sum_ = sum;
 }
 
