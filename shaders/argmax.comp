@@ -77,6 +77,7 @@ void draw(const Slice slice) {
     barrier();
   }
   float log_sum = own.most + log(max(own.sum, 1e-30));
+  if (no_number(floatBitsToUint(own.sum))) log_sum = own.sum;  // max() may lose it
   if (lane == 0u)
     partials[partial_of(slice)] =
         uvec4(floatBitsToUint(own.key), own.id, floatBitsToUint(own.score), floatBitsToUint(log_sum));

@@ -152,7 +152,7 @@ float limit;                       // infinite: none
 // What stays has at least the key `least`, or as a score at least the key `spared`, or is probable enough.
 float pass_one(uint keys, float v, uint least, uint spared) {
   bool stays = key_of(keys, v) >= least || key_of(BY_SCORE, v) >= spared || exp(max(v - most, -200.0)) >= limit;
-  return stays && !forbidden(v) ? v : MASKED;
+  return (stays && !forbidden(v)) || is_unusable(v) ? v : MASKED;
 }
 void keep(uint keys, uint least, uint spared) {
   for (uint n = lane; n < vectors; n += LOCAL) {

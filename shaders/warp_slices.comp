@@ -16,9 +16,8 @@ layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
 #ifdef APPLY
 layout(std430, set = 0, binding = 2) readonly buffer Lists { vec4 lists[]; };
 
-// What is no number stays: who chooses among the scores ends the sentence by it.
 bool stays(float v, vec2 interval) {
-  return (v >= interval.x && v <= interval.y && !forbidden(v)) || no_number(floatBitsToUint(v));
+  return (v >= interval.x && v <= interval.y && !forbidden(v)) || is_unusable(v);
 }
 
 void main() {

@@ -157,7 +157,8 @@ void temperature() {
   if (by == 1.0) return;
   for (uint n = lane; n < vectors; n += LOCAL) {
     vec4 v = load(n);
-    store(n, mix(clamp(v / by, vec4(-LARGEST), vec4(LARGEST)), vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN))));
+    vec4 y = mix(clamp(v / by, vec4(-LARGEST), vec4(LARGEST)), vec4(MASKED), lessThanEqual(v, vec4(FORBIDDEN)));
+    store(n, mix(y, v, bvec4(is_unusable(v.x), is_unusable(v.y), is_unusable(v.z), is_unusable(v.w))));
   }
 }
 

@@ -1,5 +1,5 @@
 // What the kernels of "warp" share. A row may be cut into slices, a workgroup each, of which every one lists its best scores
-// and sums up the rest; the thresholds are then found among those that are listed. Needs common.glsl.
+// and sums up the rest; the thresholds are then found among those that are listed. Needs common.glsl, search.glsl.
 layout(local_size_x_id = 0) in;
 layout(constant_id = 0) const uint LOCAL = 128;
 layout(push_constant) uniform P {
@@ -12,6 +12,12 @@ layout(push_constant) uniform P {
 const uint LISTED = 128u;                         // scores of a slice
 const uint LIST4 = LISTED / 4u, BLOCK4 = 8u;
 const float EVERYTHING = 3e38;  // an interval of scores between this and its negative has all of them
+
+// Neither finite nor forbidden. It stays as it is: who chooses among the scores ends the sentence by it.
+bool is_unusable(float v) {
+  uint bits = floatBitsToUint(v);
+  return no_number(bits) && bits != 0xff800000u;
+}
 
 // Of a row: the lists; the rest of each slice, as its best score, sum e^(x - best), sum e^(x - best) (x - best); and which
 // scores stay, the least and the greatest one.

@@ -297,5 +297,53 @@ TEST_F(DeviceSampledJobs, FloorMaskDrawsTheSame) {
   }
 }
 
+// The filters over rows of many words: on GPUs workgroups share a row.
+class DeviceSampledWords : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    LAPILLI_ASSERT_VALUE(device_, counted_device(GetParam()));
+    LAPILLI_ASSERT_VALUE(model_, Model::random(device_, "tiny,vocabulary=33000", 1));
+    request_.sources = random_sources({7, 25, 3}, 33000, 11);
+    request_.options.do_sample = true;
+    request_.options.num_beams = 1;
+    request_.options.max_new_tokens = 6;
+    request_.options.seed = 5;
+    request_.options.temperature = 0.7f;
+  }
+  std::shared_ptr<vulkan::Device> device_;
+  std::shared_ptr<Model> model_;
+  GenerateRequest request_;
+};
+
+TEST_P(DeviceSampledWords, AreThoseOfTheFloor) {
+  LAPILLI_ASSERT_VALUE(const auto floor, counted_device("floor"));
+  LAPILLI_ASSERT_VALUE(const auto model, Model::random(floor, "tiny,vocabulary=33000", 1));
+  for (const int32_t k : {0, 40}) {
+    request_.options.top_k = k;
+    request_.options.top_p = 0.9f;
+    LAPILLI_ASSERT_VALUE(const auto want, generate(model, request_));
+    LAPILLI_ASSERT_VALUE(const auto got, generate(model_, request_));
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(got.hypotheses[i][0].ids, want.hypotheses[i][0].ids) << k;
+  }
+}
+
+TEST_P(DeviceSampledWords, ScoresThatAreNoNumbersEndTheSentence) {
+  const NetworkOnDevice& m = model_->on_device();
+  const BufferRef table = m.weights->find(m.network.encoder.positions);
+  const uint64_t row = round_up<uint64_t>(m.network.config.encoder.d_model, 4);
+  for (const uint32_t sign : {0u, 0x80000000u}) {
+    const std::vector<uint32_t> spoilt(row, 0x7fc00000u | sign);
+    LAPILLI_ASSERT_OK(device_->write(*table.buffer, table.offset + 20 * row * 4, std::as_bytes(std::span(spoilt))));
+    for (const int32_t k : {0, 40}) {
+      request_.options.top_k = k;
+      request_.options.top_p = k ? 1.0f : 0.9f;
+      LAPILLI_ASSERT_VALUE(const auto out, generate(model_, request_));
+      for (size_t i = 0; i < 3; ++i) EXPECT_EQ(out.errors[i].ok(), request_.sources[i].size() <= 20) << k << " " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceSampledWords, testing::Values("full", "gpu"));
+
 }  // namespace
 }  // namespace lapilli

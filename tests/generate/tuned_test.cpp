@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "api/tools.hpp"
+#include "base/store.hpp"
 #include "generate/jobs.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/self_test.hpp"
@@ -11,6 +13,7 @@
 #include "search/plan_cache.hpp"
 #include "search/workspace.hpp"
 #include "support/memory_store.hpp"
+#include "support/temp_directory.hpp"
 #include "vulkan/kept.hpp"
 
 namespace lapilli {
@@ -125,6 +128,34 @@ TEST_F(DeviceTunedModel, GoesBackToTheDefaultsWhereAKernelErrs) {
   EXPECT_THAT(SelfTest::of(*device_)->disagreements(), Contains(Field(&Disagreement::variant, "rows 4")));
   EXPECT_EQ(tuned_nodes(), 0u);
   EXPECT_EQ(said_, 0u);
+}
+
+// `lapilli plan --tuned`.
+TEST(DeviceTunedPlan, SaysWhichNodesRunAsWasFound) {
+  const TempDirectory folder;
+  tools::PlanRequest request;
+  request.model = "shape:tiny,d=64";
+  request.beams = 1;
+  request.json = true;
+  const auto tuned_in = [](const tools::Outcome& outcome) {
+    EXPECT_EQ(outcome.status, 0) << outcome.text;
+    const std::string norm = "layer_norm (workgroup a row, tuned)";
+    size_t count = 0;
+    for (size_t at = 0; (at = outcome.text.find(norm, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  vulkan::DeviceOptions options;
+  options.keep = {folder_store(folder.path()), shaders_checksum()};
+  {
+    LAPILLI_ASSERT_VALUE(const auto device, vulkan::Device::create(options));
+    Tunings tunings;
+    tunings.set({"layer_norm", "64 columns, rows 1"}, {"workgroup a row", {2, 0}});
+    vulkan::Kept(options.keep.store, vulkan::stored_identity(*device, shaders_checksum()))
+        .keep(vulkan::StoredKind::tunings, blob_of(tunings));
+  }
+  EXPECT_EQ(tuned_in(tools::plan(request)), 0u);
+  request.cache = folder.path();
+  EXPECT_GT(tuned_in(tools::plan(request)), 0u);
 }
 
 }  // namespace
