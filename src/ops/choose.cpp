@@ -32,7 +32,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   std::vector<Variant> list;
-  if (has_most_bindings(caps)) list.push_back({kTogether, "together", true, default_numbers(caps, Tuned::top_k)});
+  if (has_most_bindings(caps)) list.push_back({kTogether, "together", true, default_numbers(caps, Tuned::choose)});
   list.push_back({kApart, "apart"});
   return list;
 }

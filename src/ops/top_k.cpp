@@ -79,7 +79,10 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
       [&](graph::Graph& g, graph::TensorId x, graph::TensorId step) { ops::top_k(g, name, x, step, k); });
 }
 
-OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k) {
+// Invocations 0 to 7 of a workgroup of 32 or 64 have these columns.
+bool of_first_invocations(uint64_t column) { return column / 4 % 64 < 8; }
+
+OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k, bool by_few = false) {
   search::StateCase s(name, {9, 30, 3, 3}, 40);
   s.step = step_values({7, 7, 7, 2}, 6, {6, 7, 8, 0, 1, 2}).u;
   for (uint32_t i = 0; i < 3; ++i) {
@@ -99,6 +102,7 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k) {
   for (uint64_t i = 0; i < columns; ++i) {
     if (i % 9 != 4) values.f[ld + i] = static_cast<double>(kMasked);
     values.f[2 * ld + i] = static_cast<double>(kMasked);
+    if (by_few && !of_first_invocations(i)) values.f[i] = static_cast<double>(kMasked);
   }
   s.op_case.inputs.emplace_back(x, std::move(values));
   s.op_case.live_rows = 6;
@@ -118,6 +122,17 @@ std::vector<OpCase> cases() {
   all.push_back(make_case("live 3 of 7", 7, 4201, 8, 3));
   all.push_back(make_case("best 1", 2, 1031, 1));
   all.push_back(make_case("most candidates", 2, 4500, kMaxCandidates));
+  {
+    // The few look anew for each candidate: the most turns of loops.
+    auto c = make_case("most candidates in a few invocations", 1, 4096, kMaxCandidates);
+    auto& v = c.inputs[0].second.f;
+    for (uint64_t i = 0; i < 4096; ++i)
+      if (of_first_invocations(i)) v[i] = 5000 - static_cast<double>(i);
+    c.slow = true;
+    all.push_back(std::move(c));
+  }
+  all.push_back(make_draw("most candidates drawn in a few invocations", 4096, kMaxCandidates, true));
+  all.back().slow = true;
   all.push_back(make_case("more candidates than columns", 2, 19, 40));
   {
     auto c = make_case("ties", 5, 5003, 13);

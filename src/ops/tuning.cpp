@@ -17,6 +17,7 @@ constexpr Line kTable[] = {
     {Tuned::argmax, {8}, {128}},
     {Tuned::attention, {8}, {32}},  // and more for wide heads
     {Tuned::attention_step, {8}, {128}},
+    {Tuned::choose, {64}, {128}},
     {Tuned::convert, {32, 64}, {64, 8}},
     {Tuned::copy, {64, 16}, {64, 4}},
     {Tuned::elementwise, {64, 8}, {64, 2}},
@@ -30,7 +31,7 @@ constexpr Line kTable[] = {
     {Tuned::pack, {32, 64}, {64, 8}},
     {Tuned::processors, {16}, {64}},
     {Tuned::row_sums, {8}, {64}},
-    {Tuned::top_k, {64}, {128}},
+    {Tuned::top_k, {32}, {128}},
     {Tuned::transpose, {32}, {128}},
     {Tuned::unfold, {8}, {64}},
     {Tuned::warp, {8}, {512}},

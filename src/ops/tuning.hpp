@@ -35,6 +35,7 @@ enum class Tuned : uint8_t {
   argmax,
   attention,
   attention_step,
+  choose,
   convert,
   copy,
   elementwise,
