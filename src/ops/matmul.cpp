@@ -274,8 +274,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (rows > 1) add(four);
     if (one != kRows1) add(one);
   };
-  const WeightFormat w_format = format_of(g.tensor(node.inputs[1]).dtype);
-  const bool has_coop = has_coop_kernel(caps) && w_format == WeightFormat::fp16 && 2 * rows > kKernels[kCoop64].rows;
+  const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
+  const bool has_coop = shared_first && fp16 && has_coop_kernel(caps) && 2 * rows > kKernels[kCoop64].rows;
   const bool coop_first = has_coop && fills_with_matrices(caps, rows, a.n);
   const auto add_shared = [&] {
     if (coop_first) add(kCoop64);
