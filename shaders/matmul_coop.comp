@@ -11,7 +11,9 @@
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_memory_scope_semantics : enable
 #extension GL_KHR_cooperative_matrix : enable
+#if defined(STEP) || defined(SPANS)
 #define KV_FORMAT_ID 8
+#endif
 #include "common.glsl"
 #include "matmul.glsl"
 
