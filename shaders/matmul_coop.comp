@@ -65,7 +65,7 @@ void store_x(const uint l, const uint k, const uint row) {
   [[unroll]] for (uint t = l; t < ROWS * DEPTH / 4u; t += LOCAL) {
     uint r = t / (DEPTH / 4u), d = t % (DEPTH / 4u), at = r * STRIDE + 2u * d;
     vec4 v = k + d < p.k4 ? x[row_of_slice(row + r) + k + d] * power_of_two(scale_exponent(row_top[r])) : vec4(0.0);
-    // Mesa takes a float that was made a half, and a float again, for the same one: cut off by its bits it is not.
+    // lavapipe takes a float that was made a half, and a float again, for the same one: cut off by its bits it is not.
     vec4 cut = uintBitsToFloat(floatBitsToUint(v) & uvec4(0xffffe000u));
     f16vec4 high = f16vec4(cut), low = f16vec4(v - cut);
     x_high[at] = high.xy;

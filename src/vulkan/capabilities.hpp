@@ -66,7 +66,7 @@ constexpr uint32_t cooperative_subgroup(const Capabilities& caps) {
   return one || caps.subgroup_size_control ? caps.min_subgroup_size : 0;
 }
 constexpr bool has_cooperative_matrix(const Capabilities& caps) {
-  return caps.cooperative_matrix[0] != 0 && cooperative_subgroup(caps) > 1;
+  return caps.cooperative_matrix[0] != 0 && caps.arithmetic_fp16 && cooperative_subgroup(caps) > 1;
 }
 
 }  // namespace lapilli

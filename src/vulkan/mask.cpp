@@ -12,7 +12,6 @@ namespace {
 void clear_subgroups(Capabilities& c) {
   c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = 1;
   c.subgroup_arithmetic = c.subgroup_shuffle = c.subgroup_size_control = false;
-  c.cooperative_matrix = {};
 }
 
 // A subgroup size cannot be made smaller; if the two differ, subgroups are off.
@@ -80,7 +79,6 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.indirect_dispatch = false;
   } else if (name == "no-fp16") {
     c.arithmetic_fp16 = c.storage_16bit = false;
-    c.cooperative_matrix = {};
   } else if (name == "no-int8") {
     c.arithmetic_int8 = c.storage_8bit = c.integer_dot = false;
   } else if (name == "no-coop") {

@@ -12,7 +12,6 @@ enum Clears : uint32_t {
   kIntegerDot = 2,
   kShuffle = 4,
   kIndirect = 8,
-  kCooperative = 16,
 };
 
 // One line a quirk. A vendor of 0 and empty texts match everything; versions are the driver's own numbers, from first
@@ -56,11 +55,9 @@ void apply_quirks(Capabilities& caps) {
     if (q.clears & kIntegerDot) caps.integer_dot = false;
     if (q.clears & kShuffle) caps.subgroup_shuffle = false;
     if (q.clears & kIndirect) caps.indirect_dispatch = false;
-    if (q.clears & kCooperative) caps.cooperative_matrix = {};
     if (caps.subgroup_size > 1 && !caps.subgroup_arithmetic && !caps.subgroup_shuffle) {
       caps.subgroup_size = caps.min_subgroup_size = caps.max_subgroup_size = 1;
       caps.subgroup_size_control = false;
-      caps.cooperative_matrix = {};
     }
     caps.quirks.emplace_back(q.name);
     log(LogLevel::verbose, caps.device_name + ": quirk " + q.name + ": " + q.why + " (" + q.link + ")");

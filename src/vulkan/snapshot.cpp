@@ -209,7 +209,7 @@ void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
   c.timeline_semaphore = timeline.timelineSemaphore;
   c.integer_dot = c.integer_dot && dot.shaderIntegerDotProduct;
   c.subgroup_size_control = c.subgroup_size_control && size.subgroupSizeControl;
-  if (!cooperative.cooperativeMatrix || !model.vulkanMemoryModel || !c.arithmetic_fp16) c.cooperative_matrix = {};
+  if (!cooperative.cooperativeMatrix || !model.vulkanMemoryModel) c.cooperative_matrix = {};
 }
 
 void copy_memory(const Instance& instance, Snapshot& s) {

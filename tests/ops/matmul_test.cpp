@@ -150,6 +150,7 @@ TEST(MatmulVariants, StepsOfManyRowsHaveTiles) {
 Capabilities with_matrices(DeviceType type) {
   Capabilities caps = pretended(0x10de, type, 32);
   caps.cooperative_matrix = {16, 16, 16};
+  caps.arithmetic_fp16 = true;
   caps.shared_memory = 32768;
   return caps;
 }
@@ -184,7 +185,9 @@ TEST(MatmulVariants, CooperativeMatricesNeedACertainSubgroup) {
     change(caps);
     return coop_place(caps, 512, 512);
   };
+  EXPECT_EQ(place([](auto&) {}), 1);
   EXPECT_EQ(place([](auto& c) { c.cooperative_matrix = {}; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.arithmetic_fp16 = false; }), -1);
   EXPECT_EQ(place([](auto& c) { c.shared_memory = 16384; }), -1);
   EXPECT_EQ(place([](auto& c) { c.min_subgroup_size = 16; }), -1);
   EXPECT_EQ(place([](auto& c) { c.min_subgroup_size = 16, c.subgroup_size_control = true; }), 1);
