@@ -51,13 +51,6 @@ namespace {
       64, 64                                                                                                         \
     }                                                                                                                \
   }
-// The same with cooperative matrices, of fp16 weights.
-#define COOP_KERNEL(rm, columns)                                                                                  \
-  {                                                                                                               \
-    "coop " #rm, ShaderId::matmul_coop, ShaderId::matmul_q_kv_coop, ShaderId::matmul_q_kv_step_coop,              \
-        ShaderId::matmul_kv_coop, ShaderId::matmul_kv_step_coop, ShaderId::matmul_kv_spans_coop, rm, columns / 4, \
-        Tuned::matmul_tiled, {}, false, Each::none, kAbsent, kAbsent, 4                                           \
-  }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      ROWS_KERNEL(4),
@@ -87,8 +80,23 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
                                      TILED_KERNEL(16, 32),
-                                     COOP_KERNEL(64, 64)};
-#undef COOP_KERNEL
+                                     // The same with cooperative matrices, of weights in fp16: 64 rows, 64 columns.
+                                     {"coop 64",
+                                      ShaderId::matmul_coop,
+                                      ShaderId::matmul_q_kv_coop,
+                                      ShaderId::matmul_q_kv_step_coop,
+                                      ShaderId::matmul_kv_coop,
+                                      ShaderId::matmul_kv_step_coop,
+                                      ShaderId::matmul_kv_spans_coop,
+                                      64,
+                                      16,
+                                      Tuned::matmul_tiled,
+                                      {},
+                                      false,
+                                      Each::none,
+                                      kAbsent,
+                                      kAbsent,
+                                      4}};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
