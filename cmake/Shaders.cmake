@@ -1,16 +1,20 @@
 # lapilli_add_shaders(TARGET TABLE): compiles every line of the shader table to a header with SPIR-V words, and generates
 # shader_id.hpp (the enum) and shader_table.cpp (id -> words, name).  A line: ID FILE [MACRO[=VALUE]...] [NAME:VALUE]
 # Lines that differ in the last alone share what is compiled for the first of them; see src/ops/shader_code.cpp.
+# With the macro PREBUILT it is not compiled here: prebuilt/ID.inc is what scripts/prebuild-shaders has made of it.
 find_program(GLSLANG NAMES glslangValidator glslang REQUIRED)
 
-# A line of the table into `id`, `file`, `defines` (-DMACRO...) and `size` (0: none).
+# A line of the table into `id`, `file`, `defines` (-DMACRO...), `size` (0: none) and `prebuilt` (the file, or nothing).
 macro(lapilli_read_shader_line line)
   separate_arguments(words UNIX_COMMAND "${line}")
   list(POP_FRONT words id file)
   set(defines "")
   set(size 0)
+  set(prebuilt "")
   foreach(w IN LISTS words)
-    if(w MATCHES "^[A-Z]+:([0-9]+)$")
+    if(w STREQUAL PREBUILT)
+      set(prebuilt ${PROJECT_SOURCE_DIR}/shaders/prebuilt/${id}.inc)
+    elseif(w MATCHES "^[A-Z]+:([0-9]+)$")
       set(size ${CMAKE_MATCH_1})
     else()
       list(APPEND defines -D${w})
@@ -27,14 +31,17 @@ function(lapilli_compile_shader id file output)
     DEPENDS ${source_dir}/${file} DEPFILE ${output}.d VERBATIM COMMENT "Shader ${id}")
 endfunction()
 
-# lapilli_add_named_shaders(TARGET TABLE FOLDER): every line of the table as FOLDER/ID.spv, with names, for tests.
+# lapilli_add_named_shaders(TARGET TABLE FOLDER): every line of the table as FOLDER/ID.spv, with names, for tests; not what
+# is prebuilt, which has them.
 function(lapilli_add_named_shaders target table folder)
   file(MAKE_DIRECTORY ${folder})
   file(STRINGS ${table} lines REGEX "^[a-z]")
   foreach(line IN LISTS lines)
     lapilli_read_shader_line("${line}")
-    lapilli_compile_shader(${id} ${file} ${folder}/${id}.spv ${defines})
-    target_sources(${target} PRIVATE ${folder}/${id}.spv)
+    if(NOT prebuilt)
+      lapilli_compile_shader(${id} ${file} ${folder}/${id}.spv ${defines})
+      target_sources(${target} PRIVATE ${folder}/${id}.spv)
+    endif()
   endforeach()
 endfunction()
 
@@ -55,10 +62,14 @@ function(lapilli_add_shaders target table)
       set(module ${module_of_${key}})
     else()
       set(module_of_${key} ${id})
-      set(header ${dir}/${id}.spv.h)
-      lapilli_compile_shader(${id} ${file} ${header} ${defines} -g0 --vn spv_${id})
-      list(APPEND headers ${header})
-      string(APPEND includes "#include \"${id}.spv.h\"\n")
+      if(prebuilt)
+        string(APPEND includes "#include \"${prebuilt}\"\n")
+      else()
+        set(header ${dir}/${id}.spv.h)
+        lapilli_compile_shader(${id} ${file} ${header} ${defines} -g0 --vn spv_${id})
+        list(APPEND headers ${header})
+        string(APPEND includes "#include \"${id}.spv.h\"\n")
+      endif()
     endif()
     string(APPEND enums "  ${id},\n")
     string(APPEND entries "    {\"${id}\", spv_${module}, sizeof(spv_${module}) / 4, ${size}},\n")

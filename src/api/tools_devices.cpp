@@ -49,6 +49,8 @@ std::string extras(const Capabilities& caps) {
   add(caps.arithmetic_fp16 || caps.storage_16bit, caps.arithmetic_fp16 ? "fp16" : "fp16 storage");
   add(caps.arithmetic_int8 || caps.storage_8bit, caps.arithmetic_int8 ? "int8" : "int8 storage");
   add(caps.integer_dot, "integer dot products");
+  const auto& shape = caps.cooperative_matrix;
+  add(has_cooperative_matrix(caps), format("cooperative matrices of %u x %u x %u", shape[0], shape[1], shape[2]));
   add(caps.timeline_semaphore, "timeline semaphores");
   add(caps.unified_memory, "unified memory");
   return text.empty() ? "the floor" : text;

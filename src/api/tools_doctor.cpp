@@ -119,6 +119,7 @@ class Doctor {
     add(caps.indirect_dispatch, "indirect dispatch");
     add(caps.arithmetic_fp16, "fp16");
     add(caps.integer_dot, "integer dot products");
+    add(has_cooperative_matrix(caps), "cooperative matrices");
     add(caps.memory_budget, "memory budget");
     add(caps.timestamps, "timestamps");
     return names;

@@ -79,7 +79,24 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                       Each::of_invocation},
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
-                                     TILED_KERNEL(16, 32)};
+                                     TILED_KERNEL(16, 32),
+                                     // The same with cooperative matrices, of weights in fp16: 64 rows, 64 columns.
+                                     {"coop 64",
+                                      ShaderId::matmul_coop,
+                                      ShaderId::matmul_q_kv_coop,
+                                      ShaderId::matmul_q_kv_step_coop,
+                                      ShaderId::matmul_kv_coop,
+                                      ShaderId::matmul_kv_step_coop,
+                                      ShaderId::matmul_kv_spans_coop,
+                                      64,
+                                      16,
+                                      Tuned::matmul_tiled,
+                                      {},
+                                      false,
+                                      Each::none,
+                                      kAbsent,
+                                      kAbsent,
+                                      4}};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
@@ -101,7 +118,8 @@ enum KernelId : uint32_t {
   kPanels1,
   kTiled64,
   kTiled32,
-  kTiled16
+  kTiled16,
+  kCoop64
 };
 
 Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
@@ -182,6 +200,7 @@ constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint32_t columns) {
   if (kernel.subgroup) return {caps.subgroup_size};
+  if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
   Numbers numbers = default_numbers(caps, kernel.tuned);
   const auto groups = [&] { return div_up(columns, 4 * column_groups(kernel, numbers)); };
   while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
@@ -214,6 +233,19 @@ std::vector<uint32_t> tiles_for(const Capabilities& caps, uint64_t rows, uint32_
   return tiles;
 }
 
+// Its shared memory and its workgroups, four subgroups, may be more than the least device's.
+bool has_coop_kernel(const Capabilities& caps) {
+  constexpr uint32_t kSharedBytes = 24 * 1024;
+  const uint32_t subgroup = cooperative_subgroup(caps), local = kKernels[kCoop64].subgroups * subgroup;
+  return has_cooperative_matrix(caps) && subgroup >= 8 && subgroup <= 128 && caps.shared_memory >= kSharedBytes &&
+         local <= caps.max_invocations && local <= caps.max_group_size[0];
+}
+// Matrices do in one go what lanes do in several: a quarter of the workgroups keeps the device as busy.
+bool fills_with_matrices(const Capabilities& caps, uint64_t rows, uint32_t columns) {
+  const MatmulKernel& kernel = kKernels[kCoop64];
+  return 4 * groups_of(kernel, numbers_of(caps, kernel, columns), rows, columns) >= least_groups(caps);
+}
+
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
@@ -221,10 +253,12 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const SharingWays ways = sharing_ways(caps);
   const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
   std::vector<Variant> list;
-  // The split ones sum parts of the depth; all others go through it from its first to its last four.
+  // The split ones sum parts of the depth, and how a cooperative matrix is summed the device knows; all others go
+  // through it from its first to its last four.
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
-    list.push_back({id, kernel.name, kernel.each != Each::of_workgroup, numbers_of(caps, kernel, a.n)});
+    const bool in_order = kernel.each != Each::of_workgroup && kernel.subgroups == 0;
+    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, a.n)});
   };
   // Normalizing its rows first, where that pays; else last.
   const uint32_t norm_split = rows == 1 ? kNormSplit1 : kNormSplit4;
@@ -248,10 +282,15 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (rows > 1) add(four);
     if (one != kRows1) add(one);
   };
+  const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
+  const bool has_coop = shared_first && fp16 && has_coop_kernel(caps) && 2 * rows > kKernels[kCoop64].rows;
+  const bool coop_first = has_coop && fills_with_matrices(caps, rows, a.n);
   const auto add_shared = [&] {
+    if (coop_first) add(kCoop64);
     if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
     if (rows >= 16)
       for (const uint32_t tile : tiles_for(caps, rows, a.n)) add(tile);
+    if (has_coop && !coop_first) add(kCoop64);
     if (rows > 16 && rows <= 32 && !batch) add(kSplit4);  // more workgroups than tiles, which read W more often
   };
   if (shared_first) add_shared();

@@ -37,6 +37,25 @@ OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t l
   return c;
 }
 
+// Rows of one number each, from far below the range of fp16 to far above it.
+OpCase wide_case(Shape s) {
+  OpCase c = linear_case(s);
+  c.name += " wide";
+  const auto x = c.graph.node(0).inputs[0];
+  c.prepare = [s, x, prepare = c.prepare](OpCase& into) {
+    prepare(into);
+    for (auto& [id, value] : into.inputs) {
+      if (id != x) continue;
+      const uint64_t ld = into.graph.tensor(x).ld;
+      std::fill(value.f.begin(), value.f.end(), 0.0);
+      for (uint64_t r = 1; r < s.rows; ++r)
+        value.f[r * ld + r % s.k] =
+            std::ldexp(1 + static_cast<double>(r * 1234577 % 8388608) / 8388608, static_cast<int>(r * 5 % 100) - 30);
+    }
+  };
+  return c;
+}
+
 OpCase residual_case(Shape s, uint64_t live = 0) {
   OpCase c;
   c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "") + suffix(s.format);
@@ -245,6 +264,8 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t rows : {1, 16, 33}) all.push_back(linear_case({rows, 67, 53, f}));
   for (const uint64_t k : {1, 2, 3, 257}) all.push_back(linear_case({17, 40, k, f}));
   all.push_back(linear_case({5, 130, 50, f}));
+  all.push_back(wide_case({40, 36, 70, f}));
+  all.push_back(linear_case({70, 100, 100, f}));  // whole tiles beside parts of them
   all.push_back(linear_case({35, 133, 100, f}));  // tiles of every size, as above
   for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
     for (const uint64_t rows : {1, 16, 35}) all.push_back(linear_case({rows, 160, 32, f}, act));

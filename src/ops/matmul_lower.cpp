@@ -251,6 +251,10 @@ class Lowering {
   }
 
   [[nodiscard]] LocalSizes sizes() const {
+    if (kernel_.subgroups != 0) {
+      const uint32_t all = kernel_.subgroups * cooperative_subgroup(context_.caps);
+      return {all, all};
+    }
     if (!kernel_.subgroup) return kernel_.sizes;
     return {context_.caps.subgroup_size, context_.caps.subgroup_size};
   }
@@ -280,6 +284,9 @@ class Lowering {
     const auto activation = last ? a_.activation : Activation::none;
     d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
     if (numbers_.each != 0) d.constants.push_back(numbers_.each);
+    if (kernel_.subgroups != 0)
+      d.constants.insert(d.constants.end(), context_.caps.cooperative_matrix.begin(),
+                         context_.caps.cooperative_matrix.end());
     if (normalizes_) d.constants.push_back(norm_.how.rms);
     if (form != Form::plain && (is_step() || is_spans()))
       d.constants.push_back(static_cast<uint32_t>(kv_layout().format));

@@ -30,6 +30,7 @@ struct MatmulKernel {
   // Of those that normalize the rows of x themselves, where the product is one piece in depth and, in the split form,
   // in all; of what is not they leave the normalization to a dispatch in front, as the others do.
   ShaderId norm_plain = kAbsent, norm_q_kv_step = kAbsent;
+  uint32_t subgroups = 0;  // of a workgroup whose subgroups multiply cooperative matrices
 };
 
 // Groups of four columns that a workgroup takes.

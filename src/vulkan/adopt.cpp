@@ -85,6 +85,7 @@ void keep_enabled(const AdoptedDevice& host, Capabilities& c) {
   c.arithmetic_int8 &= host.arithmetic_int8;
   c.integer_dot &= host.integer_dot;
   c.subgroup_size_control &= host.subgroup_size_control;
+  c.cooperative_matrix = {};  // a host cannot say that it enabled them
   c.memory_budget &= is_enabled(host, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 }
 
@@ -150,7 +151,8 @@ Result<HostRequirements> host_requirements(void* get_instance_proc_addr, void* i
   }
   LAPILLI_TRY(const auto borrowed, borrow_instance(reinterpret_cast<PFN_vkGetInstanceProcAddr>(get_instance_proc_addr),
                                                    static_cast<VkInstance>(instance), VK_API_VERSION_1_1));
-  const Snapshot s = take_snapshot(*borrowed, static_cast<VkPhysicalDevice>(physical_device));
+  Snapshot s = take_snapshot(*borrowed, static_cast<VkPhysicalDevice>(physical_device));
+  s.caps.cooperative_matrix = {};
   HostRequirements out;
   out.refusal = s.refusal;
   out.api_version = VK_API_VERSION_1_1;

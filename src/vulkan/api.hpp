@@ -7,6 +7,7 @@
 #include <vulkan/vulkan_core.h>
 
 #include "base/result.hpp"
+#include "vulkan/cooperative_matrix.hpp"
 
 namespace lapilli::vulkan {
 
@@ -21,11 +22,12 @@ namespace lapilli::vulkan {
   X(GetDeviceProcAddr)                      \
   X(CreateDevice)
 // May be null: Vulkan 1.0 instances, extensions.
-#define LAPILLI_INSTANCE_OPTIONAL(X)    \
-  X(GetPhysicalDeviceProperties2)       \
-  X(GetPhysicalDeviceFeatures2)         \
-  X(GetPhysicalDeviceMemoryProperties2) \
-  X(CreateDebugUtilsMessengerEXT)       \
+#define LAPILLI_INSTANCE_OPTIONAL(X)                 \
+  X(GetPhysicalDeviceProperties2)                    \
+  X(GetPhysicalDeviceFeatures2)                      \
+  X(GetPhysicalDeviceMemoryProperties2)              \
+  X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR) \
+  X(CreateDebugUtilsMessengerEXT)                    \
   X(DestroyDebugUtilsMessengerEXT)
 
 #define LAPILLI_DEVICE_FUNCTIONS(X) \

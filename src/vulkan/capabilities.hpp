@@ -45,6 +45,8 @@ struct Capabilities {
   bool timeline_semaphore = false;
   bool storage_16bit = false, arithmetic_fp16 = false;
   bool storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
+  // Shape of the cooperative matrices of fp16 whose sums are fp32: rows and columns of a sum, depth. Zeros: none.
+  std::array<uint32_t, 3> cooperative_matrix{};
   bool memory_budget = false;
   bool indirect_dispatch = true;  // off: full grids, kernels return early
   bool unified_memory = false;    // the host sees memory of the main heap: what both use is written in place
@@ -56,5 +58,15 @@ struct Capabilities {
 
   friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
+
+// The size of the subgroups that share a cooperative matrix: the only one, or the smallest one of those that can be
+// asked for; 0: none is certain.
+constexpr uint32_t cooperative_subgroup(const Capabilities& caps) {
+  const bool one = caps.min_subgroup_size == caps.subgroup_size && caps.max_subgroup_size == caps.subgroup_size;
+  return one || caps.subgroup_size_control ? caps.min_subgroup_size : 0;
+}
+constexpr bool has_cooperative_matrix(const Capabilities& caps) {
+  return caps.cooperative_matrix[0] != 0 && caps.arithmetic_fp16 && cooperative_subgroup(caps) > 1;
+}
 
 }  // namespace lapilli

@@ -1,6 +1,11 @@
 #include "vulkan/enables.hpp"
 
 namespace lapilli::vulkan {
+namespace {
+
+constexpr uint32_t kNeverCore = ~uint32_t{0};  // an extension whatever the version
+
+}  // namespace
 
 Enables::Enables(const Snapshot& s, const Capabilities& caps) {
   const uint32_t version = s.caps.api_version;
@@ -34,6 +39,12 @@ Enables::Enables(const Snapshot& s, const Capabilities& caps) {
   if (caps.integer_dot) {
     dot.shaderIntegerDotProduct = VK_TRUE;
     feature(dot, VK_API_VERSION_1_3, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
+  }
+  if (has_cooperative_matrix(caps)) {
+    cooperative.cooperativeMatrix = VK_TRUE;
+    feature(cooperative, kNeverCore, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    memory_model.vulkanMemoryModel = VK_TRUE;
+    feature(memory_model, VK_API_VERSION_1_2, VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME);
   }
   if (caps.subgroup_size_control) {
     size.subgroupSizeControl = VK_TRUE;

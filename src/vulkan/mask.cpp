@@ -54,6 +54,7 @@ void intersect(Capabilities& a, const Capabilities& b) {
   a.storage_8bit &= b.storage_8bit;
   a.arithmetic_int8 &= b.arithmetic_int8;
   a.integer_dot &= b.integer_dot;
+  if (a.cooperative_matrix != b.cooperative_matrix) a.cooperative_matrix = {};
   a.memory_budget &= b.memory_budget;
   a.indirect_dispatch &= b.indirect_dispatch;
   a.unified_memory &= b.unified_memory;
@@ -80,6 +81,8 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.arithmetic_fp16 = c.storage_16bit = false;
   } else if (name == "no-int8") {
     c.arithmetic_int8 = c.storage_8bit = c.integer_dot = false;
+  } else if (name == "no-coop") {
+    c.cooperative_matrix = {};
   } else if (name == "staging") {
     c.unified_memory = false;
   } else if (name == "gpu") {
@@ -97,7 +100,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
     return fail(ErrorCode::invalid_argument,
                 "unknown capability mask '%s'; known: full, floor, small-bindings, small-work, no-subgroup, "
                 "no-timeline, no-indirect, "
-                "no-fp16, no-int8, staging, gpu, or a .json file of capabilities",
+                "no-fp16, no-int8, no-coop, staging, gpu, or a .json file of capabilities",
                 name.c_str());
   }
   c.masks.push_back(name);

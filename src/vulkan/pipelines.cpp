@@ -10,6 +10,15 @@ namespace {
 
 constexpr uint32_t kSpirvMagic = 0x07230203;
 
+// A module names what it needs first.
+bool has_cooperative_matrices(const PipelineRequest& request) {
+  constexpr uint32_t kHeader = 5, kOpCapability = 17, kLength = 2, kCooperativeMatrix = 6022;
+  for (size_t i = kHeader; i + 1 < request.word_count && request.words[i] == (kLength << 16 | kOpCapability);
+       i += kLength)
+    if (request.words[i + 1] == kCooperativeMatrix) return true;
+  return false;
+}
+
 std::string describe(const PipelineRequest& request) {
   std::string s = std::string("shader '") + request.name + "'";
   for (size_t i = 0; i < request.constants.size(); ++i)
@@ -36,6 +45,7 @@ struct PipelineStore::Job {
   VkShaderModule module = VK_NULL_HANDLE;
   std::vector<VkSpecializationMapEntry> entries;
   VkSpecializationInfo constants{};
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup{};
   VkComputePipelineCreateInfo info{};
   std::unique_ptr<Pipeline> place = std::make_unique<Pipeline>();
   VkPipeline pipeline = VK_NULL_HANDLE;
@@ -257,6 +267,11 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
     job.info.stage.pName = "main";
     job.info.stage.pSpecializationInfo = constants.empty() ? nullptr : &job.constants;
     job.info.layout = layout_;
+    if (context_.caps.subgroup_size_control && has_cooperative_matrices(*job.request)) {
+      job.subgroup = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO};
+      job.subgroup.requiredSubgroupSize = cooperative_subgroup(context_.caps);
+      job.info.stage.pNext = &job.subgroup;
+    }
   }
   return {};
 }

@@ -78,8 +78,20 @@ void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
 struct Support {
   bool v12 = false, v13 = false;
   bool dot = false, size_control = false, maintenance4 = false, driver = false, fp16_int8 = false, storage8 = false;
-  bool timeline = false;
+  bool timeline = false, cooperative = false;
 };
+
+// Whether its cooperative matrices are units of their own: some drivers offer what they make of ordinary arithmetic.
+// Intel's have them from Xe 2 on, whose smallest subgroup is 16, AMD's from RDNA 3 on, as dot products of mixed signs.
+bool has_matrix_units(const Capabilities& c, bool mixed_dot) {
+  constexpr uint32_t kAmd = 0x1002, kIntel = 0x8086, kNvidia = 0x10de;
+  switch (c.vendor_id) {
+    case kAmd: return mixed_dot;
+    case kIntel: return c.min_subgroup_size >= 16;
+    case kNvidia: return true;
+    default: return c.type == DeviceType::cpu;  // which makes no use of them unless it is told to act as a GPU
+  }
+}
 
 Support support(const Snapshot& s) {
   Support u;
@@ -92,7 +104,29 @@ Support support(const Snapshot& s) {
   u.dot = u.v13 || s.has(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
   u.size_control = u.v13 || s.has(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   u.maintenance4 = u.v13 || s.has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME);
+  u.cooperative =
+      s.has(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) && (u.v12 || s.has(VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME));
   return u;
+}
+
+// The largest one that kernels can do: up to 16 rows, columns and depths.
+std::array<uint32_t, 3> matrix_shape(const Instance& instance, VkPhysicalDevice device) {
+  std::array<uint32_t, 3> best{};
+  const auto get = instance.vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR;
+  uint32_t n = 0;
+  if (!get || get(device, &n, nullptr) < 0) return best;
+  std::vector<VkCooperativeMatrixPropertiesKHR> all(n, {VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR});
+  if (get(device, &n, all.data()) < 0) return best;
+  all.resize(std::min<size_t>(all.size(), n));
+  const auto fits = [](uint32_t size) { return size == 8 || size == 16; };
+  for (const auto& p : all) {
+    const bool halves = p.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && p.BType == VK_COMPONENT_TYPE_FLOAT16_KHR;
+    const bool floats = p.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && p.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+    if (!halves || !floats || p.saturatingAccumulation || p.scope != VK_SCOPE_SUBGROUP_KHR) continue;
+    if (!fits(p.MSize) || !fits(p.NSize) || !fits(p.KSize)) continue;
+    if (p.MSize * p.NSize * p.KSize > best[0] * best[1] * best[2]) best = {p.MSize, p.NSize, p.KSize};
+  }
+  return best;
 }
 
 void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
@@ -142,6 +176,8 @@ void copy_properties(const Instance& instance, const Support& u, Snapshot& s) {
   }
   // Only where it is fast: emulated dot products are slower than plain code.
   c.integer_dot = u.dot && dot.integerDotProduct4x8BitPackedSignedAccelerated;
+  if (u.cooperative && has_matrix_units(c, u.dot && dot.integerDotProduct4x8BitPackedMixedSignednessAccelerated))
+    c.cooperative_matrix = matrix_shape(instance, s.handle);
 }
 
 void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
@@ -154,7 +190,11 @@ void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
   VkPhysicalDeviceSubgroupSizeControlFeatures size{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
+  VkPhysicalDeviceVulkanMemoryModelFeatures model{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperative{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
   chain(f, storage16);
+  if (u.cooperative) chain(f, model), chain(f, cooperative);
   if (u.storage8) chain(f, storage8);
   if (u.fp16_int8) chain(f, small);
   if (u.timeline) chain(f, timeline);
@@ -169,6 +209,7 @@ void copy_features(const Instance& instance, const Support& u, Snapshot& s) {
   c.timeline_semaphore = timeline.timelineSemaphore;
   c.integer_dot = c.integer_dot && dot.shaderIntegerDotProduct;
   c.subgroup_size_control = c.subgroup_size_control && size.subgroupSizeControl;
+  if (!cooperative.cooperativeMatrix || !model.vulkanMemoryModel) c.cooperative_matrix = {};
 }
 
 void copy_memory(const Instance& instance, Snapshot& s) {

@@ -147,5 +147,58 @@ TEST(MatmulVariants, StepsOfManyRowsHaveTiles) {
   EXPECT_GT(steps, 0u);
 }
 
+Capabilities with_matrices(DeviceType type) {
+  Capabilities caps = pretended(0x10de, type, 32);
+  caps.cooperative_matrix = {16, 16, 16};
+  caps.arithmetic_fp16 = true;
+  caps.shared_memory = 32768;
+  return caps;
+}
+// 1: first, 0: behind others, -1: not at all.
+int coop_place(const Capabilities& caps, uint64_t rows, uint32_t columns, WeightFormat format = WeightFormat::fp16) {
+  OpCase c;
+  const auto x = c.graph.activation("x", rows, 512);
+  const auto w = add_packed(c.graph, "weight", {columns, 512, format});
+  ops::linear(c.graph, "y", x, w, columns, Activation::none);
+  const auto list = names(caps, c);
+  const auto found = std::find(list.begin(), list.end(), "coop 64");
+  return found == list.end() ? -1 : found == list.begin() ? 1 : 0;
+}
+
+// A quarter of the workgroups that tiles need, of which each is 64 x 64.
+TEST(MatmulVariants, CooperativeMatricesAreForManyRowsOfFp16) {
+  const Capabilities large = with_matrices(DeviceType::discrete), small = with_matrices(DeviceType::integrated);
+  EXPECT_EQ(coop_place(large, 512, 512), 1);
+  EXPECT_EQ(coop_place(large, 448, 512), 0);
+  EXPECT_EQ(coop_place(large, 33, 4096), 1);
+  EXPECT_EQ(coop_place(large, 32, 4096), -1);
+  EXPECT_EQ(coop_place(small, 64, 512), 1);
+  EXPECT_EQ(coop_place(small, 64, 448), 0);
+  EXPECT_EQ(coop_place(with_matrices(DeviceType::cpu), 512, 512), -1);
+  for (const auto f : {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8, WeightFormat::int4})
+    EXPECT_EQ(coop_place(large, 512, 512, f), -1) << name(f);
+}
+
+TEST(MatmulVariants, CooperativeMatricesNeedACertainSubgroup) {
+  const auto place = [](void (*change)(Capabilities&)) {
+    Capabilities caps = with_matrices(DeviceType::discrete);
+    change(caps);
+    return coop_place(caps, 512, 512);
+  };
+  EXPECT_EQ(place([](auto&) {}), 1);
+  EXPECT_EQ(place([](auto& c) { c.cooperative_matrix = {}; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.arithmetic_fp16 = false; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.shared_memory = 16384; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.min_subgroup_size = 16; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.min_subgroup_size = 16, c.subgroup_size_control = true; }), 1);
+  EXPECT_EQ(place([](auto& c) { c.min_subgroup_size = 4, c.subgroup_size_control = true; }), -1);
+  EXPECT_EQ(place([](auto& c) { c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = 64; }), -1);  // 256
+  EXPECT_EQ(place([](auto& c) {
+              c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = 64;
+              c.max_invocations = c.max_group_size[0] = 256;
+            }),
+            1);
+}
+
 }  // namespace
 }  // namespace lapilli

@@ -22,6 +22,8 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" DRIVERS swiftshader LABELS slow TIMEOUT 1800)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS slow)
+  # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
+  lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.
   lapilli_gpu_test(ops.suite.numbers COMMAND op_suite --numbers --caps "full" LABELS long)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite

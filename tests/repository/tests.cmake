@@ -15,6 +15,9 @@ add_test(NAME examples COMMAND ${scripts}/check-examples)
 add_test(NAME examples.selftest COMMAND ${dir}/examples-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
 add_test(NAME word_errors.selftest COMMAND ${dir}/word-errors-selftest)
+add_test(NAME prebuilt COMMAND ${scripts}/prebuild-shaders --check)
+add_test(NAME prebuilt.selftest COMMAND ${dir}/prebuilt-selftest)
+set_tests_properties(prebuilt prebuilt.selftest PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
 set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest examples examples.selftest
   summarize.selftest word_errors.selftest
   PROPERTIES LABELS fast)

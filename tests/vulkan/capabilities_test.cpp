@@ -43,6 +43,7 @@ Capabilities desktop() {
   c.timeline_semaphore = c.storage_16bit = c.arithmetic_fp16 = c.storage_8bit = true;
   c.arithmetic_int8 = c.integer_dot = c.memory_budget = c.unified_memory = c.timestamps = true;
   c.timestamp_period = 1.25f;
+  c.cooperative_matrix = {16, 8, 16};
   c.quirks = {"one", "two"};
   c.masks = {"full"};
   return c;
@@ -172,6 +173,9 @@ TEST(CapabilitiesMask, EachTakesAwayWhatItSays) {
   EXPECT_FALSE(masked("no-indirect").indirect_dispatch);
   EXPECT_FALSE(masked("no-fp16").arithmetic_fp16);
   EXPECT_FALSE(masked("no-int8").integer_dot);
+  for (const char* mask : {"floor", "no-subgroup", "no-fp16", "no-coop"})
+    EXPECT_FALSE(has_cooperative_matrix(masked(mask))) << mask;
+  EXPECT_TRUE(has_cooperative_matrix(masked("no-int8")));
   EXPECT_FALSE(masked("staging").unified_memory);
   const Capabilities both = masked(" no-fp16 ,no-timeline,, staging");
   EXPECT_FALSE(both.arithmetic_fp16 || both.timeline_semaphore || both.unified_memory);

@@ -38,6 +38,7 @@ static VkInstance instance;
 static VkPhysicalDevice gpu;
 static VkDevice device;
 static bool has_statistics;
+static uint32_t cooperative_size; /* of subgroups that share matrices, as src/vulkan/capabilities.hpp has it; 0: any */
 static VkPipelineLayout layout;
 static int seconds = 300;
 static unsigned storage = 4, uniform = 4, more = 2, push = 128;
@@ -88,21 +89,40 @@ static uint32_t compute_family(void) {
   return family;
 }
 
+static void find_cooperative_size(void) {
+  VkPhysicalDeviceSubgroupSizeControlProperties size = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+  VkPhysicalDeviceProperties2 p = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &size};
+  vkGetPhysicalDeviceProperties2(gpu, &p);
+  if (size.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) cooperative_size = size.minSubgroupSize;
+}
+
 /* The features that a compute kernel may use, as far as the device has them. Robust access stays off. */
 static void open_device(void) {
   VkPhysicalDeviceProperties2 p = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   vkGetPhysicalDeviceProperties2(gpu, &p);
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR};
+  VkPhysicalDeviceSubgroupSizeControlFeatures sizes = {
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES};
   VkPhysicalDeviceVulkan12Features f12 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceVulkan11Features f11 = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, .pNext = &f12};
   VkPhysicalDeviceFeatures2 f = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
   if (p.properties.apiVersion >= VK_API_VERSION_1_2) f.pNext = &f11;
-  const char* name = "VK_KHR_pipeline_executable_properties";
-  has_statistics = has_extension(name);
+  const char* names[2];
+  uint32_t count_names = 0;
+  has_statistics = has_extension("VK_KHR_pipeline_executable_properties");
+  if (has_statistics) names[count_names++] = "VK_KHR_pipeline_executable_properties";
+  const bool has_matrices = has_extension("VK_KHR_cooperative_matrix");
+  if (has_matrices) names[count_names++] = "VK_KHR_cooperative_matrix", matrices.pNext = f.pNext, f.pNext = &matrices;
+  const bool has_sizes = p.properties.apiVersion >= VK_API_VERSION_1_3;
+  if (has_sizes) sizes.pNext = f.pNext, f.pNext = &sizes;
   if (has_statistics) statistics.pNext = f.pNext, f.pNext = &statistics;
   vkGetPhysicalDeviceFeatures2(gpu, &f);
   has_statistics = has_statistics && statistics.pipelineExecutableInfo;
+  if (has_sizes && sizes.subgroupSizeControl) find_cooperative_size();
   f.features.robustBufferAccess = f11.protectedMemory = VK_FALSE;
   f12.bufferDeviceAddressCaptureReplay = f12.bufferDeviceAddressMultiDevice = VK_FALSE;
   const float one = 1;
@@ -112,8 +132,8 @@ static void open_device(void) {
                              .pNext = &f,
                              .queueCreateInfoCount = 1,
                              .pQueueCreateInfos = &queue,
-                             .enabledExtensionCount = has_statistics,
-                             .ppEnabledExtensionNames = &name};
+                             .enabledExtensionCount = count_names,
+                             .ppEnabledExtensionNames = names};
   const VkResult r = vkCreateDevice(gpu, &info, NULL, &device);
   if (r) fail("the device cannot be created", r);
 }
@@ -249,6 +269,13 @@ static double processor_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* A module names what it needs first. */
+static bool has_cooperative_matrices(const uint32_t* words, size_t n) {
+  for (size_t i = 5; i + 1 < n && words[i] == (2u << 16 | 17u); i += 2)
+    if (words[i + 1] == 6022u) return true;
+  return false;
+}
+
 static VkResult create(const char* file, const char* entry, const char* constants, VkPipeline* pipeline) {
   VkSpecializationMapEntry entries[64];
   uint32_t values[64], n = 0;
@@ -272,6 +299,10 @@ static VkResult create(const char* file, const char* entry, const char* constant
   info.stage = (VkPipelineShaderStageCreateInfo){VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                                                  .stage = VK_SHADER_STAGE_COMPUTE_BIT, .module = module, .pName = entry,
                                                  .pSpecializationInfo = &special};
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfo required = {
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
+      .requiredSubgroupSize = cooperative_size};
+  if (cooperative_size && has_cooperative_matrices(words, code.codeSize / 4)) info.stage.pNext = &required;
   if (!r) r = vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, pipeline);
   if (!r && !*pipeline) r = VK_ERROR_UNKNOWN; /* some drivers do */
   if (module) vkDestroyShaderModule(device, module, NULL);
