@@ -7,13 +7,14 @@
 # A GoogleTest program fails if its filter matches nothing or if one of its tests skips itself, which would be seen nowhere: what
 # may be skipped gets a line of its own, with SKIP_REGULAR_EXPRESSION (cli.terminal).
 # Built for another processor or system, the program runs in the emulator, on the drivers of LAPILLI_LAB_ROOT.
-# Defaults: lavapipe, no mask, no profile, labels "slow", 900 seconds. The label gpu is added.
+# Defaults: lavapipe, no mask, no profile, labels "slow", 2,400 seconds (six times what the longest takes here: machines
+# of CI are at times so slow). The label gpu is added.
 function(lapilli_gpu_test name)
   cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
   if(NOT t_COMMAND OR t_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lapilli_gpu_test(${name}): COMMAND is missing, or what is this: ${t_UNPARSED_ARGUMENTS}")
   endif()
-  foreach(default "DRIVERS lavapipe" "MASKS -" "PROFILES -" "LABELS slow" "TIMEOUT 900")
+  foreach(default "DRIVERS lavapipe" "MASKS -" "PROFILES -" "LABELS slow" "TIMEOUT 2400")
     separate_arguments(default)
     list(POP_FRONT default variable)
     if(NOT t_${variable})

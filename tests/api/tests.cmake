@@ -12,7 +12,7 @@ lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept
 lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
-  LABELS slow TIMEOUT 1800)
+  LABELS slow)
 # For the sanitizers: with validation it is fast.
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)
 # The code of the pages about embedding, as C and as C++; it runs where there is a main function for it.

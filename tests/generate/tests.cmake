@@ -5,7 +5,7 @@ gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*"
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
 set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
-  LABELS slow TIMEOUT 1800)
+  LABELS slow)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES "android-2022,memory=discrete" LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
@@ -49,7 +49,7 @@ lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceE
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS slow sanitize threads)
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS slow)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
-  LABELS slow TIMEOUT 1800)
+  LABELS slow)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
   DRIVERS swiftshader LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* MASKS floor small-bindings

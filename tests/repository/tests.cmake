@@ -51,7 +51,7 @@ if(NOT WIN32 AND NOT LAPILLI_SANITIZE)
     set_target_properties(lapilli_shared PROPERTIES OUTPUT_NAME lapilli
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/shared)
   endif()
-  lapilli_gpu_test(python COMMAND ${dir}/python-test $<TARGET_FILE:lapilli_shared> ${CMAKE_C_COMPILER} TIMEOUT 900)
+  lapilli_gpu_test(python COMMAND ${dir}/python-test $<TARGET_FILE:lapilli_shared> ${CMAKE_C_COMPILER})
   add_test(NAME abi COMMAND ${scripts}/abi $<TARGET_FILE:lapilli_shared>)
   set_tests_properties(abi PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
   file(GLOB old_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/data/abi/lapilli-*.h)
