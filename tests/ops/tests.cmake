@@ -19,7 +19,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow LABELS fast)
-  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" DRIVERS swiftshader LABELS slow)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS slow)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
