@@ -4,6 +4,7 @@
 #include "api/tools.hpp"
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
 
@@ -19,6 +20,8 @@ struct BenchArguments {
 
 int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
+  if (const std::string missing = missing_folder(request.trace_file); !missing.empty())
+    return complain(exit_usage, "--trace: " + missing);
   if (const int code = find_searched(request, arguments.searches); code != exit_ok) return code;
   if (arguments.tuned) request.cache = kept_folder(false);
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);

@@ -101,7 +101,8 @@ class PictureRun {
     if (const int code = find_pictures(arguments_.inputs, files_)) return code;
     if (!arguments_.output.empty() && arguments_.output != "-") {
       target_ = std::make_unique<TargetFile>(arguments_.output);
-      if (const std::string missing = target_->missing_folder(); !missing.empty()) return complain(exit_usage, missing);
+      if (const std::string missing = missing_folder(target_->name()); !missing.empty())
+        return complain(exit_usage, missing);
       const std::string obstacle = target_->obstacle(arguments_.force, false, files_);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
     }
@@ -126,10 +127,12 @@ class PictureRun {
                                             std::tuple("head", &arguments_.head, &request.attention_head)})
       if (!parse_attention_index(*text, *index) || *text == "all")
         return complain(exit_usage, std::string("--attention-") + name + ": a number from 0, or mean");
+    if (file.empty() && (arguments_.layer != "mean" || arguments_.head != "mean"))
+      return complain(exit_usage,
+                      "--attention-layer and --attention-head choose what is drawn: say where, with --attention");
     if (file.empty()) return exit_ok;
+    if (const std::string wrong = obstacle_to_drawing(file); !wrong.empty()) return complain(exit_usage, wrong);
     request.attention = drawing_format(file);
-    if (request.attention.empty()) return complain(exit_usage, no_drawing(file));
-    if (directory_exists(file)) return complain(exit_usage, "--attention: " + file + " is a folder");
     for (const std::string& picture : files_)
       if (same_file(picture, file)) return complain(exit_usage, file + " is an input; it cannot be the output");
     if (files_.size() == 1) return exit_ok;
@@ -163,9 +166,10 @@ class PictureRun {
 
   int write(const std::string& text) { return target_ ? target_->write(text) : output_.write(text); }
 
-  // Where there are several pictures, each line begins with its file's name.
+  // Where there are several pictures, each line begins with its file's name, in which tabs and ends of lines are
+  // blanks.
   [[nodiscard]] std::string plain_lines(const std::string& file, const Output& output) const {
-    const std::string name = files_.size() > 1 ? file + "\t" : "";
+    const std::string name = files_.size() > 1 ? in_one_field(file) + "\t" : "";
     if (!about_.classes) return name + in_one_line(output.text()) + "\n";
     std::string lines;
     for (const Class& c : output.classes) {

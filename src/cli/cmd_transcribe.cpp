@@ -62,7 +62,8 @@ void add_inputs(CLI::App& command, TranscribeArguments& a) {
 }
 
 void add_model(CLI::App& command, TranscribeArguments& a) {
-  command.add_option("--model", a.model.model, "Model directory, or OWNER/NAME of a fetched model")->type_name("DIR");
+  command.add_option("-m,--model", a.model.model, "Model directory, or OWNER/NAME of a fetched model")
+      ->type_name("DIR");
   command.add_option("--language", a.how.language, "What is spoken (en, German...); without it, the model says")
       ->type_name("LANGUAGE");
   command.add_option("--to", "en: translate what is said to English")
@@ -97,6 +98,9 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_flag("--ids", a.model.ids, "Write token ids, timestamps among them");
   add_dtype(command, a.model.dtype);
   add_kv_dtype(command, a.model.kv_dtype);
+  command.add_option("--memory-limit", a.model.memory_mib, "Device memory that may be taken, in MiB")
+      ->transform(whole_number(1, kMostU32))
+      ->type_name("MIB");
   command.add_option("--device", a.model.select, "Index (a whole number), part of the name or UUID of a device");
   command.add_option("--caps", a.model.caps, "Pretend that the device can do less");
   command.add_flag("--no-cache", a.no_cache, "Keep nothing that makes the next start faster");

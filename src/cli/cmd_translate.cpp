@@ -76,7 +76,7 @@ class TextRun {
         return complain(exit_usage, "--resume reads the inputs again: all must be files");
       targets_.push_back(std::make_unique<TargetFile>(job.target));
       // Folders of folders are made.
-      const std::string missing = job.target == files.output ? targets_.back()->missing_folder() : "";
+      const std::string missing = job.target == files.output ? missing_folder(job.target) : "";
       if (!missing.empty()) return complain(exit_usage, missing);
       const std::string obstacle = targets_.back()->obstacle(files.force, files.resume);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);

@@ -26,6 +26,7 @@ std::string unprotect(std::string argument);
 
 // For option->transform: decimal digits alone, between the limits, without a sign; a number that is no infinity.
 CLI::Validator whole_number(uint64_t low, uint64_t high);
+CLI::Validator not_empty();
 inline constexpr uint64_t kMostU32 = 0xffffffff;
 // The library's own limits (a test compares them), so that what is too much is said before a model is loaded.
 inline constexpr uint64_t kMostBeams = 32;

@@ -50,4 +50,10 @@ std::string json_string(std::string_view text) {
   return out + '"';
 }
 
+std::string in_one_field(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return text;
+}
+
 }  // namespace lapilli::cli

@@ -36,4 +36,7 @@ int complain(int code, const std::string& message);
 // With quotes. Bytes that are not valid UTF-8 are kept as they are.
 std::string json_string(std::string_view text);
 
+// With blanks for tabs and ends of lines, which would end a column or a line early.
+std::string in_one_field(std::string text);
+
 }  // namespace lapilli::cli

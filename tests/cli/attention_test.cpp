@@ -86,7 +86,7 @@ TEST(CliDevice, AlignmentAsTextAndJson) {
 
 TEST(CliDevice, AttentionThatCannotBe) {
   TemporaryFolder folder;
-  EXPECT_EQ(translate({"--attention", (folder.path() / "no/such/map.png").string(), "Hello."}).code, 6);
+  EXPECT_EQ(translate({"--attention", (folder.path() / "no/such/map.png").string(), "Hello."}).code, 2);
   const Outcome layer =
       translate({"--attention", (folder.path() / "map.png").string(), "--attention-layer", "77", "Hello."});
   EXPECT_EQ(layer.code, 2);
@@ -141,6 +141,10 @@ TEST(Cli, AttentionArgumentsAreChecked) {
       {"--attention", "map.png", "--attention-layer", "-1", "x"},
       {"--attention", "map.json", "--attention-head", "two", "x"},
       {"--attention", "map.png", "--attention-kind", "self", "x"},
+      {"--attention", "no/such/map.png", "x"},
+      {"--attention-layer", "1", "x"},
+      {"--attention-head", "1", "x"},
+      {"--attention-kind", "encoder", "x"},
       {"--alignment", "--ids", "1 2 0"},
       {"--alignment", "--attention-layer", "all", "x"},
   };

@@ -53,6 +53,8 @@ TEST(CliPictures, WhatCannotBeDrawnIsSaidBeforeTheModelIsLoaded) {
   } cases[] = {
       {{"--attention", svg, picture, picture}, "--attention draws over one picture, and there are 2"},
       {{"--attention", "looked.json", picture}, "looked.json ends with neither .svg nor .png"},
+      {{"--attention", "no/such/looked.svg", picture}, "--attention: there is no folder no/such/"},
+      {{"--attention-layer", "1", picture}, "say where, with --attention"},
       {{"--attention", svg, "--attention-layer", "all", picture}, "--attention-layer: a number from 0, or mean"},
       {{"--attention", svg, "--attention-head", "-1", picture}, "--attention-head: a number from 0, or mean"}};
   for (const auto& c : cases) {
@@ -96,9 +98,9 @@ TEST(CliDevicePictures, WhatEachWordLookedAt) {
 TEST(CliDevicePictures, AnUnwritablePictureOfWhatWasLookedAt) {
   const TemporaryFolder folder;
   const std::string model = model_in(folder, "trocr");
-  folder.file("file", "no folder");
+  fs::create_directory(folder.path() / "looked.svg.part");  // what is there of it until it is complete
   const Outcome out = run(lapilli({"read", "-q", "--model", model, "--max-length", "8", "--attention",
-                                   (folder.path() / "file/looked.svg").string(), data("pictures/plain.png")}));
+                                   (folder.path() / "looked.svg").string(), data("pictures/plain.png")}));
   EXPECT_EQ(out.code, 6) << out.err;
   EXPECT_TRUE(contains(out.err, "cannot be written")) << out.err;
   EXPECT_FALSE(out.out.empty());

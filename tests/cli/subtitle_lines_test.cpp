@@ -50,6 +50,17 @@ TEST(SubtitleLines, Tsv) {
             "3250\t3500\t1.00\t--> now\n");
 }
 
+// Of several recordings in one place.
+TEST(SubtitleLines, TextAndTsvSayWhichRecordingTheyAreOf) {
+  SpeechStyle style;
+  style.named = true;
+  EXPECT_EQ(SubtitleLines(style, "a\tb\n.wav").line({1, 2, "Hello", {}, {}}), "a b .wav\tHello\n");
+  style.format = SpeechFormat::tsv;
+  SubtitleLines tsv(style, "a.wav");
+  EXPECT_EQ(tsv.head(), "file\tstart\tend\ttext\n");
+  EXPECT_EQ(tsv.line({1, 2, "Hello", {}, {}}), "a.wav\t1000\t2000\tHello\n");
+}
+
 TEST(SubtitleLines, Json) {
   const auto plain = nlohmann::json::parse(written(SpeechFormat::json, false, false));
   EXPECT_EQ(plain, nlohmann::json::parse(R"({"file": "a \"talk\".wav", "begin": 1.5, "end": 3,

@@ -179,6 +179,9 @@ TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
   EXPECT_TRUE(vtt.out.starts_with("WEBVTT\n\n00:00:0")) << vtt.out << vtt.err;
   const Outcome tsv = heard({"--tsv", "--language", "en", kSecond});
   EXPECT_TRUE(tsv.out.starts_with("start\tend\ttext\n")) << tsv.out << tsv.err;
+  const Outcome two = heard({"--tsv", "--language", "en", kSecond, kSecond});
+  EXPECT_TRUE(two.out.starts_with("file\tstart\tend\ttext\n" + kSecond + "\t")) << two.out << two.err;
+  EXPECT_EQ(two.out.find("start\t"), two.out.rfind("start\t")) << two.out;
 }
 
 // A model's directory as it is published: the record's, and what says how sound is prepared.
@@ -327,6 +330,8 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
                 {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
                 {{"--attention", "heard.gif", "a.wav"}, "neither .svg nor .png"},
+                {{"--attention", "no/such/heard.svg", "a.wav"}, "--attention: there is no folder no/such/"},
+                {{"--memory-limit", "0", "a.wav"}, "--memory-limit"},
                 {{"--live", "/dev/null.wav"}, "through a pipe"},
                 {{"--live", "--raw", "f32le:16000", "-", "-"}, "not alone"},
                 {{"--batch", "8", "--raw", "f32le:16000"}, "is a pipe"},

@@ -297,7 +297,8 @@ TEST(CliDevice, Trace) {
   for (const char* name : {"step", "encode", "submit", "make pipelines", "read the tokenizer"})
     EXPECT_TRUE(names.contains(name)) << name;
   const Outcome wrong = translate({"--trace", directory.path() + "/no/such/folder/trace.json", "Hello."});
-  EXPECT_NE(wrong.code, 0);
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(contains(wrong.err, "--trace: there is no folder ")) << wrong.err;
   EXPECT_TRUE(contains(wrong.err, "no/such/folder/trace.json")) << wrong.err;
 }
 

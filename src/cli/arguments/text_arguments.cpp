@@ -13,6 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -61,7 +62,8 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       .add_option(
           "--suffix", f.suffix,
           "Every file to one of its own, beside it or in the folder of -o: with .fr, letter.txt to letter.fr.txt")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->check(not_empty());
   command.add_flag("--resume", f.resume, "Go on where an earlier run of the same with -o or --suffix was ended");
   command.add_flag("--force", f.force, "Write over files that are there; with --resume: begin anew what cannot go on");
   command
@@ -74,10 +76,12 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->type_name("FORMAT");
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")
+      ->check(not_empty())
       ->capture_default_str();
   f.to_field = about.result;
   command.add_option("--to-field", f.to_field, "JSON lines: the member that the result becomes")
       ->type_name("NAME")
+      ->check(not_empty())
       ->capture_default_str();
   command
       .add_option("--column", f.column,
@@ -177,6 +181,10 @@ CLI::Validator whole_number(uint64_t low, uint64_t high) {
           ""};
 }
 
+CLI::Validator not_empty() {
+  return {[](std::string& text) -> std::string { return text.empty() ? "it names nothing" : ""; }, ""};
+}
+
 CLI::Validator finite_number() {
   return {[](std::string& text) -> std::string {
             char* stop = nullptr;
@@ -222,6 +230,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
+  if (const std::string missing = missing_folder(a.trace_file); !missing.empty()) return "--trace: " + missing;
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";

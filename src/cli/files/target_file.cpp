@@ -87,10 +87,10 @@ std::string TargetFile::obstacle(bool force, bool resume, const std::vector<std:
   return file_exists(name_) ? name_ + " is there already; --force writes over it" : "";
 }
 
-std::string TargetFile::missing_folder() const {
-  const std::string folder = folder_of(name_);
+std::string missing_folder(const std::string& file) {
+  const std::string folder = folder_of(file);
   if (folder.empty() || directory_exists(folder)) return "";
-  return "there is no folder " + folder + " for " + name_;
+  return "there is no folder " + folder + " for " + file;
 }
 
 int TargetFile::open_part(bool append) {

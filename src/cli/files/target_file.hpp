@@ -10,6 +10,11 @@
 
 namespace lapilli::cli {
 
+// What is wrong with the name of a file to be written: its folder, which is not there, is more likely mistyped than
+// wanted.
+// "": nothing is.
+std::string missing_folder(const std::string& file);
+
 class TargetFile : public Sink {
  public:
   explicit TargetFile(std::string name);
@@ -19,8 +24,6 @@ class TargetFile : public Sink {
 
   // What stands in the way, before anything is loaded; "" if nothing does. None of the inputs is ever written over.
   [[nodiscard]] std::string obstacle(bool force, bool resume, const std::vector<std::string>& inputs = {}) const;
-  // Of a file that was named: its folder, which is not there, is more likely mistyped than wanted. "": it is there.
-  [[nodiscard]] std::string missing_folder() const;
 
   // The folder is made if it is not there. Gives the exit code.
   int begin();

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/path.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -111,10 +112,17 @@ std::string AttentionOutput::check(bool ids) {
   if (arguments_.alignment && choice_.layer == LAPILLI_ATTENTION_ALL) {
     return "--alignment takes one layer or their mean (--attention-layer)";
   }
+  if (!arguments_.wanted() && (arguments_.layer != "mean" || arguments_.head != "mean" || arguments_.kind != "cross"))
+    return "--attention-kind, --attention-layer and --attention-head choose what --attention and --alignment show; say "
+           "one "
+           "of them, too";
   if (arguments_.file.empty()) return "";
   if (!choose_format()) return "--attention: " + arguments_.file + " ends with none of .svg, .png, .json";
   const bool all = choice_.layer == LAPILLI_ATTENTION_ALL || choice_.head == LAPILLI_ATTENTION_ALL;
-  return picture() && all ? "a picture shows one layer and head or their mean; all of them go to a .json file" : "";
+  if (picture() && all) return "a picture shows one layer and head or their mean; all of them go to a .json file";
+  if (directory_exists(arguments_.file)) return "--attention: " + arguments_.file + " is a folder";
+  const std::string missing = missing_folder(arguments_.file);
+  return missing.empty() ? "" : "--attention: " + missing;
 }
 
 bool AttentionOutput::choose_format() {

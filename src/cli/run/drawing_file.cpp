@@ -1,5 +1,6 @@
 #include "cli/run/drawing_file.hpp"
 
+#include "base/path.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/files/target_file.hpp"
@@ -11,7 +12,13 @@ std::string drawing_format(const std::string& name) {
   return ending == ".svg" || ending == ".png" ? std::string(ending.substr(1)) : "";
 }
 
-std::string no_drawing(const std::string& name) { return "--attention: " + name + " ends with neither .svg nor .png"; }
+std::string obstacle_to_drawing(const std::string& name) {
+  if (name.empty()) return "";
+  if (drawing_format(name).empty()) return "--attention: " + name + " ends with neither .svg nor .png";
+  if (directory_exists(name)) return "--attention: " + name + " is a folder";
+  const std::string missing = missing_folder(name);
+  return missing.empty() ? "" : "--attention: " + missing;
+}
 
 int write_drawing(const std::string& name, size_t number, const std::string& content) {
   const size_t stem = name.size() - extension(name).size();

@@ -167,6 +167,7 @@ std::optional<Error> HearingModel::Impl::open(const HearingModelRequest& request
   if (!opened) return opened.error();
   device.emplace(std::move(*opened));
   ModelOptions load;
+  load.memory_limit = uint64_t{request.memory_mib} << 20;
   load.dtype = dtype_of(request.dtype);
   load.kv_dtype = dtype_of(request.kv_dtype);
   auto loaded = Model::load(*device, request.model, load);

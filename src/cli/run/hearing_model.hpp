@@ -17,8 +17,9 @@ namespace lapilli::cli {
 struct HearingModelRequest {
   std::string model;  // directory
   std::string select, caps, dtype = "auto", kv_dtype = "fp32";
-  std::string cache;  // the folder of what is kept between runs; "": nothing is
-  bool ids = false;   // segments are wanted as ids: a model without a tokenizer will do
+  std::string cache;             // the folder of what is kept between runs; "": nothing is
+  unsigned long memory_mib = 0;  // of the device at most; 0: what there is
+  bool ids = false;              // segments are wanted as ids: a model without a tokenizer will do
 };
 
 // Samples that come once: as many as are there and `to` has room for. If there are none, waits for some, a while, if

@@ -32,13 +32,6 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// Line ends and tabs would end a line of TSV or a subtitle early.
-std::string on_one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return text;
-}
-
 // "-->" within a subtitle would be taken for its times.
 std::string without_arrow(std::string text) {
   for (size_t at = 0; (at = text.find("-->", at)) != std::string::npos;) text.replace(at, 3, "->");
@@ -72,20 +65,23 @@ const char* ending_of(SpeechFormat format) {
 }
 
 std::string SubtitleLines::text_of(const std::string& text, const std::vector<int32_t>& ids) const {
-  return style_.ids ? list_of(ids, " ") : on_one_line(trimmed(text));
+  return style_.ids ? list_of(ids, " ") : in_one_field(trimmed(text));
 }
 
 std::string SubtitleLines::head() const {
   if (style_.format == SpeechFormat::vtt) return "WEBVTT\n\n";
   if (style_.format != SpeechFormat::tsv) return "";
-  return style_.words ? "start\tend\tconfidence\ttext\n" : "start\tend\ttext\n";
+  return std::string(style_.named ? "file\t" : "") +
+         (style_.words ? "start\tend\tconfidence\ttext\n" : "start\tend\ttext\n");
 }
 
+std::string SubtitleLines::where() const { return style_.named ? in_one_field(file_) + "\t" : ""; }
+
 std::string SubtitleLines::rows(const SpokenLine& line, const std::string& text) const {
-  if (!style_.words) return milliseconds(line.begin) + "\t" + milliseconds(line.end) + "\t" + text + "\n";
+  if (!style_.words) return where() + milliseconds(line.begin) + "\t" + milliseconds(line.end) + "\t" + text + "\n";
   std::string all;
   for (const SpokenWord& w : line.words)
-    all += milliseconds(w.begin) + "\t" + milliseconds(w.end) + "\t" + plain_number(w.confidence) + "\t" +
+    all += where() + milliseconds(w.begin) + "\t" + milliseconds(w.end) + "\t" + plain_number(w.confidence) + "\t" +
            text_of(w.text, w.ids) + "\n";
   return all;
 }
@@ -130,7 +126,7 @@ std::string SubtitleLines::line(const SpokenLine& line) {
     case SpeechFormat::json: return object(line);
     case SpeechFormat::text: break;
   }
-  return text + "\n";
+  return where() + text + "\n";
 }
 
 }  // namespace lapilli::cli

@@ -30,6 +30,7 @@ struct SpeechStyle {
   bool ids = false;    // ids instead of words
   bool live = false;   // JSON says what is settled
   bool words = false;  // times and confidence of words: JSON, TSV (a word a line) and WebVTT (times alone)
+  bool named = false;  // text and TSV: each line begins with the recording's name and a tab
 };
 // Whether there is room for them.
 constexpr bool holds_words(SpeechFormat f) {
@@ -39,7 +40,7 @@ constexpr bool holds_words(SpeechFormat f) {
 // Of one recording; each piece is complete where it ends.
 class SubtitleLines {
  public:
-  // `file` is what JSON says of where a segment comes from.
+  // `file` is what is said of where a segment comes from: by JSON, and by other formats that name it.
   SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
   std::string line(const SpokenLine& line);
@@ -48,6 +49,7 @@ class SubtitleLines {
 
  private:
   [[nodiscard]] std::string text_of(const std::string& text, const std::vector<int32_t>& ids) const;
+  [[nodiscard]] std::string where() const;
   [[nodiscard]] std::string rows(const SpokenLine& line, const std::string& text) const;
   [[nodiscard]] std::string object(const SpokenLine& line) const;
   [[nodiscard]] std::string cue_text(const SpokenLine& line, const std::string& text) const;

@@ -102,8 +102,8 @@ class Transcription {
     for (const std::string& name : arguments_.inputs)
       if (const int code = check_input(name)) return code;
     if (const int code = name_targets()) return code;
-    if (!arguments_.attention.empty() && drawing_format(arguments_.attention).empty())
-      return complain(exit_usage, no_drawing(arguments_.attention));
+    if (const std::string wrong = obstacle_to_drawing(arguments_.attention); !wrong.empty())
+      return complain(exit_usage, wrong);
     auto request = arguments_.model;
     if (const int code = find_model(request.model)) return code;
     if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
@@ -144,7 +144,7 @@ class Transcription {
       const std::string stem = own.substr(0, own.size() - extension(own).size());
       targets_.push_back(
           std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.style.format)) : out));
-      const std::string missing = folder ? "" : targets_.back()->missing_folder();
+      const std::string missing = folder ? "" : missing_folder(out);
       if (!missing.empty()) return complain(exit_usage, missing);
       const std::string obstacle = targets_.back()->obstacle(arguments_.force, false, arguments_.inputs);
       if (!obstacle.empty()) return complain(exit_usage, obstacle);
@@ -191,9 +191,12 @@ class Transcription {
 
   // A file's shortage is known before, a pipe's behind its end.
   int write_all(Heard& heard, const std::string& name, Sink& sink) {
-    SubtitleLines lines(arguments_.style, name);
+    SpeechStyle style = arguments_.style;
+    style.named = targets_.empty() && arguments_.inputs.size() > 1;
+    SubtitleLines lines(style, name);
     if (heard.file && !heard.shortage().empty()) say(heard.shortage());
-    int written = sink.write(lines.head());
+    int written = style.named && has_head_ ? int{exit_ok} : sink.write(lines.head());
+    has_head_ = true;
     bar_.begin();
     auto how = arguments_.how;
     const lapilli_sample_source source = heard.source();
@@ -292,7 +295,8 @@ class Transcription {
   StandardOutput output_;
   HearingModel model_;
   double seconds_ = 0;
-  size_t pictures_ = 0;  // that were written
+  size_t pictures_ = 0;    // that were written
+  bool has_head_ = false;  // standard output, of the first recording
   Clock::time_point start_ = Clock::now();
 };
 
