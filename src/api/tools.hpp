@@ -111,6 +111,8 @@ DoctorOutcome doctor(const DoctorRequest& request);
 std::string known_models_file();
 // Whether two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".
 bool same_language(const std::string& a, const std::string& b);
+// Whether there is such a code, or name, of a language at all.
+bool is_known_language(const std::string& code);
 
 }  // namespace tools
 }  // namespace lapilli

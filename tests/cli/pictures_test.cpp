@@ -68,6 +68,14 @@ TEST(CliPictures, WhatCannotBeDrawnIsSaidBeforeTheModelIsLoaded) {
 }
 
 // A look for each word of the text; labels are these words.
+TEST(CliDevicePictures, MessagesNameOptionsAsTyped) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "trocr");
+  const Outcome out = run(lapilli({"read", "-q", "--model", model, "--max-length", "999", data("pictures/plain.png")}));
+  EXPECT_EQ(out.code, 2);
+  EXPECT_TRUE(contains(out.err, "lapilli: --max-length: 999 ids exceed the model's 48 positions")) << out.err;
+}
+
 TEST(CliDevicePictures, WhatEachWordLookedAt) {
   const TemporaryFolder folder;
   const std::string model = model_in(folder, "trocr"), svg = (folder.path() / "looked.svg").string(),

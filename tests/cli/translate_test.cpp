@@ -458,7 +458,8 @@ TEST(CliDevice, MessagesNameOptionsAsTyped) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"--json", "--beam", "2", "--nbest", "5"}, "lapilli: --nbest: 5 is not between 1 and the number of beams, 2"},
       {{"--max-length", "1"}, "--max-length: 1 "},
-      {{"--sample", "--temperature", "0"}, "lapilli: --temperature: 0 "},
+      {{"--sample", "--temperature", "0"},
+       "lapilli: --temperature: 0 is not above 1e-06; for the most likely ids leave --sample away"},
       {{"--sample", "--top-p", "2"}, "lapilli: --top-p: 2 "},
       {{"--options", "{"}, "lapilli: --options is not valid JSON"},
       {{"--options", R"({"nonsense": 1})"}, "lapilli: --options: nonsense is not known"},

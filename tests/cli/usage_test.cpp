@@ -238,6 +238,17 @@ TEST(CliInspect, BundledModel) {
   EXPECT_GE(json["device_weight_bytes"].get<uint64_t>(), 4 * json["parameters"].get<uint64_t>());
 }
 
+TEST(Cli, AModelsLanguageMustBeKnown) {
+  for (const char* option : {"--from", "--to"}) {
+    const Outcome unknown = run(lapilli({"models", option, "xx"}));
+    EXPECT_EQ(unknown.code, 2) << option;
+    EXPECT_TRUE(contains(unknown.err, "no language is known as \"xx\"")) << unknown.err;
+  }
+  const Outcome none = run(lapilli({"models", "--family", "fsmt", "--from", "zul_Latn", "--json"}));
+  EXPECT_EQ(none.code, 0) << none.err;  // known, but no model's of the family
+  EXPECT_EQ(none.out, "[]\n");
+}
+
 // Of models of sound and pictures whose directory does not say how their input is made.
 TEST(CliInspect, SaysThatNothingMakesTheInput) {
   for (const char* model : {"whisper", "trocr"}) {
