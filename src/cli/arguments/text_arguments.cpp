@@ -14,7 +14,6 @@
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
-#include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -231,7 +230,6 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
-  if (const std::string missing = missing_folder(a.trace_file); !missing.empty()) return "--trace: " + missing;
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";
