@@ -125,6 +125,18 @@ TEST(CliDevicePictures, OnePictureGivesItsClasses) {
   EXPECT_GE(std::stod(lines[0]), std::stod(lines[1]));
 }
 
+TEST(CliDevicePictures, AnyNameKeepsTheColumns) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification"),
+                    name = (folder.path() / "a\tb\nc.png").string();
+  fs::copy(data("pictures/plain.png"), name);
+  const Outcome out =
+      run(lapilli({"classify", "-q", "--top", "1", "--model", model, name, data("pictures/plain.png")}));
+  const auto lines = lines_of(out.out);
+  ASSERT_EQ(lines.size(), 2u) << out.out << out.err;
+  EXPECT_TRUE(contains(lines[0], "/a b c.png\t")) << lines[0];
+}
+
 // The picture in the middle is damaged, and more pictures than a batch.
 TEST(CliDevicePictures, AFolderAsJsonLines) {
   const TemporaryFolder folder;
