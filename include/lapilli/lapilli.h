@@ -552,6 +552,12 @@ LAPILLI_API lapilli_status lapilli_device_get_usage(const lapilli_device* device
  * time, behind a preparation for one. Does nothing without a store; what cannot be stored is a warning in the log. */
 LAPILLI_API lapilli_status lapilli_device_store_cache(lapilli_device* device);
 
+/* Writes trace_file (lapilli_device_options) at once with what is known so far, so that a program learns whether it can
+ * be written: LAPILLI_NOT_FOUND says why not, such as a full disk. What comes later is written when the device and its
+ * models are gone, where all that is left of an error is a message in the log. LAPILLI_INVALID_ARGUMENT without a
+ * trace_file. */
+LAPILLI_API lapilli_status lapilli_device_write_trace(lapilli_device* device);
+
 /* Gives back what is only kept for later: sessions of its models that no call uses, prepared ones too, areas for
  * transfers, blocks that are empty then. Calls that run go on. A call that comes later makes what it needs again, in
  * some milliseconds, and gives the same. Waits until the device is done with what was submitted before, at most

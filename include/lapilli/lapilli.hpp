@@ -478,6 +478,8 @@ class Device {
   }
   // Stores what is new for the next start. Empty, here and below: it went well.
   std::optional<Error> store_cache() const { return failed(lapilli_device_store_cache(handle())); }
+  // Writes DeviceOptions::trace_file at once, and says whether it could be; see lapilli_device_write_trace.
+  std::optional<Error> write_trace() const { return failed(lapilli_device_write_trace(handle())); }
   // Gives back what is only kept for later.
   std::optional<Error> trim() const { return failed(lapilli_device_trim(handle())); }
   // Nothing is submitted between these two; calls that run stand still.

@@ -53,6 +53,13 @@ lapilli_status lapilli_device_store_cache(lapilli_device* device) {
   });
 }
 
+lapilli_status lapilli_device_write_trace(lapilli_device* device) {
+  return with_device(device, "lapilli_device_write_trace", [](lapilli::vulkan::Device& used) -> Status {
+    if (lapilli::Timeline* const timeline = used.timeline()) return timeline->write();
+    return fail(ErrorCode::invalid_argument, "lapilli_device_write_trace: the device was opened without a trace_file");
+  });
+}
+
 lapilli_status lapilli_device_trim(lapilli_device* device) {
   return with_device(device, "lapilli_device_trim", [](lapilli::vulkan::Device& used) -> Status {
     used.trim();

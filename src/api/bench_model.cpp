@@ -60,6 +60,11 @@ Result<BenchModel> load_bench_model(const BenchRequest& request) {
   return load_for_searches(request, std::move(options));
 }
 
+void end_trace(const BenchRequest& request, const vulkan::Device& device) {
+  if (!device.timeline() || !request.trace_failed) return;
+  if (const auto written = device.timeline()->write(); !written) request.trace_failed(written.error().message);
+}
+
 std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count) {
   std::mt19937 random(7);
   const uint32_t vocabulary = model.info().source_vocabulary;

@@ -22,6 +22,8 @@ Status check_searches(const SearchesRequest& request);
 Result<BenchModel> load_for_searches(const SearchesRequest& request, vulkan::DeviceOptions options = {});
 // The same for what is timed.
 Result<BenchModel> load_bench_model(const BenchRequest& request);
+// Behind the last of it: writes the trace, if one is wanted, and tells who asked why it cannot be.
+void end_trace(const BenchRequest& request, const vulkan::Device& device);
 
 // One of `request.source` ids each; the same at every call.
 std::vector<std::vector<int32_t>> random_sources(const SearchesRequest& request, const Model& model, unsigned count);

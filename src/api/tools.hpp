@@ -71,6 +71,8 @@ struct BenchRequest : SearchesRequest {
   std::string trace_file;          // empty: none
   std::string cache;               // the folder with what `tune` found, which is used; "": none is
   bool json = false, tsv = false;  // tsv: one line per row for tables beside other programs
+  // Told at the end why trace_file cannot be written; the figures are right all the same.
+  std::function<void(const std::string& why)> trace_failed;
 };
 Outcome bench(const BenchRequest& request);
 // Time, bytes and operations of each dispatch of the encode pass and of a decoder step in the middle of the target,
@@ -111,6 +113,8 @@ DoctorOutcome doctor(const DoctorRequest& request);
 std::string known_models_file();
 // Whether two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".
 bool same_language(const std::string& a, const std::string& b);
+// Whether there is such a code, or name, of a language at all.
+bool is_known_language(const std::string& code);
 
 }  // namespace tools
 }  // namespace lapilli

@@ -51,7 +51,13 @@ class Bench {
 
   Result<std::string> run() {
     LAPILLI_TRY(loaded_, load_bench_model(r_));
-    if (loaded_.model->info().decoder_layers == 0) return encoder_alone();
+    auto figures = loaded_.model->info().decoder_layers == 0 ? encoder_alone() : searches();
+    end_trace(r_, *loaded_.device);
+    return figures;
+  }
+
+ private:
+  Result<std::string> searches() {
     for (const unsigned batch : r_.batches)
       for (const unsigned beams : r_.beams) {
         LAPILLI_TRY(auto row, measure(batch, beams));
@@ -60,7 +66,6 @@ class Bench {
     return text();
   }
 
- private:
   GenerateRequest request(unsigned batch, unsigned beams) const {
     GenerateRequest g;
     g.features = random_features(r_, *loaded_.model, batch);

@@ -12,4 +12,6 @@ bool same_language(const std::string& a, const std::string& b) {
   return table.find(b) != nullptr;
 }
 
+bool is_known_language(const std::string& code) { return lapilli::is_known_language(code); }
+
 }  // namespace lapilli::tools

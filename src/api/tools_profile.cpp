@@ -219,6 +219,7 @@ Result<std::string> run(const BenchRequest& r) {
                                  {"positions", profile.positions},
                                  {"plans", plans}});
     }
+  end_trace(r, *loaded.device);
   return r.json ? all.dump(1, ' ', false, json::error_handler_t::replace) + "\n" : text;
 }
 

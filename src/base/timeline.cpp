@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/path.hpp"
@@ -35,32 +36,51 @@ json event(const Timeline::Slice& slice, int process, size_t track, double shift
   return e;
 }
 
-void write(const Timeline& timeline, const std::string& path, std::FILE* file) {
-  const std::string text = timeline.json();
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed)
-    log(LogLevel::error, format("cannot write the trace to %s: %s", path.c_str(), std::strerror(errno)));
-}
-
 }  // namespace
 
 Result<std::shared_ptr<Timeline>> Timeline::into_file(const std::string& path) {
   std::FILE* const file = open_stream(path, "wb");
   if (!file) return fail(ErrorCode::not_found, "cannot write a trace to %s: %s", path.c_str(), std::strerror(errno));
-  const auto end = [path, file](Timeline* timeline) noexcept {
+  const auto end = [](Timeline* timeline) noexcept {
     try {
-      write(*timeline, path, file);
-    } catch (...) {  // no memory for the text: the file stays empty
+      if (const auto written = timeline->write(); !written) log(LogLevel::error, written.error().message);
+    } catch (...) {  // no memory for the text: the file stays as it is
     }
     delete timeline;
   };
-  return std::shared_ptr<Timeline>(new Timeline(), end);
+  std::shared_ptr<Timeline> timeline(new Timeline(), end);
+  timeline->path_ = path;
+  timeline->file_ = file;
+  return timeline;
+}
+
+Status Timeline::write() {
+  const std::lock_guard writing(writing_);
+  if (path_.empty()) return fail(ErrorCode::invalid_argument, "there is no file for the trace");
+  if (!take_news()) return {};
+  const std::string text = json();
+  errno = 0;
+  std::FILE* file = std::exchange(file_, nullptr);
+  if (!file) file = open_stream(path_, "wb");
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  int why = errno;
+  if (file && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (written) return {};
+  return fail(ErrorCode::not_found, "cannot write the trace to %s: %s", path_.c_str(), std::strerror(why));
+}
+
+bool Timeline::take_news() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(news_, false);
 }
 
 bool Timeline::has_room(size_t slices) {
   const bool room = slices_ + slices <= kMostSlices;
   (room ? slices_ : left_out_) += slices;
+  news_ = true;
   return room;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,6 +37,9 @@ class Timeline {
 
   // A timeline whose file is written when the last who tells it is gone. A file that cannot be written is an error now.
   static Result<std::shared_ptr<Timeline>> into_file(const std::string& path);
+  // Writes the file at once, for whoever wants to know whether it can be: it is written anew only for what is told
+  // later, and what went wrong is not said again. An error without a file.
+  Status write();
 
   [[nodiscard]] double at(Clock::time_point time) const { return milliseconds(time - begin_) * 1e3; }
   void host(Slice slice);  // of the thread that calls; its lane is nobody's concern
@@ -48,6 +52,7 @@ class Timeline {
     Slice slice;
   };
   bool has_room(size_t slices);
+  bool take_news();
   [[nodiscard]] double device_to_host_us() const;
 
   const Clock::time_point begin_ = Clock::now();
@@ -55,6 +60,11 @@ class Timeline {
   std::vector<HostSlice> host_;
   std::vector<DeviceWork> device_;
   size_t slices_ = 0, left_out_ = 0;
+  bool news_ = true;  // that the file does not hold
+
+  std::mutex writing_;
+  std::string path_;           // "": no file
+  std::FILE* file_ = nullptr;  // until it is written for the first time
 };
 
 // A slice of this thread, from here to the end of the scope.

@@ -4,9 +4,9 @@
 #include "api/tools.hpp"
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
-#include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
+#include "cli/run/trace_file.hpp"
 
 namespace lapilli::cli {
 
@@ -20,12 +20,16 @@ struct BenchArguments {
 
 int run_bench(const BenchArguments& arguments) {
   tools::BenchRequest request = arguments.request;
-  if (const std::string missing = missing_folder(request.trace_file); !missing.empty())
-    return complain(exit_usage, "--trace: " + missing);
   if (const int code = find_searched(request, arguments.searches); code != exit_ok) return code;
+  if (const int code = check_trace(request.trace_file); code != exit_ok) return code;
+  int traced = exit_ok;
+  request.trace_failed = [&](const std::string& why) { traced = complain_of_trace(why); };
   if (arguments.tuned) request.cache = kept_folder(false);
   const auto figures = arguments.per_op ? tools::bench_per_op(request) : tools::bench(request);
-  if (figures.status == LAPILLI_OK) return print(figures.text);
+  if (figures.status == LAPILLI_OK) {
+    const int printed = print(figures.text);
+    return printed != exit_ok ? printed : traced;
+  }
   std::fprintf(stderr, "lapilli: %s\n", figures.text.c_str());
   return exit_code(figures.status);
 }

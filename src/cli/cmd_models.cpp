@@ -17,6 +17,13 @@ struct ModelsArguments {
   bool json = false;
 };
 
+// A code of a listed model's own is one, too.
+bool is_unknown(const std::vector<hub::Listed>& known, const std::string& language) {
+  return !language.empty() && !tools::is_known_language(language) &&
+         hub::select_models(known, {language, "", "", ""}, tools::same_language).empty() &&
+         hub::select_models(known, {"", language, "", ""}, tools::same_language).empty();
+}
+
 int run_models(const ModelsArguments& arguments) {
   const std::string list = tools::known_models_file();
   auto known = hub::read_catalogue(list.empty() ? "models.jsonl" : list);
@@ -24,6 +31,10 @@ int run_models(const ModelsArguments& arguments) {
     std::fprintf(stderr, "lapilli: the list of models: %s\n", known.error().message.c_str());
     return exit_input;
   }
+  for (const std::string& language : {arguments.wanted.from, arguments.wanted.to})
+    if (is_unknown(*known, language))
+      return complain(exit_usage, "no language is known as " + json_string(language) +
+                                      "; codes are such as fr, fra_Latn or fr_XX, and many have names, as french");
   std::vector<hub::Listed> chosen = hub::select_models(*known, arguments.wanted, tools::same_language);
   if (const auto models = hub::models_directory()) {
     for (hub::Listed& model : chosen) {

@@ -75,7 +75,8 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command
       .add_option("--max-new-tokens", a.how.new_tokens,
-                  "Of a window of 30 s, or of what is heard whole; 0: as the model's files say")
+                  "Of a window of 30 s, or of what is heard whole: at most what the model has positions for; 0: as its "
+                  "files say")
       ->transform(whole_number(0, kMostLength))
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,

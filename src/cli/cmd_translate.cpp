@@ -17,6 +17,7 @@
 #include "cli/run/document_translator.hpp"
 #include "cli/run/line_translator.hpp"
 #include "cli/run/run_state.hpp"
+#include "cli/run/trace_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -58,6 +59,7 @@ class TextRun {
     if (const int code = check_targets()) return code;
     std::string directory = arguments_.model;
     if (const int code = find_model(directory)) return code;
+    if (const int code = check_trace(arguments_.trace_file)) return code;
     if (const auto error = model_.load(directory, options_))
       return complain(exit_code(error->status()), error->message());
     if (context_.verbose) {
@@ -138,6 +140,7 @@ class TextRun {
     if (!targets_.empty() && !context_.quiet) tell_targets();
     if (interrupted()) return 128 + interrupted();
     if (code != exit_ok) return code;
+    if (const auto error = model_.write_trace()) return complain_of_trace(error->message());
     return failed_before_ > 0 ? exit_some_failed : exit_ok;
   }
 

@@ -160,12 +160,31 @@ std::string named_as_typed(std::string message, const CLI::App& app, const std::
   return message;
 }
 
-// With the file's name in front where it is the file's value that is wrong.
+std::string switch_of(const std::string& argument) { return argument.substr(0, argument.find('=')); }
+
+bool names(const std::string& message, const std::string& option) {
+  for (size_t at = message.find(option); at != std::string::npos; at = message.find(option, at + 1)) {
+    const size_t end = at + option.size();
+    if (end == message.size() || message.find_first_of(" :=\n", end) == end) return true;
+  }
+  return false;
+}
+
+// With the file's name in front where a switch of the file's is named.
 std::string configured_by(const Configured& configured, const std::string& message) {
   for (const std::string& argument : configured.arguments)
-    if (message.starts_with(argument.substr(0, argument.find('=')) + ":"))
-      return "settings in " + configured.path + ": " + message;
+    if (names(message, switch_of(argument))) return "settings in " + configured.path + ": " + message;
   return message;
+}
+
+// Behind a command's own message, which knows nothing of the file.
+int tell_configured(const Configured& configured) {
+  std::string switches;
+  for (const std::string& argument : configured.arguments)
+    switches += (switches.empty() ? "" : ", ") + switch_of(argument);
+  return switches.empty()
+             ? int{exit_usage}
+             : complain(exit_usage, "settings in " + configured.path + ": what is set there is " + switches);
 }
 
 int wrong_usage(const std::string& message) { return complain(exit_usage, message); }
@@ -220,7 +239,8 @@ int run(std::vector<std::string> arguments) {
                   : context.verbose ? LAPILLI_LOG_VERBOSE
                                     : LAPILLI_LOG_NOTE,
                   nullptr, nullptr);
-  return context.run();
+  const int code = context.run();
+  return code == exit_usage ? tell_configured(configured) : code;
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
-// Bytes in use, trimming, pauses and a log of one device's own.
+// Bytes in use, trimming, pauses, a trace and a log of one device's own.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "lapilli/lapilli.h"
+#include "support/temp_directory.hpp"
 
 namespace {
 
@@ -28,6 +31,7 @@ TEST(ApiMemory, NullsAndSizesAreChecked) {
   EXPECT_TRUE(last_error_says("lapilli_device_get_usage: device is null"));
   EXPECT_EQ(lapilli_device_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_device_store_cache(nullptr), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_EQ(lapilli_device_write_trace(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_model_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_says("lapilli_model_trim: model is null"));
   EXPECT_EQ(lapilli_device_pause(nullptr), LAPILLI_INVALID_ARGUMENT);
@@ -91,6 +95,21 @@ class ApiMemoryDevice : public testing::Test {
   lapilli_device* device_ = nullptr;
   lapilli_model* model_ = nullptr;
 };
+
+TEST_F(ApiMemoryDevice, ATraceIsWrittenWhereOneIsWanted) {
+  EXPECT_EQ(lapilli_device_write_trace(device_), LAPILLI_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_says("without a trace_file"));
+  TearDown();
+  device_ = nullptr;
+  const lapilli::TempDirectory directory;
+  const std::string path = directory.path() + "/trace.json";
+  lapilli_device_options options = lapilli_default_device_options();
+  options.trace_file = path.c_str();
+  open(options);
+  EXPECT_EQ(lapilli_device_write_trace(device_), LAPILLI_OK) << lapilli_last_error();
+  std::ifstream from(path);
+  EXPECT_EQ(nlohmann::json::parse(from).count("traceEvents"), 1u);
+}
 
 TEST_F(ApiMemoryDevice, AStructOfNoSizeIsRefused) {
   lapilli_device_usage usage{};

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/log.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -74,6 +75,41 @@ TEST(Timeline, ItsFileIsWrittenWhenTheLastWhoTellsItIsGone) {
   timeline->reset();
   std::ifstream from(path);
   EXPECT_EQ(slices_named(json::parse(from), "told").size(), 1u);
+}
+
+TEST(Timeline, ItsFileIsWrittenAtOnceForWhoeverAsks) {
+  const TempDirectory directory;
+  const std::string path = directory.path() + "/trace.json";
+  auto timeline = Timeline::into_file(path);
+  ASSERT_TRUE(timeline.ok()) << timeline.error().message;
+  const auto told = [&](const char* name) {
+    std::ifstream from(path);
+    return slices_named(json::parse(from), name).size();
+  };
+  (*timeline)->host({"told", 1, 2, {}});
+  EXPECT_TRUE((*timeline)->write().ok());
+  EXPECT_EQ(told("told"), 1u);
+  (*timeline)->host({"later", 3, 4, {}});
+  timeline->reset();
+  EXPECT_EQ(told("told"), 1u);
+  EXPECT_EQ(told("later"), 1u);
+  EXPECT_FALSE(Timeline().write().ok());  // of no file
+}
+
+TEST(Timeline, AFullDiskIsSaidOnce) {
+  if (!std::ifstream("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  std::vector<std::string> logged;
+  set_log_hook([&](LogLevel, const std::string& message) { logged.push_back(message); });
+  auto asked = Timeline::into_file("/dev/full"), silent = Timeline::into_file("/dev/full");
+  ASSERT_TRUE(asked.ok() && silent.ok());
+  const Status written = (*asked)->write();
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.error().message, HasSubstr("cannot write the trace to /dev/full: "));
+  asked->reset();
+  EXPECT_TRUE(logged.empty());
+  silent->reset();  // nobody asked: the log has it
+  set_log_hook({});
+  EXPECT_THAT(logged, testing::ElementsAre(HasSubstr("/dev/full")));
 }
 
 TEST(Timeline, AFileThatCannotBeWrittenIsAnErrorAtOnce) {

@@ -68,6 +68,14 @@ TEST(CliPictures, WhatCannotBeDrawnIsSaidBeforeTheModelIsLoaded) {
 }
 
 // A look for each word of the text; labels are these words.
+TEST(CliDevicePictures, MessagesNameOptionsAsTyped) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "trocr");
+  const Outcome out = run(lapilli({"read", "-q", "--model", model, "--max-length", "999", data("pictures/plain.png")}));
+  EXPECT_EQ(out.code, 2);
+  EXPECT_TRUE(contains(out.err, "lapilli: --max-length: 999 ids exceed the model's 48 positions")) << out.err;
+}
+
 TEST(CliDevicePictures, WhatEachWordLookedAt) {
   const TemporaryFolder folder;
   const std::string model = model_in(folder, "trocr"), svg = (folder.path() / "looked.svg").string(),
@@ -115,6 +123,18 @@ TEST(CliDevicePictures, OnePictureGivesItsClasses) {
   ASSERT_EQ(lines.size(), 3u) << out.out;
   for (const auto& line : lines) EXPECT_TRUE(contains(line, "\tLABEL_")) << line;
   EXPECT_GE(std::stod(lines[0]), std::stod(lines[1]));
+}
+
+TEST(CliDevicePictures, AnyNameKeepsTheColumns) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification"),
+                    name = (folder.path() / "a\tb\nc.png").string();
+  fs::copy(data("pictures/plain.png"), name);
+  const Outcome out =
+      run(lapilli({"classify", "-q", "--top", "1", "--model", model, name, data("pictures/plain.png")}));
+  const auto lines = lines_of(out.out);
+  ASSERT_EQ(lines.size(), 2u) << out.out << out.err;
+  EXPECT_TRUE(contains(lines[0], "/a b c.png\t")) << lines[0];
 }
 
 // The picture in the middle is damaged, and more pictures than a batch.

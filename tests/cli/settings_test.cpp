@@ -22,6 +22,9 @@ TEST(CliConfig, WhatIsWrongWithAFileIsSaidWithItsName) {
       {"[trans]\nbeam = 1\n", "there is no command \"trans\""},
       {"[devices]\nbeam = 1\n", "devices has no switch \"beam\""},
       {"beam = [1, 2]\n", "beam must have one value"},
+      {"quiet = maybe\n", "Could not convert: --quiet"},
+      {"text = true\nfile = true\n", "--text excludes --file"},
+      {"json = true\nstream = true\n", "what is set there is --json, --stream"},
       {"\x1b[[[=\n=", "no"},
   };
   for (const auto& c : cases) {

@@ -234,6 +234,15 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   }
 }
 
+TEST(CliDeviceTranscribe, MoreIdsThanTheModelHasPositionsFor) {
+  const Outcome out =
+      transcribe({"--model", kFolder + "/model", "--ids", "--raw", "f32le:16000", "--max-new-tokens", "81"},
+                 std::string(6400, '\0'));
+  EXPECT_EQ(out.code, 2);
+  EXPECT_EQ(out.out, "");
+  EXPECT_TRUE(contains(out.err, "lapilli: --max-new-tokens: 81 ids exceed the model's 80 positions")) << out.err;
+}
+
 TEST(CliDeviceTranscribe, SaysHowLongARecordingMayBe) {
   TemporaryFolder folder;
   const auto hear = [&](const std::string& preprocessor, const std::string& samples) {

@@ -302,6 +302,25 @@ TEST(CliDevice, Trace) {
   EXPECT_TRUE(contains(wrong.err, "no/such/folder/trace.json")) << wrong.err;
 }
 
+TEST(CliDevice, ATraceOnAFullDiskIsTold) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const Outcome text = translate({"-q", "--trace", "/dev/full", expected()[0].text});
+  EXPECT_EQ(text.out, expected()[0].french + "\n");  // all the same
+  EXPECT_EQ(text.code, 6);
+  EXPECT_EQ(text.err, "lapilli: --trace: cannot write the trace to /dev/full: No space left on device\n");
+  const std::vector<std::string> shape{"--shape", "tiny,layers=1", "--batch", "1",        "--beam", "1", "--runs",
+                                       "1",       "--source",      "4",       "--target", "2"};
+  for (const bool per_op : {false, true}) {
+    std::vector<std::string> bench{"bench", "--trace", "/dev/full"};
+    bench.insert(bench.end(), shape.begin(), shape.end());
+    if (per_op) bench.emplace_back("--per-op");
+    const Outcome figures = run(lapilli(bench));
+    EXPECT_EQ(figures.code, 6) << figures.err;
+    EXPECT_TRUE(contains(figures.err, "--trace: cannot write the trace to /dev/full")) << figures.err;
+    EXPECT_FALSE(figures.out.empty());
+  }
+}
+
 // What is packed loads as the model does with that dtype: the same text, by the same ids.
 TEST(CliDevice, PackedModels) {
   const TemporaryFolder folder;
@@ -458,7 +477,8 @@ TEST(CliDevice, MessagesNameOptionsAsTyped) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"--json", "--beam", "2", "--nbest", "5"}, "lapilli: --nbest: 5 is not between 1 and the number of beams, 2"},
       {{"--max-length", "1"}, "--max-length: 1 "},
-      {{"--sample", "--temperature", "0"}, "lapilli: --temperature: 0 "},
+      {{"--sample", "--temperature", "0"},
+       "lapilli: --temperature: 0 is not above 1e-06; for the most likely ids leave --sample away"},
       {{"--sample", "--top-p", "2"}, "lapilli: --top-p: 2 "},
       {{"--options", "{"}, "lapilli: --options is not valid JSON"},
       {{"--options", R"({"nonsense": 1})"}, "lapilli: --options: nonsense is not known"},

@@ -238,6 +238,37 @@ TEST(CliInspect, BundledModel) {
   EXPECT_GE(json["device_weight_bytes"].get<uint64_t>(), 4 * json["parameters"].get<uint64_t>());
 }
 
+TEST(Cli, ATraceThatCannotBeWrittenIsSaidBeforeAnythingIsLoaded) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  for (const char* command : {"translate", "bench"}) {
+    const auto traced = [&](const std::string& file) {
+      Spawn spawn = lapilli({command, "--trace", file});
+      spawn.environment.insert(spawn.environment.end(), kNoDriver.begin(), kNoDriver.end());
+      return run(spawn);
+    };
+    const Outcome to_folder = traced(path), to_nowhere = traced(path + "/no/trace.json");
+    EXPECT_EQ(to_folder.code, 2) << command;
+    EXPECT_TRUE(contains(to_folder.err, "--trace: " + path + " is a folder")) << to_folder.err;
+    EXPECT_EQ(to_nowhere.code, 2) << command;
+    EXPECT_TRUE(contains(to_nowhere.err, "--trace: there is no folder ")) << to_nowhere.err;
+    const Outcome too_long = traced(path + "/" + std::string(300, 'x'));  // root may write where others may not
+    EXPECT_EQ(too_long.code, 6) << command;
+    EXPECT_TRUE(contains(too_long.err, "cannot be written: ")) << too_long.err;
+  }
+}
+
+TEST(Cli, AModelsLanguageMustBeKnown) {
+  for (const char* option : {"--from", "--to"}) {
+    const Outcome unknown = run(lapilli({"models", option, "xx"}));
+    EXPECT_EQ(unknown.code, 2) << option;
+    EXPECT_TRUE(contains(unknown.err, "no language is known as \"xx\"")) << unknown.err;
+  }
+  const Outcome none = run(lapilli({"models", "--family", "fsmt", "--from", "zul_Latn", "--json"}));
+  EXPECT_EQ(none.code, 0) << none.err;  // known, but no model's of the family
+  EXPECT_EQ(none.out, "[]\n");
+}
+
 // Of models of sound and pictures whose directory does not say how their input is made.
 TEST(CliInspect, SaysThatNothingMakesTheInput) {
   for (const char* model : {"whisper", "trocr"}) {

@@ -10,10 +10,10 @@
 
 #include "base/path.hpp"
 #include "cli/arguments/dtype.hpp"
+#include "cli/arguments/typed_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
-#include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -230,7 +230,6 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
 
 std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
-  if (const std::string missing = missing_folder(a.trace_file); !missing.empty()) return "--trace: " + missing;
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
   if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";
@@ -246,23 +245,16 @@ int read_options(const TextArguments& a, std::string& text) {
 }
 
 std::string named_as_typed(const TextArguments& a, const std::string& message) {
-  struct Name {
-    bool typed;
-    std::string library, program;
-  };
-  const Name names[] = {{a.beam > 0, "num_beams:", "--beam:"},
-                        {a.nbest > 1, "num_return_sequences:", "--nbest:"},
-                        {a.max_length > 0, "max_length:", "--max-length:"},
-                        {a.temperature.has_value(), "temperature:", "--temperature:"},
-                        {a.top_p.has_value(), "top_p:", "--top-p:"},
-                        {a.min_p.has_value(), "min_p:", "--min-p:"},
-                        {a.typical_p.has_value(), "typical_p:", "--typical-p:"},
-                        {!a.options.empty(), "the options given as JSON",
-                         a.options.starts_with('@') ? a.options.substr(1) : "--options"}};
-  for (const Name& name : names) {
-    if (name.typed && message.starts_with(name.library)) return name.program + message.substr(name.library.size());
-  }
-  return message;
+  return named_as_typed({{a.beam > 0, "num_beams:", "--beam:"},
+                         {a.nbest > 1, "num_return_sequences:", "--nbest:"},
+                         {a.max_length > 0, "max_length:", "--max-length:"},
+                         {a.temperature.has_value(), "temperature:", "--temperature:"},
+                         {a.top_p.has_value(), "top_p:", "--top-p:"},
+                         {a.min_p.has_value(), "min_p:", "--min-p:"},
+                         {a.typical_p.has_value(), "typical_p:", "--typical-p:"},
+                         {!a.options.empty(), "the options given as JSON",
+                          a.options.starts_with('@') ? a.options.substr(1) : "--options"}},
+                        {{a.sample, "set do_sample to false", "leave --sample away"}}, message);
 }
 
 std::string options_json(const TextArguments& a, const std::string& given) {

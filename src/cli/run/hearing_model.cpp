@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/arguments/dtype.hpp"
+#include "cli/arguments/typed_names.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "lapilli/lapilli.hpp"
@@ -18,7 +19,9 @@ struct HearingModel::Impl {
 
   std::optional<Error> open(const HearingModelRequest& request);
   [[nodiscard]] std::optional<Error> check_kind() const;
+  [[nodiscard]] std::optional<Error> check(const HearRequest& request) const;
   [[nodiscard]] std::optional<Error> check_whole(const HearRequest& request) const;
+  static Error as_typed(const HearRequest& request, const Error& error);
   [[nodiscard]] Options options(const HearRequest& request) const;
   [[nodiscard]] bool takes_whole() const { return info.window_samples == 0; }
 };
@@ -203,6 +206,26 @@ std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request)
                                              ", which have nothing that says it");
 }
 
+std::optional<Error> HearingModel::Impl::check(const HearRequest& request) const {
+  if (auto error = check_whole(request)) return error;
+  // Windows would be given what there is room for without a word.
+  if (info.max_target_tokens != 0 && request.new_tokens > info.max_target_tokens)
+    return Error(LAPILLI_INVALID_ARGUMENT, "--max-new-tokens: " + std::to_string(request.new_tokens) +
+                                               " ids exceed the model's " + std::to_string(info.max_target_tokens) +
+                                               " positions");
+  const auto nothing = model->transcribe({}, options(request));  // a run of no recordings says what is wrong
+  if (nothing) return std::nullopt;
+  return as_typed(request, nothing.error());
+}
+
+Error HearingModel::Impl::as_typed(const HearRequest& request, const Error& error) {
+  return {error.status(),
+          named_as_typed({{request.beams > 0, "num_beams:", "--beam:"},
+                          {request.new_tokens > 0, "max_new_tokens:", "--max-new-tokens:"},
+                          {request.new_tokens > 0, "max_length:", "--max-new-tokens, with what stands before it:"}},
+                         {}, error.message())};
+}
+
 Options HearingModel::Impl::options(const HearRequest& request) const {
   Options o;
   if (request.beams > 0) o.num_beams = static_cast<int32_t>(request.beams);
@@ -221,11 +244,13 @@ Options HearingModel::Impl::options(const HearRequest& request) const {
   return o;
 }
 
+Trouble HearingModel::check(const HearRequest& request) const { return trouble(impl_->check(request)); }
+
 Trouble HearingModel::hear(const HearRequest& request) {
-  if (auto error = impl_->check_whole(request)) return trouble(error);
-  const Trouble ended = trouble(Hearing(*impl_->model, request).run(*impl_->model, impl_->options(request)));
+  auto error = impl_->check_whole(request);
+  if (!error) error = Hearing(*impl_->model, request).run(*impl_->model, impl_->options(request));
   (void)impl_->device->store_cache();  // what cannot be stored is a warning in the log
-  return ended;
+  return error ? trouble(Impl::as_typed(request, *error)) : Trouble();
 }
 
 }  // namespace lapilli::cli

@@ -67,6 +67,8 @@ class HearingModel {
   Trouble open(const HearingModelRequest& request);
   // After open().
   [[nodiscard]] unsigned rate() const;
+  // What the model cannot do of it, before anything is heard.
+  [[nodiscard]] Trouble check(const HearRequest& request) const;
   Trouble hear(const HearRequest& request);
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/arguments/dtype.hpp"
+#include "cli/arguments/typed_names.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/model_kinds.hpp"
 #include "cli/system.hpp"
@@ -55,7 +56,7 @@ std::optional<Error> PictureModel::open() {
 // All that can be wrong with the model and the options: a run of no pictures says it.
 std::optional<Error> PictureModel::check() const {
   if (auto error = check_kind()) return error;
-  if (const auto nothing = model_->describe({}, options()); !nothing) return nothing.error();
+  if (const auto nothing = model_->describe({}, options()); !nothing) return as_typed(nothing.error());
   const lapilli_model_info info = model_->info();
   if (!request_.classes && info.tokenizer_error) return Error(LAPILLI_UNSUPPORTED, info.tokenizer_error);
   if (request_.attention.empty()) return std::nullopt;
@@ -83,21 +84,28 @@ Options PictureModel::options() const {
   return o;
 }
 
+Error PictureModel::as_typed(const Error& error) const {
+  return {error.status(), named_as_typed({{request_.beams > 0, "num_beams:", "--beam:"},
+                                          {request_.max_length > 0, "max_length:", "--max-length:"}},
+                                         {}, error.message())};
+}
+
 std::optional<Error> PictureModel::run(const std::vector<std::string>& files, std::vector<PictureAnswer>& answers) {
   std::vector<lapilli_input> inputs;
   for (const std::string& file : files) inputs.push_back(picture_file(file));
   auto job = model_->start_inputs(inputs, options());
-  if (!job) return job.error();
+  if (!job) return as_typed(job.error());
   constexpr uint64_t kOften = 50'000;  // microseconds
   while (!job->wait(kOften))
     if (interrupted()) job->cancel();
   auto results = job->take();
-  if (!results) return results.error();
+  if (!results) return as_typed(results.error());
   if (results->cancelled()) return Error(LAPILLI_CANCELLED, "interrupted");
   figures_.read_ms += results->stats().read_ms;
   figures_.run_ms += results->stats().total_ms - results->stats().read_ms;
   for (const Output& output : *results) {
     answers.push_back({output, {}});
+    if (!output.ok()) answers.back().output.error = as_typed(*output.error);
     if (output.ok()) ++figures_.pictures;
   }
   return request_.attention.empty() ? std::nullopt : draw(*results, answers);

@@ -50,6 +50,7 @@ class PictureModel {
   [[nodiscard]] std::optional<Error> check() const;
   [[nodiscard]] std::optional<Error> check_kind() const;
   [[nodiscard]] Options options() const;
+  [[nodiscard]] Error as_typed(const Error& error) const;
   [[nodiscard]] Drawing drawing() const;
   std::optional<Error> draw(const Results& results, std::vector<PictureAnswer>& answers);
 

@@ -80,7 +80,10 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   limits.memory_limit = arguments_.memory_limit << 20;
   limits.dtype = dtype_of(arguments_.dtype);
   limits.kv_dtype = dtype_of(arguments_.kv_dtype);
-  auto model = Model::load(directory, device, limits);
+  auto opened = Device::open(device);
+  if (!opened) return opened.error();
+  device_.emplace(std::move(*opened));
+  auto model = Model::load(*device_, directory, limits);
   if (!model) return model.error();
   if (auto other = other_dtype(arguments_.dtype, *model)) return other;
   const lapilli_model_info info = model->info();

@@ -56,6 +56,11 @@ class TextModel {
   // From now on what comes out of a line does not depend on what it is run with, nor on what was run before.
   void make_deterministic() { options_.deterministic = true; }
 
+  // At the end, if there is one: empty, it is written.
+  [[nodiscard]] std::optional<Error> write_trace() const {
+    return arguments_.trace_file.empty() ? std::nullopt : device_->write_trace();
+  }
+
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
 
  private:
@@ -67,6 +72,7 @@ class TextModel {
 
   const TextCommand& about_;
   const TextArguments& arguments_;
+  std::optional<Device> device_;
   std::optional<Model> model_;
   Options options_;
   AttentionOutput attention_;

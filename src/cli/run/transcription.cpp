@@ -112,7 +112,8 @@ class Transcription {
                       "the bundled model translates text and hears nothing: name one that hears "
                       "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
     request.cache = kept_folder(arguments_.no_cache);
-    const Trouble opened = model_.open(request);
+    Trouble opened = model_.open(request);
+    if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
     return opened.status == LAPILLI_OK ? int{exit_ok} : complain(exit_code(opened.status), opened.message);
   }
 

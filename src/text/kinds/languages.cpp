@@ -254,6 +254,15 @@ std::span<const std::string_view> wmt21_languages() { return kWmt21; }
 std::span<const std::string_view> nllb_languages() { return kNllb; }
 std::span<const std::string_view> mustc_languages() { return kMustC; }
 
+bool is_known_language(std::string_view code) {
+  const std::string language = split(code).language;
+  const auto has = [&](std::span<const std::string_view> codes) {
+    return std::any_of(codes.begin(), codes.end(), [&](auto one) { return split(one).language == language; });
+  };
+  return std::any_of(std::begin(kSynonyms), std::end(kSynonyms), [&](auto all) { return contains(all, language); }) ||
+         has(kMBart50) || has(kM2M100) || has(kNllb);
+}
+
 void LanguageTable::add(std::string_view code, int32_t id) { entries_.push_back({std::string(code), id}); }
 
 const LanguageTable::Entry* LanguageTable::find(std::string_view code) const {

@@ -32,6 +32,9 @@ class LanguageTable {
   std::vector<Entry> entries_;
 };
 
+// Whether any family's language has this code, or a name that is known.
+bool is_known_language(std::string_view code);
+
 // The languages of published families, in the order of their ids.
 std::span<const std::string_view> mbart_languages();    // 25
 std::span<const std::string_view> mbart50_languages();  // 52: those of mBART come first
