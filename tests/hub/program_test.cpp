@@ -232,9 +232,12 @@ TEST_F(CliHub, ModelsAsATable) {
   for (const std::string& line : lines_of(all.out)) EXPECT_LE(line.size(), 80u) << line;
   const Outcome german = run(command({"models", "--from", "en", "--to", "de"}));
   EXPECT_TRUE(contains(german.out, "Helsinki-NLP/opus-mt-en-de") && !contains(german.out, "opus-mt-en-fr"));
-  const Outcome none = run(command({"models", "--from", "tlh"}));
+  const Outcome none = run(command({"models", "--from", "is", "--task", "summarize"}));
   EXPECT_EQ(none.out, "");
   EXPECT_TRUE(contains(none.err, "no model that is listed does that"));
+  const Outcome unknown = run(command({"models", "--from", "tlh"}));
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(contains(unknown.err, "no language is known as \"tlh\"")) << unknown.err;
   EXPECT_EQ(run(command({"models", "--task", "dance"})).code, 2);
   EXPECT_TRUE(nlohmann::json::accept(run(command({"models", "--json"})).out));
 }
