@@ -52,6 +52,7 @@ Result<std::shared_ptr<Model>> Model::random(std::shared_ptr<vulkan::Device> dev
   m.network.device = std::move(device);
   m.network.tunings = tunings_on(*m.network.device);
   const WeightFormat chosen = options.format.value_or(default_format(m.network.device->caps()));
+  LAPILLI_CHECK(check_formats(m.network.device->caps(), chosen, options.kv_format));
   m.network.network = model::random_network(config, seed, chosen);
   model::set_kv_format(m.network.network, options.kv_format);
   LAPILLI_TRY(const auto sources, weight_sources(m.network.network));

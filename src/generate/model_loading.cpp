@@ -102,6 +102,7 @@ Status ModelLoading::read() {
   LAPILLI_TRY(auto generation, read_generation_config(files_));
   note_ignored(generation);
   LAPILLI_TRY(const WeightFormat format, chosen_format());
+  LAPILLI_CHECK(check_formats(device().caps(), format, options_.kv_format));
   if (!published_->packed) {
     LAPILLI_TRY(const auto kept, model::set_format(published_->network, format, options_.takes_format));
     note_kept(kept);

@@ -40,7 +40,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, con
 Status lower_apart(const LowerContext& context, const graph::Node& node, std::vector<Dispatch>& out) {
   for (const graph::Node& part : chosen_apart(node)) {
     const Variant v = part.op->variants(context.caps, context.graph, part).back();
-    LAPILLI_CHECK(part.op->lower(context, part, v, out));
+    LAPILLI_CHECK(lower_node(context, part, v, out));
   }
   return {};
 }

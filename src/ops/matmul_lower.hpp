@@ -35,8 +35,9 @@ struct MatmulKernel {
 
 // Groups of four columns that a workgroup takes.
 uint32_t column_groups(const MatmulKernel& kernel, const Numbers& numbers);
-// The least that Numbers::each begins with. Of fewer columns side by side cache lines are torn apart.
-constexpr uint32_t least_each(const MatmulKernel& kernel) { return kernel.each == Each::of_workgroup ? 4 : 1; }
+// The least that Numbers::each begins with: of two groups side by side 32 bytes are read, which some devices fetch as
+// one; the rest of a longer cache line is read by the next workgroup, which runs at the same time.
+constexpr uint32_t least_each(const MatmulKernel& kernel) { return kernel.each == Each::of_workgroup ? 2 : 1; }
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
                     const Numbers& numbers, std::vector<Dispatch>& out);

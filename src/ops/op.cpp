@@ -5,6 +5,27 @@
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
+namespace {
+
+bool unpacks_halves(const graph::Graph& g, const graph::Node& node) {
+  const auto is_half = [&](graph::TensorId t) { return t != graph::kNone && g.tensor(t).dtype == graph::DType::f16; };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_half);
+}
+
+}  // namespace
+
+Status check_halves(const Capabilities& caps) {
+  if (caps.packed_halves) return {};
+  return fail(
+      ErrorCode::unsupported,
+      "the driver of %s fails where fp16 is unpacked: take bf16 or fp32 instead, for weights as for keys and values",
+      caps.device_name.c_str());
+}
+
+Status lower_node(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
+  if (unpacks_halves(context.graph, node)) LAPILLI_CHECK(check_halves(context.caps));
+  return node.op->lower(context, node, variant, out);
+}
 
 Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta) {
   const uint64_t aligned = round_down(bytes.begin, context.caps.storage_alignment);

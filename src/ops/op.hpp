@@ -138,6 +138,11 @@ struct OpDef {
   TuningRule tuning = {};
 };
 
+// Matrices and caches in fp16 are words of two halves. A device whose driver fails at them has advice instead.
+Status check_halves(const Capabilities& caps);
+// The node's op's lower(), where this device can run the node at all.
+Status lower_node(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out);
+
 // Every op, in the order of the documentation (src/ops/list.inc; one line per op, no self-registration).
 std::span<const OpDef* const> all_ops();
 

@@ -76,7 +76,12 @@ DeviceClass device_class(const Capabilities& caps) {
 }
 
 WeightFormat default_format(const Capabilities& caps) {
-  return device_class(caps) == DeviceClass::cpu ? WeightFormat::bf16 : WeightFormat::fp16;
+  const bool bf16 = device_class(caps) == DeviceClass::cpu || !caps.packed_halves;
+  return bf16 ? WeightFormat::bf16 : WeightFormat::fp16;
+}
+
+Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv) {
+  return weights == WeightFormat::fp16 || kv == KvFormat::fp16 ? check_halves(caps) : Status();
 }
 
 // CPU drivers run invocations one after the other: a barrier costs more than it saves.

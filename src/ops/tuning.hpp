@@ -2,6 +2,7 @@
 // for a node (runtime/tuning_space.hpp), of which lowering refuses those that a kernel or a device cannot do.
 #pragma once
 
+#include "ops/kv_layout.hpp"
 #include "ops/op.hpp"
 #include "ops/weight_layout.hpp"
 
@@ -15,6 +16,8 @@ DeviceClass device_class(const Capabilities& caps);
 // The format of weights that a device of this class is given if nobody says which. CPU drivers make a float of bf16 by
 // a shift; GPUs convert fp16, which is eight times as exact, as they load it.
 WeightFormat default_format(const Capabilities& caps);
+// Weights, and keys and values, can be in these formats on such a device; else what can be.
+Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv);
 
 // Which ways of sharing values between invocations beat registers on a device: kernels that use them come before those
 // that do not, or, for lanes, are not used at all.

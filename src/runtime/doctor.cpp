@@ -68,7 +68,7 @@ class OpExaminer {
 
   [[nodiscard]] bool lowers(const OpCase& c, const Variant& v) const {
     std::vector<Dispatch> dispatches;
-    return op_.lower({c.graph, caps_}, c.graph.node(0), v, dispatches).ok();
+    return lower_node({c.graph, caps_}, c.graph.node(0), v, dispatches).ok();
   }
 
   Status examine(Examined& one, KernelReport& report) {
@@ -95,7 +95,7 @@ class OpExaminer {
   };
   Status run_variant(const Trial& trial, const HostTensors& inputs, HostTensors& want, KernelFinding& found) {
     std::vector<Dispatch> dispatches;
-    LAPILLI_CHECK(op_.lower({trial.c.graph, caps_}, trial.c.graph.node(0), trial.v, dispatches));
+    LAPILLI_CHECK(lower_node({trial.c.graph, caps_}, trial.c.graph.node(0), trial.v, dispatches));
     runtime::HostRunOptions run;
     run.runs = options_.runs;
     run.execute.live_rows = trial.c.live_rows;

@@ -26,7 +26,7 @@ class Fusing {
   [[nodiscard]] size_t dispatches(const graph::Node& node) const {
     const LowerContext context{graph_, caps_, options_.work.value_or(WorkLimit::finest(caps_))};
     std::vector<Dispatch> list;
-    const auto lowered = node.op->lower(context, node, choose_variant(caps_, graph_, node, options_), list);
+    const auto lowered = lower_node(context, node, choose_variant(caps_, graph_, node, options_), list);
     return lowered ? list.size() : kNever;
   }
   // The nodes stand at the place of the last of them, if there are fewer dispatches then.

@@ -27,7 +27,7 @@ Result<Dispatch> copy_of_a_row(const Capabilities& caps) {
   ops::copy(g, "indirect probe", g.activation("x", 1, kWords));
   const graph::Node& node = g.node(0);
   std::vector<Dispatch> dispatches;
-  LAPILLI_CHECK(node.op->lower({g, caps}, node, node.op->variants(caps, g, node).back(), dispatches));
+  LAPILLI_CHECK(lower_node({g, caps}, node, node.op->variants(caps, g, node).back(), dispatches));
   if (dispatches.size() != 1)
     return fail(ErrorCode::internal, "a row of %u words is not one dispatch", unsigned{kWords});
   return std::move(dispatches.front());

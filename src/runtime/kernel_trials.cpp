@@ -61,7 +61,7 @@ std::vector<Trial> trials_of(const OpDef& op, std::span<const KernelInTest> kern
         Trial t{c, v, v.id == variants.back().id, {}, words};
         t.variant.numbers = numbers;
         // What this device's limits do not allow is not a case for it.
-        if (!op.infer(c->graph, node) || !op.lower({c->graph, caps}, node, t.variant, t.dispatches)) continue;
+        if (!op.infer(c->graph, node) || !lower_node({c->graph, caps}, node, t.variant, t.dispatches)) continue;
         const auto exact = [&](const KernelInTest& k) { return runs(t, k.pipeline); };
         if (numbers == v.numbers || std::any_of(kernels.begin(), kernels.end(), exact)) trials.push_back(std::move(t));
       }

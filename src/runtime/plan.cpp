@@ -51,7 +51,7 @@ std::optional<Variant> tuned(const LowerContext& context, const graph::Node& nod
     v.numbers = choice->numbers;
     v.tuned = true;
     std::vector<Dispatch> list;
-    if (node.op->lower(context, node, v, list) && !list.empty()) return v;
+    if (lower_node(context, node, v, list) && !list.empty()) return v;
   }
   return std::nullopt;
 }
@@ -151,7 +151,7 @@ class Compiler {
                   "positions, or do not ask for deterministic results",
                   node.op->name, node.label.c_str());
     std::vector<Dispatch> dispatches;
-    LAPILLI_CHECK(node.op->lower({plan_.graph, caps_, work_}, node, plan_.variants.back(), dispatches));
+    LAPILLI_CHECK(lower_node({plan_.graph, caps_, work_}, node, plan_.variants.back(), dispatches));
     if (dispatches.empty()) return fail(ErrorCode::internal, "nothing to dispatch");
     for (const Dispatch& d : dispatches) {
       LAPILLI_CHECK(check_dispatch(caps_, plan_.graph, node, d));

@@ -83,7 +83,7 @@ class Space {
   }
   [[nodiscard]] std::vector<Dispatch> lowered(const Variant& v) const {
     std::vector<Dispatch> list;
-    if (!node_.op->lower(context_, node_, v, list)) list.clear();
+    if (!lower_node(context_, node_, v, list)) list.clear();
     return list;
   }
   void add_numbers(const Variant& from) {

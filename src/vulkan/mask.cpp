@@ -55,6 +55,7 @@ void intersect(Capabilities& a, const Capabilities& b) {
   a.arithmetic_int8 &= b.arithmetic_int8;
   a.integer_dot &= b.integer_dot;
   if (a.cooperative_matrix != b.cooperative_matrix) a.cooperative_matrix = {};
+  a.packed_halves &= b.packed_halves;
   a.memory_budget &= b.memory_budget;
   a.indirect_dispatch &= b.indirect_dispatch;
   a.unified_memory &= b.unified_memory;
@@ -79,6 +80,8 @@ Status apply_one(Capabilities& c, const std::string& name) {
     c.indirect_dispatch = false;
   } else if (name == "no-fp16") {
     c.arithmetic_fp16 = c.storage_16bit = false;
+  } else if (name == "no-halves") {
+    c.packed_halves = false;
   } else if (name == "no-int8") {
     c.arithmetic_int8 = c.storage_8bit = c.integer_dot = false;
   } else if (name == "no-coop") {
@@ -100,7 +103,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
     return fail(ErrorCode::invalid_argument,
                 "unknown capability mask '%s'; known: full, floor, small-bindings, small-work, no-subgroup, "
                 "no-timeline, no-indirect, "
-                "no-fp16, no-int8, no-coop, staging, gpu, or a .json file of capabilities",
+                "no-fp16, no-halves, no-int8, no-coop, staging, gpu, or a .json file of capabilities",
                 name.c_str());
   }
   c.masks.push_back(name);

@@ -12,7 +12,15 @@ enum Clears : uint32_t {
   kIntegerDot = 2,
   kShuffle = 4,
   kIndirect = 8,
+  kHalves = 16,
 };
+
+// CPU drivers compile kernels for it.
+#if defined(__aarch64__) || defined(_M_ARM64)
+constexpr bool kOnArm64 = true;
+#else
+constexpr bool kOnArm64 = false;
+#endif
 
 // One line a quirk. A vendor of 0 and empty texts match everything; versions are the driver's own numbers, from first
 // to before `fixed` (0: not fixed yet).
@@ -25,6 +33,7 @@ struct Quirk {
   uint32_t clears;
   const char* why;
   const char* link;
+  bool here = true;  // for the processor that this runs on
 };
 
 // Only what was reported with evidence stands here. Everything beyond the floor is also held against the reference on
@@ -37,10 +46,12 @@ constexpr Quirk kQuirks[] = {
      "https://github.com/Tencent/ncnn/issues/6778"},
     {"adreno6xx-fp16", 0x5143, "", "Adreno (TM) 6", 0, 0, kFp16, "fp16 arithmetic is wrong on old drivers",
      "https://github.com/Tencent/ncnn/pull/4587"},
+    {"llvm15-arm64-halves", 0, "", "llvmpipe (LLVM 15.", 0, 0, kHalves,
+     "its compiler ends the program where two halves are unpacked", "tests/lab/README.md", kOnArm64},
 };
 
 bool matches(const Quirk& q, const Capabilities& caps) {
-  return (q.vendor == 0 || q.vendor == caps.vendor_id) &&
+  return q.here && (q.vendor == 0 || q.vendor == caps.vendor_id) &&
          std::string_view(caps.driver_name).find(q.driver) != std::string_view::npos &&
          std::string_view(caps.device_name).find(q.device) != std::string_view::npos &&
          caps.driver_version >= q.first && (q.fixed == 0 || caps.driver_version < q.fixed);
@@ -54,6 +65,7 @@ void apply_quirks(Capabilities& caps) {
     if (q.clears & kFp16) caps.arithmetic_fp16 = false;
     if (q.clears & kIntegerDot) caps.integer_dot = false;
     if (q.clears & kShuffle) caps.subgroup_shuffle = false;
+    if (q.clears & kHalves) caps.packed_halves = false;
     if (q.clears & kIndirect) caps.indirect_dispatch = false;
     if (caps.subgroup_size > 1 && !caps.subgroup_arithmetic && !caps.subgroup_shuffle) {
       caps.subgroup_size = caps.min_subgroup_size = caps.max_subgroup_size = 1;

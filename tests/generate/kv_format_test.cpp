@@ -51,6 +51,25 @@ TEST(DeviceKvHeads, OddQueriesStayInFp32) {
   EXPECT_EQ(even->info().kv_format, KvFormat::fp16);
 }
 
+// Where a driver's compiler fails at halves, asking for them is an error with advice, and nobody gets them unasked.
+TEST(DeviceWithoutHalves, HalvesAreRefused) {
+  LAPILLI_ASSERT_VALUE(const auto device, counted_device("gpu,no-halves"));
+  LoadOptions weights;
+  weights.format = WeightFormat::fp16;
+  for (const LoadOptions& load : {weights, with_caches(KvFormat::fp16)}) {
+    const auto refused = Model::random(device, kShape, 1, load);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+    EXPECT_NE(refused.error().message.find("take bf16 or fp32"), std::string::npos) << refused.error().message;
+  }
+  LoadOptions by_class;
+  by_class.format = std::nullopt;
+  LAPILLI_ASSERT_VALUE(const auto unasked, Model::random(device, kShape, 1, by_class));
+  EXPECT_EQ(unasked->info().format, WeightFormat::bf16);
+  LAPILLI_ASSERT_VALUE(const auto done, run_job(unasked, request_of({7, 30, 3}, 1, 0)));
+  EXPECT_FALSE(done.hypotheses.empty());
+}
+
 class DeviceKvFormat : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

@@ -21,7 +21,7 @@ const Variant* find(const std::vector<Variant>& variants, const std::string& nam
 // What a variant gives for a case.
 Result<HostTensor> context(const std::shared_ptr<vulkan::Device>& device, const OpCase& c, const Variant& variant) {
   std::vector<Dispatch> dispatches;
-  LAPILLI_CHECK(attention_step_op.lower({c.graph, device->caps()}, c.graph.node(0), variant, dispatches));
+  LAPILLI_CHECK(lower_node({c.graph, device->caps()}, c.graph.node(0), variant, dispatches));
   HostTensors values = host_tensors(c);
   runtime::HostRunOptions options;
   options.execute.live_rows = c.live_rows;

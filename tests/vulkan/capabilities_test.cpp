@@ -172,6 +172,7 @@ TEST(CapabilitiesMask, EachTakesAwayWhatItSays) {
   EXPECT_FALSE(masked("no-timeline").timeline_semaphore);
   EXPECT_FALSE(masked("no-indirect").indirect_dispatch);
   EXPECT_FALSE(masked("no-fp16").arithmetic_fp16);
+  EXPECT_FALSE(masked("no-halves").packed_halves);
   EXPECT_FALSE(masked("no-int8").integer_dot);
   for (const char* mask : {"floor", "no-subgroup", "no-fp16", "no-coop"})
     EXPECT_FALSE(has_cooperative_matrix(masked(mask))) << mask;
@@ -275,6 +276,21 @@ TEST(Quirks, OnlyTheDriversOfTheTable) {
   EXPECT_FALSE(c.integer_dot);
   EXPECT_TRUE(c.arithmetic_fp16 && c.subgroup_shuffle);
   EXPECT_EQ(c.quirks.back(), "powervr-integer-dot");
+}
+
+TEST(Quirks, HalvesAreLeftAloneWhereTheCompilerOfAnArm64DriverFails) {
+  Capabilities c = desktop();
+  c.device_name = "llvmpipe (LLVM 15.0.6, 128 bits)";
+  vulkan::apply_quirks(c);
+#if defined(__aarch64__)
+  EXPECT_FALSE(c.packed_halves);
+#else
+  EXPECT_TRUE(c.packed_halves);
+#endif
+  c = desktop();
+  c.device_name = "llvmpipe (LLVM 22.1.0, 128 bits)";
+  vulkan::apply_quirks(c);
+  EXPECT_TRUE(c.packed_halves);
 }
 
 TEST(Quirks, SeveralMayApply) {

@@ -131,7 +131,7 @@ class Bench {
 
   Status measure(const OpDef& op, const OpCase& c, const Variant& v, double flops, double& best) {
     std::vector<Dispatch> dispatches;
-    LAPILLI_CHECK(op.lower({c.graph, caps_}, c.graph.node(0), v, dispatches));
+    LAPILLI_CHECK(lower_node({c.graph, caps_}, c.graph.node(0), v, dispatches));
     std::vector<vulkan::PipelineRequest> requests;
     double cost = 0;
     for (auto& d : dispatches) {

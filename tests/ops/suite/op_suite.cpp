@@ -110,7 +110,8 @@ constexpr uint64_t kSmallWords = 1 << 15;
 // Nothing smaller than what every device has is asked of the ops: there they must not refuse a case.
 bool below_floor(const Capabilities& caps) {
   const Capabilities floor;
-  return caps.max_storage_range < floor.max_storage_range || max_groups(caps) < max_groups(floor);
+  return caps.max_storage_range < floor.max_storage_range || max_groups(caps) < max_groups(floor) ||
+         !caps.packed_halves;
 }
 
 class Suite {
@@ -163,7 +164,7 @@ void Suite::run_variant(const OpDef& op, const OpCase& c, const Variant& v, cons
   const Capabilities& caps = caps_of(mask);
   const auto& node = c.graph.node(0);
   std::vector<Dispatch> dispatches;
-  if (auto s = op.lower({c.graph, caps}, node, v, dispatches); !s) {
+  if (auto s = lower_node({c.graph, caps}, node, v, dispatches); !s) {
     const bool refused = s.error().code == ErrorCode::unsupported && below_floor(caps);
     ++(refused ? skipped_ : failed_);
     return report(what, mask, refused ? "skip" : "FAIL", s.error().message, 0);
@@ -181,7 +182,7 @@ void Suite::run_numbers(const OpDef& op, const OpCase& c, Variant v, const std::
     ++other_numbers_;
     std::vector<Dispatch> dispatches;
     const std::string what = case_name(op, c, v) + format(" of %u x %u", n.local, n.each);
-    if (auto s = op.lower({c.graph, caps_of(mask)}, c.graph.node(0), v, dispatches); !s) {
+    if (auto s = lower_node({c.graph, caps_of(mask)}, c.graph.node(0), v, dispatches); !s) {
       if (s.error().code == ErrorCode::unsupported) continue;
       ++failed_;
       report(what, mask, "FAIL", s.error().message, 0);
