@@ -2,8 +2,8 @@
 // Attention with a running softmax (Milakov and Gimelshein 2018), no n x n buffer. A workgroup takes QT queries of one head: lanes run along the keys
 // for the scores, then along the columns of the head for the sums. Macros: VEC (head size a multiple of 4: vec4),
 // WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source), BIAS (by relative
-// position; 1: a table, 2: values behind the columns of q, 3: of windows of a map), WINDOW (keys near the query, and listed ones), SPANS (the rows of
-// an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
+// position: a table, or values behind the columns of q), MAP_BIAS (of windows of a map), WINDOW (keys near the query, and listed ones), SPANS (the
+// rows of an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
 #include "attention_operands.glsl"
@@ -102,13 +102,13 @@ void main() {
       }
       dots *= p.scale;
       other_dots *= p.scale;
-#ifdef BIAS
+#if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
       dots += bias_of(base + j, step, head, p.q_begin + row * p.ld);
       other_dots += bias_of(base + other, step, head, p.q_begin + row * p.ld);
 #else
       for (uint i = 0u; i < uint(QT); ++i) {
-#if BIAS == 3
+#ifdef MAP_BIAS
         uint q_row = slot;
 #else
         uint q_row = p.q_begin + (first_row + min(i, count - 1u)) * p.ld;

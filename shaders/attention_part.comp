@@ -17,6 +17,7 @@ layout(constant_id = 1) const uint HEAD_DIM = 64;
 
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #define KV_FORMAT_ID 2
+#define BIAS_ROWS_ID 3
 #include "kv_read.glsl"
 layout(std430, set = 0, binding = 2) readonly buffer Lineage { uint lineage[]; };
 layout(std430, set = 0, binding = 3) buffer Running { T running[]; };
@@ -33,7 +34,7 @@ layout(push_constant) uniform P {
   float scale;
   int bias_low;                  // the first distance (key - query) of the table, and how many follow
   uint bias_last;
-  uint bias_column;              // BIAS 2: of q
+  uint bias_column;              // BIAS_ROWS: of q
   uint lineage_slots, lineage_positions;
   uint beams;                    // slots of a place
   uint chunk;                    // positions at a time, at most CHUNK

@@ -56,11 +56,11 @@ void main() {
           if (d + 3u < PARTS) score += product(q[q_at + d + 3u], kv_load(at + d + 3u));
         }
         score *= p.scale;
-#ifdef BIAS
+#if defined(BIAS) || defined(MAP_BIAS)
 #ifdef STEP
         score += bias_of(j, step, head, q_row);
 #else
-#if BIAS == 3
+#ifdef MAP_BIAS
         score += bias_of(j, first + one, head, slot);
 #else
         score += bias_of(j, first + one, head, q_row);

@@ -15,7 +15,7 @@
 #endif
 #ifdef SPANS
 #define USE_SPANS
-#elif !defined(BIAS) || BIAS != 3
+#elif !defined(MAP_BIAS)
 #define USE_LENGTHS
 #endif
 #endif
@@ -32,6 +32,9 @@ layout(constant_id = 2) const uint SPLIT = 0;  // 1: a workgroup has one chunk o
 layout(std430, set = 0, binding = 0) readonly buffer Q { T q[]; };
 #ifdef STEP
 #define KV_FORMAT_ID 3
+#define BIAS_ROWS_ID 4
+#else
+#define BIAS_ROWS_ID 2
 #endif
 #include "kv_read.glsl"
 #ifdef STEP
@@ -61,7 +64,7 @@ layout(push_constant) uniform P {
   float scale;
   int bias_low;                 // the first distance (key - query) of the table, and how many follow
   uint bias_last;
-  uint bias_column;             // BIAS 2: of q
+  uint bias_column;             // BIAS_ROWS: of q
 #ifdef STEP
   uint lineage_slots, lineage_positions;
   uint beams;  // CROSS: slots of a place
@@ -71,10 +74,10 @@ layout(push_constant) uniform P {
   uint tiles;                            // workgroups along the queries
   uint keys, causal;
   uint weights_begin, weights_ld;
-  uint window;                           // keys on either side; BIAS 3: of a map, places on a side
+  uint window;                           // keys on either side; MAP_BIAS: of a map, places on a side
   uint global_queries;                   // 1: the queries are the listed ones, and see everything
   uint globals_begin, globals_stride;    // words of sentence 0 (may wrap), of each
-  uint map_rows, map_columns, map_shift; // BIAS 3: windows of a map, and how far it is turned
+  uint map_rows, map_columns, map_shift; // MAP_BIAS: windows of a map, and how far it is turned
 #endif
 } p;
 
@@ -88,6 +91,6 @@ uint kv_at(uint head, uint slot, uint position) {
   return (((head * p.slots + slot) * p.positions + position) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
 }
 
-#ifdef BIAS
+#if defined(BIAS) || defined(MAP_BIAS)
 #include "relative_bias.glsl"
 #endif

@@ -43,7 +43,7 @@
   uint tile = group % p.tiles, rest = group / p.tiles;
   uint head = p.head_begin + rest % p.heads, slot = p.slot_begin + rest / p.heads;
   uint first = p.query_begin + tile * uint(QT), count = min(uint(QT), p.query_end - first);
-#if defined(BIAS) && BIAS == 3
+#ifdef MAP_BIAS
   uint begin = 0u, end = p.keys;
 #else
   uint begin = min(length_word(2u * slot), p.keys), end = min(length_word(2u * slot + 1u), p.keys);

@@ -313,11 +313,9 @@ class Lowering {
     switch (a_.bias.form) {
       case BiasForm::map: return vec ? ShaderId::attention_vec_map : ShaderId::attention_any_map;
       case BiasForm::table:
+      case BiasForm::rows:
         if (weights) return vec ? ShaderId::attention_vec_bias_weights : ShaderId::attention_any_bias_weights;
         return vec ? ShaderId::attention_vec_bias : ShaderId::attention_any_bias;
-      case BiasForm::rows:
-        if (weights) return vec ? ShaderId::attention_vec_bias_rows_weights : ShaderId::attention_any_bias_rows_weights;
-        return vec ? ShaderId::attention_vec_bias_rows : ShaderId::attention_any_bias_rows;
       case BiasForm::none: break;
     }
     if (weights) return vec ? ShaderId::attention_vec_weights : ShaderId::attention_any_weights;

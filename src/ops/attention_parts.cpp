@@ -25,8 +25,8 @@ constexpr uint64_t kMostCells = 1 << 14;
 ShaderId part_shader(const AttentionStepAttributes& a) {
   const bool vec = heads_are_vec4(a.kv);
   switch (a.bias.form) {
-    case BiasForm::table: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
-    case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias_rows : ShaderId::attention_part_any_bias_rows;
+    case BiasForm::table:
+    case BiasForm::rows: return vec ? ShaderId::attention_part_vec_bias : ShaderId::attention_part_any_bias;
     case BiasForm::map:  // of whole sequences; infer refuses it here
     case BiasForm::none: break;
   }

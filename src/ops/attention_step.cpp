@@ -79,9 +79,8 @@ Status bind_state(const LowerContext& context, const graph::Node& node, const At
 ShaderId shader(const AttentionStepAttributes& a, bool vec) {
   if (!a.self) return vec ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross_any;
   switch (a.bias.form) {
-    case BiasForm::table: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
-    case BiasForm::rows:
-      return vec ? ShaderId::attention_step_self_vec_bias_rows : ShaderId::attention_step_self_any_bias_rows;
+    case BiasForm::table:
+    case BiasForm::rows: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
     case BiasForm::map:  // of whole sequences; infer refuses it here
     case BiasForm::none: break;
   }

@@ -72,17 +72,26 @@ Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape&
   return expect_words(g, node, operand(node.inputs, at + 1), "bias", kBiasWords);
 }
 
-Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
-                 AttentionPush& push) {
+Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
+                      Dispatch& d, AttentionPush& push) {
   push.bias_low = bias.low;
   push.bias_last = bias.count == 0 ? 0 : bias.count - 1;
   push.bias_column = bias.column;
   if (bias.form == BiasForm::none) return {};
   LAPILLI_TRY(const auto distances, bind_whole(context, 5, node.inputs[at], graph::Access::read));
   d.operands.push_back(distances);
-  if (bias.form == BiasForm::rows) return {};
-  LAPILLI_TRY(const auto values, bind_whole(context, 7, node.inputs[at + 1], graph::Access::read));
+  return {};
+}
+
+Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+                 AttentionPush& push) {
+  LAPILLI_CHECK(bind_distances(context, node, bias, at, d, push));
+  if (bias.form == BiasForm::none) return {};
+  // Values of rows are in q, which is bound; something has to be where kernels look for the table.
+  const bool rows = bias.form == BiasForm::rows;
+  LAPILLI_TRY(const auto values, bind_whole(context, 7, node.inputs[rows ? at : at + 1], graph::Access::read));
   d.operands.push_back(values);
+  d.constants.push_back(rows ? 1 : 0);
   return {};
 }
 

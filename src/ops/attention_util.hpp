@@ -35,9 +35,13 @@ bool simple_attention_fits(const KvShape& kv, uint64_t keys);
 enum class KvReader { sequence, step };
 Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                    KvReader kv_reader);
-// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7.
+// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7. bind_bias() also sets the
+// constant that says where the values are, behind those that the kernel has without a bias; bind_distances() is for
+// kernels that know of values in q's rows alone.
 Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
                   size_t at);
+Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
+                      Dispatch& d, AttentionPush& push);
 Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
                  AttentionPush& push);
 // For references.

@@ -113,7 +113,7 @@ class Lowering {
     d.constants = {numbers_.local, a_.kv.head_dim};
     if (a_.step) d.constants.push_back(kv_format(context_, node_));
     d.operands.push_back(bind_kv(context_, node_.inputs[kKv], a_.kv, part, p));
-    LAPILLI_CHECK(bind_bias(context_, node_, a_.bias, kDistances, d, p));
+    LAPILLI_CHECK(bind_distances(context_, node_, a_.bias, kDistances, d, p));
     p.groups = static_cast<uint32_t>(d.groups);
     p.ld = static_cast<uint32_t>(q().ld);
     p.out_ld = static_cast<uint32_t>(context().ld);
