@@ -42,6 +42,13 @@ namespace {
         ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
         Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm         \
   }
+// On CPU drivers: an invocation has a column group of each of several panels.
+#define PANELS_KERNEL(rm)                                                                                           \
+  {                                                                                                                 \
+    "panels " #rm, ShaderId::matmul_panels##rm, ShaderId::matmul_q_kv_panels##rm,                                   \
+        ShaderId::matmul_q_kv_step_panels##rm, ShaderId::matmul_kv_panels##rm, ShaderId::matmul_kv_step_panels##rm, \
+        ShaderId::matmul_kv_spans_panels##rm, rm, 0, Tuned::matmul_panels, {}, false, Each::of_invocation           \
+  }
 // Tiles in shared memory, of which a workgroup computes one; all within the floor's invocations and shared memory.
 #define TILED_KERNEL(rm, columns)                                                                                    \
   {                                                                                                                  \
@@ -77,6 +84,9 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                       {},
                                       false,
                                       Each::of_invocation},
+                                     PANELS_KERNEL(4),
+                                     PANELS_KERNEL(8),
+                                     PANELS_KERNEL(16),
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
                                      TILED_KERNEL(16, 32),
@@ -101,6 +111,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
 #undef NORM_SPLIT_KERNEL
+#undef PANELS_KERNEL
 #undef TILED_KERNEL
 enum KernelId : uint32_t {
   kRows1,
@@ -116,6 +127,9 @@ enum KernelId : uint32_t {
   kNormSplit1,
   kNormSplit4,
   kPanels1,
+  kPanels4,
+  kPanels8,
+  kPanels16,
   kTiled64,
   kTiled32,
   kTiled16,
@@ -197,12 +211,21 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 constexpr uint32_t kPanelsThatPay = 4;
 constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
 
+// Panels an invocation with which products of several rows begin: the sums are all in registers, or ought to be, and
+// more of them cost a driver's compiler more than they gain.
+constexpr uint32_t kPanelsOfRows = 4;
+// Rows from which on panels of 16 gain more than compiling them takes.
+constexpr uint64_t kManyRows = 64;
+
 // The fewer columns a workgroup takes, the more workgroups there are.
-Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint32_t columns) {
+Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint64_t rows, uint32_t columns) {
   if (kernel.subgroup) return {caps.subgroup_size};
   if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
   Numbers numbers = default_numbers(caps, kernel.tuned);
-  const auto groups = [&] { return div_up(columns, 4 * column_groups(kernel, numbers)); };
+  const bool panels = kernel.each == Each::of_invocation;
+  if (panels && kernel.rows > 1) numbers.each = std::min(numbers.each, kPanelsOfRows);
+  const uint64_t tiles = panels ? div_up<uint64_t>(rows, kernel.rows) : 1;
+  const auto groups = [&] { return tiles * div_up(columns, 4 * column_groups(kernel, numbers)); };
   while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
   return numbers;
 }
@@ -225,7 +248,7 @@ std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
 std::vector<uint32_t> tiles_for(const Capabilities& caps, uint64_t rows, uint32_t columns) {
   auto tiles = possible_tiles(caps, rows);
   const auto fills = [&](uint32_t id) {
-    return groups_of(kKernels[id], numbers_of(caps, kKernels[id], columns), rows, columns) >= least_groups(caps);
+    return groups_of(kKernels[id], numbers_of(caps, kKernels[id], rows, columns), rows, columns) >= least_groups(caps);
   };
   auto best = std::find_if(tiles.begin(), tiles.end(), fills);
   if (best == tiles.end()) --best;
@@ -243,7 +266,7 @@ bool has_coop_kernel(const Capabilities& caps) {
 // Matrices do in one go what lanes do in several: a quarter of the workgroups keeps the device as busy.
 bool fills_with_matrices(const Capabilities& caps, uint64_t rows, uint32_t columns) {
   const MatmulKernel& kernel = kKernels[kCoop64];
-  return 4 * groups_of(kernel, numbers_of(caps, kernel, columns), rows, columns) >= least_groups(caps);
+  return 4 * groups_of(kernel, numbers_of(caps, kernel, rows, columns), rows, columns) >= least_groups(caps);
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
@@ -258,21 +281,29 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
     const bool in_order = kernel.each != Each::of_workgroup && kernel.subgroups == 0;
-    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, a.n)});
+    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, rows, a.n)});
   };
   // Normalizing its rows first, where that pays; else last.
   const uint32_t norm_split = rows == 1 ? kNormSplit1 : kNormSplit4;
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
   const bool norm_first = has_norm_split && shared_first &&
-                          groups_of(kKernels[norm_split], numbers_of(caps, kKernels[norm_split], a.n), rows, a.n) <=
-                              most_normalizing_groups(caps);
+                          groups_of(kKernels[norm_split], numbers_of(caps, kKernels[norm_split], rows, a.n), rows,
+                                    a.n) <= most_normalizing_groups(caps);
   if (norm_first) add(norm_split);
   // One row by panels: first where that pays, else last.
   const bool has_panels = rows == 1 && !batch;
   const bool many_panels = g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
-                           numbers_of(caps, kKernels[kPanels1], a.n).each >= kPanelsThatPay;
+                           numbers_of(caps, kKernels[kPanels1], rows, a.n).each >= kPanelsThatPay;
   const bool panels_first = has_panels && (ways.uniform || many_panels);
   if (panels_first) add(kPanels1);
+  // Of several rows on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones.
+  const auto add_panels = [&] {
+    if (rows == 1 || device_class(caps) != DeviceClass::cpu) return;
+    if (rows >= kManyRows) add(kPanels16);
+    if (rows > 4) add(kPanels8);
+    add(kPanels4);
+  };
+  if (rows_first) add_panels();
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
   const bool small = device_class(caps) == DeviceClass::small;
@@ -304,6 +335,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (has_panels && !panels_first) add(kPanels1);
+  if (!rows_first) add_panels();
   if (has_norm_split && !norm_first) add(norm_split);
   add(kRows1);
   return list;

@@ -251,6 +251,7 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({35, 36, 36, step(3, 12, 35, 5), 3, 33}));
   all.push_back(kv_case({70, 20, 36, step(3, 5, 70, 4), 2, 33}));  // whole tiles of nothing
   all.push_back(kv_case({35, 36, 0, step(3, 12, 35, 5), 3, 17}));
+  all.push_back(kv_case({70, 36, 0, step(3, 12, 70, 5), 3, 66}));
   all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
   all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
@@ -278,7 +279,10 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(linear_case({4, 2001, 64, f}, Activation::none, 3));  // rows wider than a small binding
   const KvShape batch{3, 12, 5, 7, Place::batch, 7}, step{3, 12, 13, 5, Place::step, 1};
   const KvShape tiles{3, 12, 35, 5, Place::step, 1};
+  const KvShape many{3, 12, 70, 5, Place::step, 1}, many_sources{3, 12, 10, 7, Place::batch, 7};
   for (const uint32_t q : {36, 0}) {
+    all.push_back(kv_case({70, 38, q, many, 3, 66, f}));
+    all.push_back(kv_case({70, 38, q, many_sources, 0, 0, f}));
     all.push_back(kv_case({35, 38, q, batch, 0, 0, f}));
     all.push_back(kv_case({35, 38, q, tiles, 3, 33, f}));
   }
@@ -292,6 +296,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   }
   all.push_back(pass_case({{5, 1}, 36, 3, 12, 29, f}));
   all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
+  all.push_back(pass_case({{40, 30}, 28, 3, 12, 21, f}));
 }
 
 // What writes halves, in every variant, of weights in this format.
