@@ -86,7 +86,6 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                       Each::of_invocation},
                                      PANELS_KERNEL(4),
                                      PANELS_KERNEL(8),
-                                     PANELS_KERNEL(16),
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
                                      TILED_KERNEL(16, 32),
@@ -129,7 +128,6 @@ enum KernelId : uint32_t {
   kPanels1,
   kPanels4,
   kPanels8,
-  kPanels16,
   kTiled64,
   kTiled32,
   kTiled16,
@@ -214,8 +212,9 @@ constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
 // Panels an invocation with which products of several rows begin: the sums are all in registers, or ought to be, and
 // more of them cost a driver's compiler more than they gain.
 constexpr uint32_t kPanelsOfRows = 4;
-// Rows from which on panels of 16 gain more than compiling them takes.
-constexpr uint64_t kManyRows = 64;
+// Multiplications of a run from which on these gain soon what a CPU driver takes to compile them, a tenth of a second
+// each.
+constexpr uint64_t kWorkThatPays = uint64_t{1} << 22;
 
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint64_t rows, uint32_t columns) {
@@ -299,11 +298,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   // Of several rows on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones.
   const auto add_panels = [&] {
     if (rows == 1 || device_class(caps) != DeviceClass::cpu) return;
-    if (rows >= kManyRows) add(kPanels16);
     if (rows > 4) add(kPanels8);
     add(kPanels4);
   };
-  if (rows_first) add_panels();
+  const bool row_panels_first = rows_first && rows * a.n * g.tensor(node.inputs[0]).cols >= kWorkThatPays;
+  if (row_panels_first) add_panels();
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
   const bool small = device_class(caps) == DeviceClass::small;
@@ -335,7 +334,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (has_panels && !panels_first) add(kPanels1);
-  if (!rows_first) add_panels();
+  if (!row_panels_first) add_panels();
   if (has_norm_split && !norm_first) add(norm_split);
   add(kRows1);
   return list;

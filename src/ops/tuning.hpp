@@ -24,7 +24,8 @@ Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv
 struct SharingWays {
   bool lanes = true;   // from lane to lane of a subgroup
   bool shared = true;  // through shared memory
-  // The compiler reads once what all lanes read alike: panels come first, then rows in registers, then lanes.
+  // The compiler reads once what all lanes read alike: rows in registers come before lanes, and panels before both
+  // where they pay.
   bool uniform = false;
 };
 SharingWays sharing_ways(const Capabilities& caps);
