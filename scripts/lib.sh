@@ -75,6 +75,10 @@ missing_packages() {
   have_any '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf' || echo fonts-dejavu-core
   [ -n "${LAPILLI_TEST_UNICODE_DATA:-}" ] || [ -e /usr/share/unicode/auxiliary/SentenceBreakTest.txt ] || echo unicode-data
   have_cmd espeak-ng || echo espeak-ng
+  # The sample game's window, and what xvfb-run asks for (scripts/portable mingw).
+  have_header SDL2/SDL.h || echo libsdl2-dev
+  have_cmd Xvfb || echo xvfb
+  have_cmd xauth || echo xauth
   have_cmd pkg-config || have_cmd pkgconf || echo pkgconf
   have_cmd readelf || echo binutils
   # What packs and checks a deb is of use on Debian alone.

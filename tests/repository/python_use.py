@@ -1,11 +1,15 @@
 """What a Python program does with lapilli, on the bundled model."""
 
 import array
+import ctypes
+import importlib.resources
+import inspect
 import math
 import os
 import shutil
 import tempfile
 import threading
+import typing
 import unittest
 
 import lapilli
@@ -38,6 +42,16 @@ class Use(unittest.TestCase):
             self.model.translate([STATION], beams=3)
         with self.assertRaises(TypeError):
             self.model.translate(STATION)
+
+    def test_types(self):
+        """Type checkers are told of this package, and of the options that there are, with the kinds that they have."""
+        self.assertTrue(importlib.resources.files(lapilli).joinpath("py.typed").is_file())
+        kinds = {ctypes.c_int32: int, ctypes.c_uint32: int, ctypes.c_float: float, ctypes.c_char_p: str}
+        named = set(inspect.signature(lapilli.Model.generate).parameters)
+        fields = {name: kinds[kind] for name, kind in lapilli._c.Options.plain().items() if name not in named}
+        self.assertEqual(typing.get_type_hints(lapilli.PlainOptions), fields)
+        more = set(typing.get_type_hints(lapilli.Options)) - set(fields)
+        self.assertEqual(more | {"self", "inputs", "task", "options"}, named)
 
     def test_ids_and_back(self):
         ids = self.model.encode(STATION)

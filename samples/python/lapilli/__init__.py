@@ -12,9 +12,12 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
-from typing import Callable, Iterable, Optional, Sequence as Texts, Union
+from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence as Texts, TypedDict, Union
 
 from . import _c
+
+if TYPE_CHECKING:  # which type checkers know without its being installed
+    from typing_extensions import Unpack
 
 __all__ = [
     "CancelToken",
@@ -22,8 +25,10 @@ __all__ = [
     "Device",
     "Error",
     "Model",
+    "Options",
     "Output",
     "PictureClass",
+    "PlainOptions",
     "Segment",
     "Sequence",
     "Tuning",
@@ -34,6 +39,49 @@ __all__ = [
 Progress = Callable[[int, int], Optional[bool]]
 Stream = Callable[[int, str], Optional[bool]]
 Ids = Iterable[int]
+
+
+class PlainOptions(TypedDict, total=False):
+    """Fields of lapilli_options that are a number or a text; what is not given is the model's."""
+
+    num_beams: int
+    num_return_sequences: int
+    max_length: int
+    max_new_tokens: int
+    min_length: int
+    min_new_tokens: int
+    early_stopping: int
+    no_repeat_ngram_size: int
+    decoder_start_token: int
+    forced_bos_token: int
+    forced_eos_token: int
+    length_penalty: float
+    repetition_penalty: float
+    json: str
+    batch: int
+    steps_in_flight: int
+    split_sentences: int
+    deterministic: int
+    prompt: str
+    compression_ratio_threshold: float
+    logprob_threshold: float
+    no_speech_threshold: float
+    condition_on_previous: int
+    word_times: int
+    classes: int
+    draft_samples: int
+    pieces: int
+    looks: int
+
+
+class Options(PlainOptions, total=False):
+    """What Model.translate() and summarize() take beside texts."""
+
+    source_language: str
+    target_language: str
+    progress: Optional[Progress]
+    stream: Optional[Stream]
+    cancel_token: Optional[CancelToken]
 
 
 class Error(Exception):
@@ -241,11 +289,11 @@ class Model:
         count = _c.library.lapilli_model_language_count(self._handle)
         return [_c.library.lapilli_model_language(self._handle, i).decode() for i in range(count)]
 
-    def translate(self, texts: Texts[str], **options: object) -> list[Output]:
+    def translate(self, texts: Texts[str], **options: Unpack[Options]) -> list[Output]:
         """Translates; for the options see generate()."""
         return self.generate(texts, task="translate", **options)
 
-    def summarize(self, texts: Texts[str], **options: object) -> list[Output]:
+    def summarize(self, texts: Texts[str], **options: Unpack[Options]) -> list[Output]:
         """Summarizes; for the options see generate()."""
         return self.generate(texts, task="summarize", **options)
 
@@ -259,7 +307,7 @@ class Model:
         progress: Optional[Progress] = None,
         stream: Optional[Stream] = None,
         cancel_token: Optional[CancelToken] = None,
-        **options: Union[int, float, str, bool],
+        **options: Unpack[PlainOptions],
     ) -> list[Output]:
         """Runs texts, or ids with their end token, through the model; the outputs are in the order of the inputs.
 
@@ -281,7 +329,7 @@ class Model:
         progress: Optional[Progress] = None,
         stream: Optional[Stream] = None,
         cancel_token: Optional[CancelToken] = None,
-        **options: Union[int, float, str, bool],
+        **options: Unpack[PlainOptions],
     ) -> list[Output]:
         """Writes down what is said in recordings: Output.segments, and with word_times=True their words.
 
@@ -298,7 +346,7 @@ class Model:
         *,
         progress: Optional[Progress] = None,
         cancel_token: Optional[CancelToken] = None,
-        **options: Union[int, float, str, bool],
+        **options: Unpack[PlainOptions],
     ) -> list[Output]:
         """What pictures show, by the kind of model in words (Output.text) or in Output.classes.
 
@@ -329,7 +377,7 @@ class Model:
         progress: Optional[Progress],
         stream: Optional[Stream],
         cancel_token: Optional[CancelToken],
-        options: dict[str, Union[int, float, str, bool]],
+        options: PlainOptions,
     ) -> list[Output]:
         given = (_c.Input * max(1, len(fill)))()
         kept = [fill_one(to) for to, fill_one in zip(given, fill)]
@@ -407,9 +455,11 @@ class Model:
         del kept
         return ids[: count.value]
 
-    def count_tokens(self, text: str, **options: str) -> int:
+    def count_tokens(
+        self, text: str, *, task: str = "", source_language: str = "", target_language: str = ""
+    ) -> int:
         """How many ids encode() gives."""
-        return len(self.encode(text, **options))
+        return len(self.encode(text, task=task, source_language=source_language, target_language=target_language))
 
     def decode(self, ids: Ids, keep_special: bool = False) -> str:
         """The text of ids that the model wrote."""

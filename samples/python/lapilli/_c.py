@@ -200,10 +200,15 @@ class Options(Sized):
                 setattr(options, name, MODEL_DEFAULT)
         return options
 
-    def set_plain(self, name: str, value: Union[int, float, str, bool]) -> None:
-        """A field that is a number or a text."""
-        kind = dict(self._fields_).get(name)
-        if kind not in (c_int32, c_uint32, c_float, c_char_p) or name in ("struct_size", "reserved", "reserved2"):
+    @classmethod
+    def plain(cls) -> dict[str, type]:
+        """The fields that are numbers or texts."""
+        kinds = (c_int32, c_uint32, c_float, c_char_p)
+        own = ("struct_size", "reserved", "reserved2")
+        return {name: kind for name, kind in cls._fields_ if kind in kinds and name not in own}
+
+    def set_plain(self, name: str, value: object) -> None:
+        if name not in self.plain():
             raise TypeError(f"there is no option {name}")
         setattr(self, name, value.encode() if isinstance(value, str) else value)
 

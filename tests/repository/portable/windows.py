@@ -2,6 +2,7 @@
 import itertools
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -61,8 +62,20 @@ def check_names():
     expect("a name that is not there is said", (0 if code else 1, "日本語" if "日本語" in said else "", said), "日本語")
 
 
+def exported(dll):
+    """Names, sorted, one a line: what scripts/abi asks of a shared library elsewhere."""
+    dump = shutil.which("x86_64-w64-mingw32-objdump") or "objdump"
+    done = subprocess.run([dump, "-p", str(dll)], capture_output=True, timeout=60, text=True)
+    table = done.stdout.partition("[Ordinal/Name Pointer] Table")[2].partition("\n\n")[0]
+    names = re.findall(r"^\s*\[\s*\d+\].*?(\S+)$", table, re.M)
+    return done.returncode, "".join(name + "\n" for name in sorted(names)), done.stderr
+
+
 def check_dll():
-    assert list(BUILD.glob("*lapilli*.dll")), "there is no DLL"
+    dlls = list(BUILD.glob("*lapilli*.dll"))
+    assert dlls, "there is no DLL"
+    listed = (ROOT / "tests/data/abi.txt").read_text(encoding="utf-8")
+    expect(f"the names that {dlls[0].name} exports", exported(dlls[0]), listed)
     expect("the DLL, from C", run("sample_minimal_c.exe", "Where is the station?"), "Où est la gare ?\n")
 
 
