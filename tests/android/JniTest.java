@@ -14,41 +14,55 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 
-/** JniTest MODEL WORK: the bridge and what stands on it, on a desktop's JVM. WORK is an empty folder. 1 if anything is wrong. */
+/**
+ * JniTest MODEL WORK [brief]: the bridge and what stands on it, on a desktop's JVM. WORK is an empty folder. brief: shorter texts
+ * and fewer rotations, for drivers on which all of it is many minutes; what is checked is the same. 1 if anything is wrong.
+ */
 public final class JniTest {
   static final String STATION = "Where is the station?";
   static final String GARE = "Où est la gare ?";
-  /** Its later sentences are at work for long after the first has ended. */
-  static final String LONG =
+  static final String TWO = STATION + " She said that she had never seen such a beautiful garden.";
+  static final String THREE =
       STATION
           + " My brother, who lives in a small house by the sea, told me that he would come to see us next week if the"
           + " weather was good. She said that she had never seen such a beautiful garden, and that she wanted to have one"
           + " like it some day.";
   static final Executor HERE = Runnable::run;
 
-  static final String TWO = STATION + " She said that she had never seen such a beautiful garden.";
-
   interface Case {
     void run() throws Exception;
   }
 
   static Path model, work;
+  /** Its later sentences are at work for long after the first has ended. */
+  static String longText = THREE;
+  static int rotations = 50;
+  /** Of several cases, as making one takes a slow driver seconds; and what it makes of the long text. */
+  static Translator shared;
+  static String whole;
   static int failures;
 
   public static void main(String[] args) throws Exception {
     model = Path.of(args[0]);
     work = Path.of(args[1]);
+    if (args.length > 2 && args[2].equals("brief")) {
+      longText = TWO;
+      rotations = 8;
+    }
     check("numbers that stand for nothing", JniTest::wrongNumbers);
     check("wrong arguments", JniTest::wrongArguments);
-    check("stream", JniTest::stream);
-    check("text beyond the BMP", JniTest::emoji);
     check("model by descriptor", JniTest::descriptors);
     check("errors", JniTest::errors);
-    check("cancel", JniTest::cancel);
-    check("pause in mid-job", JniTest::pause);
-    check("cancel and close in a pause", JniTest::endInPause);
-    check("trim and unload", JniTest::trim);
-    check("50 rotations", JniTest::rotations);
+    shared = translator();
+    checkShared("stream", JniTest::stream);
+    checkShared("text beyond the BMP", JniTest::emoji);
+    checkShared("cancel", JniTest::cancel);
+    checkShared("pause in mid-job", JniTest::pause);
+    checkShared("cancel in a pause", JniTest::cancelInPause);
+    checkShared("trim and unload", JniTest::trim);
+    check("close in a pause", JniTest::closeInPause);
+    check("pause before there is a device", JniTest::pauseEarly);
+    check(rotations + " rotations", JniTest::rotations);
     check("background, low memory, killed and restored", JniTest::lifeCycle);
     check("cache directory", JniTest::cache);
     System.out.println(failures == 0 ? "all is well" : failures + " failed");
@@ -57,15 +71,30 @@ public final class JniTest {
 
   /** A case that leaves a device, a model or a job open has failed. */
   static void check(String name, Case what) {
+    check(name, 0, what);
+  }
+
+  /** One that leaves anything but the device and the model has; those behind it get another translator. */
+  static void checkShared(String name, Case what) {
+    if (check(name, 2, what)) return;
+    shared.close();
+    shared = translator();
+  }
+
+  static boolean check(String name, int handles, Case what) {
     String wrong = null;
+    long begun = System.nanoTime();
     try {
       what.run();
-      if (Native.liveHandles() != 0) wrong = Native.liveHandles() + " handles are left";
+      if (Native.liveHandles() != handles) wrong = Native.liveHandles() + " handles are left";
     } catch (Throwable error) {
       wrong = error.toString() + " at " + error.getStackTrace()[0] + ", " + error.getStackTrace()[1];
     }
     if (wrong != null) ++failures;
-    System.out.println((wrong == null ? "ok    " : "WRONG ") + name + (wrong == null ? "" : ": " + wrong));
+    long seconds = (System.nanoTime() - begun) / 1_000_000_000;
+    String end = wrong == null ? " (" + seconds + " s)" : ": " + wrong;
+    System.out.println((wrong == null ? "ok    " : "WRONG ") + name + end);
+    return wrong == null;
   }
 
   static void expect(boolean right, String what) {
@@ -182,40 +211,37 @@ public final class JniTest {
   // ---- translations
 
   static void stream() throws Exception {
-    try (Translator translator = translator()) {
-      Recorder recorder = new Recorder(null, null);
-      Translation translation = translator.translate(STATION);
-      Semaphore ended = new Semaphore(0);
-      translation.attach(new Recorder(null, ended::release), HERE);
-      ended.acquire();
-      expectEqual(GARE, translation.text());
-      // Who comes late is told all of it, and the end.
-      translation.attach(recorder, HERE);
-      expectEqual(List.of(GARE), recorder.texts);
-      expectGrowing(translator);
-    }
+    Recorder recorder = new Recorder(null, null);
+    Translation translation = shared.translate(STATION);
+    Semaphore ended = new Semaphore(0);
+    translation.attach(new Recorder(null, ended::release), HERE);
+    ended.acquire();
+    expectEqual(GARE, translation.text());
+    // Who comes late is told all of it, and the end.
+    translation.attach(recorder, HERE);
+    expectEqual(List.of(GARE), recorder.texts);
+    expectGrowing();
   }
 
-  static void expectGrowing(Translator translator) throws Exception {
+  static void expectGrowing() throws Exception {
     Semaphore ended = new Semaphore(0);
     Recorder recorder = new Recorder(null, ended::release);
-    Translation translation = translator.translate(LONG);
+    Translation translation = shared.translate(longText);
     translation.attach(recorder, HERE);
     ended.acquire();
+    whole = translation.text();
     expect(recorder.texts.size() > 3, "a long text came in " + recorder.texts.size() + " pieces");
     for (int i = 1; i < recorder.texts.size(); ++i)
       expect(recorder.texts.get(i).startsWith(recorder.texts.get(i - 1)), "text was taken back");
-    expectEqual(translation.text(), recorder.texts.get(recorder.texts.size() - 1));
-    expect(translation.text().startsWith(GARE), translation.text());
+    expectEqual(whole, recorder.texts.get(recorder.texts.size() - 1));
+    expect(whole.startsWith(GARE), whole);
   }
 
   static void emoji() throws Exception {
     String smile = "😀 \uD83D\uDE00 12"; // nothing to translate: it is kept
-    try (Translator translator = translator()) {
-      expectEqual(smile, done(translator.translate(smile)).text());
-      expectEqual("?", done(translator.translate("\uD83D")).text()); // half of a pair is no text
-      expectEqual("", done(translator.translate("")).text());
-    }
+    expectEqual(smile, done(shared.translate(smile)).text());
+    expectEqual("?", done(shared.translate("\uD83D")).text()); // half of a pair is no text
+    expectEqual("", done(shared.translate("")).text());
   }
 
   /** The model's files one behind the other in one file, as in an APK. */
@@ -300,29 +326,26 @@ public final class JniTest {
   }
 
   static void cancel() throws Exception {
-    try (Translator translator = translator()) {
-      String whole = done(translator.translate(LONG)).text();
-      Translation translation = translator.translate(LONG);
-      Semaphore ended = new Semaphore(0);
-      translation.attach(new Recorder(translation::cancel, ended::release), HERE);
-      Translation waiting = translator.translate(LONG);
-      waiting.cancel();
-      ended.acquire();
-      expectEqual(Translation.State.CANCELLED, translation.state());
-      expect(whole.startsWith(translation.text()) && translation.text().length() < whole.length(), "it went on");
-      expectEqual(Translation.State.CANCELLED, await(waiting).state());
-      expectEqual("", waiting.text());
-      expectEqual(GARE, done(translator.translate(STATION)).text());
-    }
+    Translation translation = shared.translate(longText);
+    Semaphore ended = new Semaphore(0);
+    translation.attach(new Recorder(translation::cancel, ended::release), HERE);
+    Translation waiting = shared.translate(longText);
+    waiting.cancel();
+    ended.acquire();
+    expectEqual(Translation.State.CANCELLED, translation.state());
+    expect(whole.startsWith(translation.text()) && translation.text().length() < whole.length(), "it went on");
+    expectEqual(Translation.State.CANCELLED, await(waiting).state());
+    expectEqual("", waiting.text());
+    expectEqual(GARE, done(shared.translate(STATION)).text());
   }
 
   /** A translation that stands still behind its first text: the translator was paused from within. */
-  static Translation paused(Translator translator, Semaphore ended) throws InterruptedException {
+  static Translation paused(Semaphore ended) throws InterruptedException {
     Semaphore stands = new Semaphore(0);
-    Translation translation = translator.translate(LONG);
+    Translation translation = shared.translate(longText);
     Runnable pause =
         () -> {
-          translator.pause();
+          shared.pause();
           stands.release();
         };
     translation.attach(new Recorder(pause, ended::release), HERE);
@@ -331,78 +354,74 @@ public final class JniTest {
   }
 
   static void pause() throws Exception {
-    try (Translator translator = translator()) {
-      String whole = done(translator.translate(LONG)).text();
-      Semaphore ended = new Semaphore(0);
-      Translation translation = paused(translator, ended);
-      expect(translator.usage().paused, "not paused");
-      Translation behind = translator.translate(STATION);
-      Thread.sleep(300); // can only find too little
-      expectEqual(Translation.State.RUNNING, translation.state());
-      expect(translation.text().length() < whole.length(), "it was done before the pause");
-      expectEqual(Translation.State.RUNNING, behind.state());
-      translator.pause();
-      translator.trim();
-      translator.resume();
-      ended.acquire();
-      expectEqual(whole, translation.text());
-      expectEqual(GARE, done(behind).text());
-    }
+    Semaphore ended = new Semaphore(0);
+    Translation translation = paused(ended);
+    expect(shared.usage().paused, "not paused");
+    Translation behind = shared.translate(STATION);
+    Thread.sleep(300); // can only find too little
+    expectEqual(Translation.State.RUNNING, translation.state());
+    expect(translation.text().length() < whole.length(), "it was done before the pause");
+    expectEqual(Translation.State.RUNNING, behind.state());
+    shared.pause();
+    shared.trim();
+    shared.resume();
+    ended.acquire();
+    expectEqual(whole, translation.text());
+    expectEqual(GARE, done(behind).text());
   }
 
-  static void endInPause() throws Exception {
+  static void cancelInPause() throws Exception {
     Semaphore ended = new Semaphore(0);
-    try (Translator translator = translator()) {
-      Translation translation = paused(translator, ended);
-      translation.cancel();
-      ended.acquire();
-      expectEqual(Translation.State.CANCELLED, translation.state());
-      translator.resume();
-      expectEqual(GARE, done(translator.translate(STATION)).text());
-    }
-    Translator translator = translator();
-    Translation translation = paused(translator, ended);
-    translator.close();
+    Translation translation = paused(ended);
+    translation.cancel();
+    ended.acquire();
     expectEqual(Translation.State.CANCELLED, translation.state());
-    // One that is paused before it has a device.
-    Translator late = translator();
-    late.pause();
-    Translation waits = late.translate(STATION);
-    late.resume();
-    expectEqual(GARE, done(waits).text());
-    late.close();
+    shared.resume();
+    expectEqual(GARE, done(shared.translate(STATION)).text());
+  }
+
+  static void closeInPause() throws Exception {
+    Translation translation = paused(new Semaphore(0));
+    shared.close();
+    expectEqual(Translation.State.CANCELLED, translation.state());
+  }
+
+  static void pauseEarly() throws Exception {
+    try (Translator translator = translator()) {
+      translator.pause();
+      Translation waits = translator.translate(STATION);
+      translator.resume();
+      expectEqual(GARE, done(waits).text());
+    }
   }
 
   static void trim() throws Exception {
-    try (Translator translator = translator()) {
-      done(translator.translate(LONG));
-      DeviceUsage before = translator.usage();
-      expect(before.weightBytes > 0 && before.sessionBytes > 0, "nothing is in use");
-      translator.trim();
-      DeviceUsage after = translator.usage();
-      expectEqual(0L, after.sessionBytes);
-      expectEqual(before.weightBytes, after.weightBytes);
-      expect(after.heldBytes <= before.heldBytes, "more is held than before");
-      translator.unload();
-      while (translator.usage().weightBytes > 0) Thread.sleep(1);
-      expectEqual(GARE, done(translator.translate(STATION)).text());
-      expectEqual(before.weightBytes, translator.usage().weightBytes);
-    }
+    done(shared.translate(longText));
+    DeviceUsage before = shared.usage();
+    expect(before.weightBytes > 0 && before.sessionBytes > 0, "nothing is in use");
+    shared.trim();
+    DeviceUsage after = shared.usage();
+    expectEqual(0L, after.sessionBytes);
+    expectEqual(before.weightBytes, after.weightBytes);
+    expect(after.heldBytes <= before.heldBytes, "more is held than before");
+    shared.unload();
+    while (shared.usage().weightBytes > 0) Thread.sleep(1);
+    expectEqual(GARE, done(shared.translate(STATION)).text());
+    expectEqual(before.weightBytes, shared.usage().weightBytes);
   }
 
   // ---- the life cycle
 
   static void rotations() throws Exception {
-    String whole;
     try (MockHost host = new MockHost()) {
       host.begin(translator(), null);
       host.translate(TWO);
-      whole = host.screen.awaitEnd();
+      String both = host.screen.awaitEnd();
       List<WeakReference<MockHost.Screen>> gone = new ArrayList<>();
       DeviceUsage first = null;
-      for (int i = 1; i <= 50; ++i) {
-        gone.add(rotateInMidSentence(host, whole));
-        if (i == 5) first = host.holder.translator().usage();
+      for (int i = 1; i <= rotations; ++i) {
+        gone.add(rotateInMidSentence(host, both));
+        if (i == Math.min(5, rotations / 2)) first = host.holder.translator().usage();
       }
       DeviceUsage last = host.holder.translator().usage();
       expect(last.inUseBytes() <= first.inUseBytes(), first.inUseBytes() + " bytes grew to " + last.inUseBytes());
@@ -412,12 +431,12 @@ public final class JniTest {
     }
   }
 
-  static WeakReference<MockHost.Screen> rotateInMidSentence(MockHost host, String whole) throws Exception {
+  static WeakReference<MockHost.Screen> rotateInMidSentence(MockHost host, String both) throws Exception {
     WeakReference<MockHost.Screen> old = new WeakReference<>(host.screen);
     host.translate(TWO);
     host.screen.awaitText();
     host.rotate();
-    expectEqual(whole, host.screen.awaitEnd());
+    expectEqual(both, host.screen.awaitEnd());
     return old;
   }
 
@@ -430,14 +449,13 @@ public final class JniTest {
   }
 
   static void lifeCycle() throws Exception {
-    String whole;
     SavedTranslation saved;
     try (MockHost host = new MockHost()) {
       host.begin(translator(), null);
       expect(host.save() == null, "there is something to save");
-      host.translate(LONG);
-      whole = host.screen.awaitEnd();
-      host.translate(LONG);
+      host.translate(longText);
+      expectEqual(whole, host.screen.awaitEnd());
+      host.translate(longText);
       host.screen.awaitText();
       host.toBackground();
       host.trimMemory(TranslationHolder.LEVEL_COMPLETE);
@@ -446,11 +464,11 @@ public final class JniTest {
       awaitCollected(host.leave());
       host.open();
       expectEqual(whole, host.screen.awaitEnd());
-      host.translate(LONG);
+      host.translate(longText);
       host.toBackground();
       saved = host.save(); // and killed
     }
-    expect(saved.running && saved.source.equals(LONG), "what was running was not saved");
+    expect(saved.running && saved.source.equals(longText), "what was running was not saved");
     try (MockHost host = new MockHost()) {
       host.begin(translator(), saved);
       expectEqual(whole, host.screen.awaitEnd());

@@ -9,6 +9,7 @@ import android.widget.EditText
 import android.widget.TextView
 import dev.lapilli.Translation
 import dev.lapilli.android.translate
+import dev.lapilli.liveHandles
 import org.junit.After
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
@@ -37,8 +38,12 @@ class LifeCycleTest {
     private val application get() = RuntimeEnvironment.getApplication() as TestApplication
     private val translator get() = application.translations.translator()
 
+    /** A test that leaves a device, a model or a job open has failed. */
     @After
-    fun end() = application.translations.close()
+    fun end() {
+        application.translations.close()
+        assertEquals(0, liveHandles())
+    }
 
     /** Lets the main thread run until [done]; what never comes ends with the test's time. */
     private fun await(done: () -> Boolean) {
