@@ -80,6 +80,9 @@ if(NOT LAPILLI_SANITIZE)
   endforeach()
   add_test(NAME installs.shared COMMAND ${scripts}/installs shared)
   set_tests_properties(installs.shared PROPERTIES LABELS slow RUN_SERIAL TRUE TIMEOUT 1800)
+  add_test(NAME subdirectory COMMAND ${dir}/subdirectory-test ${CMAKE_CURRENT_BINARY_DIR}/subdirectory ${CMAKE_COMMAND}
+    ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(subdirectory PROPERTIES LABELS slow RUN_SERIAL TRUE TIMEOUT 1800)
   # Two builds without a cache: some four minutes on two cores; then seconds.
   set(packages ${CMAKE_CURRENT_BINARY_DIR}/packages)
   set(lavapipe ${PROJECT_SOURCE_DIR}/tests/lab/run -d lavapipe)
