@@ -21,7 +21,7 @@ import java.util.concurrent.Semaphore;
 public final class JniTest {
   static final String STATION = "Where is the station?";
   static final String GARE = "Où est la gare ?";
-  static final String TWO = STATION + " She said that she had never seen such a beautiful garden.";
+  static final String TWO = STATION + " I have never seen such a beautiful garden.";
   static final String THREE =
       STATION
           + " My brother, who lives in a small house by the sea, told me that he would come to see us next week if the"
@@ -47,7 +47,7 @@ public final class JniTest {
     work = Path.of(args[1]);
     if (args.length > 2 && args[2].equals("brief")) {
       longText = TWO;
-      rotations = 8;
+      rotations = 5;
     }
     check("numbers that stand for nothing", JniTest::wrongNumbers);
     check("wrong arguments", JniTest::wrongArguments);
