@@ -209,8 +209,8 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 constexpr uint32_t kPanelsThatPay = 4;
 constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
 
-// Panels an invocation with which products of several rows begin: the sums are all in registers, or ought to be, and
-// more of them cost a driver's compiler more than they gain.
+// Panels an invocation with which products of several rows begin: more of them cost a driver's compiler more than they
+// gain (docs/performance.md).
 constexpr uint32_t kPanelsOfRows = 4;
 // Multiplications of a run from which on these gain soon what a CPU driver takes to compile them, a tenth of a second
 // each.
