@@ -77,7 +77,7 @@ Status ModelLoading::step() {
   switch (phase_) {
     case Phase::read: return read();
     case Phase::weights: return load_weights();
-    case Phase::tokenizer: return read_tokenizer();
+    case Phase::settle: return settle();
     case Phase::ended: break;
   }
   return {};
@@ -132,14 +132,22 @@ Status ModelLoading::load_weights() {
   auto step = weights_->step();
   if (!step) return std::move(step).error().in(std::string("loading ") + files_.c_str());
   bytes_done_ = weights_->bytes_done();
-  blocked_ = *step == WeightsLoading::Step::blocked;
-  if (blocked_) scope.forget();
-  if (*step == WeightsLoading::Step::ended) phase_ = Phase::tokenizer;
+  const bool waits = *step == WeightsLoading::Step::blocked;
+  if (waits) scope.forget();
+  if (*step == WeightsLoading::Step::ended) phase_ = Phase::settle;
+  // While the device unpacks there is time for what is the host's alone.
+  if (waits && !tokenizer_) return read_tokenizer(), Status();
+  blocked_ = waits;
   return {};
 }
 
-Status ModelLoading::read_tokenizer() {
+void ModelLoading::read_tokenizer() {
   const TimelineScope scope(device().timeline(), "read the tokenizer");
+  tokenizer_ = load_fitting_tokenizer(files_, published_->network.config);
+}
+
+Status ModelLoading::settle() {
+  if (!tokenizer_) read_tokenizer();
   Model::Impl& m = *model_->impl_;
   m.network.weights = weights_->take();
   m.info.weight_bytes = m.network.weights->bytes();
@@ -148,11 +156,10 @@ Status ModelLoading::read_tokenizer() {
     spec.parts.clear();
     spec.values = {};
   }
-  auto tokenizer = load_fitting_tokenizer(files_, m.network.config());
-  if (tokenizer)
-    m.tokenizer = std::move(tokenizer).value();
+  if (*tokenizer_)
+    m.tokenizer = std::move(*tokenizer_).value();
   else
-    m.tokenizer_error = std::move(tokenizer).error();
+    m.tokenizer_error = std::move(*tokenizer_).error();
   m.searches.emplace(m.network, options_.memory_limit);
   m.network.device->add_keeper(model_);
   end({});
@@ -163,6 +170,7 @@ void ModelLoading::end(Status status) {
   status_ = std::move(status);
   phase_ = Phase::ended;
   weights_.reset();
+  tokenizer_.reset();
   sources_.clear();
   published_.reset();
   files_ = "";  // the host's are closed before it is told of the end

@@ -38,13 +38,14 @@ class ModelLoading {
   Result<std::shared_ptr<Model>> take();
 
  private:
-  enum class Phase : uint8_t { read, weights, tokenizer, ended };
+  enum class Phase : uint8_t { read, weights, settle, ended };
   [[nodiscard]] vulkan::Device& device() const;
   Status step();
   [[nodiscard]] Result<WeightFormat> chosen_format() const;
   Status read();
   Status load_weights();
-  Status read_tokenizer();
+  void read_tokenizer();
+  Status settle();
   void end(Status status);
 
   Files files_;
@@ -59,6 +60,7 @@ class ModelLoading {
   std::optional<Published> published_;
   std::vector<WeightSource> sources_;
   std::unique_ptr<WeightsLoading> weights_;
+  std::optional<Result<std::unique_ptr<Tokenizer>>> tokenizer_;  // once it was read
 };
 
 }  // namespace lapilli

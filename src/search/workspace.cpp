@@ -130,6 +130,13 @@ std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
   return steps;
 }
 
+// Of all plans in one batch, which threads that the host lends share better than one of each plan.
+Status make_pipelines(vulkan::Device& device, const WorkspacePlans& p) {
+  std::vector<PlannedPipeline> pipelines;
+  for (const auto& plan : p.all()) pipelines.insert(pipelines.end(), plan->pipelines.begin(), plan->pipelines.end());
+  return create_pipelines(device, pipelines);
+}
+
 }  // namespace
 
 // The steps share the grids buffer, so that `advance` of any of them writes the arguments of all.
@@ -145,6 +152,7 @@ Status WorkspaceFactory::write_step_grids(Workspace& w) {
 Status WorkspaceFactory::bind(Workspace& w) {
   const MemoryMap ahead = w.session->memory(network_.weight_map(), ArenaOf::admission);
   const MemoryMap memory = w.session->memory(network_.weight_map(), ArenaOf::steps);
+  LAPILLI_CHECK(make_pipelines(*network_.device, w.plans));
   const TimelineScope scope(network_.device->timeline(), "record plans");
   BindOptions options;
   options.timestamps = network_.device->timeline() != nullptr;

@@ -233,6 +233,8 @@ Status PipelineStore::create(std::vector<Job>& jobs) {
       for (const auto& [key, module] : all) context.vk.DestroyShaderModule(context.device, module, nullptr);
     }
   } modules{context_, {}};
+  // The long ones first: threads that share a batch end at about the same time.
+  std::ranges::stable_sort(jobs, std::greater<>(), [](const Job& job) { return job.request->word_count; });
   LAPILLI_CHECK(create_modules(jobs, modules.all));
   return create_batch(jobs);
 }

@@ -243,10 +243,17 @@ TEST_F(ApiDeviceStore, LentThreadsMakePipelines) {
     for (uint32_t i = 0; i < count; ++i) threads.emplace_back(task, context, i);
     for (std::thread& t : threads) t.join();
   };
+  const lapilli_store store = host_.callbacks();
   lapilli::DeviceOptions options;
+  options.store = &store;
   options.workers = &workers;
   expect_cold(start_with(options), "threads");
   EXPECT_GT(asked, 0u);
+  EXPECT_GT(most, 10u);
+  // What a search needs comes in one batch.
+  asked = most = 0;
+  expect_warm(start_with(options), "threads again");
+  EXPECT_EQ(asked, 1u);
   EXPECT_GT(most, 10u);
 }
 
