@@ -8,6 +8,7 @@
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #define LANES
 #include "attention_operands.glsl"
+#include "products.glsl"
 
 const uint PASSES = 2u;  // at most so many vec4 of a head's columns a lane
 
@@ -45,7 +46,7 @@ void main() {
         mat4 keys = transpose(mat4(kv[at[0] + d], kv[at[1] + d], kv[at[2] + d], kv[at[3] + d]));
         [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
           vec4 v = subgroupShuffle(part[pass][i], k);
-          s[i] += v.x * keys[0] + v.y * keys[1] + v.z * keys[2] + v.w * keys[3];
+          s[i] = add_products(s[i], v, keys[0], keys[1], keys[2], keys[3]);
         }
       }
     bvec4 there = lessThan(key, uvec4(end));
@@ -75,7 +76,7 @@ void main() {
         vec4 v3 = kv[kv_at(head, slot, min(from_key + 3u, end - 1u)) + column];
         [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
           vec4 w = subgroupShuffle(s[i], l);
-          chunk[i] += w.x * v0 + w.y * v1 + w.z * v2 + w.w * v3;
+          chunk[i] = add_products(chunk[i], w, v0, v1, v2, v3);
         }
       }
       for (uint i = 0u; i < uint(QT); ++i) acc[pass][i] = acc[pass][i] * shrink[i] + chunk[i];

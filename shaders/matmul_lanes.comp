@@ -6,6 +6,7 @@
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #include "common.glsl"
 #include "matmul.glsl"
+#include "products.glsl"
 #include "register_rows.glsl"
 
 void main() {
@@ -35,7 +36,7 @@ void main() {
         vec4 w2 = load_w(wk, base + k, 2u, s), w3 = load_w(wk, base + k, 3u, s);
         for (uint i = 0u; i < RM; ++i) {
           vec4 v = subgroupShuffle(part[i], k);
-          sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+          sum[i] = add_products(sum[i], v, w0, w1, w2, w3);
         }
       }
     }

@@ -9,6 +9,7 @@
 #define KV_FORMAT_ID 6
 #endif
 #include "matmul.glsl"
+#include "products.glsl"
 #include "register_rows.glsl"
 
 layout(constant_id = 5) const uint EACH = 1;
@@ -36,7 +37,7 @@ void main() {
       uvec4 scales = scales_at(wi[s], k);
       vec4 w0 = load_w(at, k, 0u, scales), w1 = load_w(at, k, 1u, scales), w2 = load_w(at, k, 2u, scales), w3 = load_w(at, k, 3u, scales);
       for (uint i = 0u; i < RM; ++i)
-        sum[s][i] += v[i].x * w0 + v[i].y * w1 + v[i].z * w2 + v[i].w * w3;
+        sum[s][i] = add_products(sum[s][i], v[i], w0, w1, w2, w3);
     }
   }
   [[unroll]] for (uint s = 0u; s < EACH; ++s) {

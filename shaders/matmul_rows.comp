@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "matmul.glsl"
+#include "products.glsl"
 #include "register_rows.glsl"
 
 void main() {
@@ -28,7 +29,7 @@ void main() {
     vec4 w0 = load_w(at, k, 0u, s), w1 = load_w(at, k, 1u, s), w2 = load_w(at, k, 2u, s), w3 = load_w(at, k, 3u, s);
     for (uint i = 0u; i < RM; ++i) {
       vec4 v = x[xi[i] + k];
-      sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+      sum[i] = add_products(sum[i], v, w0, w1, w2, w3);
     }
   }
   Columns columns = columns_of(c);

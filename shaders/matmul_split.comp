@@ -10,6 +10,7 @@
 #define KV_FORMAT_ID 6
 #endif
 #include "matmul.glsl"
+#include "products.glsl"
 #include "register_rows.glsl"
 
 layout(constant_id = 5) const uint GROUPS = 8;
@@ -56,7 +57,7 @@ void main() {
         v = normal(rows, i, v, weight, bias);
 #endif
         v *= counts;
-        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
+        sum[i] = add_products(sum[i], v, w0, w1, w2, w3);
       }
     }
   }
