@@ -10,7 +10,6 @@
 #define KV_FORMAT_ID 6
 #endif
 #include "matmul.glsl"
-#include "products.glsl"
 #include "register_rows.glsl"
 
 layout(constant_id = 5) const uint GROUPS = 8;
@@ -57,7 +56,7 @@ void main() {
         v = normal(rows, i, v, weight, bias);
 #endif
         v *= counts;
-        sum[i] = add_products(sum[i], v, w0, w1, w2, w3);
+        sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;
       }
     }
   }

@@ -5,7 +5,6 @@
 #extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #include "matmul.glsl"
-#include "products.glsl"
 
 // ROWS:VALUE in table.inc: 16, 32 or 64. What follows from it becomes plain numbers as well (src/ops/shader_code.cpp).
 layout(constant_id = 31) const uint ROWS = 32;
@@ -88,8 +87,8 @@ void main() {
         [[unroll]] for (uint i = 0u; i < OWN; ++i) {
           vec4 v = x_tile[(ty + i * STEPS) * STRIDE + d];
           [[unroll]] for (uint n = 0u; n < WIDE; ++n)
-            sum[n * OWN + i] =
-                add_products(sum[n * OWN + i], v, w[4u * n], w[4u * n + 1u], w[4u * n + 2u], w[4u * n + 3u]);
+            sum[n * OWN + i] +=
+                v.x * w[4u * n] + v.y * w[4u * n + 1u] + v.z * w[4u * n + 2u] + v.w * w[4u * n + 3u];
         }
       }
   }
