@@ -2,24 +2,31 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
 
 namespace lapilli {
 
+// A name in UTF-8, as everywhere in Lapilli; what takes strings instead takes the system's code page.
+inline std::filesystem::path named(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
+
 class TempDirectory {
  public:
   TempDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "lapilli-test-XXXXXX").string();
-    const char* made = mkdtemp(name.data());
-    EXPECT_NE(made, nullptr) << name;
+    std::random_device random;
+    std::error_code error;
+    for (int attempts = 100; attempts > 0 && path_.empty(); --attempts) {
+      const auto name = std::filesystem::temp_directory_path() / ("lapilli-test-" + std::to_string(random()));
+      if (std::filesystem::create_directory(name, error)) path_ = name.generic_string();
+    }
+    EXPECT_FALSE(path_.empty()) << std::filesystem::temp_directory_path() << ": " << error.message();
     // Without one, whatever the test writes fails where nothing is.
-    path_ = made ? name : "/nonexistent";
+    if (path_.empty()) path_ = "/nonexistent";
   }
   ~TempDirectory() {
     std::error_code ignored;
@@ -33,7 +40,7 @@ class TempDirectory {
   std::string write(const std::string& name, std::string_view content) const {
     const std::string file = path_ + "/" + name;
     remove(name);  // some file systems wait for the disk when a file is overwritten; an earlier one may be mapped
-    std::ofstream out(file, std::ios::binary);
+    std::ofstream out(named(file), std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     EXPECT_TRUE(out.good()) << file;
     return file;
@@ -47,7 +54,7 @@ class TempDirectory {
   }
   void remove(const std::string& name) const {
     std::error_code ignored;
-    std::filesystem::remove(path_ + "/" + name, ignored);
+    std::filesystem::remove(named(path_ + "/" + name), ignored);
   }
 
  private:
@@ -56,7 +63,7 @@ class TempDirectory {
 
 // A file's bytes.
 inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(named(path), std::ios::binary);
   EXPECT_TRUE(in.good()) << path;
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
