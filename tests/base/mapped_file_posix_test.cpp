@@ -1,6 +1,4 @@
-// Pages of a mapped file that leave memory again.
-#include "base/mapped_file.hpp"
-
+// Pages of a mapped file that leave memory again, as Linux tells.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "base/mapped_file.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {

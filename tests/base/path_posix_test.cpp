@@ -26,10 +26,8 @@ TEST(Path, LinksAreListedAsWhatTheyLeadTo) {
   ASSERT_EQ(::symlink("b", (folder.path() + "/c").c_str()), 0);
   std::vector<FolderEntry> entries;
   ASSERT_TRUE(list_folder(folder.path(), entries));
-  const std::pair<std::string, FileKind> expected[] = {{"b", FileKind::regular},
-                                                       {"c", FileKind::regular},
-                                                       {"link", FileKind::other},
-                                                       {"été", FileKind::directory}};
+  const std::pair<std::string, FileKind> expected[] = {
+      {"b", FileKind::regular}, {"c", FileKind::regular}, {"link", FileKind::other}, {"été", FileKind::directory}};
   ASSERT_EQ(entries.size(), std::size(expected));
   for (size_t i = 0; i < entries.size(); ++i) {
     EXPECT_EQ(entries[i].name, expected[i].first);

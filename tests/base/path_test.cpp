@@ -79,7 +79,8 @@ TEST(Path, FoldersAreMadeAndListed) {
   folder.write("a", "x");
   std::vector<FolderEntry> entries;
   ASSERT_TRUE(list_folder(folder.path(), entries));
-  const std::pair<std::string, FileKind> expected[] = {{"a", FileKind::regular}, {"b", FileKind::regular}, {"été", FileKind::directory}};
+  const std::pair<std::string, FileKind> expected[] = {
+      {"a", FileKind::regular}, {"b", FileKind::regular}, {"été", FileKind::directory}};
   ASSERT_EQ(entries.size(), std::size(expected));
   for (size_t i = 0; i < entries.size(); ++i) {
     EXPECT_EQ(entries[i].name, expected[i].first);
