@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +15,16 @@ namespace lapilli {
 
 // A name in UTF-8, as everywhere in Lapilli; what takes strings instead takes the system's code page.
 inline std::filesystem::path named(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
+
+// Removes a file. Its name is free at once, also where a file that is mapped stays until it is not (Windows): it has
+// another name until then.
+inline void remove_even_mapped(const std::filesystem::path& file) {
+  static std::atomic<int> count{0};
+  std::error_code ignored;
+  const std::filesystem::path gone = file.parent_path() / ("removed-" + std::to_string(++count));
+  std::filesystem::rename(file, gone, ignored);
+  std::filesystem::remove(gone, ignored);
+}
 
 class TempDirectory {
  public:
@@ -52,10 +63,7 @@ class TempDirectory {
     for (const auto& entry : std::filesystem::directory_iterator(path_))
       std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_all);
   }
-  void remove(const std::string& name) const {
-    std::error_code ignored;
-    std::filesystem::remove(named(path_ + "/" + name), ignored);
-  }
+  void remove(const std::string& name) const { remove_even_mapped(named(path_ + "/" + name)); }
 
  private:
   std::string path_;
