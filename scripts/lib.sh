@@ -35,7 +35,7 @@ find_wine() {
 # another system is shown only these, in DIR.
 own_headers() {
   mkdir -p "$1"
-  for own_name in vulkan vk_video nlohmann CLI stb; do
+  for own_name in vulkan vk_video nlohmann CLI stb spirv; do
     for own_from in ${VULKAN_SDK:+"$VULKAN_SDK/include"} /usr/local/include /usr/include; do
       [ ! -e "$own_from/$own_name" ] || { ln -sfn "$own_from/$own_name" "$1/$own_name" && break; }
     done

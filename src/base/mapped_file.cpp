@@ -5,11 +5,17 @@
 #include <cstring>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/path.hpp"
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#include <io.h>
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,12 +27,13 @@ struct MappedFile::Mapping {
   std::string path;
   const std::byte* data = nullptr;
   size_t size = 0;
-  std::vector<std::byte> owned;  // where there is no mmap
-  bool mapped = false;
 
   ~Mapping() {
-#if !defined(_WIN32)
-    if (mapped) ::munmap(const_cast<std::byte*>(data), size);
+    if (!data) return;
+#if defined(_WIN32)
+    UnmapViewOfFile(data);
+#else
+    ::munmap(const_cast<std::byte*>(data), size);
 #endif
   }
 };
@@ -34,9 +41,10 @@ struct MappedFile::Mapping {
 std::span<const std::byte> MappedFile::bytes() const { return {mapping_->data, mapping_->size}; }
 const std::string& MappedFile::path() const { return mapping_->path; }
 
+// Windows has no call for it, and takes pages of files from a process by itself when memory becomes short.
 void MappedFile::let_go([[maybe_unused]] size_t offset, [[maybe_unused]] size_t bytes) const noexcept {
 #if !defined(_WIN32)
-  if (!mapping_->mapped) return;
+  if (!mapping_->data) return;
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
   if (begin >= end) return;
@@ -108,7 +116,6 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
       return fail(ErrorCode::out_of_memory, "cannot map %s: %s", path.c_str(), std::strerror(e));
     }
     m->data = static_cast<const std::byte*>(p);
-    m->mapped = true;
   }
   ::close(fd);
   MappedFile f;
@@ -117,23 +124,40 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   return f;
 }
 #else
+namespace {
+
+// The view keeps the file open. Null if it cannot be, and GetLastError() says why.
+const std::byte* map_whole(int descriptor) {
+  const auto file = reinterpret_cast<HANDLE>(_get_osfhandle(descriptor));
+  const HANDLE mapping = CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr);
+  if (!mapping) return nullptr;
+  const void* const view = MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0);
+  const DWORD problem = GetLastError();
+  CloseHandle(mapping);
+  SetLastError(problem);
+  return static_cast<const std::byte*>(view);
+}
+
+struct Closing {
+  int descriptor;
+  ~Closing() { _close(descriptor); }
+};
+
+}  // namespace
+
 Result<MappedFile> MappedFile::open(const std::string& path) {
   LAPILLI_CHECK(check_kind(path));
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::unique_ptr<std::FILE, Close> file(open_stream(path, "rb"));
-  if (!file) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
+  const int descriptor = open_to_read(path);
+  if (descriptor < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
+  const Closing closing{descriptor};
+  const int64_t bytes = _filelengthi64(descriptor);
+  if (bytes < 0) return fail(ErrorCode::not_found, "cannot read %s: %s", path.c_str(), std::strerror(errno));
+  LAPILLI_CHECK(check_size(path, static_cast<uint64_t>(bytes)));
   auto m = std::make_shared<Mapping>();
   m->path = path;
-  const uint64_t bytes = file_size(path);
-  LAPILLI_CHECK(check_size(path, bytes));
-  m->owned.resize(static_cast<size_t>(bytes));
-  if (std::fread(m->owned.data(), 1, m->owned.size(), file.get()) != m->owned.size()) {
-    return fail(ErrorCode::not_found, "cannot read %s", path.c_str());
-  }
-  m->data = m->owned.data();
-  m->size = m->owned.size();
+  m->size = static_cast<size_t>(bytes);
+  if (m->size > 0 && !(m->data = map_whole(descriptor)))
+    return fail(ErrorCode::out_of_memory, "cannot map %s: error %lu of the system", path.c_str(), GetLastError());
   MappedFile f;
   f.mapping_ = std::move(m);
   LAPILLI_CHECK(check_content(path, f.bytes()));

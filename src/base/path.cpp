@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #if defined(_WIN32)
 #include <io.h>
@@ -37,12 +39,24 @@ std::string to_utf8(std::wstring_view wide) {
   return utf8;
 }
 
+// Windows refuses while somebody has the file open, who soon has not: a reader of ours, or what looks for viruses.
+constexpr int kAttemptsToRename = 40;
+
 std::FILE* open_stream(const std::string& path, const char* mode) {
-  return _wfopen(to_wide(path).c_str(), to_wide(mode).c_str());
+  if (std::string_view(mode) != "rb") return _wfopen(to_wide(path).c_str(), to_wide(mode).c_str());
+  const int descriptor = open_to_read(path);
+  return descriptor < 0 ? nullptr : _fdopen(descriptor, mode);
 }
 
+// _wopen lets nobody rename or replace the file meanwhile, and does not open one that is just being renamed.
 int open_to_read(const std::string& path) {
-  return _wopen(to_wide(path).c_str(), _O_RDONLY | _O_BINARY | _O_NOINHERIT);
+  const HANDLE file =
+      CreateFileW(to_wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                  OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+  if (file != INVALID_HANDLE_VALUE) return _open_osfhandle(reinterpret_cast<intptr_t>(file), _O_RDONLY | _O_BINARY);
+  const std::error_code problem(static_cast<int>(GetLastError()), std::system_category());
+  errno = problem.default_error_condition().value();
+  return -1;
 }
 
 int open_to_lock(const std::string& path) {
@@ -67,6 +81,8 @@ std::string utf8(const fs::path& path) { return to_utf8(path.native()); }
 }  // namespace
 
 #else
+
+constexpr int kAttemptsToRename = 1;
 
 std::FILE* open_stream(const std::string& path, const char* mode) { return std::fopen(path.c_str(), mode); }
 
@@ -142,7 +158,11 @@ bool remove_file(const std::string& path) {
 
 bool rename_file(const std::string& from, const std::string& to) {
   std::error_code error;
-  fs::rename(native(from), native(to), error);
+  for (int attempts = 0; attempts < kAttemptsToRename; ++attempts) {
+    if (attempts > 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    fs::rename(native(from), native(to), error);
+    if (error != std::errc::permission_denied) break;
+  }
   return succeeded(error);
 }
 

@@ -1,20 +1,20 @@
 // Files by name that come from elsewhere than a directory.
 #include "base/files.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <map>
 
 #include "base/path.hpp"
+#include "support/open_descriptor.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {
 
+using test::OpenDescriptor;
 using testing::HasSubstr;
 
 struct Record {
@@ -159,24 +159,21 @@ FilePart in_descriptor(const char* name, int64_t descriptor, uint64_t offset, ui
 
 TEST(FileParts, ARangeOfADescriptor) {
   const TempDirectory folder;
-  const std::string path = folder.write("pak", "..hello..");
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto source = make_file_parts({in_descriptor("a", fd, 2, 5), in_descriptor("end", fd, 9, 0)});
+  const OpenDescriptor pak = OpenDescriptor::of(folder.write("pak", "..hello.."));
+  auto source = make_file_parts({in_descriptor("a", pak.value(), 2, 5), in_descriptor("end", pak.value(), 9, 0)});
   ASSERT_TRUE(source.ok());
   const Files files(std::move(*source), "");
   EXPECT_EQ(read_text_file(files / "a").value(), "hello");
   EXPECT_EQ(read_text_file(files / "end").value(), "");
   EXPECT_FALSE((files / "b").there());
-  ::close(fd);
 }
 
 TEST(FileParts, WhatIsNotThere) {
   const TempDirectory folder;
-  const std::string path = folder.write("pak", "..hello..");
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const int directory = ::open(folder.path().c_str(), O_RDONLY | O_CLOEXEC);
-  int pipes[2] = {-1, -1};
-  ASSERT_EQ(::pipe(pipes), 0);
+  OpenDescriptor pak = OpenDescriptor::of(folder.write("pak", "..hello.."));
+  const int64_t fd = pak.value();
+  const OpenDescriptor directory = OpenDescriptor::of(folder.path()), pipe = OpenDescriptor::of_pipe();
+  ASSERT_TRUE(directory.value() != -1 && pipe.value() != -1);
   constexpr uint64_t kMax = ~uint64_t{0};
   const auto code = [](const FilePart& part) {
     const auto source = make_file_parts({part});
@@ -191,13 +188,12 @@ TEST(FileParts, WhatIsNotThere) {
   EXPECT_EQ(code(in_descriptor(name, fd, kMax, 2)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(in_descriptor(name, fd, 2, kMax)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(in_descriptor(name, fd, uint64_t{1} << 62, uint64_t{1} << 62)), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(in_descriptor(name, directory, 0, 1)), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(in_descriptor(name, pipes[0], 0, 1)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(in_descriptor(name, directory.value(), 0, 1)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(in_descriptor(name, pipe.value(), 0, 1)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(in_descriptor(name, -1, 0, 1)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(in_descriptor(name, int64_t{1} << 33, 0, 1)), ErrorCode::invalid_argument);
-  ::close(fd);
+  pak.close();
   EXPECT_EQ(code(in_descriptor(name, fd, 0, 9)), ErrorCode::invalid_argument);
-  for (const int each : {directory, pipes[0], pipes[1]}) ::close(each);
 }
 
 // Holes take no room on the disk, and what is mapped takes memory as it is read only.
@@ -225,9 +221,8 @@ TEST(LargeFiles, AreReadThroughADescriptor) {
   const std::string path = directory.write("large", "begin");
   constexpr uint64_t kBytes = uint64_t{5} << 30;
   ASSERT_TRUE(resize_file(path, kBytes));
-  const int descriptor = ::open(path.c_str(), O_RDONLY);
-  ASSERT_GE(descriptor, 0);
-  auto source = make_file_parts({in_descriptor("large", descriptor, 0, kBytes)});
+  const OpenDescriptor descriptor = OpenDescriptor::of(path);
+  auto source = make_file_parts({in_descriptor("large", descriptor.value(), 0, kBytes)});
   ASSERT_TRUE(source.ok()) << source.error().message;
   const Files files(std::move(*source), "");
   const auto file = File::open(files / "large");
@@ -236,7 +231,6 @@ TEST(LargeFiles, AreReadThroughADescriptor) {
   std::byte last{1};
   EXPECT_TRUE(file->read(kBytes - 1, {&last, 1}).ok());
   EXPECT_EQ(last, std::byte{0});
-  ::close(descriptor);
 }
 
 }  // namespace

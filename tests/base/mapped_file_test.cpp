@@ -1,65 +1,59 @@
-// Pages of a mapped file that leave memory again.
+// Files as they are, whole.
 #include "base/mapped_file.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
-#include <fstream>
-#include <numeric>
+#include <cerrno>
+#include <cstring>
+#include <optional>
 #include <string>
 
+#include "base/path.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
 namespace {
 
-constexpr size_t kBytes = size_t{4} << 20;
+std::string text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
 
-// Kibibytes of the mapping that are in memory, as Linux tells; -1 where it does not.
-int64_t resident_kib(const std::byte* address) {
-  char begin[32];
-  std::snprintf(begin, sizeof begin, "%llx-", static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(address)));
-  std::ifstream maps("/proc/self/smaps");
-  bool here = false;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.starts_with(begin)) here = true;
-    if (here && line.starts_with("Rss:")) return std::stoll(line.substr(4));
+TEST(MappedFile, HoldsEachByteOfTheFile) {
+  const TempDirectory directory;
+  const std::string content("lines\r\nof text\n\x1a and a zero: \0.", 31);
+  const auto file = MappedFile::open(directory.write("été", content));
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(text_of(*file), content);
+  file->let_go(0, content.size());
+  EXPECT_EQ(text_of(*file), content);
+  const auto empty = MappedFile::open(directory.write("empty", ""));
+  ASSERT_TRUE(empty.ok()) << empty.error().message;
+  EXPECT_TRUE(empty->bytes().empty());
+}
+
+TEST(MappedFile, GetsANewNameWhileItIsMapped) {
+  const TempDirectory directory;
+  const std::string path = directory.write("file", "content"), renamed = directory.path() + "/renamed";
+  std::optional<MappedFile> copy;
+  {
+    const auto file = MappedFile::open(path);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    copy = *file;
   }
-  return -1;
+  EXPECT_TRUE(rename_file(path, renamed)) << std::strerror(errno);
+  EXPECT_EQ(text_of(*copy), "content");
+  copy.reset();
+  EXPECT_TRUE(remove_file(renamed));
 }
 
-int sum(std::span<const std::byte> bytes) {
-  return std::accumulate(bytes.begin(), bytes.end(), 0, [](int all, std::byte b) { return all + static_cast<int>(b); });
-}
-
-TEST(MappedFile, LetsPagesGoAndHasThemAgain) {
+TEST(MappedFile, SaysWhatItCannotOpen) {
   const TempDirectory directory;
-  const std::string path = directory.path() + "/weights";
-  std::ofstream(path, std::ios::binary) << std::string(kBytes, '\x01');
-  const auto file = MappedFile::open(path);
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
-  const int64_t before = resident_kib(file->bytes().data());
-  if (before < 0) GTEST_SKIP() << "no /proc/self/smaps";
-  EXPECT_GE(before, 4096);
-  file->let_go(1, kBytes - 1);  // all but the first page
-  EXPECT_LT(resident_kib(file->bytes().data()), 128);
-  EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
-  EXPECT_GE(resident_kib(file->bytes().data()), 4096);
-}
-
-TEST(MappedFile, PartsOfAPageStay) {
-  const TempDirectory directory;
-  const std::string path = directory.path() + "/weights";
-  std::ofstream(path, std::ios::binary) << std::string(kBytes, '\x01');
-  const auto file = MappedFile::open(path);
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
-  file->let_go(100, 200);
-  file->let_go(kBytes, 0);
-  EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
-  const int64_t now = resident_kib(file->bytes().data());
-  EXPECT_TRUE(now < 0 || now >= 4096) << now;
+  for (const std::string& path : {directory.path(), directory.path() + "/none"}) {
+    const auto file = MappedFile::open(path);
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().code, ErrorCode::not_found);
+    EXPECT_NE(file.error().message.find(path), std::string::npos) << file.error().message;
+  }
 }
 
 }  // namespace

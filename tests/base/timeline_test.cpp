@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/log.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -94,22 +93,6 @@ TEST(Timeline, ItsFileIsWrittenAtOnceForWhoeverAsks) {
   EXPECT_EQ(told("told"), 1u);
   EXPECT_EQ(told("later"), 1u);
   EXPECT_FALSE(Timeline().write().ok());  // of no file
-}
-
-TEST(Timeline, AFullDiskIsSaidOnce) {
-  if (!std::ifstream("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  std::vector<std::string> logged;
-  set_log_hook([&](LogLevel, const std::string& message) { logged.push_back(message); });
-  auto asked = Timeline::into_file("/dev/full"), silent = Timeline::into_file("/dev/full");
-  ASSERT_TRUE(asked.ok() && silent.ok());
-  const Status written = (*asked)->write();
-  ASSERT_FALSE(written.ok());
-  EXPECT_THAT(written.error().message, HasSubstr("cannot write the trace to /dev/full: "));
-  asked->reset();
-  EXPECT_TRUE(logged.empty());
-  silent->reset();  // nobody asked: the log has it
-  set_log_hook({});
-  EXPECT_THAT(logged, testing::ElementsAre(HasSubstr("/dev/full")));
 }
 
 TEST(Timeline, AFileThatCannotBeWrittenIsAnErrorAtOnce) {

@@ -9,6 +9,7 @@
 int main(int argc, char** argv) {
   using namespace lapilli;
   CLI::App app{"Holds Lapilli against folders of recorded reference results."};
+  app.allow_windows_style_options(false);  // a folder may begin with a slash
   std::vector<std::string> folders;
   conformance::RunOptions options;
   std::string dtype = "fp32", kv_dtype = "fp32", write, check;

@@ -34,7 +34,7 @@ class SafetensorsFile {
     }
     const std::string text = header.dump();
     const uint64_t size = text.size();
-    std::filesystem::remove(path());  // an earlier one may be mapped
+    remove_even_mapped(path());  // an earlier one may be mapped
     std::ofstream out(path(), std::ios::binary);
     out.write(reinterpret_cast<const char*>(&size), 8);
     out.write(text.data(), static_cast<std::streamsize>(size));

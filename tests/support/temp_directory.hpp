@@ -2,24 +2,42 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
 
 namespace lapilli {
 
+// A name in UTF-8, as everywhere in Lapilli; what takes strings instead takes the system's code page.
+inline std::filesystem::path named(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
+
+// Removes a file. Its name is free at once, also where a file that is mapped stays until it is not (Windows): it has
+// another name until then.
+inline void remove_even_mapped(const std::filesystem::path& file) {
+  static std::atomic<int> count{0};
+  std::error_code ignored;
+  const std::filesystem::path gone = file.parent_path() / ("removed-" + std::to_string(++count));
+  std::filesystem::rename(file, gone, ignored);
+  std::filesystem::remove(gone, ignored);
+}
+
 class TempDirectory {
  public:
   TempDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "lapilli-test-XXXXXX").string();
-    const char* made = mkdtemp(name.data());
-    EXPECT_NE(made, nullptr) << name;
+    std::random_device random;
+    std::error_code error;
+    for (int attempts = 100; attempts > 0 && path_.empty(); --attempts) {
+      const auto name = std::filesystem::temp_directory_path() / ("lapilli-test-" + std::to_string(random()));
+      if (std::filesystem::create_directory(name, error)) path_ = name.generic_string();
+    }
+    EXPECT_FALSE(path_.empty()) << std::filesystem::temp_directory_path() << ": " << error.message();
     // Without one, whatever the test writes fails where nothing is.
-    path_ = made ? name : "/nonexistent";
+    if (path_.empty()) path_ = "/nonexistent";
   }
   ~TempDirectory() {
     std::error_code ignored;
@@ -33,7 +51,7 @@ class TempDirectory {
   std::string write(const std::string& name, std::string_view content) const {
     const std::string file = path_ + "/" + name;
     remove(name);  // some file systems wait for the disk when a file is overwritten; an earlier one may be mapped
-    std::ofstream out(file, std::ios::binary);
+    std::ofstream out(named(file), std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     EXPECT_TRUE(out.good()) << file;
     return file;
@@ -45,10 +63,7 @@ class TempDirectory {
     for (const auto& entry : std::filesystem::directory_iterator(path_))
       std::filesystem::permissions(entry.path(), std::filesystem::perms::owner_all);
   }
-  void remove(const std::string& name) const {
-    std::error_code ignored;
-    std::filesystem::remove(path_ + "/" + name, ignored);
-  }
+  void remove(const std::string& name) const { remove_even_mapped(named(path_ + "/" + name)); }
 
  private:
   std::string path_;
@@ -56,7 +71,7 @@ class TempDirectory {
 
 // A file's bytes.
 inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(named(path), std::ios::binary);
   EXPECT_TRUE(in.good()) << path;
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
