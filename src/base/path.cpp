@@ -53,7 +53,11 @@ int open_to_read(const std::string& path) {
   const HANDLE file =
       CreateFileW(to_wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                   OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
-  if (file != INVALID_HANDLE_VALUE) return _open_osfhandle(reinterpret_cast<intptr_t>(file), _O_RDONLY | _O_BINARY);
+  if (file != INVALID_HANDLE_VALUE) {
+    const int descriptor = _open_osfhandle(reinterpret_cast<intptr_t>(file), _O_RDONLY | _O_BINARY);
+    if (descriptor < 0) CloseHandle(file);
+    return descriptor;
+  }
   const std::error_code problem(static_cast<int>(GetLastError()), std::system_category());
   errno = problem.default_error_condition().value();
   return -1;
