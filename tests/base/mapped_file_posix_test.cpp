@@ -31,11 +31,13 @@ int sum(std::span<const std::byte> bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), 0, [](int all, std::byte b) { return all + static_cast<int>(b); });
 }
 
+Result<MappedFile> file_of_ones(const TempDirectory& directory) {
+  return MappedFile::open(directory.write("weights", std::string(kBytes, '\x01')));
+}
+
 TEST(MappedFile, LetsPagesGoAndHasThemAgain) {
   const TempDirectory directory;
-  const std::string path = directory.path() + "/weights";
-  std::ofstream(path, std::ios::binary) << std::string(kBytes, '\x01');
-  const auto file = MappedFile::open(path);
+  const auto file = file_of_ones(directory);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
   const int64_t before = resident_kib(file->bytes().data());
@@ -49,9 +51,7 @@ TEST(MappedFile, LetsPagesGoAndHasThemAgain) {
 
 TEST(MappedFile, PartsOfAPageStay) {
   const TempDirectory directory;
-  const std::string path = directory.path() + "/weights";
-  std::ofstream(path, std::ios::binary) << std::string(kBytes, '\x01');
-  const auto file = MappedFile::open(path);
+  const auto file = file_of_ones(directory);
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(sum(file->bytes()), static_cast<int>(kBytes));
   file->let_go(100, 200);
