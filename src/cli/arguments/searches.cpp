@@ -13,11 +13,13 @@ void add_searches(CLI::App& command, tools::SearchesRequest& r, SearchesArgument
       ->excludes(model);
   command.add_option("--batch", r.batches, "Sentences at once; several with commas")
       ->delimiter(',')
+      ->allow_extra_args(false)  // a model may follow
       ->transform(whole_number(1, kMostSentences))
       ->capture_default_str()
       ->type_name("N");
   command.add_option("-b,--beam", r.beams, "Beams; several with commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->transform(whole_number(1, kMostBeams))
       ->capture_default_str()
       ->type_name("N");
