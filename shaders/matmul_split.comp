@@ -1,6 +1,6 @@
 #version 450
 // Matrix product for few rows: a workgroup takes GROUPS column groups and RM rows and splits the depth among its
-// invocations; the parts are added up in shared memory. NORM: it normalizes its rows first.
+// invocations; the parts are added up in shared memory. NORM: it normalizes its rows first. The plain form may gate them.
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
@@ -13,6 +13,9 @@
 #include "register_rows.glsl"
 
 layout(constant_id = 5) const uint GROUPS = 8;
+#if FORM == 0 && !defined(NORM)
+layout(constant_id = 6) const uint GATE = 0;  // 1 and the activation: x is two halves, one activated and multiplied with the other
+#endif
 // Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
 // one there are loads enough.
 const uint AHEAD = RM != 1u || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
@@ -54,6 +57,8 @@ void main() {
         vec4 v = x[x_row(row + i) + k];
 #ifdef NORM
         v = normal(rows, i, v, weight, bias);
+#elif FORM == 0
+        if (GATE != 0u) v = activate(v, GATE - 1u) * x[x_row(row + i) + p.x_ld4 / 2u + k];
 #endif
         v *= counts;
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

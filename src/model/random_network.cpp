@@ -115,13 +115,14 @@ Network random_network(const Config& config, uint64_t seed, WeightFormat format)
   for (auto [stack, weights, cross] :
        {std::tuple{&config.encoder, &network.encoder, false}, std::tuple{&config.decoder, &network.decoder, true}}) {
     const uint32_t d = stack->d_model;
+    const auto gates = stack->gated ? static_cast<uint32_t>(gate_value_column(stack->ffn)) : 0u;
     if (stack->embedding_norm) weights->embedding_norm = r.norm(d);
     if (stack->final_norm) weights->final_norm = r.norm(d);
     for (uint32_t i = 0; i < stack->layers; ++i) {
       LayerWeights layer;
       layer.self = r.attention(*stack, false, 0);
       if (cross) layer.cross = r.attention(*stack, true, config.encoder.d_model);
-      layer.fc1 = r.matrix("fc1", stack->ffn, d, 1.0);
+      layer.fc1 = r.matrix("fc1", gates + stack->ffn, d, 1.0);
       layer.fc2 = r.matrix("fc2", d, stack->ffn, 1.0);
       layer.norm = r.norm(d);
       weights->layers.push_back(layer);

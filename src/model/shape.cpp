@@ -77,14 +77,21 @@ Status fit_pictures(Config& c) {
   return fits ? Status() : fail(ErrorCode::invalid_argument, "%s", fits.error().message.c_str());
 }
 
-Status apply(Config& c, const std::string& key, const std::string& value) {
-  if (key == "activation") {
-    const auto known = find_activation(value);
-    if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
-    c.encoder.activation = c.decoder.activation = *known;
-    c.encoder.activation_name = c.decoder.activation_name = value;
-    return {};
+Status apply_activation(Config& c, const std::string& value) {
+  constexpr std::string_view kGated = "gated-";
+  const bool gated = value.starts_with(kGated);
+  const auto known = find_activation(value.substr(gated ? kGated.size() : 0));
+  if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+  for (StackConfig* s : {&c.encoder, &c.decoder}) {
+    s->activation = *known;
+    s->activation_name = value;
+    s->gated = gated;
   }
+  return {};
+}
+
+Status apply(Config& c, const std::string& key, const std::string& value) {
+  if (key == "activation") return apply_activation(c, value);
   uint32_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
   if (error != std::errc() || end != value.data() + value.size() || n == 0 || n > 1u << 24)
@@ -123,7 +130,8 @@ constexpr uint64_t kMaxParameters = uint64_t{1} << 32;
 constexpr uint32_t kMaxLayers = 256, kMaxPositions = 1u << 16, kMaxWidth = 1u << 16;
 
 Status check(const Config& c) {
-  const uint64_t d = c.decoder.d_model, ffn = 2 * d * c.encoder.ffn, positions = c.decoder.max_positions;
+  const uint64_t d = c.decoder.d_model, ffn = (c.encoder.gated ? 3 : 2) * d * c.encoder.ffn,
+                 positions = c.decoder.max_positions;
   if (d % c.encoder.heads != 0)
     return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.decoder.d_model);
   if (d > kMaxWidth || positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)

@@ -12,7 +12,8 @@ namespace lapilli::model {
 // "small" (the bundled model's), "tiny", "vit-base" (Dosovitskiy et al. 2020: an encoder of pictures that classifies, d
 // 768, 12 layers, 224 pixels a side), "whisper-tiny" (Radford et al. 2022: 30 s of 80 mel bands, d 384, 4 + 4 layers);
 // or changes on top of one: "transformer-base,vocabulary=1000,layers=2". Keys: d, heads, ffn, layers, encoder, decoder,
-// vocabulary, positions (of both stacks), activation (relu, gelu, gelu_new, silu), picture (pixels a side; of
+// vocabulary, positions (of both stacks), activation (relu, gelu, gelu_new, silu; of
+// gated feed-forward layers gated-relu and so on, as T5's configuration has it), picture (pixels a side; of
 // pictures).
 Result<Config> parse_shape(const std::string& text);
 

@@ -1,9 +1,11 @@
 // "gate": see basic.hpp.
+#include "ops/gate.hpp"
+
 #include "ops/activation_math.hpp"
-#include "ops/basic.hpp"
 #include "ops/case_util.hpp"
 #include "ops/elementwise_util.hpp"
 #include "ops/lower_util.hpp"
+#include "ops/matmul.hpp"
 #include "ops/registry.hpp"
 #include "ops/tuning.hpp"
 
@@ -60,6 +62,46 @@ std::vector<OpCase> cases() {
 }  // namespace
 
 constinit const OpDef gate_op{"gate", infer, variants, lower, reference, cases};
+
+namespace {
+
+// A node that does nothing else.
+graph::Node alone(const std::string& label, const RowGate& gate) {
+  return {&gate_op, label, {gate.x}, {gate.y}, graph::Attributes(ElementwiseAttributes{gate.activation})};
+}
+
+}  // namespace
+
+RowGate gate_of(const graph::Node& node) {
+  if (node.op == &gate_op)
+    return {node.inputs[0], node.outputs[0], node.attributes.as<ElementwiseAttributes>().activation};
+  return {node.inputs[0], node.outputs[kMultipliedOutput], node.attributes.as<MatmulAttributes>().gate};
+}
+
+graph::Node gating(graph::Node product, const RowGate& gate) {
+  auto a = product.attributes.as<MatmulAttributes>();
+  a.gated = 1;
+  a.gate = gate.activation;
+  product.attributes = graph::Attributes(a);
+  product.outputs.resize(kMultipliedOutput + 1, graph::kNone);
+  product.inputs[0] = gate.x;
+  product.outputs[kMultipliedOutput] = gate.y;
+  return product;
+}
+
+Status infer_row_gate(const graph::Graph& g, const graph::Node& node, const RowGate& gate) {
+  return gate_op.infer(g, alone(node.label, gate));
+}
+
+Status lower_row_gate(const LowerContext& context, const graph::Node& node, const RowGate& gate,
+                      std::vector<Dispatch>& out) {
+  const graph::Node apart = alone(node.label, gate);
+  return gate_op.lower(context, apart, gate_op.variants(context.caps, context.graph, apart).front(), out);
+}
+
+void row_gate_reference(const graph::Graph& g, const RowGate& gate, HostTensors& values) {
+  gate_op.reference(g, alone("gate", gate), values);
+}
 
 graph::TensorId ops::gate(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols,
                           Activation activation) {

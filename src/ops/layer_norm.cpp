@@ -90,7 +90,7 @@ RowNorm norm_of(const graph::Node& node) {
     return {node.inputs[0], node.inputs[1], node.outputs[0], node.attributes.as<LayerNormAttributes>()};
   const auto a = node.attributes.as<MatmulAttributes>();
   const LayerNormAttributes how{a.epsilon, a.norm == NormFirst::rms ? 1u : 0u};
-  return {node.inputs[0], node.inputs[kNormWeightInput], node.outputs[kNormalizedOutput], how};
+  return {node.inputs[0], node.inputs[kNormWeightInput], node.outputs[kMultipliedOutput], how};
 }
 
 graph::Node normalizing(graph::Node product, const RowNorm& norm) {
@@ -99,10 +99,10 @@ graph::Node normalizing(graph::Node product, const RowNorm& norm) {
   a.epsilon = norm.how.epsilon;
   product.attributes = graph::Attributes(a);
   product.inputs.resize(kNormWeightInput + 1, graph::kNone);
-  product.outputs.resize(kNormalizedOutput + 1, graph::kNone);
+  product.outputs.resize(kMultipliedOutput + 1, graph::kNone);
   product.inputs[0] = norm.x;
   product.inputs[kNormWeightInput] = norm.weight;
-  product.outputs[kNormalizedOutput] = norm.y;
+  product.outputs[kMultipliedOutput] = norm.y;
   return product;
 }
 

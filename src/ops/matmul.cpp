@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/activation_math.hpp"
+#include "ops/gate.hpp"
 #include "ops/lower_util.hpp"
 #include "ops/matmul_cases.hpp"
 #include "ops/matmul_lower.hpp"
@@ -29,11 +30,12 @@ namespace {
         Tuned::matmul_rows, {}, true                                                                                   \
   }
 // For few rows: the depth is split among the invocations, `each` to a part; each row is added up by as many of them.
+// They gate their rows themselves.
 #define SPLIT_KERNEL(rm, most)                                                                                 \
   {                                                                                                            \
     "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,          \
         ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
-        Each::of_workgroup                                                                                     \
+        Each::of_workgroup, kAbsent, kAbsent, 0, true                                                          \
   }
 // The same, which normalize their rows first.
 #define NORM_SPLIT_KERNEL(rm, most)                                                                            \
@@ -166,30 +168,52 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
 }
 
 // Other workgroups still read x when one writes.
+Status expect_apart(const graph::Graph& g, const graph::Node& node, graph::TensorId x, graph::TensorId multiplied) {
+  for (const auto id : node.outputs) {
+    if (id == graph::kNone) continue;
+    const bool over = g.root(id) == g.root(x) || (id != multiplied && g.root(id) == g.root(multiplied));
+    if (over) return node_error(node, "x, or what is multiplied of it, is written over");
+  }
+  return {};
+}
+
 Status infer_norm(const graph::Graph& g, const graph::Node& node) {
   const auto norm = norm_of(node);
   const auto& x = g.tensor(norm.x);
   LAPILLI_CHECK(expect_words(g, node, norm.weight, "weight of the normalization", norm_words(norm.how, x.cols)));
-  LAPILLI_CHECK(expect_output(g, node, kNormalizedOutput, {"normalized rows", x.rows, x.cols}));
+  LAPILLI_CHECK(expect_output(g, node, kMultipliedOutput, {"normalized rows", x.rows, x.cols}));
   if (g.tensor(norm.y).ld != x.ld) return node_error(node, "the normalized rows are not as far apart as those of x");
-  for (const auto id : node.outputs) {
-    if (id == graph::kNone) continue;
-    const bool over = g.root(id) == g.root(norm.x) || (id != norm.y && g.root(id) == g.root(norm.y));
-    if (over) return node_error(node, "x, or its normalization, is written over");
-  }
+  return expect_apart(g, node, norm.x, norm.y);
+}
+
+Status infer_gate(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  if (a.split || a.norm != NormFirst::none) return node_error(node, "a gate in front of what has none");
+  if (a.gate > kLastActivation) return node_error(node, "gates of products have the activations of products");
+  if (node.outputs.size() <= kMultipliedOutput) return node_error(node, "the gated rows are missing");
+  const auto gate = gate_of(node);
+  LAPILLI_CHECK(infer_row_gate(g, node, gate));
+  LAPILLI_CHECK(expect_output(g, node, kMultipliedOutput, {"gated rows", 0, a.k}));
+  if (!g.tensor(gate.y).scratch) return node_error(node, "nobody writes the gated rows");
+  return expect_apart(g, node, gate.x, gate.y);
+}
+
+Status infer_rows(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  if (a.gated) return infer_gate(g, node, a);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
+  const auto& x = g.tensor(node.inputs[0]);
+  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
   return {};
 }
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   if (a.n == 0 || a.k == 0) return node_error(node, "%u x %u weight", a.k, a.n);
-  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
+  LAPILLI_CHECK(infer_rows(g, node, a));
   const auto& x = g.tensor(node.inputs[0]);
-  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
   LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, 1), "weight", a.n, a.k));
   if (a.norm > NormFirst::rms) return node_error(node, "no such normalization");
   if (a.norm != NormFirst::none) {
-    if (node.inputs.size() <= kNormWeightInput || node.outputs.size() <= kNormalizedOutput)
+    if (node.inputs.size() <= kNormWeightInput || node.outputs.size() <= kMultipliedOutput)
       return node_error(node, "operands of the normalization are missing");
     LAPILLI_CHECK(infer_norm(g, node));
   }
@@ -287,7 +311,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
   const bool norm_first = has_norm_split && shared_first &&
                           groups_of(kKernels[norm_split], numbers_of(caps, kKernels[norm_split], rows, a.n), rows,
-                                    a.n) <= most_normalizing_groups(caps);
+                                    a.n) <= groups_at_once(caps);
   if (norm_first) add(norm_split);
   // One row by panels: first where that pays, else last.
   const bool has_panels = rows == 1 && !batch;
@@ -301,7 +325,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (rows > 4) add(kPanels8);
     add(kPanels4);
   };
-  const bool row_panels_first = rows_first && rows * a.n * g.tensor(node.inputs[0]).cols >= kWorkThatPays;
+  const bool row_panels_first = rows_first && rows * a.n * a.k >= kWorkThatPays;
   if (row_panels_first) add_panels();
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
@@ -393,9 +417,14 @@ class HostPlaces {
   std::vector<std::pair<uint32_t, uint32_t>> rows_;  // of a pass: slot and position
 };
 
-// What is multiplied: x, or its normalization, which is made first.
+// What is multiplied: x, or its normalization, or what its gate leaves, which are made first.
 graph::TensorId reference_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
-  if (node.attributes.as<MatmulAttributes>().norm == NormFirst::none) return node.inputs[0];
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.gated) {
+    row_gate_reference(g, gate_of(node), values);
+    return gate_of(node).y;
+  }
+  if (a.norm == NormFirst::none) return node.inputs[0];
   const RowNorm norm = norm_of(node);
   row_norm_reference(g, norm, values);
   return norm.y;
@@ -446,10 +475,10 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
-  return format("%u x %u %s, rows %llu%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
+  return format("%u x %u %s, rows %llu%s%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
                 static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
                 a.split && a.q_columns > 0 ? ", q" : "", a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
-                a.norm == NormFirst::none ? "" : ", normalized");
+                a.norm == NormFirst::none ? "" : ", normalized", a.gated ? ", gated" : "");
 }
 
 }  // namespace

@@ -33,10 +33,12 @@ constexpr Activation kLastActivation = Activation::mish, kLastGate = Activation:
 // Whether the rows of x are normalized first: a "layer_norm" in front that is a part of the product.
 enum class NormFirst : uint32_t { none, layer, rms };
 
-// Attributes of a "matmul" node. inputs: x, weight, residual or kNone, step state, spans or kNone (by `kv.place`), the
+// Attributes of a "matmul" node, whose rows are normalized first, or gated, or neither. inputs: x (of gated rows as
+// "gate" has it), weight, residual or kNone, step state, spans or kNone (by `kv.place`), the
 // weight of the normalization if there is one.
-// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization the
-// third one is the normalized rows: `scratch` where nobody else reads them.
+// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization or a
+// gate the third one is the rows that are multiplied: `scratch` where nobody else reads them, which gated rows are
+// always. The split form has no gate.
 // In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values. Where these are fp16
 // (KvLayout), q_columns is even, since neighbours share a word, and the depth is one piece, since a sum is rounded
 // once.
@@ -47,10 +49,12 @@ struct MatmulAttributes {
   uint32_t q_columns = 0;
   KvShape kv;
   NormFirst norm = NormFirst::none;
-  float epsilon = 0;  // of the normalization
+  float epsilon = 0;   // of the normalization
+  uint32_t gated = 0;  // 1: the rows are gated first
+  Activation gate = Activation::none;
 };
-// Where a node with a normalization has what belongs to it.
-constexpr size_t kNormWeightInput = 4, kNormalizedOutput = 2;
+// Where a node has what belongs to its normalization or its gate.
+constexpr size_t kNormWeightInput = 4, kMultipliedOutput = 2;
 
 namespace ops {
 // A new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide,

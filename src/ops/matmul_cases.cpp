@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/gate.hpp"
 #include "ops/layer_norm.hpp"
 
 namespace lapilli {
@@ -188,6 +189,42 @@ OpCase norm_case(OpCase c, NormFirst norm, bool written = true) {
   return c;
 }
 
+// The same product of x gated.
+OpCase gate_case(OpCase c, Activation activation) {
+  const graph::Node product = c.graph.node(0);
+  const auto x = product.inputs[0];
+  const uint64_t cols = c.graph.tensor(x).cols, value = gate_value_column(cols);
+  graph::Graph g;
+  for (const auto& t : c.graph.tensors()) g.add_tensor(t);
+  const auto y = g.rows_like("gated", x, cols);
+  g.tensor(y).scratch = true;
+  g.tensor(x).cols = value + cols;
+  g.tensor(x).ld = 2 * value;
+  g.add_node(gating(product, {x, y, activation}));
+  c.graph = std::move(g);
+  c.name += format(" gate %u", static_cast<unsigned>(activation));
+  c.prepare = [x, cols, value, prepare = c.prepare](OpCase& into) {
+    if (prepare) prepare(into);
+    const graph::Tensor& t = into.graph.tensor(x);
+    for (auto& [id, values] : into.inputs)
+      for (uint64_t r = 0; id == x && r < t.rows; ++r)
+        std::fill_n(values.f.begin() + static_cast<std::ptrdiff_t>(r * t.ld + cols), value - cols, 0.0);
+  };
+  return c;
+}
+
+void add_gate_cases(std::vector<OpCase>& all) {
+  for (const uint64_t rows : {1, 3, 4, 5, 17}) all.push_back(gate_case(linear_case({rows, 67, 53}), Activation::silu));
+  for (const uint64_t k : {1, 4, 63, 257, 1031}) all.push_back(gate_case(linear_case({2, 40, k}), Activation::relu));
+  for (uint32_t kind = 0; kind <= static_cast<uint32_t>(kLastActivation); ++kind)
+    for (const uint64_t rows : {1, 4})
+      all.push_back(gate_case(residual_case({rows, 56, 96}), static_cast<Activation>(kind)));
+  all.push_back(gate_case(linear_case({12, 64, 32}, Activation::tanh, 7), Activation::gelu_tanh));
+  all.push_back(
+      gate_case(linear_case({4, 2001, 64}, Activation::none, 3), Activation::silu));  // wider than a small binding
+  all.push_back(gate_case(linear_case({2, 64, 4099}), Activation::silu));             // deeper
+}
+
 void add_norm_cases(std::vector<OpCase>& all) {
   constexpr auto layer = NormFirst::layer, rms = NormFirst::rms;
   for (const uint64_t rows : {1, 2, 4, 5, 8, 16, 17}) all.push_back(norm_case(linear_case({rows, 67, 53}), layer));
@@ -290,6 +327,8 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
   all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // in slices, as above
+  for (const auto gate : {Activation::gelu_tanh, Activation::silu, Activation::gelu_erf})
+    for (const uint64_t rows : {1, 4}) all.push_back(gate_case(residual_case({rows, 56, 260, f}), gate));
   for (const uint64_t rows : {1, 5}) {
     all.push_back(norm_case(linear_case({rows, 130, 257, f}), NormFirst::layer));
     all.push_back(norm_case(kv_case({rows, 36, 36, step, 3, static_cast<uint32_t>(rows), f}), NormFirst::rms, false));
@@ -385,6 +424,7 @@ std::vector<OpCase> matmul_cases() {
   add_kv_cases(all);
   add_pass_cases(all);
   add_norm_cases(all);
+  add_gate_cases(all);
   for (const auto f : kNarrowFormats) add_format_cases(all, f);
   add_halves_cases(all, WeightFormat::fp32);
   for (const auto f : kNarrowFormats) add_halves_cases(all, f);

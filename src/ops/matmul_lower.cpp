@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ops/gate.hpp"
 #include "ops/lower_util.hpp"
 #include "vulkan/bindings.hpp"
 
@@ -66,6 +67,7 @@ class Lowering {
     all_depth_ = {0, depth_};
     depth_slice_ = panel_bytes() <= room_ ? depth_ : room_ / (layout_.words_to(granule()) * 4) * granule();
     normalizes_ = a_.norm != NormFirst::none && can_normalize();
+    gates_ = a_.gated && kernel.gates;
   }
 
   Status run() {
@@ -73,6 +75,7 @@ class Lowering {
     LAPILLI_CHECK(check_each());
     if (depth_slice_ == 0) return node_error(node_, "a few rows of a panel exceed this device's binding limit");
     if (a_.norm != NormFirst::none && !normalizes_) LAPILLI_CHECK(lower_norm());
+    if (a_.gated && !gates_) LAPILLI_CHECK(lower_gate());
     if (!a_.split) return lower_plain({0, a_.n});
     if (whole_fits()) return lower_whole();
     if (a_.q_columns > 0) LAPILLI_CHECK(lower_plain({0, a_.q_columns}));
@@ -101,6 +104,12 @@ class Lowering {
   Status lower_norm() {
     x_ = norm_.y;
     return lower_row_norm(context_, node_, norm_, std::bit_floor(std::min(128u, numbers_.local)), out_);
+  }
+
+  Status lower_gate() {
+    const RowGate gate = gate_of(node_);
+    x_ = gate.y;
+    return lower_row_gate(context_, node_, gate, out_);
   }
 
   // The most panels that one binding holds, out of `panels`.
@@ -288,6 +297,7 @@ class Lowering {
       d.constants.insert(d.constants.end(), context_.caps.cooperative_matrix.begin(),
                          context_.caps.cooperative_matrix.end());
     if (normalizes_) d.constants.push_back(norm_.how.rms);
+    if (gates_) d.constants.push_back(1 + static_cast<uint32_t>(a_.gate));
     if (form != Form::plain && (is_step() || is_spans()))
       d.constants.push_back(static_cast<uint32_t>(kv_layout().format));
   }
@@ -425,7 +435,7 @@ class Lowering {
   graph::TensorId x_ = graph::kNone, w_ = graph::kNone, row_state_ = graph::kNone, y_ = graph::kNone,
                   kv_ = graph::kNone;
   RowNorm norm_;
-  bool residual_ = false, normalizes_ = false;
+  bool residual_ = false, normalizes_ = false, gates_ = false;
   uint64_t limit_ = 0, room_ = 0, depth_ = 0, depth_slice_ = 0, rows_ = 0;
   Range64 all_depth_;
 };

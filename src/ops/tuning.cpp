@@ -123,7 +123,7 @@ bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t
 
 // About what these devices hold at once: each round more would wait once more for its rows. CPU drivers go through the
 // workgroups one after the other, and a dispatch costs them next to nothing.
-uint32_t most_normalizing_groups(const Capabilities& caps) {
+uint32_t groups_at_once(const Capabilities& caps) {
   switch (device_class(caps)) {
     case DeviceClass::cpu: return 0;
     case DeviceClass::small: return 256;

@@ -72,9 +72,9 @@ bool wants_few_dispatches(const Capabilities& caps);
 constexpr uint64_t kManyPositions = 256;
 bool shares_out_keys(const Capabilities& caps, uint64_t rows_and_heads, uint64_t positions);
 
-// Workgroups of a product up to which each of them had better normalize its rows itself: all of it together takes less
-// than a dispatch for it and its barrier. 0: never.
-uint32_t most_normalizing_groups(const Capabilities& caps);
+// Workgroups of a product up to which each of them had better normalize its rows itself, or gate them: all of it
+// together takes less than a dispatch for it and its barrier. 0: never.
+uint32_t groups_at_once(const Capabilities& caps);
 
 // About what a device of this class does in a cycle, to tell ways to run a node that are hopeless from others. Measured
 // nowhere: only ratios count, and they need be right within a factor of a few.

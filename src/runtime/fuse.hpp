@@ -12,6 +12,10 @@ namespace lapilli {
 // their ids; what others read of the normalized rows the product writes. `graph` is valid, and stays so.
 graph::Graph fuse_norms(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 
+// Gates become parts of the products that read their rows, where nobody else does, where that makes fewer dispatches of
+// both, and where few rows are gated anew by workgroups that all run at once.
+graph::Graph fuse_gates(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
+
 // Log-softmax, processors and best K of a step of beams become one node (ops/choose.hpp) where GPUs do them together.
 graph::Graph fuse_tail(graph::Graph graph, const Capabilities& caps, const CompileOptions& options);
 

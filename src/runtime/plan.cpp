@@ -117,6 +117,7 @@ class Compiler {
   Status run() {
     LAPILLI_CHECK(check_graph());
     plan_.graph = fuse_norms(std::move(plan_.graph), caps_, options_);
+    plan_.graph = fuse_gates(std::move(plan_.graph), caps_, options_);
     plan_.graph = fuse_tail(std::move(plan_.graph), caps_, options_);
     LAPILLI_CHECK(check_graph());
     graph::PlacementOptions placement;
