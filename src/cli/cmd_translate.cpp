@@ -59,7 +59,7 @@ class TextRun {
     if (const int code = check_targets()) return code;
     std::string directory = arguments_.model;
     if (const int code = find_model(directory)) return code;
-    if (const int code = check_trace(arguments_.trace_file)) return code;
+    if (const int code = check_trace_alone()) return code;
     if (const auto error = model_.load(directory, options_))
       return complain(exit_code(error->status()), error->message());
     if (context_.verbose) {
@@ -68,6 +68,20 @@ class TextRun {
                    info.family, static_cast<double>(info.parameters) / 1e6, info.device, info.load_ms);
     }
     return exit_ok;
+  }
+
+  // It is written last, and would be all that is left of a file that is something else as well.
+  int check_trace_alone() {
+    const std::string& trace = arguments_.trace_file;
+    if (trace.empty()) return exit_ok;
+    for (const OutputJob& job : jobs_) {
+      if (job.target == trace || same_file(job.target, trace))
+        return complain(exit_usage, "--trace: " + trace + " is the output");
+      for (const Source& source : job.sources)
+        if (!source.is_text() && same_file(source.name, trace))
+          return complain(exit_usage, "--trace: " + trace + " is an input");
+    }
+    return check_trace(trace);
   }
 
   int check_targets() {

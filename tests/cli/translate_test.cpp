@@ -300,6 +300,13 @@ TEST(CliDevice, Trace) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_TRUE(contains(wrong.err, "--trace: there is no folder ")) << wrong.err;
   EXPECT_TRUE(contains(wrong.err, "no/such/folder/trace.json")) << wrong.err;
+  const std::string input = directory.write("in.txt", "Hello.\n"), output = directory.path() + "/out.txt";
+  const Outcome over = translate({"--file", "--trace", input, input});
+  EXPECT_EQ(over.code, 2);
+  EXPECT_TRUE(contains(over.err, "in.txt is an input")) << over.err;
+  const Outcome beside = translate({"--file", "--trace", output, "-o", output, input});
+  EXPECT_EQ(beside.code, 2);
+  EXPECT_TRUE(contains(beside.err, "out.txt is the output")) << beside.err;
 }
 
 TEST(CliDevice, ATraceOnAFullDiskIsTold) {

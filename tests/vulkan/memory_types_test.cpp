@@ -120,6 +120,9 @@ VkPhysicalDeviceMemoryProperties properties_of(const Reported& reported) {
   return m;
 }
 
+// In the names of tests, instead of the bytes.
+void PrintTo(const Reported& reported, std::ostream* out) { *out << reported.name; }
+
 class MemoryTypes : public testing::TestWithParam<Reported> {};
 
 TEST_P(MemoryTypes, EachUseHasItsTypesInOrder) {
