@@ -5,7 +5,6 @@
 // position: a table, or values behind the columns of q), MAP_BIAS (of windows of a map), WINDOW (keys near the query, and listed ones), SPANS (the
 // rows of an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #include "attention_operands.glsl"
 
 // S: one number for each of the QT queries.

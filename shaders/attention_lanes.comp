@@ -3,7 +3,6 @@
 // Gimelshein 2018). A workgroup is one subgroup and takes QT queries of one head. For the scores a lane has four keys, and
 // the lanes hand the queries around; for the sums a lane has columns, and they hand the weights around. As matmul_lanes.comp.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #define LANES

@@ -5,7 +5,6 @@
 // Slot by slot, chunks of positions are summed up: parts are made of whole chunks, so that the order of the sums does
 // not depend on where they are cut. Macros: VEC, BIAS, as in attention.comp.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #define USE_STEP
 #include "common.glsl"
 #include "state.glsl"

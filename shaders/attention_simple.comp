@@ -3,7 +3,6 @@
 // head, each of its lanes goes over all keys for its own columns, and nothing is shared. Keys are summed in chunks as
 // there. Macros: as there.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #define SIMPLE
 #include "attention_operands.glsl"
 

@@ -145,15 +145,19 @@ void pick_in_order() {
 #else
 void pick_in_order() {
   uint lane = gl_LocalInvocationIndex;
-  Candidate own = next_best(Candidate(MASKED, 0u, NO_ID));
-  lane_score[lane] = own.score;
-  lane_beam[lane] = own.beam;
-  lane_id[lane] = own.id;
+  Candidate own = Candidate(MASKED, 0u, NO_ID);
+  bool picked = true;  // its own candidate is: the next one is its best, at first of all
   for (uint round = 0u; round < p.k; ++round) {
+    if (picked) {
+      own = next_best(own);
+      lane_score[lane] = own.score;
+      lane_beam[lane] = own.beam;
+      lane_id[lane] = own.id;
+    }
     barrier();
     if (lane < 8u) {
       Candidate best = Candidate(MASKED, 0u, NO_ID);
-      for (uint i = lane; i < LOCAL; i += 8u) {
+      [[dont_unroll]] for (uint i = lane; i < LOCAL; i += 8u) {
         Candidate c = Candidate(lane_score[i], lane_beam[i], lane_id[i]);
         if (ranks_before(c, best)) best = c;
       }
@@ -163,7 +167,7 @@ void pick_in_order() {
     }
     barrier();
     Candidate best = Candidate(part_score[0], part_beam[0], part_id[0]);
-    for (uint i = 1u; i < 8u; ++i) {
+    [[dont_unroll]] for (uint i = 1u; i < 8u; ++i) {
       Candidate c = Candidate(part_score[i], part_beam[i], part_id[i]);
       if (ranks_before(c, best)) best = c;
     }
@@ -172,12 +176,7 @@ void pick_in_order() {
       pick_beam[round] = best.beam;
       pick_id[round] = best.id;
     }
-    if (own.id != NO_ID && best.id == own.id && best.beam == own.beam) {
-      own = next_best(own);
-      lane_score[lane] = own.score;
-      lane_beam[lane] = own.beam;
-      lane_id[lane] = own.id;
-    }
+    picked = own.id != NO_ID && best.id == own.id && best.beam == own.beam;
   }
   barrier();
 }

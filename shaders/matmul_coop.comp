@@ -6,7 +6,6 @@
 // largest.
 // Debian 12's glslang does not know the extension: what it compiles to lies in prebuilt/ (scripts/prebuild-shaders).
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_memory_scope_semantics : enable

@@ -3,7 +3,6 @@
 // side, and RM rows. Each panel is a stream of reads of its own, where one alone leaves such a processor waiting for memory;
 // and of several rows a number of x that is read once serves as many columns. Otherwise as matmul_rows.comp.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #if defined(STEP) || defined(SPANS)
 #define KV_FORMAT_ID 6

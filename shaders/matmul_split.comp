@@ -2,7 +2,6 @@
 // Matrix product for few rows: a workgroup takes GROUPS column groups and RM rows and splits the depth among its
 // invocations; the parts are added up in shared memory. NORM: it normalizes its rows first. The plain form may gate them.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #ifdef NORM
 #define KV_FORMAT_ID 7

@@ -2,7 +2,6 @@
 // Matrix product with tiles in shared memory: a workgroup of 64 invocations computes 16 rows by 32 columns, or 32 or 64
 // by 64, a slice of the depth at a time.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #include "common.glsl"
 #include "matmul.glsl"
 

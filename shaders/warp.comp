@@ -6,7 +6,6 @@
 // filter; else the row is gone through. What stays is an interval of scores then, for others to apply. Loops: about 60
 // passes over columns / (4 LOCAL) at most, far from the 65,535 iterations that llvmpipe grants an invocation.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #define USE_STEP
 #define PARAMS_BINDING 1
 #include "common.glsl"

@@ -3,7 +3,6 @@
 // LISTS. Without APPLY: temperature, then the best scores of the slice and what the rest of it weighs. With APPLY: forbids
 // what is outside of the interval of scores that stay.
 #extension GL_GOOGLE_include_directive : enable
-#extension GL_EXT_control_flow_attributes : enable
 #define USE_STEP
 #ifndef APPLY
 #define PARAMS_BINDING 1

@@ -1,4 +1,5 @@
 // What every kernel shares: the linear group index over folded grids, and small helpers.
+#extension GL_EXT_control_flow_attributes : enable
 
 // Grids are linear; the host folds counts above the device's limit per dimension into y and z. Groups beyond the
 // wanted count return at once: `if (group_index() >= p.groups) return;` before any barrier.
