@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <string>
 
-#include "base/result.hpp"
 #include "cli/arguments/dtype.hpp"
 
 namespace lapilli::cli {
@@ -33,12 +31,6 @@ void print_json(const lapilli_stats& s, const lapilli_model_info& model, double 
 void print_table(const lapilli_stats& s, const lapilli_model_info& model, double load_ms, double per_token,
                  double per_step) {
   constexpr double kMiB = 1 << 20;
-  std::string tuned, kept;
-  if (s.tuned_nodes)
-    tuned =
-        format("tuned      %10llu nodes of a step and an encode pass run as lapilli tune found\n", n(s.tuned_nodes));
-  if (model.dtype != LAPILLI_DTYPE_FP32 && model.fp32_matrices)
-    kept = format(", %u matrices kept in fp32", model.fp32_matrices);
   std::fprintf(stderr,
                "load       %10.1f ms\n"
                "encode     %10.1f ms for %llu source tokens in %u batches\n"
@@ -46,16 +38,21 @@ void print_table(const lapilli_stats& s, const lapilli_model_info& model, double
                "per token  %10.3f ms, per step %.3f ms\n"
                "other      %10.1f ms: plans, pipelines, tokenizer\n"
                "total      %10.1f ms without loading\n"
-               "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n"
-               "%s"
-               "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
-               "weights    %10.1f MiB in %s%s; keys and values in %s\n",
+               "pipelines  %10llu made, with %llu bytes that were kept; %llu cases of the self-test\n",
                load_ms, s.encode_ms, n(s.source_tokens), s.batches, s.decode_ms, n(s.generated_tokens),
                n(s.decoder_steps), n(s.submissions), per_token, per_step, s.total_ms - s.encode_ms - s.decode_ms,
-               s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases), tuned.c_str(),
+               s.total_ms, n(s.pipelines), n(s.pipeline_cache_bytes), n(s.self_test_cases));
+  if (s.tuned_nodes)
+    std::fprintf(stderr, "tuned      %10llu nodes of a step and an encode pass run as lapilli tune found\n",
+                 n(s.tuned_nodes));
+  std::fprintf(stderr,
+               "memory     %10.1f MiB of the device at most, %.1f MiB of the program\n"
+               "weights    %10.1f MiB in %s",
                static_cast<double>(s.device_bytes_peak) / kMiB, static_cast<double>(s.host_bytes_peak) / kMiB,
-               static_cast<double>(model.weight_bytes) / kMiB, name_of(static_cast<Dtype>(model.dtype)), kept.c_str(),
-               name_of(static_cast<Dtype>(model.kv_dtype)));
+               static_cast<double>(model.weight_bytes) / kMiB, name_of(static_cast<Dtype>(model.dtype)));
+  if (model.dtype != LAPILLI_DTYPE_FP32 && model.fp32_matrices)
+    std::fprintf(stderr, ", %u matrices kept in fp32", model.fp32_matrices);
+  std::fprintf(stderr, "; keys and values in %s\n", name_of(static_cast<Dtype>(model.kv_dtype)));
 }
 
 }  // namespace
