@@ -13,7 +13,7 @@
 
 layout(constant_id = 5) const uint GROUPS = 8;
 #if FORM == 0 && !defined(NORM)
-layout(constant_id = 6) const uint GATE = 0;  // 1 and the activation: x is two halves, one activated and multiplied with the other
+layout(constant_id = 6) const uint ROW_GATE = 0;  // 1 and the activation: x is two halves, one activated and multiplied with the other
 #endif
 // Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
 // one there are loads enough.
@@ -57,7 +57,7 @@ void main() {
 #ifdef NORM
         v = normal(rows, i, v, weight, bias);
 #elif FORM == 0
-        if (GATE != 0u) v = activate(v, GATE - 1u) * x[x_row(row + i) + p.x_ld4 / 2u + k];
+        if (ROW_GATE != 0u) v = activate(v, ROW_GATE - 1u) * x[x_row(row + i) + p.x_ld4 / 2u + k];
 #endif
         v *= counts;
         sum[i] += v.x * w0 + v.y * w1 + v.z * w2 + v.w * w3;

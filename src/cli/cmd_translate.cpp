@@ -73,15 +73,15 @@ class TextRun {
   // It is written last, and would be all that is left of a file that is something else as well.
   int check_trace_alone() {
     const std::string& trace = arguments_.trace_file;
-    if (trace.empty()) return exit_ok;
+    if (const int code = check_trace(trace)) return code;
+    if (file_kind(trace) != FileKind::regular) return exit_ok;
     for (const OutputJob& job : jobs_) {
-      if (job.target == trace || same_file(job.target, trace))
-        return complain(exit_usage, "--trace: " + trace + " is the output");
+      if (same_file(job.target, trace)) return complain(exit_usage, "--trace: " + trace + " is the output");
       for (const Source& source : job.sources)
         if (!source.is_text() && same_file(source.name, trace))
           return complain(exit_usage, "--trace: " + trace + " is an input");
     }
-    return check_trace(trace);
+    return exit_ok;
   }
 
   int check_targets() {

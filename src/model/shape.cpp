@@ -80,11 +80,12 @@ Status fit_pictures(Config& c) {
 Status apply_activation(Config& c, const std::string& value) {
   constexpr std::string_view kGated = "gated-";
   const bool gated = value.starts_with(kGated);
-  const auto known = find_activation(value.substr(gated ? kGated.size() : 0));
+  const std::string name = value.substr(gated ? kGated.size() : 0);
+  const auto known = find_activation(name);
   if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
     s->activation = *known;
-    s->activation_name = value;
+    s->activation_name = name;
     s->gated = gated;
   }
   return {};
@@ -134,6 +135,8 @@ Status check(const Config& c) {
                  positions = c.decoder.max_positions;
   if (d % c.encoder.heads != 0)
     return fail(ErrorCode::invalid_argument, "shape: %u heads do not divide d %u", c.encoder.heads, c.decoder.d_model);
+  if (c.encoder.gated && c.encoder.ffn % 4 != 0)
+    return fail(ErrorCode::invalid_argument, "shape: a gated ffn of %u; a multiple of 4 is possible", c.encoder.ffn);
   if (d > kMaxWidth || positions > kMaxPositions || std::max(c.encoder.layers, c.decoder.layers) > kMaxLayers)
     return fail(ErrorCode::invalid_argument, "shape: at most d=%u, positions=%u, %u layers a side", kMaxWidth,
                 kMaxPositions, kMaxLayers);

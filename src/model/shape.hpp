@@ -13,7 +13,7 @@ namespace lapilli::model {
 // 768, 12 layers, 224 pixels a side), "whisper-tiny" (Radford et al. 2022: 30 s of 80 mel bands, d 384, 4 + 4 layers);
 // or changes on top of one: "transformer-base,vocabulary=1000,layers=2". Keys: d, heads, ffn, layers, encoder, decoder,
 // vocabulary, positions (of both stacks), activation (relu, gelu, gelu_new, silu; of
-// gated feed-forward layers gated-relu and so on, as T5's configuration has it), picture (pixels a side; of
+// gated feed-forward layers gated-relu and so on; T5's gated-gelu is gated-gelu_new here), picture (pixels a side; of
 // pictures).
 Result<Config> parse_shape(const std::string& text);
 

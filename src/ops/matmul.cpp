@@ -38,11 +38,11 @@ namespace {
         Each::of_workgroup, kAbsent, kAbsent, 0, true                                                          \
   }
 // The same, which normalize their rows first.
-#define NORM_SPLIT_KERNEL(rm, most)                                                                            \
-  {                                                                                                            \
-    "norm split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,     \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
-        Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm         \
+#define NORM_SPLIT_KERNEL(rm, most)                                                                             \
+  {                                                                                                             \
+    "norm split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,      \
+        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false,  \
+        Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm, 0, true \
   }
 // On CPU drivers: an invocation has a column group of each of several panels.
 #define PANELS_KERNEL(rm)                                                                                           \

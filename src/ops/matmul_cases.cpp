@@ -327,7 +327,7 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   all.push_back(kv_case({13, 36, 36, step, 3, 12, f}));
   all.push_back(kv_case({13, 36, 0, step, 3, 12, f}));
   all.push_back(kv_case({8, 32, 256, {4, 64, 8, 40, Place::step, 1}, 33, 6, f}));  // in slices, as above
-  for (const auto gate : {Activation::gelu_tanh, Activation::silu, Activation::gelu_erf})
+  for (const auto gate : {Activation::gelu_tanh, Activation::silu, Activation::gelu_erf, Activation::relu})
     for (const uint64_t rows : {1, 4}) all.push_back(gate_case(residual_case({rows, 56, 260, f}), gate));
   for (const uint64_t rows : {1, 5}) {
     all.push_back(norm_case(linear_case({rows, 130, 257, f}), NormFirst::layer));

@@ -296,8 +296,10 @@ class Lowering {
     if (kernel_.subgroups != 0)
       d.constants.insert(d.constants.end(), context_.caps.cooperative_matrix.begin(),
                          context_.caps.cooperative_matrix.end());
-    if (normalizes_) d.constants.push_back(norm_.how.rms);
-    if (gates_) d.constants.push_back(1 + static_cast<uint32_t>(a_.gate));
+    if (normalizes_)
+      d.constants.push_back(norm_.how.rms);
+    else if (kernel_.gates && form == Form::plain)
+      d.constants.push_back(gates_ ? 1 + static_cast<uint32_t>(a_.gate) : 0);
     if (form != Form::plain && (is_step() || is_spans()))
       d.constants.push_back(static_cast<uint32_t>(kv_layout().format));
   }

@@ -31,7 +31,7 @@ struct MatmulKernel {
   // in all; of what is not they leave the normalization to a dispatch in front, as the others do.
   ShaderId norm_plain = kAbsent, norm_q_kv_step = kAbsent;
   uint32_t subgroups = 0;  // of a workgroup whose subgroups multiply cooperative matrices
-  bool gates = false;      // its plain form gates the rows of x itself, where the node has a gate
+  bool gates = false;      // its plain form may gate the rows of x itself
 };
 
 // Groups of four columns that a workgroup takes.

@@ -24,20 +24,23 @@ class Fusing {
       : graph_(graph), caps_(caps), options_(options) {}
 
  protected:
-  // Nothing of what cannot be lowered.
-  [[nodiscard]] std::vector<Dispatch> lowered(const graph::Node& node) const {
+  // None if it cannot be lowered.
+  [[nodiscard]] std::optional<std::vector<Dispatch>> lowered(const graph::Node& node,
+                                                             const CompileOptions& options) const {
     const LowerContext context{graph_, caps_, options_.work.value_or(WorkLimit::finest(caps_))};
     std::vector<Dispatch> list;
-    if (!lower_node(context, node, choose_variant(caps_, graph_, node, options_), list)) list.clear();
+    if (!lower_node(context, node, choose_variant(caps_, graph_, node, options), list)) return std::nullopt;
     return list;
+  }
+  [[nodiscard]] size_t dispatches(const graph::Node& node) const {
+    const auto list = lowered(node, options_);
+    return list ? list->size() : kNever;
   }
   // The nodes stand at the place of the last of them, if there are fewer dispatches then.
   bool replace(std::initializer_list<graph::NodeId> nodes, const graph::Node& together) {
     size_t apart = 0;
-    for (const graph::NodeId n : nodes) apart += lowered(graph_.node(n)).size();
-    if (!together.op->infer(graph_, together)) return false;
-    const size_t after = lowered(together).size();
-    if (after == 0 || after >= apart) return false;
+    for (const graph::NodeId n : nodes) apart += dispatches(graph_.node(n));
+    if (!together.op->infer(graph_, together) || dispatches(together) >= apart) return false;
     for (const graph::NodeId n : nodes) replaced_.emplace(n, std::nullopt);
     replaced_.at(*(nodes.end() - 1)) = together;
     return true;
@@ -56,6 +59,7 @@ class Fusing {
     return fused;
   }
 
+  static constexpr size_t kNever = size_t{1} << 30;  // dispatches of what cannot be lowered
   graph::Graph& graph_;
   const Capabilities& caps_;
   const CompileOptions& options_;
@@ -136,12 +140,15 @@ class FusingGates : FusingRows {
 
  private:
   // Each workgroup of the product gates its rows anew. With more rows that soon takes longer than a dispatch and its
-  // barrier do; so it does where there are more workgroups than run at once.
+  // barrier do; so it does where there are more workgroups than run at once. Whatever was tuned: a graph is fused
+  // before.
   static constexpr uint64_t kMostRows = 4;
   [[nodiscard]] bool had_better_gate(const graph::Node& product) const {
-    const auto list = lowered(product);
-    return graph_.tensor(product.inputs[0]).rows <= kMostRows && list.size() == 1 &&
-           list.front().groups <= groups_at_once(caps_);
+    CompileOptions untuned = options_;
+    untuned.tunings = nullptr;
+    const auto list = lowered(product, untuned);
+    return graph_.tensor(product.inputs[0]).rows <= kMostRows && list && list->size() == 1 &&
+           list->front().groups <= groups_at_once(caps_);
   }
   void consider(graph::NodeId gate) {
     const RowGate rows = gate_of(graph_.node(gate));

@@ -18,6 +18,12 @@ TEST(Shape, NamesAndChanges) {
   EXPECT_EQ(c->decoder.layers, 3u);
   EXPECT_EQ(c->source_vocabulary, 11u);
   EXPECT_EQ(c->decoder.activation, Activation::relu);
+  EXPECT_FALSE(c->decoder.gated);
+  c = parse_shape("tiny,activation=gated-gelu_new");
+  ASSERT_TRUE(c.ok());
+  EXPECT_TRUE(c->encoder.gated && c->decoder.gated);
+  EXPECT_EQ(c->decoder.activation, Activation::gelu_tanh);
+  EXPECT_EQ(c->decoder.activation_name, "gelu_new");
 }
 
 TEST(Shape, EncodersOfPictures) {
@@ -44,9 +50,10 @@ TEST(Shape, SpeechModels) {
 
 TEST(Shape, RefusesWhatNobodyCanHold) {
   for (const char* text :
-       {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine", "d=16777216",
-        "d=65536,heads=1,ffn=16777216", "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537",
-        "tiny,picture=64", "vit-base,picture=8", "vit-base,picture=16777216"}) {
+       {"huge", "d=", "d=0", "d=-1", "d=1x", "d=99999999999", "heads=7", "width=3", "activation=sine",
+        "activation=gated-sine", "tiny,activation=gated-relu,ffn=30", "d=16777216", "d=65536,heads=1,ffn=16777216",
+        "tiny,vocabulary=16777216,d=1024", "tiny,layers=257", "tiny,positions=65537", "tiny,picture=64",
+        "vit-base,picture=8", "vit-base,picture=16777216"}) {
     const auto c = parse_shape(text);
     ASSERT_FALSE(c.ok()) << text;
     EXPECT_EQ(c.error().code, ErrorCode::invalid_argument) << text;

@@ -59,8 +59,8 @@ TEST(MatmulVariants, PanelsComeBeforeLanesWhereReadsAreUniform) {
     auto before = names(older, c), now = names(newer, c);
     ASSERT_FALSE(now.empty());
     const uint64_t rows = c.graph.tensor(c.graph.node(0).inputs[0]).rows;
-    const uint64_t columns = c.graph.node(0).attributes.as<MatmulAttributes>().n;
-    const bool pays = rows * columns * c.graph.tensor(c.graph.node(0).inputs[0]).cols >= uint64_t{1} << 22;
+    const auto product = c.graph.node(0).attributes.as<MatmulAttributes>();
+    const bool pays = rows * product.n * product.k >= uint64_t{1} << 22;
     const bool panels = std::find(now.begin(), now.end(), "panels 1") != now.end();
     const char* in_registers = rows > 8 ? "rows 16" : rows > 4 ? "rows 8" : rows > 1 ? "rows 4" : "panels 1";
     const char* by_panels = rows > 4 ? "panels 8" : "panels 4";

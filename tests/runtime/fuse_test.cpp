@@ -228,7 +228,7 @@ TEST(FuseGates, GoByTheDevice) {
   EXPECT_EQ(left(Capabilities()), 0u) << "needs no more bindings than the least device has";
   EXPECT_EQ(left(gpu(), 4), 0u);
   EXPECT_EQ(left(gpu(), 5), 1u) << "rows";
-  EXPECT_EQ(left(gpu(), 1, 40000), 1u) << "more workgroups than are there at once";
+  EXPECT_EQ(left(gpu(), 1, 20000), 1u) << "more workgroups than are there at once";
   Capabilities caps = gpu();
   caps.type = DeviceType::cpu;
   EXPECT_EQ(left(caps), 1u);
@@ -324,6 +324,7 @@ TEST(Fuse, ComputesTheSame) {
       interpreter.run(start_graph(network, key.shape));
       Graph step = step_graph(network, key).graph;
       const size_t norms = count(step, "layer_norm");
+      EXPECT_EQ(count(step, "gate") > 0, std::string(shape) == "data/t5-v1_1");
       if (fuse) step = fuse_tail(fuse_gates(fuse_norms(std::move(step), gpu(), {}), gpu(), {}), gpu(), {});
       EXPECT_TRUE(!fuse || count(step, "gate") == 0) << shape;
       EXPECT_TRUE(!fuse || count(step, "layer_norm") < norms) << shape;
