@@ -3,7 +3,7 @@
 // for the scores, then along the columns of the head for the sums. Macros: VEC (head size a multiple of 4: vec4),
 // WEIGHTS (they are written too), STEP (one query a row of a step; CROSS: keys are those of the source), BIAS (by relative
 // position: a table, or values behind the columns of q), MAP_BIAS (of windows of a map), WINDOW (keys near the query, and listed ones), SPANS (the
-// rows of an encode pass: queries and keys are counted through the whole pass, as if it were one sentence).
+// rows of an encode pass: queries and keys are counted through the whole pass, as if it were one sentence), TEXELS (see kv_read.glsl).
 #extension GL_GOOGLE_include_directive : enable
 #include "attention_operands.glsl"
 
@@ -88,7 +88,7 @@ void main() {
       S dots = S(0.0), other_dots = S(0.0);
       // Unrolled, which its constant bound invites, the loads of all turns come first and GPUs run out of registers.
       [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
-        KV_WORDS key_words = kv[(at + d) / KV_EACH], other_words = kv[(other_at + d) / KV_EACH];
+        KV_WORDS key_words = kv_words((at + d) / KV_EACH), other_words = kv_words((other_at + d) / KV_EACH);
         [[unroll]] for (uint e = 0u; e < KV_EACH; ++e) {
           if (PARTS % KV_EACH != 0u && d + e >= PARTS) continue;
           T key_part = kv_piece(key_words, e), other_part = kv_piece(other_words, e);

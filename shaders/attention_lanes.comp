@@ -1,7 +1,8 @@
 #version 450
 // Attention of the rows of an encode pass by two matrix products in registers, a running softmax between them (Milakov and
 // Gimelshein 2018). A workgroup is one subgroup and takes QT queries of one head. For the scores a lane has four keys, and
-// the lanes hand the queries around; for the sums a lane has columns, and they hand the weights around. As matmul_lanes.comp.
+// the lanes hand the queries around; for the sums a lane has columns, and they hand the weights around. As matmul_lanes.comp;
+// keys and values are read as texels (TEXELS).
 #extension GL_GOOGLE_include_directive : enable
 #extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
@@ -42,7 +43,7 @@ void main() {
     [[unroll]] for (uint pass = 0u; pass < PASSES; ++pass)
       for (uint k = 0u; k < min(LOCAL, PARTS - min(PARTS, pass * LOCAL)); ++k) {
         uint d = pass * LOCAL + k;
-        mat4 keys = transpose(mat4(kv[at[0] + d], kv[at[1] + d], kv[at[2] + d], kv[at[3] + d]));
+        mat4 keys = transpose(mat4(kv_words(at[0] + d), kv_words(at[1] + d), kv_words(at[2] + d), kv_words(at[3] + d)));
         [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
           vec4 v = subgroupShuffle(part[pass][i], k);
           s[i] = add_products(s[i], v, keys[0], keys[1], keys[2], keys[3]);
@@ -69,10 +70,10 @@ void main() {
       for (uint i = 0u; i < uint(QT); ++i) chunk[i] = vec4(0.0);
       for (uint l = 0u; l < min(LOCAL, (end - base + 3u) / 4u); ++l) {
         uint from_key = base + 4u * l;
-        vec4 v0 = kv[kv_at(head, slot, from_key) + column];
-        vec4 v1 = kv[kv_at(head, slot, min(from_key + 1u, end - 1u)) + column];
-        vec4 v2 = kv[kv_at(head, slot, min(from_key + 2u, end - 1u)) + column];
-        vec4 v3 = kv[kv_at(head, slot, min(from_key + 3u, end - 1u)) + column];
+        vec4 v0 = kv_words(kv_at(head, slot, from_key) + column);
+        vec4 v1 = kv_words(kv_at(head, slot, min(from_key + 1u, end - 1u)) + column);
+        vec4 v2 = kv_words(kv_at(head, slot, min(from_key + 2u, end - 1u)) + column);
+        vec4 v3 = kv_words(kv_at(head, slot, min(from_key + 3u, end - 1u)) + column);
         [[unroll]] for (uint i = 0u; i < uint(QT); ++i) {
           vec4 w = subgroupShuffle(s[i], l);
           chunk[i] = add_products(chunk[i], w, v0, v1, v2, v3);

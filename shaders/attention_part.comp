@@ -103,7 +103,7 @@ void main() {
         uint at = ((p.head * p.slots * p.positions + cell + j) * 2u * HEAD_DIM - p.kv_begin) / WIDTH;
         float dots = 0.0;
         [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
-          KV_WORDS words = kv[(at + d) / KV_EACH];
+          KV_WORDS words = kv_words((at + d) / KV_EACH);
           [[unroll]] for (uint e = 0u; e < KV_EACH; ++e)
             if (PARTS % KV_EACH == 0u || d + e < PARTS) dots += product(q[query + d + e], kv_piece(words, e));
         }

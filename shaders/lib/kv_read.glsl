@@ -1,5 +1,6 @@
 // Reads keys and values by pieces of a head (T of head_columns.glsl); indices count these. A piece of halves is half of what
 // KV_WORDS holds, which is loaded as a whole: kernels that read a head from its first piece on take KV_EACH of each load.
+// TEXELS (with VEC, on CPU drivers): they are bound as texels.
 #include "kv.glsl"
 #ifndef KV_FORMAT_ID
 #define KV_WORDS T
@@ -24,6 +25,16 @@ T kv_piece(const KV_WORDS words, const uint piece) {
 #endif
 #endif
 
+#ifdef TEXELS
+layout(set = 0, binding = 10, rgba32ui) readonly uniform uimageBuffer kv;
+#ifdef KV_FORMAT_ID
+KV_WORDS kv_words(const uint at) { return imageLoad(kv, int(at)); }
+#else
+KV_WORDS kv_words(const uint at) { return uintBitsToFloat(imageLoad(kv, int(at))); }
+#endif
+#else
 layout(std430, set = 0, binding = 1) readonly buffer KV { KV_WORDS kv[]; };
+KV_WORDS kv_words(const uint at) { return kv[at]; }
+#endif
 
-T kv_load(const uint at) { return kv_piece(kv[at / KV_EACH], at); }
+T kv_load(const uint at) { return kv_piece(kv_words(at / KV_EACH), at); }

@@ -1,6 +1,7 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
+// TEXELS_ID: W is bound as texels as well; the constant that says which of the two is read.
 // NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more bindings than the least.
 // W and bias: panels of columns, see panel.glsl; W in any format. kv of a step or a pass likewise (kv.glsl), by the constant
 // behind the kernel's own: KV_FORMAT_ID, 5 if it has none.
@@ -26,6 +27,13 @@ layout(constant_id = 4) const uint W_FORMAT = 0;       // of the weight
 
 layout(std430, set = 0, binding = 0) readonly buffer X { vec4 x[]; };
 layout(std430, set = 0, binding = 1) readonly buffer W { uvec4 w[]; };
+#ifdef TEXELS_ID
+layout(constant_id = TEXELS_ID) const uint BY_TEXELS = 0;  // 1: W is read from where it is bound as texels
+layout(set = 0, binding = 10, rgba32ui) readonly uniform uimageBuffer w_texels;
+uvec4 words_of_w(const uint at) { return BY_TEXELS != 0 ? imageLoad(w_texels, int(at)) : w[at]; }
+#else
+uvec4 words_of_w(const uint at) { return w[at]; }
+#endif
 #if FORM == 0
 layout(std430, set = 0, binding = 2) buffer Y { vec4 y[]; };
 layout(std430, set = 0, binding = 3) readonly buffer B { vec4 b[]; };
@@ -93,16 +101,27 @@ void place(uint group, out uint tile, out uint block) {
 // load: compilers see that it is one.
 uint w_at(const uint begin, const uint k) { return begin + depth_row(W_FORMAT, 4u * k) * PANEL4; }
 uvec4 scales_at(const uint begin, const uint k) {
-  return has_scales(W_FORMAT) ? w[begin + granule_row(W_FORMAT, 4u * k) * PANEL4] : uvec4(0u);
+  return has_scales(W_FORMAT) ? words_of_w(begin + granule_row(W_FORMAT, 4u * k) * PANEL4) : uvec4(0u);
 }
 // Does vec4 k of the depth begin a block that scales together? The slice begins one.
 bool begins_scales(const uint k) { return has_scales(W_FORMAT) && k % (BLOCK / 4u) == 0u; }
 // How many vec4 of depth from k on share its scales, for kernels that load them before a loop over these.
 uint sharing_from(const uint k) { return has_scales(W_FORMAT) ? BLOCK / 4u - k % (BLOCK / 4u) : 0x40000000u; }
-// Depth 4 * k + depth of the row `at`; where a word holds no more than four, which of them is known without k.
+// Depth 4 * k + depth out of its words; where a word holds no more than four, which of them is known without k.
+vec4 unpacked_w(const uvec4 words, const uint k, const uint depth, const uvec4 scales) {
+  return weights_of(W_FORMAT, words, scales, depths_a_word(W_FORMAT) > 4u ? 4u * k + depth : depth);
+}
+// That of the row `at`.
 vec4 load_w(const uint at, const uint k, const uint depth, const uvec4 scales) {
-  uint within = depths_a_word(W_FORMAT) > 4u ? 4u * k + depth : depth;
-  return weights_of(W_FORMAT, w[at + depth / depths_a_word(W_FORMAT) * PANEL4], scales, within);
+  return unpacked_w(words_of_w(at + depth / depths_a_word(W_FORMAT) * PANEL4), k, depth, scales);
+}
+// All four of them. Words that they share are loaded once whatever a compiler sees: it does not with texels.
+void load_four_w(const uint at, const uint k, const uvec4 scales, out vec4 four[4]) {
+  uvec4 words;
+  [[unroll]] for (uint depth = 0u; depth < 4u; ++depth) {
+    if (depth % depths_a_word(W_FORMAT) == 0u) words = words_of_w(at + depth / depths_a_word(W_FORMAT) * PANEL4);
+    four[depth] = unpacked_w(words, k, depth, scales);
+  }
 }
 
 // What the rows of column group c share. Made once, behind the sums: in `finish`, behind the test of each row, compilers
@@ -132,7 +151,7 @@ Columns columns_of(uint c) {
   Columns columns;
   columns.c = c;
 #if FORM == 1
-  columns.bias = uintBitsToFloat(w[p.bias_begin + c]);
+  columns.bias = uintBitsToFloat(words_of_w(p.bias_begin + c));
 #else
   columns.bias = b[p.bias_begin + c];
 #endif

@@ -8,6 +8,7 @@
 #include "ops/spans.hpp"
 #include "ops/state.hpp"
 #include "ops/tuning.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
@@ -84,8 +85,8 @@ enum : uint32_t { kTogether, kSimple, kLanes };
 // attention_lanes.comp: a lane has at most two vec4 of a head, and loops have turns for so many keys
 // (docs/adding-an-op.md). Sixteen queries are more registers than GPUs have to spare.
 bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
-  return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) &&
-         device_class(caps) == DeviceClass::cpu && a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
+  return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) && caps.texels &&
+         a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
 }
 
 // Of the rows of a pass the longest sentence is not known.
@@ -242,7 +243,7 @@ class Lowering {
     d.operands.push_back(
         bind_range(context_, 0, {node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read}, delta));
     p.common.q_begin = static_cast<uint32_t>(delta - begin * ld_);
-    d.operands.push_back(bind_kv(context_, node_.inputs[1], a_.kv, part, p.common));
+    d.operands.push_back(bind_kv(context_, {node_.inputs[1], lanes_ ? kTexelBinding : 1}, a_.kv, part, p.common));
     d.operands.push_back(bind_range(
         context_, 2, {node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
     p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);

@@ -8,6 +8,7 @@
 #include "ops/lower_util.hpp"
 #include "ops/registry.hpp"
 #include "ops/tuning.hpp"
+#include "vulkan/bindings.hpp"
 
 namespace lapilli {
 namespace {
@@ -37,7 +38,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
 }
 
-enum : uint32_t { kWhole, kParts, kSimple, kChunks };
+enum : uint32_t { kWhole, kParts, kSimple, kChunks, kTexels };
 
 // Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
 // if they sum them in parts also where they need not.
@@ -54,6 +55,8 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
       chunks_fit(caps, g, node, a.kv))
     list.push_back({kChunks, "workgroup a row, head and chunk", !in_parts, numbers});
   if (fits || !a.self) {
+    if (vec && sharing_ways(caps).texels)
+      list.push_back({kTexels, "texels, workgroup a row and head", !in_parts, numbers});
     list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
     if (simple_attention_fits(a.kv, a.kv.positions))
       list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
@@ -74,6 +77,12 @@ Status bind_state(const LowerContext& context, const graph::Node& node, const At
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[3], graph::Access::read));
   d.operands.push_back(step);
   return {};
+}
+
+ShaderId texel_shader(const AttentionStepAttributes& a) {
+  if (!a.self) return ShaderId::attention_step_cross_texels;
+  return a.bias.form == BiasForm::none ? ShaderId::attention_step_self_texels
+                                       : ShaderId::attention_step_self_texels_bias;
 }
 
 ShaderId shader(const AttentionStepAttributes& a, bool vec) {
@@ -102,7 +111,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
   const bool chunks = v.id == kChunks;
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  const bool simple = v.id == kSimple, vec = !simple && heads_are_vec4(a.kv);
+  const bool simple = v.id == kSimple, texels = v.id == kTexels, vec = !simple && heads_are_vec4(a.kv);
   LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, vec));
   const auto& q = context.graph.tensor(node.inputs[0]);
   LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
@@ -111,11 +120,11 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       const KvPart part{h, std::min<uint64_t>(a.kv.heads, h + block.heads), s,
                         std::min<uint64_t>(a.kv.slots, s + block.slots)};
       Dispatch d;
-      d.shader = simple ? simple_of(shader(a, false)) : shader(a, vec);
+      d.shader = texels ? texel_shader(a) : simple ? simple_of(shader(a, false)) : shader(a, vec);
       d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node)};
       Push p{};
       LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
-      d.operands = {q_operand, bind_kv(context, node.inputs[1], a.kv, part, p.common)};
+      d.operands = {q_operand, bind_kv(context, {node.inputs[1], texels ? kTexelBinding : 1}, a.kv, part, p.common)};
       LAPILLI_CHECK(bind_result(context, node, chunks, d, p));
       LAPILLI_CHECK(bind_state(context, node, a, d));
       LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));

@@ -130,12 +130,13 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
   return KvBlock{1, slots};
 }
 
-Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
+Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
                 AttentionPush& push) {
   uint32_t delta = 0;
-  const KvLayout layout(kv, context.graph.tensor(kv_tensor));
+  const KvLayout layout(kv, context.graph.tensor(bound.tensor));
   const uint64_t begin = layout.word(part.h0, part.s0, 0), end = layout.word(part.h1 - 1, part.s1, 0);
-  const auto operand = bind_range(context, 1, {kv_tensor, begin * 4, end * 4, graph::Access::read}, delta);
+  const auto operand =
+      bind_range(context, bound.binding, {bound.tensor, begin * 4, end * 4, graph::Access::read}, delta);
   push.all_heads = kv.heads;
   push.heads = static_cast<uint32_t>(part.h1 - part.h0);
   push.head_begin = static_cast<uint32_t>(part.h0);

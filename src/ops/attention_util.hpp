@@ -71,11 +71,15 @@ inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) 
 inline const char* kv_tuning_key(const graph::Tensor& kv) {
   return kv_format_of(kv.dtype) == KvFormat::fp32 ? "" : ", kv in fp16";
 }
-// Binds heads [h0, h1) of slots [s0, s1) and sets the fields of `push` that say so.
+// Binds heads [h0, h1) of slots [s0, s1), at 1 or as texels, and sets the fields of `push` that say so.
 struct KvPart {
   uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
 };
-Operand bind_kv(const LowerContext& context, graph::TensorId kv_tensor, const KvShape& kv, const KvPart& part,
+struct KvBinding {
+  graph::TensorId tensor = graph::kNone;
+  uint32_t binding = 1;
+};
+Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
                 AttentionPush& push);
 
 // One query of a head over keys [begin, end), those that are allowed: key j lies in slot_of(j) of the cache, its score

@@ -44,12 +44,19 @@ namespace {
         ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false,  \
         Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm, 0, true \
   }
-// On CPU drivers: an invocation has a column group of each of several panels.
-#define PANELS_KERNEL(rm)                                                                                           \
-  {                                                                                                                 \
-    "panels " #rm, ShaderId::matmul_panels##rm, ShaderId::matmul_q_kv_panels##rm,                                   \
-        ShaderId::matmul_q_kv_step_panels##rm, ShaderId::matmul_kv_panels##rm, ShaderId::matmul_kv_step_panels##rm, \
-        ShaderId::matmul_kv_spans_panels##rm, rm, 0, Tuned::matmul_panels, {}, false, Each::of_invocation           \
+// On CPU drivers: an invocation has a column group of each of several panels, which are read as texels or as what they
+// are. Of one row they have the forms of a step.
+#define PANEL_KERNEL(name, texels)                                                                                     \
+  {                                                                                                                    \
+    name, ShaderId::matmul_panels1, kAbsent, ShaderId::matmul_q_kv_step_panels1, kAbsent,                              \
+        ShaderId::matmul_kv_step_panels1, kAbsent, 1, 0, Tuned::matmul_panels, {}, true, Each::of_invocation, kAbsent, \
+        kAbsent, 0, false, texels                                                                                      \
+  }
+#define PANELS_KERNEL(name, rm, texels)                                                                                \
+  {                                                                                                                    \
+    name, ShaderId::matmul_panels##rm, ShaderId::matmul_q_kv_panels##rm, ShaderId::matmul_q_kv_step_panels##rm,        \
+        ShaderId::matmul_kv_panels##rm, ShaderId::matmul_kv_step_panels##rm, ShaderId::matmul_kv_spans_panels##rm, rm, \
+        0, Tuned::matmul_panels, {}, true, Each::of_invocation, kAbsent, kAbsent, 0, false, texels                     \
   }
 // Tiles in shared memory, of which a workgroup computes one; all within the floor's invocations and shared memory.
 #define TILED_KERNEL(rm, columns)                                                                                    \
@@ -73,21 +80,13 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      SPLIT_KERNEL(4, 64),
                                      NORM_SPLIT_KERNEL(1, 128),
                                      NORM_SPLIT_KERNEL(4, 64),
-                                     {"panels 1",
-                                      ShaderId::matmul_panels1,
-                                      kAbsent,
-                                      ShaderId::matmul_q_kv_step_panels1,
-                                      kAbsent,
-                                      ShaderId::matmul_kv_step_panels1,
-                                      kAbsent,
-                                      1,
-                                      0,
-                                      Tuned::matmul_panels,
-                                      {},
-                                      false,
-                                      Each::of_invocation},
-                                     PANELS_KERNEL(4),
-                                     PANELS_KERNEL(8),
+                                     PANEL_KERNEL("panels 1", false),
+                                     PANELS_KERNEL("panels 4", 4, false),
+                                     PANELS_KERNEL("panels 8", 8, false),
+                                     PANEL_KERNEL("texels 1", true),
+                                     PANELS_KERNEL("texels 4", 4, true),
+                                     PANELS_KERNEL("texels 8", 8, true),
+                                     PANELS_KERNEL("texels 16", 16, true),
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
                                      TILED_KERNEL(16, 32),
@@ -112,6 +111,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
 #undef NORM_SPLIT_KERNEL
+#undef PANEL_KERNEL
 #undef PANELS_KERNEL
 #undef TILED_KERNEL
 enum KernelId : uint32_t {
@@ -130,6 +130,10 @@ enum KernelId : uint32_t {
   kPanels1,
   kPanels4,
   kPanels8,
+  kTexels1,
+  kTexels4,
+  kTexels8,
+  kTexels16,
   kTiled64,
   kTiled32,
   kTiled16,
@@ -228,33 +232,38 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   return {};
 }
 
-// Panels an invocation from which on the streams of reads that they are win more than passing x from lane to lane does,
-// where a matrix is too large to stay in a processor's cache from one step to the next.
-constexpr uint32_t kPanelsThatPay = 4;
-constexpr uint64_t kCacheBytes = uint64_t{16} << 20;
+// Panels an invocation with which products of several rows begin: the more of them, the longer a CPU driver takes to
+// compile such a kernel, and the more multiplications of a run it takes to gain that; and no more sums than so many
+// vec4 (docs/performance.md).
+constexpr uint32_t kMostSums = 32;
+uint32_t panels_of_rows(uint32_t rows, uint64_t work) {
+  const uint32_t panels = work < uint64_t{1} << 20 ? 1 : work < uint64_t{1} << 22 ? 2 : 4;
+  return std::min(panels, kMostSums / rows);
+}
 
-// Panels an invocation with which products of several rows begin: more of them cost a driver's compiler more than they
-// gain (docs/performance.md).
-constexpr uint32_t kPanelsOfRows = 4;
-// Multiplications of a run from which on these gain soon what a CPU driver takes to compile them, a tenth of a second
-// each.
-constexpr uint64_t kWorkThatPays = uint64_t{1} << 22;
+struct Size {
+  uint64_t rows;
+  uint32_t columns, depth;
+  [[nodiscard]] uint64_t work() const { return rows * columns * depth; }
+};
 
 // The fewer columns a workgroup takes, the more workgroups there are.
-Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, uint64_t rows, uint32_t columns) {
-  if (kernel.subgroup) return {caps.subgroup_size};
+Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  const bool panels = kernel.each == Each::of_invocation;
+  if (kernel.subgroup && !panels) return {caps.subgroup_size};
   if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
   Numbers numbers = default_numbers(caps, kernel.tuned);
-  const bool panels = kernel.each == Each::of_invocation;
-  if (panels && kernel.rows > 1) numbers.each = std::min(numbers.each, kPanelsOfRows);
-  const uint64_t tiles = panels ? div_up<uint64_t>(rows, kernel.rows) : 1;
-  const auto groups = [&] { return tiles * div_up(columns, 4 * column_groups(kernel, numbers)); };
+  if (panels) numbers.local = caps.subgroup_size;
+  if (panels && kernel.rows > 1) numbers.each = panels_of_rows(kernel.rows, size.work());
+  const uint64_t tiles = panels ? div_up<uint64_t>(size.rows, kernel.rows) : 1;
+  const auto groups = [&] { return tiles * div_up(size.columns, 4 * column_groups(kernel, numbers)); };
   while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
   return numbers;
 }
 
-uint64_t groups_of(const MatmulKernel& kernel, const Numbers& numbers, uint64_t rows, uint64_t columns) {
-  return div_up<uint64_t>(rows, kernel.rows) * div_up<uint64_t>(columns, 4 * column_groups(kernel, numbers));
+uint64_t groups_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  const uint32_t columns = 4 * column_groups(kernel, numbers_of(caps, kernel, size));
+  return div_up<uint64_t>(size.rows, kernel.rows) * div_up<uint64_t>(size.columns, columns);
 }
 
 // Which tiles are for so many rows, from the largest to the smallest: none of which half is empty; and none of sixteen
@@ -268,11 +277,9 @@ std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
 }
 
 // The largest one with which there are workgroups enough for the device comes first, or else the smallest.
-std::vector<uint32_t> tiles_for(const Capabilities& caps, uint64_t rows, uint32_t columns) {
-  auto tiles = possible_tiles(caps, rows);
-  const auto fills = [&](uint32_t id) {
-    return groups_of(kKernels[id], numbers_of(caps, kKernels[id], rows, columns), rows, columns) >= least_groups(caps);
-  };
+std::vector<uint32_t> tiles_for(const Capabilities& caps, const Size& size) {
+  auto tiles = possible_tiles(caps, size.rows);
+  const auto fills = [&](uint32_t id) { return groups_of(caps, kKernels[id], size) >= least_groups(caps); };
   auto best = std::find_if(tiles.begin(), tiles.end(), fills);
   if (best == tiles.end()) --best;
   std::rotate(tiles.begin(), best, best + 1);
@@ -287,14 +294,14 @@ bool has_coop_kernel(const Capabilities& caps) {
          local <= caps.max_invocations && local <= caps.max_group_size[0];
 }
 // Matrices do in one go what lanes do in several: a quarter of the workgroups keeps the device as busy.
-bool fills_with_matrices(const Capabilities& caps, uint64_t rows, uint32_t columns) {
-  const MatmulKernel& kernel = kKernels[kCoop64];
-  return 4 * groups_of(kernel, numbers_of(caps, kernel, rows, columns), rows, columns) >= least_groups(caps);
+bool fills_with_matrices(const Capabilities& caps, const Size& size) {
+  return 4 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
+  const Size size{rows, a.n, a.k};
   const bool batch = a.split && a.kv.place != Place::step;
   const SharingWays ways = sharing_ways(caps);
   const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
@@ -304,29 +311,28 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
     const bool in_order = kernel.each != Each::of_workgroup && kernel.subgroups == 0;
-    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, rows, a.n)});
+    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
   };
   // Normalizing its rows first, where that pays; else last.
   const uint32_t norm_split = rows == 1 ? kNormSplit1 : kNormSplit4;
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
-  const bool norm_first = has_norm_split && shared_first &&
-                          groups_of(kKernels[norm_split], numbers_of(caps, kKernels[norm_split], rows, a.n), rows,
-                                    a.n) <= groups_at_once(caps);
+  const bool norm_first =
+      has_norm_split && shared_first && groups_of(caps, kKernels[norm_split], size) <= groups_at_once(caps);
   if (norm_first) add(norm_split);
-  // One row by panels: first where that pays, else last.
-  const bool has_panels = rows == 1 && !batch;
-  const bool many_panels = g.tensor(node.inputs[1]).bytes() >= kCacheBytes &&
-                           numbers_of(caps, kKernels[kPanels1], rows, a.n).each >= kPanelsThatPay;
-  const bool panels_first = has_panels && (ways.uniform || many_panels);
-  if (panels_first) add(kPanels1);
-  // Of several rows on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones.
+  // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
+  // texels are read in fewer instructions, else last.
+  const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
   const auto add_panels = [&] {
-    if (rows == 1 || device_class(caps) != DeviceClass::cpu) return;
+    if (!has_panels) return;
+    const bool even = rows > 64 || div_up<uint64_t>(rows, 8) % 2 == 0;
+    if (even) add(kTexels16);
+    if (rows > 4) add(kTexels8);
+    if (rows > 8 && !even) add(kTexels16);
+    add(rows > 1 ? kTexels4 : kTexels1);
     if (rows > 4) add(kPanels8);
-    add(kPanels4);
+    add(rows > 1 ? kPanels4 : kPanels1);
   };
-  const bool row_panels_first = rows_first && rows * a.n * a.k >= kWorkThatPays;
-  if (row_panels_first) add_panels();
+  if (ways.texels) add_panels();
   // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
   // come last.
   const bool small = device_class(caps) == DeviceClass::small;
@@ -338,12 +344,12 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   };
   const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
   const bool has_coop = shared_first && fp16 && has_coop_kernel(caps) && 2 * rows > kKernels[kCoop64].rows;
-  const bool coop_first = has_coop && fills_with_matrices(caps, rows, a.n);
+  const bool coop_first = has_coop && fills_with_matrices(caps, size);
   const auto add_shared = [&] {
     if (coop_first) add(kCoop64);
     if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
     if (rows >= 16)
-      for (const uint32_t tile : tiles_for(caps, rows, a.n)) add(tile);
+      for (const uint32_t tile : tiles_for(caps, size)) add(tile);
     if (has_coop && !coop_first) add(kCoop64);
     if (rows > 16 && rows <= 32 && !batch) add(kSplit4);  // more workgroups than tiles, which read W more often
   };
@@ -357,8 +363,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (has_lanes(caps)) add(kLanes16);
     add(kRows16);
   }
-  if (has_panels && !panels_first) add(kPanels1);
-  if (!row_panels_first) add_panels();
+  if (!ways.texels) add_panels();
   if (has_norm_split && !norm_first) add(norm_split);
   add(kRows1);
   return list;

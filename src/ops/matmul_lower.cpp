@@ -280,6 +280,10 @@ class Lowering {
     constexpr uint32_t kMost = 8;  // of the kernels' arrays
     if (numbers_.each > kMost)
       return node_error(node_, "%u groups of columns; 1 to %u are possible", numbers_.each, kMost);
+    constexpr uint32_t kMostSums = 64;  // vec4 of an invocation, with which drivers' compilers have enough to do
+    if (kernel_.each == Each::of_invocation && numbers_.each * kernel_.rows > kMostSums)
+      return node_error(node_, "%u groups of columns of %u rows are too many sums for an invocation", numbers_.each,
+                        kernel_.rows);
     if (kernel_.each == Each::of_workgroup && numbers_.local % numbers_.each != 0)
       return node_error(node_, "%u invocations do not share the depth of %u groups of columns evenly", numbers_.local,
                         numbers_.each);
@@ -293,6 +297,7 @@ class Lowering {
     const auto activation = last ? a_.activation : Activation::none;
     d.constants = {0, static_cast<uint32_t>(activation), add, last ? 1u : 0u, static_cast<uint32_t>(layout_.format)};
     if (numbers_.each != 0) d.constants.push_back(numbers_.each);
+    if (may_read_texels()) d.constants.push_back(kernel_.texels);
     if (kernel_.subgroups != 0)
       d.constants.insert(d.constants.end(), context_.caps.cooperative_matrix.begin(),
                          context_.caps.cooperative_matrix.end());
@@ -304,17 +309,23 @@ class Lowering {
       d.constants.push_back(static_cast<uint32_t>(kv_layout().format));
   }
 
+  [[nodiscard]] bool may_read_texels() const { return kernel_.each == Each::of_invocation; }
+  void bind_words(Dispatch& d, const ByteSpan& words, uint32_t& delta) const {
+    d.operands.push_back(bind_range(context_, 1, words, delta));
+    if (may_read_texels()) bind_as_texels(d, kernel_.texels);
+  }
+
   void bind_weight(const Slice& s, Dispatch& d, KvPush& p) const {
     const uint64_t panel_words = layout_.panel_words();
     uint32_t delta = 0;
     if (s.form == Form::q_kv) {
-      d.operands.push_back(bind_range(context_, 1, {w_, 0, layout_.words() * 4, graph::Access::read}, delta));
+      bind_words(d, {w_, 0, layout_.words() * 4, graph::Access::read}, delta);
       p.plain.w_begin = 0;
       p.plain.bias_begin = static_cast<uint32_t>(layout_.bias_begin() / 4);
     } else {
       const uint64_t begin = s.panels.begin * panel_words + layout_.words_to(s.depth.begin);
       const uint64_t end = (s.panels.end - 1) * panel_words + layout_.words_to(s.depth.end);
-      d.operands.push_back(bind_range(context_, 1, {w_, begin * 4, end * 4, graph::Access::read}, delta));
+      bind_words(d, {w_, begin * 4, end * 4, graph::Access::read}, delta);
       p.plain.w_begin = static_cast<uint32_t>(delta / 4 - s.panels.begin * panel_words / 4);
       const uint64_t bias = layout_.bias_begin();
       const uint64_t bias_first = bias + s.panels.begin * packed::kPanel,

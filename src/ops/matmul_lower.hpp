@@ -32,6 +32,7 @@ struct MatmulKernel {
   ShaderId norm_plain = kAbsent, norm_q_kv_step = kAbsent;
   uint32_t subgroups = 0;  // of a workgroup whose subgroups multiply cooperative matrices
   bool gates = false;      // its plain form may gate the rows of x itself
+  bool texels = false;     // W is read from where it is bound as texels
 };
 
 // Groups of four columns that a workgroup takes.

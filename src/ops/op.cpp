@@ -28,9 +28,18 @@ Status lower_node(const LowerContext& context, const graph::Node& node, Variant 
 }
 
 Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta) {
-  const uint64_t aligned = round_down(bytes.begin, context.caps.storage_alignment);
+  const uint64_t aligned = round_down(bytes.begin, binding_alignment(context.caps, binding));
   delta = static_cast<uint32_t>((bytes.begin - aligned) / 4);
   return {binding, bytes.tensor, aligned, bytes.end, bytes.access, 0};
+}
+
+void bind_as_texels(Dispatch& d, bool used) {
+  Operand& words = d.operands.back();
+  words.used = !used;
+  Operand texels = words;
+  texels.binding = kTexelBinding;
+  texels.used = used;
+  d.operands.push_back(texels);
 }
 
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor,
@@ -43,7 +52,7 @@ Result<Operand> bind_first(const LowerContext& context, uint32_t binding, graph:
   const auto& t = context.graph.tensor(tensor);
   bytes = std::min(bytes, t.bytes());
   const bool uniform = is_uniform(binding);
-  const uint64_t limit = uniform ? context.caps.max_uniform_range : context.caps.max_storage_range;
+  const uint64_t limit = max_binding_range(context.caps, binding);
   if (bytes > limit)
     return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. %s",
                 t.name.c_str(), static_cast<unsigned long long>(bytes), uniform ? "uniform" : "storage",

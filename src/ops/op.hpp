@@ -156,6 +156,8 @@ struct ByteSpan {
   graph::Access access = graph::Access::read;
 };
 Operand bind_range(const LowerContext& context, uint32_t binding, const ByteSpan& bytes, uint32_t& delta);
+// Binds the last operand as texels as well, for kernels that have a constant for which of the two they read: `used`.
+void bind_as_texels(Dispatch& d, bool used);
 // The whole tensor. Fails, naming it, if it exceeds the device's range for such a binding.
 Result<Operand> bind_whole(const LowerContext& context, uint32_t binding, graph::TensorId tensor, graph::Access access);
 // The first `bytes` of it, or all if it has fewer. Fails likewise.

@@ -112,7 +112,7 @@ class Lowering {
   Status prepare(const KvPart& part, Dispatch& d, AttentionPush& p) const {
     d.constants = {numbers_.local, a_.kv.head_dim};
     if (a_.step) d.constants.push_back(kv_format(context_, node_));
-    d.operands.push_back(bind_kv(context_, node_.inputs[kKv], a_.kv, part, p));
+    d.operands.push_back(bind_kv(context_, {node_.inputs[kKv]}, a_.kv, part, p));
     LAPILLI_CHECK(bind_distances(context_, node_, a_.bias, kDistances, d, p));
     p.groups = static_cast<uint32_t>(d.groups);
     p.ld = static_cast<uint32_t>(q().ld);

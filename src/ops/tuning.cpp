@@ -23,7 +23,7 @@ constexpr Line kTable[] = {
     {Tuned::elementwise, {64, 8}, {64, 2}},
     {Tuned::embed, {8}, {64}},
     {Tuned::log_softmax, {8}, {128}},
-    {Tuned::matmul_panels, {8, 8}, {64, 1}},
+    {Tuned::matmul_panels, {8, 8}, {8, 8}},  // of workgroups that are a subgroup
     {Tuned::matmul_rows, {8}, {64}},
     {Tuned::matmul_split1, {64, 8}, {128, 8}},
     {Tuned::matmul_split4, {64, 8}, {64, 8}},
@@ -91,6 +91,7 @@ SharingWays sharing_ways(const Capabilities& caps) {
     if (v.vendor == caps.vendor_id) ways = v.ways;
   if (device_class(caps) == DeviceClass::cpu) ways.shared = false;
   ways.uniform = reads_uniformly(caps);
+  ways.texels = caps.texels && caps.driver_name == "llvmpipe";
   return ways;
 }
 

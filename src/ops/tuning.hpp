@@ -22,11 +22,10 @@ Status check_formats(const Capabilities& caps, WeightFormat weights, KvFormat kv
 // Which ways of sharing values between invocations beat registers on a device: kernels that use them come before those
 // that do not, or, for lanes, are not used at all.
 struct SharingWays {
-  bool lanes = true;   // from lane to lane of a subgroup
-  bool shared = true;  // through shared memory
-  // The compiler reads once what all lanes read alike: rows in registers come before lanes, and panels before both
-  // where they pay.
-  bool uniform = false;
+  bool lanes = true;     // from lane to lane of a subgroup
+  bool shared = true;    // through shared memory
+  bool uniform = false;  // the compiler reads once what all lanes read alike: rows in registers come before lanes
+  bool texels = false;   // vec4 of words are read in fewer instructions as texels: panels of these come before both
 };
 SharingWays sharing_ways(const Capabilities& caps);
 

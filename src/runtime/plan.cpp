@@ -85,9 +85,7 @@ Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const gra
     return fail(ErrorCode::internal, "%s: %u bytes of push constants", node.label.c_str(), d.push_bytes);
   for (const Operand& o : d.operands) {
     const auto& t = g.tensor(o.tensor);
-    const bool uniform = is_uniform(o.binding);
-    const uint64_t limit = uniform ? caps.max_uniform_range : caps.max_storage_range;
-    const uint64_t alignment = uniform ? caps.uniform_alignment : caps.storage_alignment;
+    const uint64_t limit = max_binding_range(caps, o.binding), alignment = binding_alignment(caps, o.binding);
     if (o.end <= o.begin || o.end > t.bytes() || o.begin % alignment != 0)
       return fail(ErrorCode::internal, "%s: bytes [%llu, %llu) of tensor %s (%llu bytes) at binding %u",
                   node.label.c_str(), static_cast<unsigned long long>(o.begin), static_cast<unsigned long long>(o.end),

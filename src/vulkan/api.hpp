@@ -40,6 +40,8 @@ namespace lapilli::vulkan {
   X(InvalidateMappedMemoryRanges)   \
   X(CreateBuffer)                   \
   X(DestroyBuffer)                  \
+  X(CreateBufferView)               \
+  X(DestroyBufferView)              \
   X(GetBufferMemoryRequirements)    \
   X(BindBufferMemory)               \
   X(CreateShaderModule)             \

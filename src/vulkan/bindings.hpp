@@ -8,15 +8,26 @@
 namespace lapilli {
 
 // Storage buffers at 0-3 and uniform buffers at 4-7 are there on every device; storage buffers at 8 and 9 where a stage
-// may have so many.
-constexpr uint32_t kFloorBindings = 8, kMostBindings = 10;
-constexpr uint32_t kUniformBindings = 4;
-constexpr uint32_t kMostStorageBindings = kMostBindings - kUniformBindings;
+// may have so many; at 10, where `texels` says so, a storage texel buffer of vec4 of words (R32G32B32A32_UINT, which
+// every device has), for CPU drivers, which read such vec4 in fewer instructions than those of storage buffers
+// (docs/performance.md). The same bytes may be bound as both, within the same limits.
+constexpr uint32_t kFloorBindings = 8, kTexelBinding = 10, kBindings = 11;
+constexpr uint32_t kUniformBindings = 4, kMostStorageBindings = 6;
+constexpr uint64_t kTexelBytes = 16;
 constexpr bool is_uniform(uint32_t binding) { return binding >= 4 && binding < 4 + kUniformBindings; }
+constexpr bool is_texels(uint32_t binding) { return binding == kTexelBinding; }
 
 inline bool has_most_bindings(const Capabilities& caps) { return caps.max_storage_buffers >= kMostStorageBindings; }
-inline uint32_t binding_count(const Capabilities& caps) {
-  return has_most_bindings(caps) ? kMostBindings : kFloorBindings;
+inline bool has_binding(const Capabilities& caps, uint32_t binding) {
+  if (is_texels(binding)) return caps.texels;
+  return binding < kFloorBindings || (binding < kTexelBinding && has_most_bindings(caps));
+}
+// Bytes that may be bound there, and what their begin is a multiple of.
+constexpr uint64_t max_binding_range(const Capabilities& caps, uint32_t binding) {
+  return is_uniform(binding) ? caps.max_uniform_range : caps.max_storage_range;
+}
+constexpr uint64_t binding_alignment(const Capabilities& caps, uint32_t binding) {
+  return is_uniform(binding) ? caps.uniform_alignment : caps.storage_alignment;
 }
 
 }  // namespace lapilli

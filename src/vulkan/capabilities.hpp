@@ -47,6 +47,7 @@ struct Capabilities {
   bool storage_8bit = false, arithmetic_int8 = false, integer_dot = false;
   // Shape of the cooperative matrices of fp16 whose sums are fp32: rows and columns of a sum, depth. Zeros: none.
   std::array<uint32_t, 3> cooperative_matrix{};
+  bool texels = false;        // what is bound as storage may be bound as texels of four words (vulkan/bindings.hpp)
   bool packed_halves = true;  // core, off where a driver's compiler fails at it: kernels may unpack fp16
   bool memory_budget = false;
   bool indirect_dispatch = true;  // off: full grids, kernels return early

@@ -54,6 +54,7 @@ void for_members(Caps& c, Visit&& visit) {
   LAPILLI_M(arithmetic_int8, none)
   LAPILLI_M(integer_dot, none)
   LAPILLI_M(cooperative_matrix, none)
+  LAPILLI_M(texels, none)
   LAPILLI_M(packed_halves, none)
   LAPILLI_M(memory_budget, none)
   LAPILLI_M(indirect_dispatch, none)

@@ -19,6 +19,8 @@ void Context::destroy(const Retired& r) noexcept {
   if (r.buffer) vk.DestroyBuffer(device, r.buffer, nullptr);
   if (r.range.block) r.pool->release(r.range);
   if (r.descriptors) vk.DestroyDescriptorPool(device, r.descriptors, nullptr);
+  for (const auto& [place, view] : r.views)
+    if (view) vk.DestroyBufferView(device, view, nullptr);
   if (r.queries) vk.DestroyQueryPool(device, r.queries, nullptr);
   if (r.commands) vk.DestroyCommandPool(device, r.commands, nullptr);
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "vulkan/instance.hpp"
@@ -32,6 +34,7 @@ struct Retired {
   MemoryPool* pool = nullptr;  // that the range goes back to
   MemoryRange range;
   VkDescriptorPool descriptors = VK_NULL_HANDLE;
+  std::map<std::tuple<VkBuffer, uint64_t, uint64_t>, VkBufferView> views;
   VkQueryPool queries = VK_NULL_HANDLE;
   VkCommandPool commands = VK_NULL_HANDLE;
   std::shared_ptr<void> with;  // goes when all of this is freed

@@ -1,4 +1,6 @@
 #include <deque>
+#include <map>
+#include <tuple>
 
 #include "vulkan/device_impl.hpp"
 
@@ -9,7 +11,24 @@ struct DescriptorArena::Impl {
   VkDescriptorPool pool = VK_NULL_HANDLE;
   uint32_t max_sets = 0;
   std::deque<DescriptorSet> sets;  // addresses stay
+  // By buffer, offset and size: drivers may wait for running work before they make one.
+  std::map<std::tuple<VkBuffer, uint64_t, uint64_t>, VkBufferView> views;
   std::unique_ptr<Retired> retired = std::make_unique<Retired>();
+
+  Result<VkBufferView> view_of(const BufferBinding& b) {
+    VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
+    info.buffer = b.buffer->impl()->handle;
+    info.format = VK_FORMAT_R32G32B32A32_UINT;
+    info.offset = b.offset;
+    info.range = b.size;
+    VkBufferView& view = views[{info.buffer, b.offset, b.size}];
+    if (view) return view;
+    Context& context = device->impl()->context;
+    const VkResult r = context.vk.CreateBufferView(context.device, &info, nullptr, &view);
+    if (r == VK_SUCCESS) return view;
+    view = VK_NULL_HANDLE;
+    return context.error(r, "making a view of a buffer");
+  }
 
   Impl() = default;
   Impl(const Impl&) = delete;
@@ -17,6 +36,7 @@ struct DescriptorArena::Impl {
   ~Impl() {
     if (!pool) return;
     retired->descriptors = pool;
+    retired->views = std::move(views);
     device->impl()->context.retire(std::move(retired));
   }
 };
@@ -30,13 +50,15 @@ Result<DescriptorArena> DescriptorArena::create(std::shared_ptr<Device> device, 
   if (max_sets > 1000000) return fail(ErrorCode::invalid_argument, "%u descriptor sets are too many", max_sets);
   Context& context = device->impl()->context;
   LAPILLI_CHECK(context.health());
-  const uint32_t storage = binding_count(context.caps) - kUniformBindings;
-  const VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, max_sets * storage},
-                                        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, max_sets * kUniformBindings}};
+  std::map<VkDescriptorType, uint32_t> counts;
+  for (uint32_t i = 0; i < kBindings; ++i)
+    if (has_binding(context.caps, i)) counts[descriptor_type(i)] += max_sets;
+  std::vector<VkDescriptorPoolSize> sizes;
+  for (const auto& [type, count] : counts) sizes.push_back({type, count});
   VkDescriptorPoolCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
   info.maxSets = max_sets;
-  info.poolSizeCount = 2;
-  info.pPoolSizes = sizes;
+  info.poolSizeCount = static_cast<uint32_t>(sizes.size());
+  info.pPoolSizes = sizes.data();
   DescriptorArena arena;
   arena.impl_ = std::make_unique<Impl>();
   arena.impl_->device = std::move(device);
@@ -57,15 +79,14 @@ Status check(const BufferBinding& b, const Capabilities& caps) {
                 static_cast<unsigned long long>(b.offset), static_cast<unsigned long long>(b.size),
                 static_cast<unsigned long long>(b.buffer ? b.buffer->size() : 0), why);
   };
-  if (b.binding >= binding_count(caps)) return bad("does not exist");
+  if (!has_binding(caps, b.binding)) return bad("does not exist");
   if (!b.buffer || !*b.buffer) return bad("has no buffer");
   if (b.size == 0 || b.offset > b.buffer->size() || b.size > b.buffer->size() - b.offset) {
     return bad("lies outside of its buffer");
   }
-  const bool storage = !is_uniform(b.binding);
-  if (b.offset % (storage ? caps.storage_alignment : caps.uniform_alignment)) return bad("is not aligned");
-  if (b.size > (storage ? caps.max_storage_range : caps.max_uniform_range))
-    return bad("is larger than a binding may be");
+  if (b.offset % binding_alignment(caps, b.binding)) return bad("is not aligned");
+  if (b.size > max_binding_range(caps, b.binding)) return bad("is larger than a binding may be");
+  if (is_texels(b.binding) && b.size % kTexelBytes) return bad("does not hold whole texels");
   return {};
 }
 
@@ -79,10 +100,15 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
   if (impl_->sets.size() >= impl_->max_sets) {
     return fail(ErrorCode::internal, "the descriptor arena was made for %u sets", impl_->max_sets);
   }
-  if (bindings.size() > binding_count(context.caps)) {
+  if (bindings.size() > kBindings) {
     return fail(ErrorCode::invalid_argument, "%u bindings are too many", static_cast<uint32_t>(bindings.size()));
   }
   for (const BufferBinding& b : bindings) LAPILLI_CHECK(check(b, context.caps));
+  VkBufferView view = VK_NULL_HANDLE;  // a set has one binding of texels
+  for (const BufferBinding& b : bindings)
+    if (is_texels(b.binding)) {
+      LAPILLI_TRY(view, impl_->view_of(b));
+    }
 
   const VkDescriptorSetLayout layout = device.pipelines->set_layout();
   VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
@@ -93,8 +119,8 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
   const VkResult r = context.vk.AllocateDescriptorSets(context.device, &info, &set);
   if (r != VK_SUCCESS) return context.error(r, "allocating a descriptor set");
 
-  VkDescriptorBufferInfo buffers[kMostBindings];
-  VkWriteDescriptorSet writes[kMostBindings];
+  VkDescriptorBufferInfo buffers[kBindings];
+  VkWriteDescriptorSet writes[kBindings];
   for (size_t i = 0; i < bindings.size(); ++i) {
     const BufferBinding& b = bindings[i];
     buffers[i] = {b.buffer->impl()->handle, b.offset, b.size};
@@ -104,6 +130,7 @@ Result<const DescriptorSet*> DescriptorArena::write(std::span<const BufferBindin
     writes[i].descriptorCount = 1;
     writes[i].descriptorType = descriptor_type(b.binding);
     writes[i].pBufferInfo = &buffers[i];
+    if (is_texels(b.binding)) writes[i].pTexelBufferView = &view;
   }
   context.vk.UpdateDescriptorSets(context.device, static_cast<uint32_t>(bindings.size()), writes, 0, nullptr);
   impl_->sets.push_back({});

@@ -55,6 +55,7 @@ void intersect(Capabilities& a, const Capabilities& b) {
   a.arithmetic_int8 &= b.arithmetic_int8;
   a.integer_dot &= b.integer_dot;
   if (a.cooperative_matrix != b.cooperative_matrix) a.cooperative_matrix = {};
+  a.texels &= b.texels;
   a.packed_halves &= b.packed_halves;
   a.memory_budget &= b.memory_budget;
   a.indirect_dispatch &= b.indirect_dispatch;
@@ -89,10 +90,12 @@ Status apply_one(Capabilities& c, const std::string& name) {
   } else if (name == "staging") {
     c.unified_memory = false;
   } else if (name == "gpu") {
-    // The one mask that takes nothing away. The type is no ability but a hint, from which workgroup sizes, work per
-    // invocation, the order of variants and the size of submissions are chosen; all of that is within the limits, which
-    // stay. So a CPU driver may run what a GPU would, which is how tests without a GPU reach it.
+    // The one mask that takes nothing away but texels, which are for CPU drivers. The type is no ability but a hint,
+    // from which workgroup sizes, work per invocation, the order of variants and the size of submissions are chosen;
+    // all of that is within the limits, which stay. So a CPU driver may run what a GPU would, which is how tests
+    // without a GPU reach it.
     if (c.type == DeviceType::cpu) c.type = DeviceType::other;
+    c.texels = false;
   } else if (name.ends_with(".json") || name.find_first_of("/\\") != std::string::npos) {
     auto file = read_text_file(name, size_t{1} << 20);
     if (!file) return std::move(file).error().in("capability mask");

@@ -111,13 +111,10 @@ PipelineStore::~PipelineStore() {
 }
 
 Status PipelineStore::init() {
-  std::vector<VkDescriptorSetLayoutBinding> bindings(binding_count(context_.caps));
-  for (uint32_t i = 0; i < bindings.size(); ++i) {
-    bindings[i].binding = i;
-    bindings[i].descriptorType = descriptor_type(i);
-    bindings[i].descriptorCount = 1;
-    bindings[i].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-  }
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t i = 0; i < kBindings; ++i)
+    if (has_binding(context_.caps, i))
+      bindings.push_back({i, descriptor_type(i), 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
   VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
   set.bindingCount = static_cast<uint32_t>(bindings.size());
   set.pBindings = bindings.data();

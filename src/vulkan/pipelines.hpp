@@ -22,6 +22,7 @@ namespace lapilli::vulkan {
 inline constexpr uint32_t kPushBytes = 128;  // what every Vulkan device has
 
 inline VkDescriptorType descriptor_type(uint32_t binding) {
+  if (is_texels(binding)) return VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER;
   return is_uniform(binding) ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 

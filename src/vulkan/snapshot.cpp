@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "vulkan/bindings.hpp"
 #include "vulkan/memory_types.hpp"
 #include "vulkan/quirks.hpp"
 
@@ -72,6 +73,10 @@ void copy_limits(const VkPhysicalDeviceProperties& p, Capabilities& c) {
   c.storage_alignment = power_of_two(l.minStorageBufferOffsetAlignment);
   c.uniform_alignment = power_of_two(l.minUniformBufferOffsetAlignment);
   c.non_coherent_atom = power_of_two(l.nonCoherentAtomSize);
+  // Of CPU drivers, and only if no binding is too large for it: what a kernel sums in which order must not depend on
+  // sizes.
+  c.texels = c.type == DeviceType::cpu && l.maxTexelBufferElements >= c.max_storage_range / kTexelBytes;
+  if (c.texels) c.storage_alignment = std::max(c.storage_alignment, power_of_two(l.minTexelBufferOffsetAlignment));
   c.timestamp_period = l.timestampPeriod;
 }
 

@@ -167,8 +167,10 @@ TEST_F(DeviceSelfTest, AVariantThatIsCompiledWronglyGivesWayToAnother) {
   LAPILLI_ASSERT_VALUE(const auto right, ids(4));
   for (const auto how : {counting::Compiler::wrong, counting::Compiler::refuses}) {
     // All that are not the floor.
-    for (const char* prefix : {"matmul_lanes", "matmul_tiled", "matmul_split", "matmul_r4", "matmul_r8", "matmul_r16",
-                               "matmul_q_kv_lanes", "matmul_q_kv_r8", "matmul_q_kv_step_lanes", "matmul_kv_lanes"})
+    for (const char* prefix :
+         {"matmul_lanes", "matmul_tiled", "matmul_split", "matmul_r4", "matmul_r8", "matmul_r16", "matmul_q_kv_lanes",
+          "matmul_q_kv_r8", "matmul_q_kv_step_lanes", "matmul_kv_lanes", "matmul_panels", "matmul_q_kv_panels",
+          "matmul_q_kv_step_panels", "matmul_kv_panels", "matmul_kv_step_panels", "matmul_kv_spans_panels"})
       compile_badly(prefix, how);
     LAPILLI_ASSERT_VALUE(const auto got, ids(4));
     EXPECT_EQ(got, right);

@@ -85,14 +85,32 @@ TEST_P(EveryOp, FloorFitsEveryDevice) {
       EXPECT_GT(d.cost, 0) << c.name;
       for (const auto& o : d.operands) {
         const auto& t = c.graph.tensor(o.tensor);
-        const bool uniform = is_uniform(o.binding);
         EXPECT_LT(o.binding, kFloorBindings);
         EXPECT_LT(o.begin, o.end) << c.name << " " << t.name;
         EXPECT_LE(o.end, t.bytes()) << c.name << " " << t.name;
-        EXPECT_EQ(o.begin % (uniform ? floor.uniform_alignment : floor.storage_alignment), 0u)
-            << c.name << " " << t.name;
-        EXPECT_LE(o.end - o.begin, uniform ? floor.max_uniform_range : floor.max_storage_range)
-            << c.name << " " << t.name;
+        EXPECT_EQ(o.begin % binding_alignment(floor, o.binding), 0u) << c.name << " " << t.name;
+        EXPECT_LE(o.end - o.begin, max_binding_range(floor, o.binding)) << c.name << " " << t.name;
+      }
+    }
+  }
+}
+
+void expect_it_fits(const OpDef& op, const OpCase& c, const Capabilities& caps) {
+  const auto& node = c.graph.node(0);
+  for (const auto& v : op.variants(caps, c.graph, node)) {
+    std::vector<Dispatch> dispatches;
+    const auto status = op.lower({c.graph, caps}, node, v, dispatches);
+    if (!status.ok()) {
+      EXPECT_FALSE(status.error().message.empty());
+      continue;
+    }
+    for (const auto& d : dispatches) {
+      EXPECT_LE(d.groups, max_groups(caps)) << c.name;
+      for (const auto& o : d.operands) {
+        SCOPED_TRACE(c.name + " " + v.name + " " + c.graph.tensor(o.tensor).name);
+        EXPECT_EQ(o.begin % binding_alignment(caps, o.binding), 0u);
+        EXPECT_LE(o.end - o.begin, max_binding_range(caps, o.binding));
+        EXPECT_TRUE(!is_texels(o.binding) || (o.end - o.begin) % kTexelBytes == 0);
       }
     }
   }
@@ -103,23 +121,13 @@ TEST_P(EveryOp, LoweringRespectsSmallBindings) {
   Capabilities caps;
   caps.max_storage_range = 65536;
   caps.max_group_count = {64, 64, 64};
-  for (const auto& c : GetParam()->cases()) {
-    const auto& node = c.graph.node(0);
-    for (const auto& v : GetParam()->variants(caps, c.graph, node)) {
-      std::vector<Dispatch> dispatches;
-      const auto status = GetParam()->lower({c.graph, caps}, node, v, dispatches);
-      if (!status.ok()) {
-        EXPECT_FALSE(status.error().message.empty());
-        continue;
-      }
-      for (const auto& d : dispatches) {
-        EXPECT_LE(d.groups, max_groups(caps)) << c.name;
-        for (const auto& o : d.operands)
-          EXPECT_LE(o.end - o.begin, is_uniform(o.binding) ? caps.max_uniform_range : caps.max_storage_range)
-              << c.name << " " << v.name << " " << c.graph.tensor(o.tensor).name;
-      }
-    }
-  }
+  Capabilities cpu = caps;
+  cpu.type = DeviceType::cpu;
+  cpu.driver_name = "llvmpipe";
+  cpu.subgroup_size = cpu.min_subgroup_size = cpu.max_subgroup_size = 8;
+  cpu.subgroup_shuffle = cpu.texels = true;
+  for (const auto& c : GetParam()->cases())
+    for (const Capabilities& device : {caps, cpu}) expect_it_fits(*GetParam(), c, device);
 }
 
 // Numbers are those of the variant, or an error says what is possible: nothing else chooses the size of a workgroup.

@@ -49,6 +49,8 @@ std::vector<SpirvInfo> read_all() {
 std::vector<Capabilities> devices() {
   std::vector<Capabilities> all(5);
   all[1].type = DeviceType::cpu;
+  all[1].driver_name = "llvmpipe";
+  all[1].texels = true;
   all[1].subgroup_size = all[1].min_subgroup_size = all[1].max_subgroup_size = 8;
   all[1].subgroup_arithmetic = all[1].subgroup_shuffle = true;
   all[2].type = DeviceType::discrete;
@@ -104,7 +106,8 @@ void compare(const Dispatch& d, const SpirvInfo& info, const Capabilities& caps)
         capability == SpvCapabilityGroupNonUniform || capability == SpvCapabilityGroupNonUniformShuffle;
     const bool cooperative = capability == SpvCapabilityGroupNonUniform || capability == SpvCapabilityFloat16 ||
                              capability == SpvCapabilityVulkanMemoryModel || capability == kCooperativeMatrix;
-    EXPECT_TRUE(capability == SpvCapabilityShader || (subgroup && caps.subgroup_shuffle) ||
+    const bool texels = capability == SpvCapabilityImageBuffer;
+    EXPECT_TRUE(capability == SpvCapabilityShader || (subgroup && caps.subgroup_shuffle) || (texels && caps.texels) ||
                 (cooperative && has_cooperative_matrix(caps)))
         << "capability " << capability;
   }

@@ -109,7 +109,7 @@ TEST_F(TunedPlans, AreMadeOfWhatWasFound) {
 TEST_F(TunedPlans, HaveTheDefaultsWhereAChoiceIsNone) {
   for (const TunedChoice& choice : {TunedChoice{"no such variant", {16, 0}}, TunedChoice{"rows 4", {0, 0}},
                                     TunedChoice{"rows 4", {16, 3}}, TunedChoice{"rows 4", {1u << 20, 0}},
-                                    TunedChoice{"split 4", {7, 0xffffffff}}, TunedChoice{"panels 1", {8, 8}}}) {
+                                    TunedChoice{"split 4", {7, 0xffffffff}}, TunedChoice{"panels 4", {8, 9}}}) {
     tunings_.set(key_of(product()), choice);
     SCOPED_TRACE(choice.variant);
     expect_default();

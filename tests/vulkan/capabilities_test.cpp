@@ -41,7 +41,7 @@ Capabilities desktop() {
   c.subgroup_size = c.min_subgroup_size = c.max_subgroup_size = 32;
   c.subgroup_arithmetic = c.subgroup_shuffle = c.subgroup_size_control = true;
   c.timeline_semaphore = c.storage_16bit = c.arithmetic_fp16 = c.storage_8bit = true;
-  c.arithmetic_int8 = c.integer_dot = c.memory_budget = c.unified_memory = c.timestamps = true;
+  c.arithmetic_int8 = c.integer_dot = c.memory_budget = c.unified_memory = c.timestamps = c.texels = true;
   c.timestamp_period = 1.25f;
   c.cooperative_matrix = {16, 8, 16};
   c.quirks = {"one", "two"};

@@ -259,7 +259,10 @@ TEST_P(DeviceMasks, BadBindingsAreRefused) {
   const Buffer none;
   const Capabilities& caps = device_->caps();
   const std::pair<BufferBinding, const char*> cases[] = {
-      {{binding_count(caps), &b, 0, 4}, "does not exist"},
+      {{kBindings, &b, 0, 4}, "does not exist"},
+      {{8, &b, 0, 4}, has_most_bindings(caps) ? "" : "does not exist"},
+      {{kTexelBinding, &b, 0, 8}, caps.texels ? "whole texels" : "does not exist"},
+      {{kTexelBinding, &b, 4, 16}, caps.texels ? "is not aligned" : ""},
       {{0, nullptr, 0, 4}, "has no buffer"},
       {{0, &none, 0, 4}, "has no buffer"},
       {{0, &b, 0, 0}, "lies outside"},
@@ -274,10 +277,11 @@ TEST_P(DeviceMasks, BadBindingsAreRefused) {
     ASSERT_FALSE(set.ok()) << why;
     EXPECT_THAT(set.error().message, HasSubstr(why));
   }
-  const BufferBinding good{0, &b, 0, 256};
-  EXPECT_TRUE(arena->write({&good, 1}).ok());
-  EXPECT_TRUE(arena->write({&good, 1}).ok());
-  EXPECT_FALSE(arena->write({&good, 1}).ok());  // two sets were asked for
+  const BufferBinding good[] = {{0, &b, 0, 256}, {kTexelBinding, &b, 0, 256}};
+  const std::span some = std::span(good).first(caps.texels ? 2 : 1);
+  EXPECT_TRUE(arena->write(some).ok());
+  EXPECT_TRUE(arena->write(some).ok());
+  EXPECT_FALSE(arena->write(some).ok());  // two sets were asked for
 }
 
 TEST_P(DeviceMasks, MistakesInARecordingAreFoundAtItsEnd) {
