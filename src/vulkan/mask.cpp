@@ -94,8 +94,10 @@ Status apply_one(Capabilities& c, const std::string& name) {
     // from which workgroup sizes, work per invocation, the order of variants and the size of submissions are chosen;
     // all of that is within the limits, which stay. So a CPU driver may run what a GPU would, which is how tests
     // without a GPU reach it.
-    if (c.type == DeviceType::cpu) c.type = DeviceType::other;
-    c.texels = false;
+    if (c.type == DeviceType::cpu) {
+      c.type = DeviceType::other;
+      c.texels = false;
+    }
   } else if (name.ends_with(".json") || name.find_first_of("/\\") != std::string::npos) {
     auto file = read_text_file(name, size_t{1} << 20);
     if (!file) return std::move(file).error().in("capability mask");

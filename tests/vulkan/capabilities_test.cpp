@@ -194,7 +194,9 @@ TEST(CapabilitiesMask, GpuChangesTheTypeOfACpuDriverAlone) {
   auto c = apply_mask(cpu, "gpu");
   ASSERT_TRUE(c.ok());
   EXPECT_EQ(c->type, DeviceType::other);
+  EXPECT_FALSE(c->texels);
   c->type = DeviceType::cpu;
+  c->texels = true;
   c->masks = cpu.masks;
   EXPECT_EQ(*c, cpu);
 }
