@@ -203,7 +203,8 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
   const uint64_t submissions = counting::since(before)["vkQueueSubmit"];
   ASSERT_GT(submissions, 20u);
   ASSERT_FALSE(want.empty());
-  for (uint64_t nth = submissions / 4; nth <= submissions; nth += submissions / 4) {
+  // Not the last ones: how many there are depends on how long the first ones took.
+  for (const uint64_t nth : {submissions / 4, submissions / 2, submissions / 4 * 3}) {
     counting::reset();
     counting::fail("vkQueueSubmit", VK_ERROR_DEVICE_LOST, nth);
     EXPECT_EQ(hear(), want) << "submission " << nth << " of " << submissions;
