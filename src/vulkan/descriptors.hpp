@@ -17,7 +17,8 @@ struct BufferBinding {
 };
 class DescriptorSet;  // opaque; lives as long as its arena
 
-// Descriptor sets that are allocated and written once and freed together.
+// Descriptor sets that are allocated and written once and freed together. What is bound as texels lives until the last
+// set is written: views are known by the buffer's handle, which a driver may give out again.
 class DescriptorArena {
  public:
   static Result<DescriptorArena> create(std::shared_ptr<Device> device, uint32_t max_sets);
