@@ -27,7 +27,8 @@ uint kv_half(const uint f) {
   return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x477fe000u)));
 }
 
-// Numbers that share scales; all by products and differences alone, which devices round alike.
+// Numbers that share scales; all by products and differences alone, which devices round alike. `precise`: a difference of
+// two products is not to become the product of a difference, which may be infinite (NVIDIA's compiler does that).
 const float LEAST_SCALED = 7.888609052210118e-31f;
 
 float scale_of(const float largest) { return largest < LEAST_SCALED ? 0.0f : largest * (1.0f / 127.0f); }
@@ -45,7 +46,7 @@ uint minimum_bits(const float lowest) {
   return abs(lowest) < LEAST_SCALED ? 0u : bf16_below(floatBitsToUint(lowest));
 }
 uint range_bits(const float highest, const float minimum) {
-  float sixteenth = highest * 0.0625f - minimum * 0.0625f;
+  precise float sixteenth = highest * 0.0625f - minimum * 0.0625f;
   return sixteenth < LEAST_SCALED ? 0u : bf16_above(floatBitsToUint(sixteenth * (16.0f / 15.0f)));
 }
 
@@ -71,7 +72,7 @@ uint scaled_bits(const uint format, const float value, const uint scales) {
     float q = steps_of(abs(value), uintBitsToFloat(scales), 127.0f);
     return uint(int(value < 0.0f ? -q : q)) & 0xffu;
   }
-  float size = value * 0.0625f - uintBitsToFloat(scales & 0xffff0000u) * 0.0625f;
+  precise float size = value * 0.0625f - uintBitsToFloat(scales & 0xffff0000u) * 0.0625f;
   return uint(steps_of(max(size, 0.0f), uintBitsToFloat(scales << 16) * 0.0625f, 15.0f));
 }
 

@@ -27,6 +27,7 @@ constexpr const char* kUsage =
     "  --device SELECT   index, part of a name, or UUID\n"
     "  --caps MASK       capability mask; may be repeated, or a list separated by spaces (default: full)\n"
     "  --filter TEXT     only those whose 'op/case/variant' contains TEXT\n"
+    "  --part I/N        only every Nth case, from the Ith on: for N processes side by side\n"
     "  --repeat N        run each N times from the same values; the bits must be equal (default 1)\n"
     "  --numbers         instead, small cases with other workgroup sizes than those of the device's class\n"
     "  --no-slow         leave out cases marked slow (they count as skipped)\n"
@@ -38,7 +39,7 @@ constexpr const char* kUsage =
 struct Options {
   std::string device, filter, json;
   std::vector<std::string> masks;
-  uint32_t repeat = 1;
+  uint32_t repeat = 1, part = 1, parts = 1;
   bool list = false, verbose = false, slow = true, numbers = false, validation = false, help = false;
 };
 
@@ -53,7 +54,10 @@ Result<Options> parse(int argc, char** argv) {
       o.filter = value();
     else if (a == "--json")
       o.json = value();
-    else if (a == "--repeat")
+    else if (a == "--part") {
+      if (std::sscanf(value().c_str(), "%u/%u", &o.part, &o.parts) != 2 || o.part == 0 || o.part > o.parts)
+        return fail(ErrorCode::invalid_argument, "--part takes I/N, such as 2/8");
+    } else if (a == "--repeat")
       o.repeat = static_cast<uint32_t>(std::max(1, std::atoi(value().c_str())));
     else if (a == "--list")
       o.list = true;
@@ -131,6 +135,7 @@ class Suite {
   void report(const std::string& what, const std::string& mask, const char* result, const std::string& detail,
               double worst);
   bool wanted(const OpDef& op, const OpCase& c) const;
+  [[nodiscard]] bool is_whole() const { return options_.filter.empty() && options_.parts == 1; }
 
   Options options_;
   std::shared_ptr<vulkan::Device> device_;
@@ -138,7 +143,7 @@ class Suite {
   std::set<std::string> seen_;                    // of the current case
   std::set<std::string> lowered_;                 // masks under which a case of the current op ran as the floor
   uint64_t other_numbers_ = 0, numbers_ran_ = 0;  // of the current op: asked for, and lowered
-  uint64_t turn_ = 0;
+  uint64_t turn_ = 0, cases_ = 0;
   std::optional<HostTensors> inputs_, want_;  // of the current case; made when first needed
   uint64_t passed_ = 0, failed_ = 0, skipped_ = 0, same_ = 0;
   nlohmann::json records_ = nlohmann::json::array();
@@ -239,7 +244,7 @@ Status Suite::run_case(const OpDef& op, OpCase& c) {
   seen_.clear();
   inputs_.reset();
   want_.reset();
-  if (!wanted(op, c)) return {};
+  if (cases_++ % options_.parts != options_.part - 1 || !wanted(op, c)) return {};
   if (options_.numbers && (c.slow || case_words(c) > kSmallWords)) return {};
   if (c.slow && !options_.slow) {
     ++skipped_;
@@ -262,7 +267,7 @@ Status Suite::run_case(const OpDef& op, OpCase& c) {
 
 // Refusing whatever is asked would pass otherwise.
 void Suite::check_lowered(const OpDef& op) {
-  if (!options_.filter.empty()) return;
+  if (!is_whole()) return;
   if (options_.numbers) {
     if (other_numbers_ == 0 || numbers_ran_ > 0) return;
     ++failed_;
