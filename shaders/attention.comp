@@ -16,6 +16,14 @@
 #define OF(s, i) (s)[i]
 #endif
 
+// Loads of keys and values that are under way at a time. A step's workgroup has a device's core nearly to itself, and waits
+// for each of them; those of a CPU driver, of few invocations, wait for none.
+#ifdef STEP
+bool waits() { return LOCAL > 8u; }
+uint keys_ahead() { return waits() && PARTS % (4u * KV_EACH) == 0u ? 4u : 1u; }
+#else
+uint keys_ahead() { return 1u; }
+#endif
 const uint CHUNK = 128u;  // keys at a time; a multiple of LOCAL; kAttentionChunk of attention_parts.hpp
 shared S score[CHUNK];
 shared S lane_top[128];
@@ -39,6 +47,17 @@ S weight_of(S score_now, S top) {
   return mix(vec4(0.0), exp(score_now - top), greaterThan(score_now, vec4(FORBIDDEN)));
 #endif
 }
+
+#ifdef STEP
+// Where key j of the chunk is.
+uint key_at(const uint slot, const uint head, const uint base, const uint j) {
+#ifdef FOUND
+  return found[j];
+#else
+  return kv_at(head, slot, base + j);
+#endif
+}
+#endif
 
 void main() {
   uint group = group_index(), lane = gl_LocalInvocationID.x;
@@ -87,18 +106,20 @@ void main() {
 #endif
       S dots = S(0.0), other_dots = S(0.0);
       // Unrolled, which its constant bound invites, the loads of all turns come first and GPUs run out of registers.
-      [[dont_unroll]] for (uint d = 0u; d < PARTS; d += KV_EACH) {
-        KV_WORDS key_words = kv_words((at + d) / KV_EACH), other_words = kv_words((other_at + d) / KV_EACH);
-        [[unroll]] for (uint e = 0u; e < KV_EACH; ++e) {
-          if (PARTS % KV_EACH != 0u && d + e >= PARTS) continue;
-          T key_part = kv_piece(key_words, e), other_part = kv_piece(other_words, e);
-          for (uint i = 0u; i < uint(QT); ++i) {
-            T part = q[qs[i] + d + e];
-            OF(dots, i) += product(part, key_part);
-            OF(other_dots, i) += product(part, other_part);
+      [[dont_unroll]] for (uint turn = 0u; turn < PARTS; turn += keys_ahead() * KV_EACH)
+        [[unroll]] for (uint a = 0u; a < keys_ahead(); ++a) {
+          uint d = turn + a * KV_EACH;
+          KV_WORDS key_words = kv_words((at + d) / KV_EACH), other_words = kv_words((other_at + d) / KV_EACH);
+          [[unroll]] for (uint e = 0u; e < KV_EACH; ++e) {
+            if (PARTS % KV_EACH != 0u && d + e >= PARTS) continue;
+            T key_part = kv_piece(key_words, e), other_part = kv_piece(other_words, e);
+            for (uint i = 0u; i < uint(QT); ++i) {
+              T part = q[qs[i] + d + e];
+              OF(dots, i) += product(part, key_part);
+              OF(other_dots, i) += product(part, other_part);
+            }
           }
         }
-      }
       dots *= p.scale;
       other_dots *= p.scale;
 #if defined(BIAS) || defined(MAP_BIAS)
@@ -170,6 +191,19 @@ void main() {
     uint column = PARTS + member;
     uint second = PARTS + min(lane + LOCAL, PARTS - 1u);
     for (uint j = team < TEAMS ? team : n; j < n; j += TEAMS) {
+#ifdef STEP
+      if (waits() && !TWO_COLUMNS && j + 3u * TEAMS < n) {
+        T values[4];
+        [[unroll]] for (uint a = 0u; a < 4u; ++a) values[a] = kv_load(key_at(slot, head, base, j + a * TEAMS) + column);
+        [[unroll]] for (uint a = 0u; a < 4u; ++a) {
+          float s = score[j + a * TEAMS];
+          chunk_sum += s;
+          chunk_acc[0] += s * values[a];
+        }
+        j += 3u * TEAMS;
+        continue;
+      }
+#endif
 #ifdef FOUND
       uint at = found[j];
 #else

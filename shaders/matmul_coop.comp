@@ -1,6 +1,7 @@
 #version 450
 // Matrix product of a weight in fp16 with cooperative matrices: a workgroup of four subgroups computes 64 rows by 64
-// columns, each subgroup 32 by 32, a slice of the depth at a time. Sums are fp32.
+// columns, each subgroup 32 by 32, or 32 rows by 32 columns, of which each subgroup sums a quarter of the depth, a slice of
+// the depth at a time. Sums are fp32.
 // x stays fp32: a row is scaled by a power of two so that no element leaves fp16, and each element is the sum of two
 // halves, high and low, both of which are multiplied. What is lost is at most 2^-20 of an element, or 2^-38 of the row's
 // largest.
@@ -21,18 +22,24 @@ layout(constant_id = 5) const uint M = 16;
 layout(constant_id = 6) const uint N = 16;
 layout(constant_id = 7) const uint K = 16;
 
-const uint ROWS = 64u, COLUMNS = 64u;        // of a workgroup
+// ROWS:VALUE in table.inc: 32 or 64. What follows from it becomes plain numbers as well (src/ops/shader_code.cpp).
+layout(constant_id = 31) const uint ROWS = 64;
+const bool SMALL = ROWS == 32u;              // for grids that do not fill a device
+const uint COLUMNS = ROWS;                   // rows and columns of a workgroup
 const uint OWN = 32u;                        // rows and columns of a subgroup
 const uint MOST = OWN / 8u;                  // matrices along either of them, at most
 const uint GROUPS = COLUMNS / 4u;            // column groups of a workgroup
 const uint OWN_GROUPS = OWN / 4u;            // and of a subgroup
-const uint DEPTH = 32u;                      // of a slice
+const uint PARTS = SMALL ? 4u : 1u;          // subgroups that share the depth
+const uint OWN_DEPTH = 32u;                  // of a slice, of a subgroup
+const uint DEPTH = OWN_DEPTH * PARTS, DEPTH4 = DEPTH / 4u;
 const uint PAIRS = DEPTH / 2u;               // halves lie in pairs, two depths of a row or a column
 const uint STRIDE = PAIRS + 4u;              // 16 bytes more, as matrices are aligned: other banks for rows side by side
 const uint SUM_ROWS = 16u;                   // of the largest M
 shared f16vec2 x_high[ROWS * STRIDE], x_low[ROWS * STRIDE];
 shared f16vec2 w_tile[COLUMNS * STRIDE];
-shared float sums[4u * SUM_ROWS * OWN];
+const uint SUMS = SMALL ? 2u : 4u;           // of subgroups, that are in shared memory at a time
+shared float sums[SUMS * SUM_ROWS * OWN];
 shared uint row_top[ROWS];  // bits of the largest magnitude of a row
 
 #define X_MATRIX coopmat<float16_t, gl_ScopeSubgroup, M, K, gl_MatrixUseA>
@@ -46,24 +53,62 @@ float power_of_two(const uint exponent) { return uintBitsToFloat(exponent << 23)
 
 uint row_of_slice(const uint row) { return p.x_begin + min(row, p.rows - 1u) * p.x_ld4; }
 
-// Eight invocations a row, side by side.
+// Eight invocations a row, side by side, and so many loads of each of their rows under way: what follows waits for all.
+const uint TOP_ROWS = SMALL ? 2u : 4u, TOP_LOADS = 4u;
 void find_row_tops(const uint l, const uint row) {
   for (uint r = l; r < ROWS; r += LOCAL) row_top[r] = 0u;
   barrier();
-  [[dont_unroll]] for (uint r = l / 8u; r < ROWS; r += LOCAL / 8u) {
-    uint from = row_of_slice(row + r);
-    vec4 top = vec4(0.0);
-    [[dont_unroll]] for (uint k = l % 8u; k < p.k4; k += 8u) top = max(top, abs(x[from + k]));
-    atomicMax(row_top[r], floatBitsToUint(max(max(top.x, top.y), max(top.z, top.w))));
+  [[dont_unroll]] for (uint first = l / 8u; first < ROWS; first += TOP_ROWS * LOCAL / 8u) {
+    vec4 top[TOP_ROWS];
+    [[unroll]] for (uint i = 0u; i < TOP_ROWS; ++i) top[i] = vec4(0.0);
+    [[dont_unroll]] for (uint k = l % 8u; k < p.k4; k += 8u * TOP_LOADS)
+      [[unroll]] for (uint i = 0u; i < TOP_ROWS; ++i)
+        [[unroll]] for (uint n = 0u; n < TOP_LOADS; ++n)
+          top[i] = max(top[i], abs(x[row_of_slice(row + first + i * LOCAL / 8u) + min(k + 8u * n, p.k4 - 1u)]));
+    [[unroll]] for (uint i = 0u; i < TOP_ROWS; ++i) {
+      uint r = first + i * LOCAL / 8u;
+      if (r < ROWS) atomicMax(row_top[r], floatBitsToUint(max(max(top[i].x, top[i].y), max(top[i].z, top[i].w))));
+    }
   }
   barrier();
 }
 
-// vec4 k and what follows of the depth; x beyond the end is zero, whatever W is there.
-void store_x(const uint l, const uint k, const uint row) {
-  [[unroll]] for (uint t = l; t < ROWS * DEPTH / 4u; t += LOCAL) {
-    uint r = t / (DEPTH / 4u), d = t % (DEPTH / 4u), at = r * STRIDE + 2u * d;
-    vec4 v = k + d < p.k4 ? x[row_of_slice(row + r) + k + d] * power_of_two(scale_exponent(row_top[r])) : vec4(0.0);
+// What an invocation loads of a slice at a time: all of its share where a workgroup has 128 invocations.
+const uint X_LOADS = SMALL ? 8u : 4u, W_LOADS = SMALL ? 4u : 2u;
+struct Loads {
+  vec4 x[8];
+  uvec4 w[4];
+};
+uint turns() { return max(1u, ROWS * DEPTH4 / X_LOADS / LOCAL); }
+
+// From vec4 k of the depth on. Beyond the end the last ones once more: no branch, behind which loads would wait.
+Loads load_slice(const uint l, const uint turn, const uint k, const uint row, const uint first) {
+  Loads loads;
+  [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
+    uint t = l + (turn * X_LOADS + i) * LOCAL;
+    loads.x[i] = x[row_of_slice(row + t / DEPTH4 % ROWS) + min(k + t % DEPTH4, p.k4 - 1u)];
+  }
+  [[unroll]] for (uint i = 0u; i < W_LOADS; ++i) {
+    uint t = l + (turn * W_LOADS + i) * LOCAL;
+    uint group = t / (PANEL4 * PAIRS) * PANEL4 + t % PANEL4, pair = t / PANEL4 % PAIRS;
+    uint begin = p.w_begin + packed_element4(min(first + group, p.c_end - 1u), 0u, p.panel4);
+    loads.w[i] = w[begin + min(2u * k + pair, 2u * p.k4 - 1u) * PANEL4];
+  }
+  return loads;
+}
+
+// A word of W is a pair as it is. Within the columns of a subgroup the first ones of all column groups come first, then
+// the second ones: so lanes side by side write to other banks, and a column group is still within the subgroup.
+uint place_of_column(const uint group, const uint column) {
+  return group / OWN_GROUPS * OWN + column * OWN_GROUPS + group % OWN_GROUPS;
+}
+
+// x beyond the end is zero, whatever W is there.
+void store_slice(const uint l, const uint turn, const uint k, const Loads loads) {
+  [[unroll]] for (uint i = 0u; i < X_LOADS; ++i) {
+    uint t = l + (turn * X_LOADS + i) * LOCAL, r = t / DEPTH4, d = t % DEPTH4, at = r * STRIDE + 2u * d;
+    if (r >= ROWS) break;  // there are more invocations than loads
+    vec4 v = k + d < p.k4 ? loads.x[i] * power_of_two(scale_exponent(row_top[r])) : vec4(0.0);
     // lavapipe takes a float that was made a half, and a float again, for the same one: cut off by its bits it is not.
     vec4 cut = uintBitsToFloat(floatBitsToUint(v) & uvec4(0xffffe000u));
     f16vec4 high = f16vec4(cut), low = f16vec4(v - cut);
@@ -72,21 +117,32 @@ void store_x(const uint l, const uint k, const uint row) {
     x_low[at] = low.xy;
     x_low[at + 1u] = low.zw;
   }
+  [[unroll]] for (uint i = 0u; i < W_LOADS; ++i) {
+    uint t = l + (turn * W_LOADS + i) * LOCAL;
+    uint group = t / (PANEL4 * PAIRS) * PANEL4 + t % PANEL4, pair = t / PANEL4 % PAIRS;
+    if (group >= GROUPS) break;
+    [[unroll]] for (uint j = 0u; j < 4u; ++j)
+      w_tile[place_of_column(group, j) * STRIDE + pair] = unpackFloat2x16(loads.w[i][j]);
+  }
 }
 
-// A word of W is a pair as it is. Within the columns of a subgroup the first ones of all column groups come first, then
-// the second ones: so lanes side by side write to other banks, and a column group is still within the subgroup.
-uint place_of_column(const uint group, const uint column) {
-  return group / OWN_GROUPS * OWN + column * OWN_GROUPS + group % OWN_GROUPS;
+void store_sums(const SUM_MATRIX sum[MOST * MOST], const uint at) {
+  [[unroll]] for (uint j = 0u; j < OWN / N; ++j)
+    coopMatStore(sum[j], sums, at + j * N, OWN, gl_CooperativeMatrixLayoutRowMajor);
 }
-void store_w(const uint l, const uint k, const uint first) {
-  [[unroll]] for (uint t = l; t < GROUPS * PAIRS; t += LOCAL) {
-    uint panel = t / (PANEL4 * PAIRS), group = panel * PANEL4 + t % PANEL4, pair = t / PANEL4 % PAIRS;
-    uint begin = p.w_begin + packed_element4(min(first + group, p.c_end - 1u), 0u, p.panel4);
-    uvec4 words = w[begin + min(2u * k + pair, 2u * p.k4 - 1u) * PANEL4];
-    [[unroll]] for (uint j = 0u; j < 4u; ++j)
-      w_tile[place_of_column(group, j) * STRIDE + pair] = unpackFloat2x16(words[j]);
+
+// Of the last two subgroups, by the first two.
+void take_parts(inout SUM_MATRIX sum[MOST * MOST], const uint at) {
+  if (gl_SubgroupID >= 2u) store_sums(sum, at);
+  barrier();
+  if (gl_SubgroupID < 2u) {
+    [[unroll]] for (uint j = 0u; j < OWN / N; ++j) {
+      SUM_MATRIX part;
+      coopMatLoad(part, sums, at + j * N, OWN, gl_CooperativeMatrixLayoutRowMajor);
+      sum[j] += part;
+    }
   }
+  barrier();
 }
 
 void main() {
@@ -95,16 +151,26 @@ void main() {
   uint tile, block;
   place(group, tile, block);
   uint l = gl_LocalInvocationIndex, row = tile * ROWS, first = p.c_begin + block * GROUPS;
-  uint own_row = gl_SubgroupID / 2u * OWN, own_column = gl_SubgroupID % 2u * OWN;
+  // Which rows, columns and depths of the tile are this subgroup's.
+  uint own_row = SMALL ? 0u : gl_SubgroupID / 2u * OWN, own_column = SMALL ? 0u : gl_SubgroupID % 2u * OWN;
+  uint own_depth = SMALL ? gl_SubgroupID * OWN_DEPTH : 0u;
+  // The next slice is under way to registers while the present one is multiplied.
+  const bool AHEAD = turns() == 1u;
+  Loads loads;
+  if (AHEAD) loads = load_slice(l, 0u, 0u, row, first);
   find_row_tops(l, row);
   SUM_MATRIX sum[MOST * MOST];
   [[unroll]] for (uint i = 0u; i < OWN / M; ++i)
     [[unroll]] for (uint j = 0u; j < OWN / N; ++j) sum[i * MOST + j] = SUM_MATRIX(0.0);
-  [[dont_unroll]] for (uint k = 0u; k < p.k4; k += DEPTH / 4u) {
-    store_x(l, k, row);
-    store_w(l, k, first);
+  [[dont_unroll]] for (uint k = 0u; k < p.k4; k += DEPTH4) {
+    if (AHEAD)
+      store_slice(l, 0u, k, loads);
+    else
+      [[dont_unroll]] for (uint turn = 0u; turn < turns(); ++turn)
+        store_slice(l, turn, k, load_slice(l, turn, k, row, first));
     barrier();
-    [[dont_unroll]] for (uint d = 0u; d < DEPTH; d += K) {
+    if (AHEAD) loads = load_slice(l, 0u, k + DEPTH4, row, first);
+    [[dont_unroll]] for (uint d = own_depth; d < own_depth + OWN_DEPTH; d += K) {
       W_MATRIX columns[MOST];
       [[unroll]] for (uint j = 0u; j < OWN / N; ++j)
         coopMatLoad(columns[j], w_tile, (own_column + j * N) * STRIDE + d / 2u, STRIDE,
@@ -122,17 +188,23 @@ void main() {
     }
     barrier();  // others may still read the slice
   }
-  // A matrix of rows at a time, in shared memory: what of a matrix an invocation holds is the driver's affair.
-  uint lane = gl_SubgroupInvocationID, own_sums = gl_SubgroupID * SUM_ROWS * OWN;
-  uint c = first + gl_SubgroupID % 2u * OWN_GROUPS + lane % OWN_GROUPS;
+  // A matrix of rows at a time, in shared memory: what of a matrix an invocation holds is the driver's affair. Each
+  // subgroup finishes its own, or all of them one, the sums of all parts.
+  uint lane = SMALL ? l : gl_SubgroupInvocationID, lanes = SMALL ? LOCAL : gl_SubgroupSize;
+  uint own_sums = gl_SubgroupID % SUMS * SUM_ROWS * OWN, from = SMALL ? 0u : own_sums;
+  uint c = first + own_column / 4u + lane % OWN_GROUPS;
   Columns columns = columns_of(min(c, p.c_end - 1u));
   [[dont_unroll]] for (uint i = 0u; i < OWN / M; ++i) {
-    [[unroll]] for (uint j = 0u; j < OWN / N; ++j)
-      coopMatStore(sum[j], sums, own_sums + j * N, OWN, gl_CooperativeMatrixLayoutRowMajor);
+    if (SMALL) take_parts(sum, own_sums);
+    if (gl_SubgroupID < SUMS) store_sums(sum, own_sums);
     barrier();
-    [[dont_unroll]] for (uint r = lane / OWN_GROUPS; r < M && c < p.c_end; r += gl_SubgroupSize / OWN_GROUPS) {
-      uint at = own_sums + r * OWN + lane % OWN_GROUPS, own = own_row + i * M + r;
-      vec4 v = vec4(sums[at], sums[at + OWN_GROUPS], sums[at + 2u * OWN_GROUPS], sums[at + 3u * OWN_GROUPS]);
+    [[dont_unroll]] for (uint r = lane / OWN_GROUPS; r < M && c < p.c_end; r += lanes / OWN_GROUPS) {
+      uint own = own_row + i * M + r;
+      vec4 v = vec4(0.0);
+      [[unroll]] for (uint n = 0u; n < SUMS / (4u / PARTS); ++n) {
+        uint at = from + n * SUM_ROWS * OWN + r * OWN + lane % OWN_GROUPS;
+        v += vec4(sums[at], sums[at + OWN_GROUPS], sums[at + 2u * OWN_GROUPS], sums[at + 3u * OWN_GROUPS]);
+      }
       finish(row + own, columns, v * power_of_two(254u - scale_exponent(row_top[own])));
     }
     barrier();

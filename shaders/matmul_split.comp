@@ -18,7 +18,7 @@ layout(constant_id = 6) const uint ROW_GATE = 0;  // 1 and the activation: x is 
 // Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
 // one there are loads enough.
 const uint AHEAD = RM != 1u || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
-const uint ROW_PARTS = 64u;  // invocations at most, but twice as many have one row
+const uint ROW_PARTS = 64u;  // invocations at most, but four times as many have one row
 shared vec4 part[4u * ROW_PARTS];
 
 // Row r of the slice, or its last one.
@@ -39,6 +39,9 @@ void main() {
   Rows rows = measure(l, row);
   if (block == 0u && p.writes_h != 0u) write_rows(l, row, rows);
 #endif
+  // Asked for before the weights, and so there with them.
+  Columns columns = columns_of(c);
+  vec4 before = added(s < RM ? row + s : p.rows, columns);
   vec4 sum[RM];
   for (uint i = 0u; i < RM; ++i) sum[i] = vec4(0.0);
   for (uint first = s; first < p.k4; first += split * AHEAD) {
@@ -69,13 +72,20 @@ void main() {
 #endif
   for (uint i = 0u; i < RM; ++i) part[i * ROW_PARTS + l] = sum[i];
   barrier();
+  // In two turns: what one invocation adds up it waits for, part by part. Those of an output are as many as there are
+  // invocations for each of them, eight at most.
+  const uint outputs = RM * GROUPS, helpers = min(8u, LOCAL / outputs);
+  uint output_row = l / GROUPS % RM, helper = l / outputs;
+  if (helper < helpers) {
+    uint begin = output_row * ROW_PARTS + tx;
+    vec4 mine = vec4(0.0);
+    [[dont_unroll]] for (uint t = helper; t < split; t += helpers) mine += part[begin + t * GROUPS];
+    part[begin + helper * GROUPS] = mine;
+  }
+  barrier();
   if (s >= RM || own >= p.c_end) return;
   vec4 total = vec4(0.0);
-  // Four at a time: all at once would take more registers than the sums before.
-  [[dont_unroll]] for (uint first = 0u; first < split; first += 4u)
-    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-      uint t = min(first + i, split - 1u);
-      total += first + i < split ? part[s * ROW_PARTS + t * GROUPS + tx] : vec4(0.0);
-    }
-  finish(row + s, columns_of(c), total);
+  [[unroll]] for (uint i = 0u; i < 8u; ++i)
+    if (i < helpers) total += part[s * ROW_PARTS + i * GROUPS + tx];
+  finish_added(row + s, columns, total, before);
 }

@@ -191,8 +191,16 @@ void store_kv(uint row, uvec4 numbers, vec4 v) {
 }
 #endif
 
+// What is there of row `row`, if something is added to it.
+vec4 added(uint row, Columns columns) {
+#if FORM != 2
+  if (ADD != 0 && row < p.rows && 4u * columns.c < p.y_cols) return y[p.y_begin + row * p.y_ld4 + columns.c];
+#endif
+  return vec4(0.0);
+}
+
 // Row `row` of the slice: the sum gets its bias and so on, and is stored.
-void finish(uint row, Columns columns, vec4 sum) {
+void finish_added(uint row, Columns columns, vec4 sum, vec4 before) {
   if (row >= p.rows) return;
   if (BIAS != 0) sum += columns.bias;
 #if FORM != 2
@@ -200,11 +208,11 @@ void finish(uint row, Columns columns, vec4 sum) {
   if (4u * c < p.y_cols) {
     uint at = p.y_begin + row * p.y_ld4 + c;
     vec4 v = sum;
-    if (ADD == 1) v += y[at];
+    if (ADD == 1) v += before;
 #if FORM == 0
     v = activate(v, ACTIVATION);
 #endif
-    if (ADD == 2) v += y[at];
+    if (ADD == 2) v += before;
     if (4u * c + 4u > p.y_cols)
       v = mix(vec4(0.0), v, lessThan(uvec4(4u * c) + uvec4(0, 1, 2, 3), uvec4(p.y_cols)));
     y[at] = v;
@@ -216,3 +224,5 @@ void finish(uint row, Columns columns, vec4 sum) {
   store_kv(row, columns.kv, sum);
 #endif
 }
+
+void finish(uint row, Columns columns, vec4 sum) { finish_added(row, columns, sum, added(row, columns)); }

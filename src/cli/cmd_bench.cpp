@@ -41,7 +41,7 @@ constexpr const char* kBenchFooter =
   lapilli bench --shape transformer-base --json
   lapilli bench --per-op --batch 8 --beam 4        where the time goes, beside what the device does at most
 
-Each figure is the median of the runs after one to warm up. Every source gives exactly as many ids as --target says.
+Each figure is the median of the runs after those that warm up, some tenths of a second. Every source gives exactly as many ids as --target says.
 )";
 
 }  // namespace

@@ -326,7 +326,7 @@ Status Job::Impl::look_at(size_t number) {
   Sentence& s = *sentences[number];
   std::vector<int32_t> fresh;
   const bool over = engine->locked([&] {
-    if (encoded == started && s.log.steps() > 0) encoded = Clock::now();
+    if (encoded == started && s.begun) encoded = Clock::now();
     if (stream) fresh = settled[number].take(s.log);
     return s.ended;
   });

@@ -53,7 +53,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   std::vector<Variant> list;
   if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.heads, a.kv.positions) &&
       chunks_fit(caps, g, node, a.kv))
-    list.push_back({kChunks, "workgroup a row, head and chunk", !in_parts, numbers});
+    list.push_back({kChunks, "workgroup a row, head and chunk", false, numbers});
   if (fits || !a.self) {
     if (vec && sharing_ways(caps).texels)
       list.push_back({kTexels, "texels, workgroup a row and head", !in_parts, numbers});

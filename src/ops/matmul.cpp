@@ -1,5 +1,6 @@
 // "matmul": see matmul.hpp.
 #include <algorithm>
+#include <optional>
 
 #include "ops/activation_math.hpp"
 #include "ops/gate.hpp"
@@ -67,6 +68,13 @@ namespace {
       64, 64                                                                                                         \
     }                                                                                                                \
   }
+// The same with cooperative matrices, of weights in fp16: as many columns as rows, by four subgroups.
+#define COOP_KERNEL(rm)                                                                                          \
+  {                                                                                                              \
+    "coop " #rm, ShaderId::matmul_coop##rm, ShaderId::matmul_q_kv_coop##rm, ShaderId::matmul_q_kv_step_coop##rm, \
+        ShaderId::matmul_kv_coop##rm, ShaderId::matmul_kv_step_coop##rm, ShaderId::matmul_kv_spans_coop##rm, rm, \
+        rm / 4, Tuned::matmul_tiled, {}, false, Each::none, kAbsent, kAbsent, 4                                  \
+  }
 constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
 constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      ROWS_KERNEL(4),
@@ -76,7 +84,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      LANES_KERNEL(4),
                                      LANES_KERNEL(8),
                                      LANES_KERNEL(16),
-                                     SPLIT_KERNEL(1, 128),
+                                     SPLIT_KERNEL(1, 256),
                                      SPLIT_KERNEL(4, 64),
                                      NORM_SPLIT_KERNEL(1, 128),
                                      NORM_SPLIT_KERNEL(4, 64),
@@ -90,23 +98,8 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      TILED_KERNEL(64, 64),
                                      TILED_KERNEL(32, 64),
                                      TILED_KERNEL(16, 32),
-                                     // The same with cooperative matrices, of weights in fp16: 64 rows, 64 columns.
-                                     {"coop 64",
-                                      ShaderId::matmul_coop,
-                                      ShaderId::matmul_q_kv_coop,
-                                      ShaderId::matmul_q_kv_step_coop,
-                                      ShaderId::matmul_kv_coop,
-                                      ShaderId::matmul_kv_step_coop,
-                                      ShaderId::matmul_kv_spans_coop,
-                                      64,
-                                      16,
-                                      Tuned::matmul_tiled,
-                                      {},
-                                      false,
-                                      Each::none,
-                                      kAbsent,
-                                      kAbsent,
-                                      4}};
+                                     COOP_KERNEL(64),
+                                     COOP_KERNEL(32)};
 #undef ROWS_KERNEL
 #undef LANES_KERNEL
 #undef SPLIT_KERNEL
@@ -114,6 +107,7 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
 #undef PANEL_KERNEL
 #undef PANELS_KERNEL
 #undef TILED_KERNEL
+#undef COOP_KERNEL
 enum KernelId : uint32_t {
   kRows1,
   kRows4,
@@ -137,7 +131,8 @@ enum KernelId : uint32_t {
   kTiled64,
   kTiled32,
   kTiled16,
-  kCoop64
+  kCoop64,
+  kCoop32
 };
 
 Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
@@ -247,6 +242,16 @@ struct Size {
   [[nodiscard]] uint64_t work() const { return rows * columns * depth; }
 };
 
+// Invocations that share the depth of one row. On large devices fewer where there are columns enough to fill them, and
+// more where each would wait for several loads of a weight one behind the other.
+uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  const Numbers numbers = default_numbers(caps, kernel.tuned);
+  if (device_class(caps) != DeviceClass::large) return numbers.local;
+  if (div_up(size.columns, 4 * column_groups(kernel, numbers)) >= 4 * least_groups(caps)) return numbers.local / 2;
+  const uint32_t most = std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]});
+  return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
+}
+
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   const bool panels = kernel.each == Each::of_invocation;
@@ -257,7 +262,9 @@ Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const S
   if (panels && kernel.rows > 1) numbers.each = panels_of_rows(kernel.rows, size.work());
   const uint64_t tiles = panels ? div_up<uint64_t>(size.rows, kernel.rows) : 1;
   const auto groups = [&] { return tiles * div_up(size.columns, 4 * column_groups(kernel, numbers)); };
-  while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
+  if (kernel.each == Each::of_workgroup && kernel.rows == 1) numbers.local = split_local(caps, kernel, size);
+  const bool single = kernel.rows > 1 && device_class(caps) == DeviceClass::large;
+  while (numbers.each > (single ? 1 : least_each(kernel)) && groups() < least_groups(caps)) numbers.each /= 2;
   return numbers;
 }
 
@@ -287,17 +294,31 @@ std::vector<uint32_t> tiles_for(const Capabilities& caps, const Size& size) {
 }
 
 // Its shared memory and its workgroups, four subgroups, may be more than the least device's.
-bool has_coop_kernel(const Capabilities& caps) {
-  constexpr uint32_t kSharedBytes = 24 * 1024;
-  const uint32_t subgroup = cooperative_subgroup(caps), local = kKernels[kCoop64].subgroups * subgroup;
-  return has_cooperative_matrix(caps) && subgroup >= 8 && subgroup <= 128 && caps.shared_memory >= kSharedBytes &&
+bool has_coop_kernel(const Capabilities& caps, uint32_t id) {
+  const uint32_t shared_bytes = id == kCoop64 ? 24 * 1024 : 30 * 1024;
+  const uint32_t subgroup = cooperative_subgroup(caps), local = kKernels[id].subgroups * subgroup;
+  return has_cooperative_matrix(caps) && subgroup >= 8 && subgroup <= 128 && caps.shared_memory >= shared_bytes &&
          local <= caps.max_invocations && local <= caps.max_group_size[0];
 }
-// Matrices do in one go what lanes do in several: a quarter of the workgroups keeps the device as busy.
+// Matrices do in one go what lanes do in several: half of the workgroups keeps the device as busy.
 bool fills_with_matrices(const Capabilities& caps, const Size& size) {
-  return 4 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
+  return 2 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
+}
+// Which of the two comes first of all, if any: small ones where tiles of as many rows, or those of half of them, leave
+// most of a large device idle.
+std::optional<uint32_t> first_coop(const Capabilities& caps, const Size& size, bool has_large, bool has_small) {
+  if (has_large && fills_with_matrices(caps, size)) return kCoop64;
+  const bool many = size.rows > 32 || groups_of(caps, kKernels[kCoop32], size) >= least_groups(caps);
+  return has_small && many && device_class(caps) == DeviceClass::large ? std::optional(kCoop32) : std::nullopt;
 }
 
+// Of more rows than sixteen: four times as many workgroups as tiles of sixteen, each of whose invocations waits for a
+// part of the depth alone. That is the faster way until a large device has all that it can hold.
+bool splits_rows(const Capabilities& caps, const Size& size) {
+  constexpr uint32_t kWide = 32;  // columns of a workgroup, at most
+  if (size.rows <= 16 || size.rows > 64 || device_class(caps) != DeviceClass::large) return false;
+  return div_up<uint64_t>(size.rows, 4) * div_up(size.columns, kWide) <= 2 * least_groups(caps);
+}
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   const uint64_t rows = g.tensor(node.inputs[0]).rows;
@@ -307,10 +328,13 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
   std::vector<Variant> list;
   // The split ones sum parts of the depth, and how a cooperative matrix is summed the device knows; all others go
-  // through it from its first to its last four.
+  // through it from its first to its last four. But compilers of GPUs make fused multiplications of some and not of
+  // others, as they like, so that there only one and the same kernel, whatever the rows, gives the same bits.
+  const bool alike = device_class(caps) == DeviceClass::cpu;
   const auto add = [&](uint32_t id) {
     const MatmulKernel& kernel = kKernels[id];
-    const bool in_order = kernel.each != Each::of_workgroup && kernel.subgroups == 0;
+    const bool in_order =
+        alike ? kernel.each != Each::of_workgroup && kernel.subgroups == 0 : id == kRows1 || id == kLanes1;
     list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
   };
   // Normalizing its rows first, where that pays; else last.
@@ -343,15 +367,22 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     if (one != kRows1) add(one);
   };
   const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
-  const bool has_coop = shared_first && fp16 && has_coop_kernel(caps) && 2 * rows > kKernels[kCoop64].rows;
-  const bool coop_first = has_coop && fills_with_matrices(caps, size);
+  const auto has_coop = [&](uint32_t id) {
+    return shared_first && fp16 && has_coop_kernel(caps, id) && 2 * rows > kKernels[id].rows;
+  };
+  const auto coop_first = first_coop(caps, size, has_coop(kCoop64), has_coop(kCoop32));
   const auto add_shared = [&] {
-    if (coop_first) add(kCoop64);
-    if (rows <= 16 && !batch) add(rows == 1 ? kSplit1 : kSplit4);
+    const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
+    const auto add_split = [&] {
+      if (!batch) add(rows == 1 ? kSplit1 : kSplit4);
+    };
+    if (split_first) add_split();
+    if (coop_first) add(*coop_first);
     if (rows >= 16)
       for (const uint32_t tile : tiles_for(caps, size)) add(tile);
-    if (has_coop && !coop_first) add(kCoop64);
-    if (rows > 16 && rows <= 32 && !batch) add(kSplit4);  // more workgroups than tiles, which read W more often
+    for (const uint32_t id : {kCoop64, kCoop32})
+      if (has_coop(id) && coop_first != id) add(id);
+    if (!split_first && rows <= 32) add_split();  // more workgroups than tiles, which read W more often
   };
   if (shared_first) add_shared();
   const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };

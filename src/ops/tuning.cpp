@@ -16,7 +16,7 @@ struct Line {
 constexpr Line kTable[] = {
     {Tuned::argmax, {8}, {128}},
     {Tuned::attention, {8}, {32}},  // and more for wide heads
-    {Tuned::attention_step, {8}, {128}},
+    {Tuned::attention_step, {8}, {64}},
     {Tuned::choose, {64}, {128}},
     {Tuned::convert, {32, 64}, {64, 8}},
     {Tuned::copy, {64, 16}, {64, 4}},

@@ -31,6 +31,17 @@ double corrected(double expected_us, const TimeBounds& took, double faster) {
 
 double power_of_two_below(double x) { return std::exp2(std::floor(std::log2(x))); }
 
+// A boundary between two segments takes some 15 us on a desktop GPU, with a step's kernels to be fetched anew
+// (measured, docs/performance.md). Where a submission may take long, as it may by default, there are fewer: at 50 GB/s
+// one takes a fifth of the time. Who wants short ones, to draw frames beside them, has the finest.
+WorkLimit first_limit(const Capabilities& caps, double max_submit_us) {
+  constexpr double kFinestUs = 6250, kMostTimes = 8;
+  const WorkLimit finest = WorkLimit::finest(caps);
+  if (caps.type != DeviceType::discrete) return finest;
+  const double times = std::clamp(power_of_two_below(max_submit_us / kFinestUs), 1.0, kMostTimes);
+  return WorkLimit(std::min(finest.operations() * times, WorkLimit::of(caps).operations()), finest.bytes() * times);
+}
+
 }  // namespace
 
 bool TimeBounds::plausible() const { return least_us >= 0 && most_us > 0 && least_us <= most_us && most_us < kHourUs; }
@@ -53,7 +64,7 @@ Pace::Pace(const Capabilities& caps, double max_submit_us)
       compiles_late_(caps.type == DeviceType::cpu),
       fixed_(std::find(caps.masks.begin(), caps.masks.end(), "small-work") != caps.masks.end()),
       rates_(kSlow),
-      limit_(WorkLimit::finest(caps)) {}
+      limit_(first_limit(caps, max_submit_us)) {}
 
 bool Pace::knows() const {
   const std::lock_guard lock(mutex_);

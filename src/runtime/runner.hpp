@@ -88,6 +88,7 @@ class StepRunner {
   [[nodiscard]] bool fits(const Flight& flight, const Part& part, double expected_us, double room_us) const;
   [[nodiscard]] double expect_us(const SegmentTime* segment) const;
   Status harvest(const Flight& flight);
+  [[nodiscard]] bool is_timed(const Flight& flight) const;
   void learn(const Flight& flight);
   [[nodiscard]] Status tell(const Flight& flight) const;
   Status harvest_step();

@@ -79,6 +79,7 @@ void SearchEngine::set_up_runner(uint32_t tick) {
   runner_->on_complete = [this](uint64_t) -> Status {
     LAPILLI_CHECK(read_logits());
     for (UploadArea* area : sent_.front().areas) area->busy = false;
+    for (const auto& s : sent_.front().entered) s->begun = true;
     sent_.pop_front();
     w_->first.reset();
     w_->move.reset();
@@ -317,6 +318,7 @@ Status SearchEngine::admit() {
     runner_->append(encode);
     ++counts_.encode_passes;
   }
+  for (const auto& [s, place] : a.entered) sent_.back().entered.push_back(s);
   LAPILLI_CHECK(move_sources(a));
   LAPILLI_CHECK(run_given(a.given));
   LAPILLI_CHECK(run_logits(a));

@@ -136,6 +136,7 @@ class SearchEngine {
   // An admission that is not complete: what it uses until then.
   struct Sent {
     std::vector<UploadArea*> areas;
+    std::vector<std::shared_ptr<Sentence>> entered;
     std::unique_ptr<vulkan::CommandRecording> moves;
     std::vector<std::shared_ptr<const EncodedSource>> moved;
     LogitsPass* logits = nullptr;

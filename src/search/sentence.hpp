@@ -53,10 +53,10 @@ struct Sentence {
   SearchOptions options;
   SearchWords words;  // `options` as the device reads them; offsets into `words.lists`
 
-  uint32_t mark = 0;    // of this occupant of its place
-  uint64_t serial = 0;  // counts admissions of the engine
-  bool admitted = false, ended = false;
-  Status status;  // why it has no result
+  uint32_t mark = 0;                                    // of this occupant of its place
+  uint64_t serial = 0;                                  // counts admissions of the engine
+  bool admitted = false, begun = false, ended = false;  // begun: its source is encoded, and its steps follow
+  Status status;                                        // why it has no result
   SentenceLog log;
   std::vector<Finished> finished;          // best first
   std::vector<std::vector<float>> logits;  // as logits_at

@@ -201,8 +201,9 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Submits in order, in one vkQueueSubmit. A recording for single use that is pending is an internal error.
   // Recordings, buffers and sets that are destroyed before the ticket is done are freed after it, so that an error may
-  // unwind at any point. Where it is said how long they are expected to take, the device times them.
-  Result<Ticket> submit(std::span<const CommandRecording* const> recordings, double expected_us = 0);
+  // unwind at any point. Where it is said how long they are expected to take, the device times them, if it is to: a
+  // mark around and between them costs a GPU microseconds each.
+  Result<Ticket> submit(std::span<const CommandRecording* const> recordings, double expected_us = 0, bool timed = true);
   // What each recording of a submission took that is done and was timed, by the device's clock; told once. Empty where
   // there are no timestamps, or too much is in flight. Never blocks.
   std::vector<double> times_us(Ticket ticket);

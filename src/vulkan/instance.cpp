@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "base/log.hpp"
 #include "vulkan/loader.hpp"
@@ -56,10 +58,35 @@ VkDebugUtilsMessengerCreateInfoEXT messenger_info() {
 
 }  // namespace
 
+namespace {
+
+// The loader unloads a driver with its last instance.
+struct KeptInstance {
+  VkInstance handle = VK_NULL_HANDLE;
+  PFN_vkDestroyInstance destroy = nullptr;
+};
+
+// Keeps the one in place of that which was kept before. Never destroyed itself: at the end of a process drivers may be
+// gone already.
+void keep(KeptInstance instance) {
+  static std::mutex mutex;
+  static KeptInstance* const kept = new KeptInstance;
+  {
+    const std::lock_guard lock(mutex);
+    std::swap(*kept, instance);
+  }
+  if (instance.handle) instance.destroy(instance.handle, nullptr);
+}
+
+}  // namespace
+
 Instance::~Instance() {
   if (!handle || !owned) return;
   if (messenger && vk.DestroyDebugUtilsMessengerEXT) vk.DestroyDebugUtilsMessengerEXT(handle, messenger, nullptr);
-  vk.DestroyInstance(handle, nullptr);
+  if (stays)
+    keep({handle, vk.DestroyInstance});
+  else
+    vk.DestroyInstance(handle, nullptr);
 }
 
 namespace {

@@ -24,6 +24,8 @@ struct Instance {
   uint32_t api_version = VK_API_VERSION_1_1;
   bool owned = false;
   bool debug_utils = false;  // names and labels are wanted, and there is VK_EXT_debug_utils
+  // Not destroyed with the last reference, but when the next such one would be: so that its driver stays loaded.
+  bool stays = false;
 
   Instance() = default;
   Instance(const Instance&) = delete;

@@ -24,7 +24,9 @@ using std::max;
 using std::min;
 #include "../../shaders/lib/kv.glsl"
 // behind panel.glsl
+#define precise
 #include "../../shaders/lib/narrow.glsl"
+#undef precise
 
 inline uint grids[MAX_GRIDS * GRID_STRIDE];  // the kernel's buffer
 #include "../../shaders/lib/grids.glsl"

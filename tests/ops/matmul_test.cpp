@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -182,7 +183,7 @@ TEST(MatmulVariants, StepsOfManyRowsHaveTiles) {
     const uint64_t rows = c.graph.tensor(c.graph.node(0).inputs[0]).rows;
     if (!a.split || a.kv.place != Place::step || rows < 32) continue;
     const auto list = names(pretended(0x10de, DeviceType::discrete, 32), c);
-    EXPECT_TRUE(list.front().starts_with("tiled")) << c.name;
+    EXPECT_TRUE(list.front().starts_with("tiled") || list.front() == "split 4") << c.name;
     EXPECT_EQ(std::count_if(list.begin(), list.end(), [](const auto& n) { return n.starts_with("tiled"); }), 3)
         << c.name;
     ++steps;
@@ -198,35 +199,69 @@ Capabilities with_matrices(DeviceType type) {
   return caps;
 }
 // 1: first, 0: behind others, -1: not at all.
-int coop_place(const Capabilities& caps, uint64_t rows, uint32_t columns, WeightFormat format = WeightFormat::fp16) {
+int place_of(const char* name, const Capabilities& caps, uint64_t rows, uint32_t columns,
+             WeightFormat format = WeightFormat::fp16) {
   OpCase c;
   const auto x = c.graph.activation("x", rows, 512);
   const auto w = add_packed(c.graph, "weight", {columns, 512, format});
   ops::linear(c.graph, "y", x, w, columns, Activation::none);
   const auto list = names(caps, c);
-  const auto found = std::find(list.begin(), list.end(), "coop 64");
+  const auto found = std::find(list.begin(), list.end(), name);
   return found == list.end() ? -1 : found == list.begin() ? 1 : 0;
 }
 
-// A quarter of the workgroups that tiles need, of which each is 64 x 64.
+// Half of the workgroups that tiles need, of which each is 64 x 64; else 32 x 32, on large devices.
 TEST(MatmulVariants, CooperativeMatricesAreForManyRowsOfFp16) {
   const Capabilities large = with_matrices(DeviceType::discrete), small = with_matrices(DeviceType::integrated);
-  EXPECT_EQ(coop_place(large, 512, 512), 1);
-  EXPECT_EQ(coop_place(large, 448, 512), 0);
-  EXPECT_EQ(coop_place(large, 33, 4096), 1);
-  EXPECT_EQ(coop_place(large, 32, 4096), -1);
-  EXPECT_EQ(coop_place(small, 64, 512), 1);
-  EXPECT_EQ(coop_place(small, 64, 448), 0);
-  EXPECT_EQ(coop_place(with_matrices(DeviceType::cpu), 512, 512), -1);
+  EXPECT_EQ(place_of("coop 64", large, 512, 1024), 1);
+  EXPECT_EQ(place_of("coop 64", large, 448, 1024), 0);
+  EXPECT_EQ(place_of("coop 64", large, 33, 8192), 1);
+  EXPECT_EQ(place_of("coop 64", large, 32, 8192), -1);
+  EXPECT_EQ(place_of("coop 64", small, 64, 1024), 1);
+  EXPECT_EQ(place_of("coop 64", small, 64, 960), 0);
+  EXPECT_EQ(place_of("coop 32", large, 448, 1024), 1);
+  EXPECT_EQ(place_of("coop 32", large, 512, 1024), 0);
+  EXPECT_EQ(place_of("coop 32", large, 32, 8192), 1);
+  EXPECT_EQ(place_of("coop 32", large, 32, 4096), 0);
+  EXPECT_EQ(place_of("coop 32", large, 16, 8192), -1);
+  EXPECT_EQ(place_of("coop 32", small, 64, 960), 0);
+  EXPECT_EQ(place_of("coop 64", with_matrices(DeviceType::cpu), 512, 1024), -1);
   for (const auto f : {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8, WeightFormat::int4})
-    EXPECT_EQ(coop_place(large, 512, 512, f), -1) << name(f);
+    EXPECT_EQ(place_of("coop 64", large, 512, 1024, f), -1) << name(f);
+}
+
+// More rows than sixteen: while four times as many workgroups as tiles have are no more than a large device holds.
+TEST(MatmulVariants, RowsAreSplitUntilALargeDeviceIsFull) {
+  const Capabilities large = with_matrices(DeviceType::discrete), small = with_matrices(DeviceType::integrated);
+  EXPECT_EQ(place_of("split 4", large, 64, 1024), 1);
+  EXPECT_EQ(place_of("split 4", large, 64, 1056), -1);
+  EXPECT_EQ(place_of("split 4", large, 65, 512), -1);
+  EXPECT_EQ(place_of("split 4", large, 32, 2048), 1);
+  EXPECT_EQ(place_of("split 4", large, 32, 4096), 0);
+  EXPECT_EQ(place_of("split 4", small, 32, 512), 0);
+}
+
+// Compilers of GPUs fuse a multiplication and an addition as they like: of two kernels one may and the other not.
+TEST(MatmulVariants, OneKernelOfAGpuSumsInOrder) {
+  for (const uint32_t vendor : {0x10deu, 0x1002u, 0x13b5u}) {
+    const Capabilities caps = pretended(vendor, DeviceType::discrete, 32);
+    std::set<std::string> seen;
+    for (const auto& c : matmul_cases()) {
+      const auto& node = c.graph.node(0);
+      const auto list = node.op->variants(caps, c.graph, node);
+      const auto first = std::find_if(list.begin(), list.end(), [](const Variant& v) { return v.sums_in_order; });
+      ASSERT_NE(first, list.end()) << c.name;
+      seen.insert(first->name);
+    }
+    EXPECT_EQ(seen.size(), 1u) << vendor;
+  }
 }
 
 TEST(MatmulVariants, CooperativeMatricesNeedACertainSubgroup) {
   const auto place = [](void (*change)(Capabilities&)) {
     Capabilities caps = with_matrices(DeviceType::discrete);
     change(caps);
-    return coop_place(caps, 512, 512);
+    return place_of("coop 64", caps, 512, 1024);
   };
   EXPECT_EQ(place([](auto&) {}), 1);
   EXPECT_EQ(place([](auto& c) { c.cooperative_matrix = {}; }), -1);

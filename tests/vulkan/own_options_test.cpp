@@ -4,6 +4,7 @@
 
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
+#include "vulkan/instance.hpp"
 #include "vulkan/work.hpp"
 
 namespace lapilli::vulkan {
@@ -66,6 +67,25 @@ TEST_F(DeviceOwnOptions, CpuDriversAreRefusedIfAsked) {
   ASSERT_FALSE(device.ok());
   EXPECT_EQ(device.error().code, ErrorCode::no_device);
   EXPECT_THAT(device.error().message, testing::HasSubstr("CPU driver"));
+}
+
+// The driver stays loaded with the last of them.
+TEST(DeviceInstances, OneThatStaysIsDestroyedBehindTheNext) {
+  counting::reset();
+  const auto make = [](bool stays) {
+    InstanceOptions options;
+    options.get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(counting::get_instance_proc_addr());
+    auto instance = create_instance(options);
+    ASSERT_TRUE(instance.ok()) << instance.error().message;
+    (*instance)->stays = stays;
+  };
+  make(false);
+  EXPECT_EQ(counting::calls("vkDestroyInstance"), 1u);
+  make(true);
+  const uint64_t before = counting::calls("vkDestroyInstance");  // 1, or 2 on a driver that stays loaded anyway
+  for (int i = 0; i < 3; ++i) make(true);
+  EXPECT_EQ(counting::calls("vkDestroyInstance"), before + 3);
+  counting::reset();
 }
 
 }  // namespace
