@@ -8,6 +8,7 @@
 #else
 #define KV_FORMAT_ID 6
 #endif
+#define BESIDE
 #include "matmul.glsl"
 #include "register_rows.glsl"
 
@@ -40,8 +41,7 @@ void main() {
   if (block == 0u && p.writes_h != 0u) write_rows(l, row, rows);
 #endif
   // Asked for before the weights, and so there with them.
-  Columns columns = columns_of(c);
-  vec4 before = added(s < RM ? row + s : p.rows, columns);
+  vec4 start = beside(s < RM ? row + s : p.rows, c);
   vec4 sum[RM];
   for (uint i = 0u; i < RM; ++i) sum[i] = vec4(0.0);
   for (uint first = s; first < p.k4; first += split * AHEAD) {
@@ -84,8 +84,8 @@ void main() {
   }
   barrier();
   if (s >= RM || own >= p.c_end) return;
-  vec4 total = vec4(0.0);
+  vec4 total = start;
   [[unroll]] for (uint i = 0u; i < 8u; ++i)
     if (i < helpers) total += part[s * ROW_PARTS + i * GROUPS + tx];
-  finish_added(row + s, columns, total, before);
+  finish(row + s, columns_of(c), total);
 }

@@ -1,6 +1,7 @@
 // Bindings, parameters and epilogue of the matrix products; the kernels differ in how they sum.
 // FORM 0: x, W, y, bias.  FORM 1: x, W with its bias, q, kv.  FORM 2: x, W, kv, bias.  STEP: rows are those of a step.
 // SPANS (form 2): rows are those of an encode pass.
+// BESIDE: the kernel adds bias and residual itself (beside()).
 // TEXELS_ID: W is bound as texels as well; the constant that says which of the two is read.
 // NORM: the rows of x are normalized first (see norm_prologue.glsl), for devices with more bindings than the least.
 // W and bias: panels of columns, see panel.glsl; W in any format. kv of a step or a pass likewise (kv.glsl), by the constant
@@ -128,7 +129,9 @@ void load_four_w(const uint at, const uint k, const uvec4 scales, out vec4 four[
 // repeat its divisions and loads a row.
 struct Columns {
   uint c;
+#ifndef BESIDE
   vec4 bias;
+#endif
 #if FORM != 0
   uvec4 kv;  // number of kv at which each column of slot 0, position 0 would be; ELSEWHERE: not in the bound part
 #endif
@@ -147,13 +150,17 @@ uvec4 kv_numbers(uint c) {
 }
 #endif
 
+#if FORM == 1
+#define BIAS_AT(c) uintBitsToFloat(words_of_w(p.bias_begin + (c)))
+#else
+#define BIAS_AT(c) b[p.bias_begin + (c)]
+#endif
+
 Columns columns_of(uint c) {
   Columns columns;
   columns.c = c;
-#if FORM == 1
-  columns.bias = uintBitsToFloat(words_of_w(p.bias_begin + c));
-#else
-  columns.bias = b[p.bias_begin + c];
+#ifndef BESIDE
+  columns.bias = BIAS_AT(c);
 #endif
 #if FORM != 0
   columns.kv = kv_numbers(c);
@@ -191,28 +198,38 @@ void store_kv(uint row, uvec4 numbers, vec4 v) {
 }
 #endif
 
-// What is there of row `row`, if something is added to it.
-vec4 added(uint row, Columns columns) {
+#ifdef BESIDE
+// What row `row` has beside the sum, asked for before it is summed: bias, and what it is added to. Neither stands behind an
+// activation, as what has one has no residual.
+vec4 beside(uint row, uint c) {
+  vec4 v = BIAS != 0 ? BIAS_AT(c) : vec4(0.0);
 #if FORM != 2
-  if (ADD != 0 && row < p.rows && 4u * columns.c < p.y_cols) return y[p.y_begin + row * p.y_ld4 + columns.c];
+  if (ADD != 0 && row < p.rows && 4u * c < p.y_cols) v += y[p.y_begin + row * p.y_ld4 + c];
 #endif
-  return vec4(0.0);
+  return v;
 }
+#endif
 
-// Row `row` of the slice: the sum gets its bias and so on, and is stored.
-void finish_added(uint row, Columns columns, vec4 sum, vec4 before) {
+// Row `row` of the slice: the sum gets its bias and so on, unless it has what is beside it already, and is stored.
+void finish(uint row, Columns columns, vec4 sum) {
   if (row >= p.rows) return;
+#ifndef BESIDE
   if (BIAS != 0) sum += columns.bias;
+#endif
 #if FORM != 2
   uint c = columns.c;
   if (4u * c < p.y_cols) {
     uint at = p.y_begin + row * p.y_ld4 + c;
     vec4 v = sum;
-    if (ADD == 1) v += before;
+#ifndef BESIDE
+    if (ADD == 1) v += y[at];
+#endif
 #if FORM == 0
     v = activate(v, ACTIVATION);
 #endif
-    if (ADD == 2) v += before;
+#ifndef BESIDE
+    if (ADD == 2) v += y[at];
+#endif
     if (4u * c + 4u > p.y_cols)
       v = mix(vec4(0.0), v, lessThan(uvec4(4u * c) + uvec4(0, 1, 2, 3), uvec4(p.y_cols)));
     y[at] = v;
@@ -224,5 +241,3 @@ void finish_added(uint row, Columns columns, vec4 sum, vec4 before) {
   store_kv(row, columns.kv, sum);
 #endif
 }
-
-void finish(uint row, Columns columns, vec4 sum) { finish_added(row, columns, sum, added(row, columns)); }

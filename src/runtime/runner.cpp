@@ -108,11 +108,13 @@ StepRunner::Flight StepRunner::next_flight(double room_us) const {
   return flight;
 }
 
-// What was never measured, and now and then what was: the host sees at what time a submission ends, which is enough to
-// find out that one became slower.
+// What was never measured, what comes near to what a submission may take, and now and then the rest. Of that the host
+// sees at what time it ends, and if that is late the next ones are timed again.
 bool StepRunner::is_timed(const Flight& flight) const {
   constexpr uint64_t kSeldom = 16;
-  if (submissions_ % kSeldom == 0) return true;
+  constexpr double kNear = 1.0 / 8;
+  if (!options_.pace || was_late_ || submissions_ % kSeldom == 0) return true;
+  if (flight.expected_us > kNear * options_.pace->max_submit_us()) return true;
   return std::any_of(flight.timed.begin(), flight.timed.end(),
                      [](const TimedSegment& t) { return t.segment && t.segment->us <= 0; });
 }
@@ -137,7 +139,9 @@ Status StepRunner::submit(double budget_us) {
 }
 
 void StepRunner::learn(const Flight& flight) {
+  constexpr double kLate = 1.0 / 4;  // with another one in front of it, which the host sees end at the same time
   const TimeBounds whole = seen_.done(flight.submitted);
+  was_late_ = options_.pace && whole.most_us > kLate * options_.pace->max_submit_us();
   if (options_.pace) options_.pace->learn(flight.timed, session_.device()->times_us(flight.ticket), whole);
 }
 

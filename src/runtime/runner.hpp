@@ -98,6 +98,7 @@ class StepRunner {
   std::deque<Part> parts_;  // to be submitted, in order
   std::deque<Flight> flights_;
   SeenTimes seen_;
+  bool was_late_ = false;  // the last one, as the host saw it
   uint32_t tick_;
   uint64_t submissions_ = 0;
 };
