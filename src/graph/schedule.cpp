@@ -169,10 +169,7 @@ Cost& Cost::operator+=(const Cost& c) {
 
 uint64_t covered_bytes(const Command& command) {
   uint64_t bytes = 0;
-  for (const Range& r : command.ranges) {
-    const uint64_t touched = r.touched ? std::min(r.touched, r.end - r.begin) : r.end - r.begin;
-    bytes += touched * (r.access == Access::read_write ? 2 : 1);
-  }
+  for (const Range& r : command.ranges) bytes += (r.end - r.begin) * (r.access == Access::read_write ? 2 : 1);
   return bytes;
 }
 

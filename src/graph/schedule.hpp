@@ -22,8 +22,6 @@ struct Range {
   Access access = Access::read;
   // Bytes that the range moves on with every replay of the plan (the log is written step by step). 0: fixed.
   uint64_t step_stride = 0;
-  // Bytes of it that are touched at most: rows of a table, here and there. 0: all.
-  uint64_t touched = 0;
 };
 
 struct Command {
@@ -40,8 +38,8 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 Cost cost_of(const Command& command);
-// Bytes that a dispatch's bindings cover, those that it reads and writes twice, or touches of them: what it moves at
-// most. It may touch less (positions of a cache that are not there yet).
+// Bytes that a dispatch's bindings cover, those that it reads and writes twice: what it moves at most. It may touch
+// less (rows of a table, positions of a cache that are not there yet).
 uint64_t covered_bytes(const Command& command);
 
 struct Level {

@@ -135,9 +135,6 @@ Status lower_part(const LowerContext& context, const graph::Node& node, const Nu
                                    packed::panels(ids.end) * panel * 4, graph::Access::read},
                                   dt));
   if (dt != 0) return node_error(node, "panels are not aligned");
-  // Of a row, four columns a line of memory, which devices fetch as 64 bytes.
-  constexpr uint64_t kLine = 64;
-  d.operands.back().touched = d.groups * div_up(a.d, 4u) * kLine;
   d.operands.push_back(
       bind_range(context, 2, {node.outputs[0], rows.begin * x.ld * 4, rows.end * x.ld * 4, graph::Access::write}, dx));
   d.operands.push_back(bind_places(context, node, places, dp));

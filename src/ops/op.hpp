@@ -28,8 +28,7 @@ struct Operand {
   graph::Access access = graph::Access::read;
   // Not 0: bound as a whole, but replay t of the plan touches only the t-th row of so many bytes (the log).
   uint64_t step_stride = 0;
-  uint64_t touched = 0;  // bytes of it that are touched at most; 0: all
-  bool used = true;      // false: bound because the shader names it, but this dispatch does not touch it
+  bool used = true;  // false: bound because the shader names it, but this dispatch does not touch it
 };
 
 // What a grid goes by: rows, or the tiles of an encode pass (see ops/state.hpp).

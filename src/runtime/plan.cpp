@@ -187,7 +187,7 @@ class Compiler {
       out.bindings.push_back({o.binding, t.space, t.id, base + o.begin, o.end - o.begin});
       if (!o.used) continue;
       const uint64_t end = o.step_stride ? std::min(o.end, o.begin + o.step_stride) : o.end;
-      command.ranges.push_back({t.space, t.id, base + o.begin, base + end, o.access, o.step_stride, o.touched});
+      command.ranges.push_back({t.space, t.id, base + o.begin, base + end, o.access, o.step_stride});
     }
     out.grid = grid_of(d);
     if (out.grid >= 0) {
