@@ -98,13 +98,18 @@ bool SearchEngine::failed() const {
   return !status_;
 }
 
+// What took too long is cut anew for who comes next, and what was refused since is not used by them.
+bool SearchEngine::outdated() const {
+  const std::lock_guard lock(mutex_);
+  const bool idle = unfinished() + pending_.size() == 0;
+  return !reserved_ && idle && w_ && w_->plans.basis != PlanBasis::of(*workspaces_.network().device);
+}
+
 bool SearchEngine::serves(const WorkspaceKey& key, uint32_t sentences) const {
   const std::lock_guard lock(mutex_);
   const auto there = static_cast<uint32_t>(unfinished() + pending_.size());
   if (!status_ || !w_ || !same_kind(w_->key, key) || !has_room(w_->key, key)) return false;
   if (reserved_) return !key.capture && w_->key.shape.running >= key.shape.running;
-  // What took too long is cut anew for who comes next, and what was refused since is not used by them.
-  if (there == 0 && w_->plans.basis != PlanBasis::of(*workspaces_.network().device)) return false;
   if (there > 0) return !key.capture && there + sentences <= w_->key.shape.running;
   // More rows would be more than the job wants at a time, and fewer less.
   return w_->key.shape.running == key.shape.running && w_->key.shape.places >= key.shape.places;

@@ -48,6 +48,8 @@ class SearchEngine {
   void reserve();
   // It has ended all its sentences with an error, and serves nobody any more.
   [[nodiscard]] bool failed() const;
+  // Nobody uses it, and who comes next is planned for anew.
+  [[nodiscard]] bool outdated() const;
   // Whether so many more sentences of this kind may come: there is room for each, and rows for all of them.
   [[nodiscard]] bool serves(const WorkspaceKey& key, uint32_t sentences) const;
   // Sentences of this kind that it is at work for.

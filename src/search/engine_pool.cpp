@@ -59,6 +59,7 @@ std::shared_ptr<SearchEngine> EnginePool::first_that(const Engines& engines, Ask
 
 std::shared_ptr<SearchEngine> EnginePool::find(const Wanted& wanted) {
   forget_failed();
+  forget_outdated();
   if (wanted.reserve_for) return find_reserved(wanted.key);
   auto found = first_that(engines_, [&](const auto& e) { return e.serves(wanted.key, wanted.sentences); });
   const std::lock_guard lock(mutex_);
@@ -145,6 +146,13 @@ void EnginePool::forget_failed() {
   while (const auto failed = first_that(reserved_, [](const auto& e) { return e.failed(); })) {
     const std::lock_guard lock(mutex_);
     reserved_.remove(failed);
+  }
+}
+
+void EnginePool::forget_outdated() {
+  while (const auto outdated = first_that(engines_, [](const auto& e) { return e.outdated(); })) {
+    const std::lock_guard lock(mutex_);
+    engines_.remove(outdated);
   }
 }
 

@@ -76,6 +76,7 @@ class EnginePool {
   [[nodiscard]] uint32_t others_at_work(const WorkspaceKey& key);
   void reserve(const std::shared_ptr<SearchEngine>& engine);
   void forget_failed();
+  void forget_outdated();
   [[nodiscard]] WorkspaceKey wider(WorkspaceKey key, uint32_t others) const;
 
   WorkspaceFactory& workspaces_;

@@ -10,6 +10,7 @@
 
 #include "generate/generate.hpp"
 #include "generate/jobs.hpp"
+#include "runtime/pace.hpp"
 #include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 
@@ -180,6 +181,27 @@ TEST_P(DeviceEngine, SourcesTakeTurns) {
     }
     expect_as_alone(request, out);
     for (size_t i = 0; i < lengths.size(); ++i) expect_same(together.hypotheses[i], out.hypotheses[i]);
+  }
+}
+
+// ---- sessions that are kept ---------------------------------------------------------------------------------------
+
+// A part of the work that took too long has later plans cut finer: sessions of the plans before are not kept beside
+// those that take their place.
+TEST_P(DeviceEngine, ASessionOfOlderPlansIsNotKept) {
+  const GenerateRequest request = request_of({7, 1, 3}, 1, 8);
+  LAPILLI_ASSERT_VALUE(const auto want, run_job(model_, request));
+  const uint64_t weights = model_->info().weight_bytes, session = want.stats.session_bytes;
+  EXPECT_EQ(model_->memory().held(), weights + session);
+  const auto pace = Pace::of(*device_);
+  for (int cuts = 1; cuts <= 3; ++cuts) {
+    const WorkLimit before = pace->limit();
+    SegmentTime slow{{before.operations(), before.bytes(), 1}, 1, true};
+    pace->learn(slow, 1, {3 * pace->max_submit_us(), 3 * pace->max_submit_us()});
+    ASSERT_NE(pace->limit(), before);
+    LAPILLI_ASSERT_VALUE(const auto out, run_job(model_, request));
+    EXPECT_EQ(bits_of(out), bits_of(want));
+    EXPECT_EQ(model_->memory().held(), weights + out.stats.session_bytes) << cuts << " cuts";
   }
 }
 
