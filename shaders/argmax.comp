@@ -2,6 +2,7 @@
 // Per row and slice of the vocabulary the best score (the lowest id among equals) and sum exp(x - best); one workgroup each.
 // DRAW: the best by score plus random number, its score, and the slice's log-sum-exp.
 #extension GL_GOOGLE_include_directive : enable
+#define USE_STEP
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -88,7 +89,7 @@ void main() {
   uint g = group_index();
   if (g >= p.groups) return;
   const Slice slice = slice_of(g);
-  if (!runs(slice)) return;
+  if (!is_live(slice)) return;
 #ifdef DRAW
   draw(slice);
 #else

@@ -2,6 +2,7 @@
 // Log-softmax of rows in place. Stage 0: maximum and sum of exponentials per row and slice of the columns; stage 1: joins
 // the slices of its row and applies them. One workgroup a slice, so that few rows of a large vocabulary fill a device.
 #extension GL_GOOGLE_include_directive : enable
+#define USE_STEP
 #include "common.glsl"
 #include "state.glsl"
 #include "search.glsl"
@@ -37,7 +38,7 @@ void main() {
   uint g = group_index();
   if (g >= p.groups) return;
   const Slice slice = slice_of(g);
-  if (!runs(slice)) return;
+  if (!is_live(slice)) return;
   uint lane = gl_LocalInvocationIndex;
 #if STAGE == 0
   vec2 own = vec2(MASKED, 0.0);

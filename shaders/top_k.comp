@@ -3,8 +3,8 @@
 // its own columns (every LOCAL-th vec4) that is not taken yet; a round takes the best of these, and only its owner looks
 // for its next one. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
 #extension GL_GOOGLE_include_directive : enable
-#ifdef PROCESS
 #define USE_STEP
+#ifdef PROCESS
 #define PARAMS_BINDING 3
 #define STAGE 1
 #endif
@@ -121,7 +121,7 @@ void main() {
   uint g = group_index();
   if (g >= p.groups) return;
   const Slice slice = slice_of(g);
-  if (!runs(slice)) return;
+  if (!is_live(slice)) return;
   uint lane = gl_LocalInvocationIndex, out_row = p.out_begin + slice.row * p.out_ld;
   uint out_base = out_row + slice.number * p.k;
   float score = MASKED;

@@ -13,9 +13,8 @@
 #include "search.glsl"
 #include "warp.glsl"
 layout(std430, set = 0, binding = 0) buffer X { vec4 x[]; };
-#ifdef LISTS
 layout(std430, set = 0, binding = 2) buffer Lists { vec4 lists[]; };
-#endif
+layout(constant_id = 1) const uint LISTS = 0;
 #include "threshold.glsl"
 
 const uint KEPT = 256u;
@@ -26,31 +25,28 @@ uint row, base;
 bool few;            // the vectors are those that are kept
 uint first, behind;  // of those that are kept, the lane's own
 float weighted;      // of what is allowed: sum e^(x - most) (x - most)
-#ifdef LISTS
+// With LISTS:
 bool from_lists;  // the vectors are, or what is kept was, those of the lists
 bool has_rest;    // scores that are in no list have not been filtered yet
 float best_rest;
-#endif
+// The constant first, so that compilers leave out what is for lists.
+bool of_lists() { return LISTS != 0u && from_lists; }
+bool of_rest() { return LISTS != 0u && has_rest; }
 
 vec4 load(uint n) {
   if (few) return kept[n];
-#ifdef LISTS
-  if (from_lists) return lists[list_at(row, 0u) + n];
-#endif
+  if (of_lists()) return lists[list_at(row, 0u) + n];
   return mix(vec4(MASKED), x[base + n], in_row(n));
 }
 void store(uint n, vec4 v) {
   if (few)
     kept[n] = v;
-#ifdef LISTS
-  else if (from_lists)
+  else if (of_lists())
     lists[list_at(row, 0u) + n] = v;
-#endif
   else
     x[base + n] = mix(vec4(0.0), v, in_row(n));  // the padding stays zero
 }
 
-#ifdef LISTS
 void take_lists() {
   from_lists = has_rest = true;
   vectors = p.slices * LIST4;
@@ -71,20 +67,15 @@ vec2 sums_of_rest() {
   }
   return sums;
 }
-#endif
 
 // Sets most, total, weighted and typical.
 void measure() {
   float own = MASKED;
   for (uint n = lane; n < vectors; n += LOCAL) own = max(own, best_of(load(n)));
-#ifdef LISTS
-  if (has_rest) own = max(own, best_rest);
-#endif
+  if (of_rest()) own = max(own, best_rest);
   most = reduce_max(own);
   vec2 sums = vec2(0.0);
-#ifdef LISTS
-  if (has_rest) sums = sums_of_rest();
-#endif
+  if (of_rest()) sums = sums_of_rest();
   for (uint n = lane; n < vectors; n += LOCAL) sums += sums_of(load(n), most);
   sums = reduce_sum(sums);
   total = max(sums.x, 1e-30);
@@ -161,13 +152,11 @@ void keep(uint keys, uint least, uint spared) {
   }
 }
 
-#ifdef LISTS
 // What is in no list is no better than the best of it, so that all of it goes if that does.
 bool rest_stays(uint keys, uint least, uint spared) {
   if (forbidden(best_rest)) return false;
   return (keys == BY_SURPRISE && best_rest >= typical) || !forbidden(pass_one(keys, best_rest, least, spared));
 }
-#endif
 
 // False: the lists did not hold enough, and the filter is to be run on the row.
 bool run(uint which) {
@@ -191,19 +180,16 @@ bool run(uint which) {
     else
       spared = key;
   }
-#ifdef LISTS
-  if (has_rest && rest_stays(keys, least, spared)) {
+  if (of_rest() && rest_stays(keys, least, spared)) {
     take_row();
     return false;
   }
   has_rest = false;
-#endif
   keep(keys, least, spared);
   keep_few();
   return true;
 }
 
-#ifdef LISTS
 // What stays of the lists; everything if no filter was on, and of a row that was filtered itself.
 void give_interval() {
   vec2 interval = vec2(-EVERYTHING, EVERYTHING);
@@ -221,7 +207,6 @@ void give_interval() {
   }
   if (lane == 0u) lists[interval_at(row)] = vec4(interval, 0.0, 0.0);
 }
-#endif
 
 void main() {
   row = group_index();
@@ -232,19 +217,15 @@ void main() {
   base = p.begin4 + row * p.ld4;
   few = false;
   most = LARGEST;  // as long as nobody has measured: nothing is probable enough then
-#ifdef LISTS
-  take_lists();
-#else
-  vectors = p.ld4;
-  temperature();
-#endif
+  if (LISTS != 0u) {
+    take_lists();
+  } else {
+    take_row();
+    temperature();
+  }
   // One loop around one copy of the passes: compilers would put a copy wherever a function is called.
   [[dont_unroll]] for (uint f = 0u; f < FILTERS;)
     if (!is_on(f) || run(f)) ++f;
-#ifdef LISTS
-  give_interval();
-  if (!from_lists) give_back();
-#else
-  give_back();
-#endif
+  if (LISTS != 0u) give_interval();
+  if (!of_lists()) give_back();
 }

@@ -9,11 +9,4 @@ Slice slice_of(const uint group) {
   uint row = group / p.slices, number = group % p.slices, begin = number * p.slice4;
   return Slice(row, number, p.x_begin4 + row * p.ld4, begin, min(begin + p.slice4, p.ld4));
 }
-// Rows that are not those of a step run always.
-bool runs(const Slice slice) {
-#ifdef USE_STEP
-  return p.first_row + slice.row < step_word(STEP_LIVE);
-#else
-  return true;
-#endif
-}
+bool is_live(const Slice slice) { return p.first_row + slice.row < step_word(STEP_LIVE); }

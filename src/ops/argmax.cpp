@@ -24,7 +24,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.draw_beams ? ShaderId::argmax_draw : in_step(node) ? ShaderId::argmax_live : ShaderId::argmax;
+    d.shader = a.draw_beams ? ShaderId::argmax_draw : ShaderId::argmax;
     d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, 4, d));
     d.set_push(push);

@@ -23,17 +23,11 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   const uint64_t slices = div_up<uint64_t>(x.cols, search::slice_columns(x.cols));
   LAPILLI_CHECK(expect_output(g, node, 1, {"parts", x.rows, 2 * slices}));
-  if (in_step(node)) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words));
-  return {};
+  return expect_words(g, node, operand(node.inputs, 1), "step", StepWords::given_words);
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   return {{0, "workgroup a slice", true, default_numbers(caps, Tuned::log_softmax)}};
-}
-
-ShaderId shader_of(const graph::Node& node, bool apply) {
-  if (in_step(node)) return apply ? ShaderId::log_softmax_apply_live : ShaderId::log_softmax_parts_live;
-  return apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
 }
 
 // Rows that a dispatch takes: the parts of their slices, or their use.
@@ -43,19 +37,17 @@ Status lower_rows(const LowerContext& context, const graph::Node& node, const Nu
   const auto &t = context.graph.tensor(x), &u = context.graph.tensor(parts);
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
   Dispatch d;
-  d.shader = shader_of(node, apply);
+  d.shader = apply ? ShaderId::log_softmax_apply : ShaderId::log_softmax_parts;
   d.constants = {numbers.local};
   d.groups = (r.end - r.begin) * slices;
-  if (in_step(node) && whole) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
+  if (whole) follow_live_rows(d, static_cast<uint32_t>(slices), 1);
   const auto of_x = apply ? graph::Access::read_write : graph::Access::read;
   const auto of_parts = apply ? graph::Access::read : graph::Access::write;
   uint32_t dx = 0, du = 0;
   d.operands.push_back(bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, of_x}, dx));
   d.operands.push_back(bind_range(context, 1, {parts, r.begin * u.ld * 4, r.end * u.ld * 4, of_parts}, du));
-  if (in_step(node)) {
-    LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
-    d.operands.push_back(step);
-  }
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[1], graph::Access::read));
+  d.operands.push_back(step);
   d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                   static_cast<uint32_t>(slice / 4), static_cast<uint32_t>(slices), dx / 4, du / 2,
                   static_cast<uint32_t>(u.ld / 2), static_cast<uint32_t>(r.begin)});
@@ -79,8 +71,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
   const auto &t = g.tensor(node.inputs[0]), &u = g.tensor(node.outputs[1]);
   auto &x = values.at(node.inputs[0]).f, &parts = values.at(node.outputs[1]).f;
   const uint64_t slice = search::slice_columns(t.cols), slices = div_up(t.cols, slice);
-  uint64_t rows = t.rows;
-  if (in_step(node)) rows = std::min<uint64_t>(rows, search::StepView(values.at(node.inputs[1])).live());
+  const uint64_t rows = std::min<uint64_t>(t.rows, search::StepView(values.at(node.inputs[1])).live());
   std::fill_n(parts.begin(), rows * u.ld, 0.0);
   for (uint64_t r = 0; r < rows; ++r) {
     double* row = x.data() + r * t.ld;
@@ -109,13 +100,11 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
   c.name = name;
   CaseRandom random(rows * 131 + columns);
   const auto x = c.graph.activation("logits", rows, columns);
-  const auto step = live ? add_step(c.graph) : graph::kNone;
+  const auto step = add_step(c.graph);
   ops::log_softmax(c.graph, name, x, step);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 12));
-  if (live) {
-    c.inputs.emplace_back(step, step_values({3}, live));
-    c.live_rows = live;
-  }
+  c.inputs.emplace_back(step, step_values({3}, live ? live : static_cast<uint32_t>(rows)));
+  if (live) c.live_rows = live;
   return c;
 }
 

@@ -18,9 +18,6 @@ inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t 
   return i < list.size() ? list[i] : graph::kNone;
 }
 
-// Of an op that takes a step as its second input or none: it has only the live rows to do.
-inline bool in_step(const graph::Node& node) { return operand(node.inputs, 1) != graph::kNone; }
-
 // The operand is there, with this shape and type (rows or cols 0: any).
 struct Expect {
   const char* role;

@@ -22,8 +22,7 @@ struct SearchShape {
   uint32_t ticks = 0;   // rows of the log, a power of two
 };
 
-// "log_softmax": rows over all columns, in place; x - max - log(sum exp). inputs: x, step (the live rows) or kNone
-//   (all).
+// "log_softmax": rows over all columns, in place; x - max - log(sum exp). inputs: x, step (the live rows).
 // "processors": logits or log-probabilities [rows, vocabulary] in place, in the reference's order; attributes:
 // ProcessorsAttributes. "warp": scores [rows, vocabulary] in place: temperature, then the filters of sampling in the
 // reference's order, which

@@ -12,14 +12,11 @@ uint64_t slices_of(const graph::Tensor& scores, const SelectAttributes& a) {
 }
 
 Status bind_state(const LowerContext& context, const graph::Node& node, const SelectAttributes& a, Dispatch& d) {
-  if (in_step(node)) {
-    LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
-    d.operands.push_back(step);
-  }
-  if (a.draw_beams) {
-    LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[kSearch], graph::Access::read));
-    d.operands.push_back(search);
-  }
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+  d.operands.push_back(step);
+  if (a.draw_beams == 0) return {};
+  LAPILLI_TRY(const auto search, bind_whole(context, 2, node.inputs[kSearch], graph::Access::read));
+  d.operands.push_back(search);
   return {};
 }
 
@@ -32,10 +29,9 @@ Status expect_selection(const graph::Graph& g, const graph::Node& node, const ch
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   if (a.slice == 0 || a.slice % 4 != 0) return node_error(node, "slices of %u columns", a.slice);
   LAPILLI_CHECK(expect_output(g, node, 0, {output, x.rows, words * slices_of(x, a), graph::DType::u32}));
-  if (in_step(node)) LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kStep), "step", StepWords::given_words));
   if (a.draw_beams == 0) return {};
-  if (!in_step(node) || x.rows % a.draw_beams != 0)
-    return node_error(node, "ids are drawn for the live rows of all beams");
+  if (x.rows % a.draw_beams != 0) return node_error(node, "ids are drawn for the rows of all beams");
   return expect_words(g, node, operand(node.inputs, kSearch), "search",
                       SearchLayout::record(x.rows / a.draw_beams, a.draw_beams));
 }
@@ -52,7 +48,7 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
   const auto &t = context.graph.tensor(node.inputs[kScores]), &u = context.graph.tensor(node.outputs[0]);
   const auto slices = static_cast<uint32_t>(slices_of(t, a));
   d.groups = (rows.end - rows.begin) * slices;
-  if (in_step(node) && rows.end - rows.begin == t.rows) follow_live_rows(d, slices, 1);
+  if (rows.end - rows.begin == t.rows) follow_live_rows(d, slices, 1);
   uint32_t dx = 0, du = 0;
   d.operands = {
       bind_range(context, 0, {node.inputs[kScores], rows.begin * t.ld * 4, rows.end * t.ld * 4, graph::Access::read},
@@ -72,7 +68,6 @@ Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node
 
 uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
   const uint64_t rows = g.tensor(node.inputs[kScores]).rows;
-  if (!in_step(node)) return rows;
   return std::min<uint64_t>(rows, StepView(values.at(node.inputs[kStep])).live());
 }
 
@@ -92,13 +87,11 @@ OpCase select_case(const SelectCase& of,
   c.name = of.name;
   CaseRandom random(of.seed);
   const auto x = c.graph.activation("logits", of.rows, of.columns);
-  const auto step = of.live ? add_step(c.graph) : graph::kNone;
+  const auto step = add_step(c.graph);
   add(c.graph, x, step);
   c.inputs.emplace_back(x, random_values(c.graph.tensor(x), random, 9));
-  if (of.live) {
-    c.inputs.emplace_back(step, step_values({3}, of.live));
-    c.live_rows = of.live;
-  }
+  c.inputs.emplace_back(step, step_values({3}, of.live ? of.live : static_cast<uint32_t>(of.rows)));
+  if (of.live) c.live_rows = of.live;
   return c;
 }
 

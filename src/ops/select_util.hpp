@@ -1,5 +1,5 @@
-// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step and search or
-// kNone.
+// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step (its live rows),
+// and search or kNone.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::strin
 struct SelectCase {
   std::string name;
   uint64_t rows = 0, columns = 0, seed = 0;
-  uint32_t live = 0;  // not 0: of a step
+  uint32_t live = 0;  // rows; 0: all
 };
 // `add` adds the node.
 OpCase select_case(const SelectCase& of,

@@ -31,7 +31,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_TRY(const auto ranges, search::selection_rows(context, node));
   for (const auto& r : ranges) {
     Dispatch d;
-    d.shader = a.draw_beams ? ShaderId::top_k_draw : in_step(node) ? ShaderId::top_k_live : ShaderId::top_k;
+    d.shader = a.draw_beams ? ShaderId::top_k_draw : ShaderId::top_k;
     d.constants = {v.numbers.local};
     LAPILLI_TRY(const auto push, search::bind_selection(context, node, r, words_each(a), d));
     d.set_push(Push{push, a.candidates, a.draw_beams});

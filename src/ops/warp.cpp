@@ -38,9 +38,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (node.inputs.size() != kInputs) return node_error(node, "needs scores, step and search");
   if (x.ld % 4 != 0) return node_error(node, "rows are not whole vectors");
   LAPILLI_CHECK(expect_words(g, node, node.inputs[kStep], "step", StepWords::given_words));
-  const auto lists = operand(node.outputs, kLists);
-  if ((lists != graph::kNone) != (slices_of(x.cols) > 1)) return node_error(node, "has lists where there are slices");
-  if (lists != graph::kNone) LAPILLI_CHECK(expect_output(g, node, kLists, {"lists", x.rows, list_words(x.cols)}));
+  LAPILLI_CHECK(expect_output(g, node, kLists, {"lists", x.rows, list_words(x.cols)}));
   const uint64_t beams = std::max(1u, node.attributes.as<WarpAttributes>().beams);
   return expect_words(g, node, node.inputs[kSearch], "search",
                       x.rows / beams * SearchLayout::stride(static_cast<uint32_t>(beams)));
@@ -78,22 +76,23 @@ struct StageShader {
 StageShader shader_of(Stage stage) {
   switch (stage) {
     case Stage::list: return {ShaderId::warp_lists, true, graph::Access::write, 60};
-    case Stage::listed: return {ShaderId::warp_listed, false, graph::Access::read_write, 80};
+    case Stage::listed: return {ShaderId::warp, false, graph::Access::read_write, 80};
     case Stage::apply: return {ShaderId::warp_apply, true, graph::Access::read, 3};
     case Stage::whole: break;
   }
-  return {ShaderId::warp, false, graph::Access::read, 1000};
+  return {ShaderId::warp, false, graph::Access::read_write, 1000};
 }
 
 Status add_stage(const LowerContext& context, const graph::Node& node, uint32_t local, const RowSlice& r, Stage stage,
                  std::vector<Dispatch>& out) {
-  const auto x = node.outputs[kFiltered], lists = operand(node.outputs, kLists);
+  const auto x = node.outputs[kFiltered], lists = node.outputs[kLists];
   const auto& t = context.graph.tensor(x);
   const StageShader of = shader_of(stage);
   const auto slices = static_cast<uint32_t>(slices_of(t.cols)), groups = of.by_slices ? slices : 1;
   Dispatch d;
   d.shader = of.shader;
   d.constants = {local};
+  if (!of.by_slices) d.constants.push_back(stage == Stage::listed ? 1 : 0);
   d.groups = (r.end - r.begin) * groups;
   if (r.end - r.begin == t.rows) follow_live_rows(d, groups, 1);
   LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
@@ -103,9 +102,8 @@ Status add_stage(const LowerContext& context, const graph::Node& node, uint32_t 
     LAPILLI_TRY(const auto search, bind_whole(context, 1, node.inputs[kSearch], graph::Access::read));
     d.operands.push_back(search);
   }
-  const uint64_t ld = lists == graph::kNone ? 0 : context.graph.tensor(lists).ld;
-  if (stage != Stage::whole)
-    d.operands.push_back(bind_range(context, 2, {lists, r.begin * ld * 4, r.end * ld * 4, of.of_lists}, dl));
+  const uint64_t ld = context.graph.tensor(lists).ld;
+  d.operands.push_back(bind_range(context, 2, {lists, r.begin * ld * 4, r.end * ld * 4, of.of_lists}, dl));
   d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
                   dx / 4, slices, dl / 4, static_cast<uint32_t>(ld / 4), static_cast<uint32_t>(r.begin),
                   node.attributes.as<WarpAttributes>().beams});
@@ -382,12 +380,8 @@ constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
 
 graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
                           const WarpAttributes& attributes) {
-  const uint64_t columns = g.tensor(scores).cols;
-  auto lists = graph::kNone;
-  if (slices_of(columns) > 1) {
-    lists = g.rows_like(label + ".lists", scores, list_words(columns));
-    g.tensor(lists).scratch = true;
-  }
+  const auto lists = g.rows_like(label + ".lists", scores, list_words(g.tensor(scores).cols));
+  g.tensor(lists).scratch = true;
   const auto y = g.updated(label, scores);
   g.add_node({&warp_op, label, {scores, state.step, state.search}, {y, lists}, graph::Attributes(attributes)});
   return y;
