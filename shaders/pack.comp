@@ -39,20 +39,25 @@ uint scales_from(uint from, uint step, uint begin, uint end) {
   return scales_of(W_FORMAT, lowest, highest);
 }
 
-// The depths of a row from one that begins words, and has scales if the format has them.
-void pack(uint from, uint step, uint begin, uint end, uint to) {
-  uint scales = 0u;
-  if (has_scales(W_FORMAT)) {
-    scales = scales_from(from, step, begin, end);
-    dst[to + granule_row(W_FORMAT, begin) * PANEL] = scales;
-  }
+// The depths of a row that share scales.
+void pack_granule(uint from, uint step, uint begin, uint end, uint to) {
+  uint scales = scales_from(from, step, begin, end);
+  dst[to + granule_row(W_FORMAT, begin) * PANEL] = scales;
   for (uint i = begin; i < end; i += depths_a_word(W_FORMAT)) {
     uint word = 0u;
-    for (uint d = i; d < min(i + depths_a_word(W_FORMAT), end); ++d) {
-      uint bits = bits_at(from + d * step);
-      bits = has_scales(W_FORMAT) ? scaled_bits(W_FORMAT, uintBitsToFloat(bits), scales) : weight_bits(W_FORMAT, bits);
-      word |= bits << depth_shift(W_FORMAT, d);
-    }
+    for (uint d = i; d < min(i + depths_a_word(W_FORMAT), end); ++d)
+      word |= scaled_bits(W_FORMAT, number_at(from + d * step), scales) << depth_shift(W_FORMAT, d);
+    dst[to + depth_row(W_FORMAT, i) * PANEL] = word;
+  }
+}
+
+// Those of formats without scales, which have one or two in a word. One loop, as an element costs little more than a turn.
+uint weight_at(uint element) { return weight_bits(W_FORMAT, bits_at(element)); }
+void pack_words(uint from, uint step, uint begin, uint end, uint to) {
+  for (uint i = begin; i < end; i += depths_a_word(W_FORMAT)) {
+    uint word = weight_at(from + i * step);
+    if (depths_a_word(W_FORMAT) == 2u && i + 1u < end)
+      word |= weight_at(from + (i + 1u) * step) << depth_shift(W_FORMAT, 1u);
     dst[to + depth_row(W_FORMAT, i) * PANEL] = word;
   }
 }
@@ -71,5 +76,9 @@ void main() {
   uint to = p.dst_begin + packed_element(column, 0u, p.panel_words);
   uint step = TRANSPOSED != 0u ? p.raw_ld : 1u;
   uint from = p.raw_begin + row * (TRANSPOSED != 0u ? 1u : p.raw_ld);
-  for (uint i = begin; i < end; i += granule(W_FORMAT)) pack(from, step, i, min(i + granule(W_FORMAT), end), to);
+  if (!has_scales(W_FORMAT)) {
+    pack_words(from, step, begin, end, to);
+    return;
+  }
+  for (uint i = begin; i < end; i += granule(W_FORMAT)) pack_granule(from, step, i, min(i + granule(W_FORMAT), end), to);
 }
