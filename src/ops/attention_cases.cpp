@@ -133,6 +133,19 @@ OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint3
   return c;
 }
 
+// Cases that are small enough for the self-test, of the head sizes that published models have: without them a device
+// would be examined with kernels of other constants than those that it is to run.
+constexpr uint32_t kUsualHeads[] = {8, 16, 32, 36, 40, 52, 64, 80, 128};
+
+void add_usual_heads(std::vector<OpCase>& all, BiasForm bias) {
+  for (const uint32_t head_dim : kUsualHeads)
+    for (const bool weights : {false, true}) {
+      CaseShape s{1, 33, 33, 1, head_dim, weights, weights};
+      s.bias = bias;
+      all.push_back(make_case(s, {{0, 31}}));
+    }
+}
+
 void add_biased(std::vector<OpCase>& all, BiasForm bias) {
   const auto add = [&](CaseShape s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
     s.bias = bias;
@@ -146,6 +159,7 @@ void add_biased(std::vector<OpCase>& all, BiasForm bias) {
   add({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}});
   add({1, 131, 131, 2, 64, true}, {{0, 131}});
   add({1, 150, 150, 3, 32}, {{0, 149}});
+  add_usual_heads(all, bias);
 }
 
 void add_windows(std::vector<OpCase>& all) {
@@ -161,6 +175,7 @@ void add_windows(std::vector<OpCase>& all) {
   add({1, 9, 9, 2, 8}, 0, {{4}}, {{0, 9}});
   add({2, 13, 13, 3, 12}, 2, {{0, 5, 6, 7, 12}, {}}, {{0, 13}, {3, 8}});  // global keys inside and outside windows
   add({3, 40, 40, 2, 64}, 5, {{0}, {39}, {2, 30}}, {{0, 40}, {0, 40}, {0, 31}});
+  add({1, 40, 40, 1, 64}, 5, {{0, 17}}, {{0, 40}});               // for the self-test: LED's heads
   add({1, 300, 300, 2, 16}, 70, {{0, 1, 150, 299}}, {{0, 300}});  // more than a chunk of keys
   add({2, 11, 11, 3, 5}, 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {{0, 11}, {0, 6}});
   CaseShape long_input{1, 16384, 16384, 1, 64};  // as many keys as LED has positions
@@ -202,6 +217,7 @@ void add_maps(std::vector<OpCase>& all) {
   all.push_back(make_map({7, 5, 4, 2}, 2, 3, 12));  // rows and columns of the last windows are apart
   all.push_back(make_map({7, 5, 4, 2}, 1, 2, 5));   // heads that are no vec4
   all.push_back(make_map({4, 12, 4, 2}, 3, 1, 16));
+  all.push_back(make_map({7, 5, 4, 2}, 1, 1, 32));     // for the self-test: Swin's heads
   all.push_back(make_map({13, 13, 12, 6}, 1, 2, 32));  // more than a chunk of keys
   all.push_back(make_map({45, 40, 5, 2}, 1, 4, 32));   // in slices where bindings are small
 }
@@ -238,6 +254,12 @@ void add_passes(std::vector<OpCase>& all) {
     s.bias = BiasForm::table;
     all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
   }
+  for (const uint32_t head_dim : kUsualHeads)
+    for (const auto bias : {BiasForm::none, BiasForm::table}) {
+      CaseShape s = shape(1, head_dim);
+      s.bias = bias;
+      all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
+    }
   const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
                           const std::vector<uint32_t>& lengths) {
     s.window = width;
@@ -252,6 +274,7 @@ void add_passes(std::vector<OpCase>& all) {
   window(shape(1, 8), 1, {{}}, {1});
   window(shape(3, 12), 2, {{0, 5, 6, 7, 12}, {}, {2}}, {13, 5, 3});
   window(shape(2, 64), 5, {{0}, {39}, {2, 30}, {}}, {40, 40, 31, 1});
+  window(shape(1, 64), 5, {{0}, {2, 20}}, {40, 21});            // for the self-test: LED's heads
   window(shape(2, 16), 70, {{4}, {0, 1, 150, 299}}, {5, 300});  // more than a chunk of keys
   window(shape(2, 5), 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {11, 6});
   window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // in slices where bindings are small
@@ -282,6 +305,7 @@ std::vector<OpCase> attention_cases() {
     s.shift = 100;
     all.push_back(make_case(s, {{0, 15999}}));
   }
+  add_usual_heads(all, BiasForm::none);
   add_biased(all, BiasForm::table);
   add_biased(all, BiasForm::rows);
   add_windows(all);

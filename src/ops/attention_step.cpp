@@ -308,6 +308,10 @@ void add_whole(std::vector<OpCase>& all, KvFormat kv) {
   add({8, 8, 4, 2, 30, 2, 64, 21});  // in slices where bindings are small
   add({8, 7, 4, 2, 20, 1, 64, 15});  // for the self-test: the head size of most models
   add({8, 7, 4, 2, 20, 1, 64, 15, false});
+  for (const uint32_t head_dim : {16u, 32u, 36u, 40u, 52u, 80u, 128u}) {  // and of others
+    add({4, 4, 2, 2, 9, 1, head_dim, 7});
+    add({4, 3, 2, 2, 9, 1, head_dim, 5, false});
+  }
   add({1, 1, 1, 1, 9, 4, 16, 0, false});
   add({8, 6, 4, 2, 11, 3, 12, 3, false});
   add({9, 9, 1, 9, 7, 2, 10, 3, false});
@@ -321,6 +325,7 @@ void add_whole(std::vector<OpCase>& all, KvFormat kv) {
     add({12, 7, 4, 3, 300, 2, 64, 260, true, bias});
     add({3, 3, 3, 1, 7, 3, 5, 3, true, bias});
     add({8, 8, 4, 2, 30, 2, 64, 21, true, bias});
+    for (const uint32_t head_dim : {16u, 32u, 64u, 128u}) add({4, 4, 2, 2, 9, 1, head_dim, 7, true, bias});
   }
 }
 

@@ -225,6 +225,13 @@ void add_gate_cases(std::vector<OpCase>& all) {
   all.push_back(gate_case(linear_case({2, 64, 4099}), Activation::silu));             // deeper
 }
 
+// Small enough for the self-test.
+void add_norm_cases_of(std::vector<OpCase>& all, Activation activation, WeightFormat format) {
+  for (const uint64_t rows : {1, 4})
+    for (const auto norm : {NormFirst::layer, NormFirst::rms})
+      all.push_back(norm_case(linear_case({rows, 160, 48, format}, activation), norm));
+}
+
 void add_norm_cases(std::vector<OpCase>& all) {
   constexpr auto layer = NormFirst::layer, rms = NormFirst::rms;
   for (const uint64_t rows : {1, 2, 4, 5, 8, 16, 17}) all.push_back(norm_case(linear_case({rows, 67, 53}), layer));
@@ -237,6 +244,8 @@ void add_norm_cases(std::vector<OpCase>& all) {
     all.push_back(norm_case(linear_case({rows, 160, 48}, Activation::relu), rms));
     all.push_back(norm_case(residual_case({rows, 56, 48}), layer));
   }
+  for (uint32_t kind = 0; kind <= static_cast<uint32_t>(kLastActivation); ++kind)
+    add_norm_cases_of(all, static_cast<Activation>(kind), WeightFormat::fp32);
   all.push_back(norm_case(linear_case({12, 64, 32}, Activation::none, 7), layer));
   all.push_back(norm_case(linear_case({4, 2001, 64}, Activation::none, 3), layer));  // wider than a small binding
   all.push_back(norm_case(linear_case({2, 64, 4099}), layer));                       // deeper
@@ -297,6 +306,20 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
 }
 
+// Wide and narrow products that are small enough for the self-test: workgroups go by the columns, and what a device is
+// examined with should be what it is to run.
+void add_small_cases(std::vector<OpCase>& all, WeightFormat f) {
+  for (const uint64_t n : {28, 56, 100})
+    for (const auto act : {Activation::none, Activation::relu, Activation::gelu_erf})
+      all.push_back(linear_case({6, n, 44, f}, act));
+  for (const uint32_t q : {128, 0}) {
+    all.push_back(kv_case({12, 24, q, {4, 32, 3, 4, Place::batch, 4}, 0, 0, f}));
+    all.push_back(kv_case({6, 24, q, {4, 32, 6, 9, Place::step, 1}, 3, 6, f}));
+  }
+  for (const uint32_t heads : {1, 2, 4}) all.push_back(pass_case({{5, 9}, 24, heads, 32, 0, f}));
+  all.push_back(kv_case({12, 24, 0, {2, 8, 3, 4, Place::batch, 4}, 0, 0, f}));
+}
+
 // What reads a weight, in every variant; what follows the sums is the same for all formats.
 void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t rows : {1, 16, 33}) all.push_back(linear_case({rows, 67, 53, f}));
@@ -332,7 +355,12 @@ void add_format_cases(std::vector<OpCase>& all, WeightFormat f) {
   for (const uint64_t rows : {1, 5}) {
     all.push_back(norm_case(linear_case({rows, 130, 257, f}), NormFirst::layer));
     all.push_back(norm_case(kv_case({rows, 36, 36, step, 3, static_cast<uint32_t>(rows), f}), NormFirst::rms, false));
+    all.push_back(norm_case(kv_case({rows, 36, 36, step, 3, static_cast<uint32_t>(rows), f}), NormFirst::layer));
   }
+  for (const auto act :
+       {Activation::none, Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu})
+    add_norm_cases_of(all, act, f);
+  add_small_cases(all, f);
   all.push_back(pass_case({{5, 1}, 36, 3, 12, 29, f}));
   all.push_back(pass_case({{3, 2}, 1200, 3, 12, 0, f}));
   all.push_back(pass_case({{40, 30}, 28, 3, 12, 21, f}));
@@ -425,6 +453,7 @@ std::vector<OpCase> matmul_cases() {
   add_pass_cases(all);
   add_norm_cases(all);
   add_gate_cases(all);
+  add_small_cases(all, WeightFormat::fp32);
   for (const auto f : kNarrowFormats) add_format_cases(all, f);
   add_halves_cases(all, WeightFormat::fp32);
   for (const auto f : kNarrowFormats) add_halves_cases(all, f);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "ops/case_util.hpp"
 #include "runtime/execute.hpp"
@@ -119,6 +120,18 @@ std::vector<KernelInTest> kernels_of(std::span<const std::shared_ptr<const Plan>
     }
   }
   return kernels;
+}
+
+std::vector<KernelInTest> without_case(std::span<const KernelInTest> kernels, const Capabilities& caps) {
+  std::vector<KernelInTest> found;
+  std::map<const OpDef*, std::vector<Trial>> trials;
+  for (const KernelInTest& k : kernels) {
+    const auto [of_op, fresh] = trials.try_emplace(k.op);
+    if (fresh) of_op->second = trials_of(*k.op, kernels, caps);
+    const auto tests = [&](const Trial& t) { return t.variant.id == k.variant.id && runs(t, k.pipeline); };
+    if (std::none_of(of_op->second.begin(), of_op->second.end(), tests)) found.push_back(k);
+  }
+  return found;
 }
 
 // The tensors of all trials lie in one buffer, so that few recordings make the whole test; what the host writes and

@@ -31,6 +31,9 @@ struct KernelInTest {
 // Of the plans, each once.
 std::vector<KernelInTest> kernels_of(std::span<const std::shared_ptr<const Plan>> plans, const Capabilities& caps);
 
+// Those that no small case runs: that their variant is right is known of other numbers and constants alone.
+std::vector<KernelInTest> without_case(std::span<const KernelInTest> kernels, const Capabilities& caps);
+
 // May be destroyed while the device is at work.
 class KernelTrials {
  public:
