@@ -241,7 +241,7 @@ void add_norm_cases(std::vector<OpCase>& all) {
   }
   for (const uint64_t rows : {1, 6}) {
     all.push_back(norm_case(linear_case({rows, 160, 48}, Activation::gelu_erf), layer, false));
-    all.push_back(norm_case(linear_case({rows, 160, 48}, Activation::relu), rms));
+    all.push_back(norm_case(linear_case({rows, 164, 48}, Activation::relu), rms));
     all.push_back(norm_case(residual_case({rows, 56, 48}), layer));
   }
   for (uint32_t kind = 0; kind <= static_cast<uint32_t>(kLastActivation); ++kind)
@@ -425,7 +425,8 @@ std::vector<OpCase> matmul_cases() {
   for (uint64_t rows = 1; rows <= 17; ++rows) all.push_back(linear_case({rows, 67, 53}));
   for (const uint64_t n : {1, 3, 4, 31, 32, 33, 127, 130}) all.push_back(linear_case({5, n, 50}));
   for (const uint64_t k : {1, 2, 4, 7, 63, 64, 65, 257}) all.push_back(linear_case({9, 40, k}));
-  for (const auto act : {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu}) {
+  for (const auto act :
+       {Activation::relu, Activation::gelu_erf, Activation::gelu_tanh, Activation::silu, Activation::tanh}) {
     all.push_back(linear_case({35, 61, 12}, act));
     all.push_back(linear_case({1, 96, 64}, act));
     all.push_back(linear_case({1, 160, 32}, act));
