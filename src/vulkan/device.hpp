@@ -205,7 +205,7 @@ class Device : public std::enable_shared_from_this<Device> {
   // mark around and between them costs a GPU microseconds each.
   Result<Ticket> submit(std::span<const CommandRecording* const> recordings, double expected_us = 0, bool timed = true);
   // What each recording of a submission took that is done and was timed, by the device's clock; told once. Empty where
-  // there are no timestamps, on CPU drivers, or if too much is in flight. Never blocks.
+  // there are no timestamps, or too much is in flight. Never blocks.
   std::vector<double> times_us(Ticket ticket);
   // Of DeviceOptions, with the default resolved.
   [[nodiscard]] double max_submit_us() const;
