@@ -10,7 +10,11 @@
 #endif
 #define BESIDE
 #include "matmul.glsl"
-#include "register_rows.glsl"
+
+// Rows of a workgroup, and 64 more if it may have four times as many invocations: SIZE:VALUE in table.inc, put into the
+// words of the one module that all of them are (src/ops/shader_code.cpp).
+layout(constant_id = 31) const uint SIZE = 1;
+const uint DEEP = SIZE / 64u, RM = SIZE - 64u * DEEP;
 
 layout(constant_id = 5) const uint GROUPS = 8;
 #if FORM == 0 && !defined(NORM)
@@ -19,7 +23,7 @@ layout(constant_id = 6) const uint ROW_GATE = 0;  // 1 and the activation: x is 
 // Two loads of weights are under way at least: of narrow formats one brings the depths of a turn or two. Of more rows than
 // one there are loads enough.
 const uint AHEAD = RM != 1u || W_FORMAT == FORMAT_FP32 ? 1u : 2u;
-const uint ROW_PARTS = 64u;  // invocations at most, but four times as many have one row
+const uint ROW_PARTS = 64u + 192u * DEEP;  // invocations at most, but four times as many have one row
 shared vec4 part[4u * ROW_PARTS];
 
 // Row r of the slice, or its last one.

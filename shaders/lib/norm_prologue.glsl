@@ -1,11 +1,12 @@
 // What a product of few rows does first where the normalization of its rows is a part of it: each workgroup finds the mean
 // and the scale of the rows that it takes, which is cheap beside a dispatch and its barrier; rows are normalized as they are
-// loaded. Needs matmul.glsl, RM, x_row(), and a shared `part` of 256 vec4, which is free again behind a barrier.
+// loaded. Needs matmul.glsl, RM, x_row(), and ROW_PARTS and a shared `part` of four times as many vec4, which is free
+// again behind a barrier.
 #include "deviation.glsl"
 
 layout(constant_id = 6) const uint RMS = 0;  // 1: no mean, no bias
 
-const uint PER_SUM = 8u, SUMS = 128u;  // parts that an invocation adds up; where their sums lie
+const uint PER_SUM = 8u, SUMS = 2u * ROW_PARTS;  // parts that an invocation adds up; where their sums lie
 
 // Sum over the workgroup of what each of its invocations has, component by component. LOCAL is a multiple of PER_SUM.
 vec4 sum_of_all(const uint l, const vec4 v) {

@@ -32,18 +32,18 @@ namespace {
   }
 // For few rows: the depth is split among the invocations, `each` to a part; each row is added up by as many of them.
 // They gate their rows themselves.
-#define SPLIT_KERNEL(rm, most)                                                                                 \
-  {                                                                                                            \
-    "split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,          \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, \
-        Each::of_workgroup, kAbsent, kAbsent, 0, true                                                          \
+#define SPLIT_KERNEL(name, id, rm, most)                                                                            \
+  {                                                                                                                 \
+    name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id,  \
+        kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup, kAbsent, kAbsent, 0, \
+        true                                                                                                        \
   }
 // The same, which normalize their rows first.
-#define NORM_SPLIT_KERNEL(rm, most)                                                                             \
-  {                                                                                                             \
-    "norm split " #rm, ShaderId::matmul_split##rm, kAbsent, ShaderId::matmul_q_kv_step_split##rm, kAbsent,      \
-        ShaderId::matmul_kv_step_split##rm, kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false,  \
-        Each::of_workgroup, ShaderId::matmul_norm_split##rm, ShaderId::matmul_norm_q_kv_step_split##rm, 0, true \
+#define NORM_SPLIT_KERNEL(name, id, rm, most)                                                                      \
+  {                                                                                                                \
+    name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id, \
+        kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup,                     \
+        ShaderId::matmul_norm_##id, ShaderId::matmul_norm_q_kv_step_##id, 0, true                                  \
   }
 // On CPU drivers: an invocation has a column group of each of several panels, which are read as texels or as what they
 // are. Of one row they have the forms of a step.
@@ -84,10 +84,12 @@ constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
                                      LANES_KERNEL(4),
                                      LANES_KERNEL(8),
                                      LANES_KERNEL(16),
-                                     SPLIT_KERNEL(1, 256),
-                                     SPLIT_KERNEL(4, 64),
-                                     NORM_SPLIT_KERNEL(1, 128),
-                                     NORM_SPLIT_KERNEL(4, 64),
+                                     SPLIT_KERNEL("split 1", split1, 1, 256),
+                                     SPLIT_KERNEL("split 4", split4, 4, 64),
+                                     SPLIT_KERNEL("deep split 4", deep_split4, 4, 256),
+                                     NORM_SPLIT_KERNEL("norm split 1", split1, 1, 128),
+                                     NORM_SPLIT_KERNEL("norm split 4", split4, 4, 64),
+                                     NORM_SPLIT_KERNEL("deep norm split 4", deep_split4, 4, 256),
                                      PANEL_KERNEL("panels 1", false),
                                      PANELS_KERNEL("panels 4", 4, false),
                                      PANELS_KERNEL("panels 8", 8, false),
@@ -119,8 +121,10 @@ enum KernelId : uint32_t {
   kLanes16,
   kSplit1,
   kSplit4,
+  kDeepSplit4,
   kNormSplit1,
   kNormSplit4,
+  kDeepNormSplit4,
   kPanels1,
   kPanels4,
   kPanels8,
@@ -242,19 +246,25 @@ struct Size {
   [[nodiscard]] uint64_t work() const { return rows * columns * depth; }
 };
 
-// Invocations that share the depth of one row. On large devices fewer where there are columns enough to fill them, and
-// more where each would wait for several loads of a weight one behind the other.
-uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
-  const Numbers numbers = default_numbers(caps, kernel.tuned);
+// Invocations that share the depth, on large devices: of one row fewer where there are columns enough to fill them, and
+// more where each would wait for several loads of a weight one behind the other. Of several rows more alone, if the
+// kernel can have them.
+uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  constexpr uint32_t kDepths = 16;  // of an invocation with several rows: four turns, of which each waits for memory
   if (device_class(caps) != DeviceClass::large) return numbers.local;
-  if (div_up(size.columns, 4 * column_groups(kernel, numbers)) >= 4 * least_groups(caps)) return numbers.local / 2;
+  const bool one = kernel.rows == 1;
+  const uint64_t groups = div_up<uint64_t>(size.rows, kernel.rows) * div_up(size.columns, 4 * numbers.each);
+  if (groups >= uint64_t{4} * least_groups(caps)) return one ? numbers.local / 2 : numbers.local;
   const uint32_t most = std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]});
-  return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
+  if (one) return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
+  uint32_t local = numbers.local;
+  while (2 * local <= most && size.depth > kDepths * (local / numbers.each)) local *= 2;
+  return local;
 }
 
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
-  const bool panels = kernel.each == Each::of_invocation;
+  const bool panels = kernel.each == Each::of_invocation, split = kernel.each == Each::of_workgroup;
   if (kernel.subgroup && !panels) return {caps.subgroup_size};
   if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
   Numbers numbers = default_numbers(caps, kernel.tuned);
@@ -262,9 +272,10 @@ Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const S
   if (panels && kernel.rows > 1) numbers.each = panels_of_rows(kernel.rows, size.work());
   const uint64_t tiles = panels ? div_up<uint64_t>(size.rows, kernel.rows) : 1;
   const auto groups = [&] { return tiles * div_up(size.columns, 4 * column_groups(kernel, numbers)); };
-  if (kernel.each == Each::of_workgroup && kernel.rows == 1) numbers.local = split_local(caps, kernel, size);
   const bool single = kernel.rows > 1 && device_class(caps) == DeviceClass::large;
+  if (split && kernel.rows == 1) numbers.local = split_local(caps, kernel, numbers, size);
   while (numbers.each > (single ? 1 : least_each(kernel)) && groups() < least_groups(caps)) numbers.each /= 2;
+  if (split && kernel.rows > 1) numbers.local = split_local(caps, kernel, numbers, size);
   return numbers;
 }
 
@@ -342,7 +353,15 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
   const bool norm_first =
       has_norm_split && shared_first && groups_of(caps, kKernels[norm_split], size) <= groups_at_once(caps);
-  if (norm_first) add(norm_split);
+  // Of several rows the deep kernel comes before the other where it has more invocations, else behind it.
+  const auto add_split_of = [&](uint32_t one, uint32_t four, uint32_t deep) {
+    if (rows == 1) return add(one);
+    const bool first = numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most;
+    add(first ? deep : four);
+    add(first ? four : deep);
+  };
+  const auto add_norm_split = [&] { add_split_of(kNormSplit1, kNormSplit4, kDeepNormSplit4); };
+  if (norm_first) add_norm_split();
   // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
   // texels are read in fewer instructions, else last.
   const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
@@ -374,7 +393,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto add_shared = [&] {
     const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
     const auto add_split = [&] {
-      if (!batch) add(rows == 1 ? kSplit1 : kSplit4);
+      if (!batch) add_split_of(kSplit1, kSplit4, kDeepSplit4);
     };
     if (split_first) add_split();
     if (coop_first) add(*coop_first);
@@ -395,7 +414,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (!ways.texels) add_panels();
-  if (has_norm_split && !norm_first) add(norm_split);
+  if (has_norm_split && !norm_first) add_norm_split();
   add(kRows1);
   return list;
 }

@@ -241,6 +241,30 @@ TEST(MatmulVariants, RowsAreSplitUntilALargeDeviceIsFull) {
   EXPECT_EQ(place_of("split 4", small, 32, 512), 0);
 }
 
+// Until each of its invocations has four turns, of rows that do not fill a large device anyway.
+TEST(MatmulVariants, DeepProductsOfFewRowsAreSharedByMoreInvocations) {
+  const auto first = [](DeviceType type, uint64_t rows, uint32_t columns, uint32_t depth) {
+    OpCase c;
+    const auto x = c.graph.activation("x", rows, depth);
+    const auto w = add_packed(c.graph, "weight", {columns, depth});
+    ops::linear(c.graph, "y", x, w, columns, Activation::none);
+    Capabilities caps = pretended(0x10de, type, 32);
+    caps.max_invocations = caps.max_group_size[0] = 256;
+    const auto list = matmul_op.variants(caps, c.graph, c.graph.node(0));
+    return format("%s, %u, %u", list.front().name, list.front().numbers.local, list.front().numbers.each);
+  };
+  constexpr auto large = DeviceType::discrete, small = DeviceType::integrated;
+  EXPECT_EQ(first(large, 8, 512, 512), "split 4, 64, 1");
+  EXPECT_EQ(first(large, 8, 512, 2048), "deep split 4, 128, 1");
+  EXPECT_EQ(first(large, 8, 1024, 1024), "split 4, 64, 1");
+  EXPECT_EQ(first(large, 8, 3072, 1024), "deep split 4, 128, 2");
+  EXPECT_EQ(first(large, 4, 1024, 8192), "deep split 4, 256, 1");
+  EXPECT_EQ(first(large, 8, 8192, 1024), "deep split 4, 256, 8");
+  EXPECT_EQ(first(large, 8, 32000, 1024), "split 4, 64, 8");
+  EXPECT_EQ(first(small, 8, 1024, 8192), "split 4, 64, 8");
+  EXPECT_EQ(first(large, 1, 1024, 1024), "split 1, 256, 2");
+}
+
 // Compilers of GPUs fuse a multiplication and an addition as they like: of two kernels one may and the other not.
 TEST(MatmulVariants, OneKernelOfAGpuSumsInOrder) {
   for (const uint32_t vendor : {0x10deu, 0x1002u, 0x13b5u}) {

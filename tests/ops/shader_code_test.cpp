@@ -77,11 +77,14 @@ uint64_t shared_bytes(ShaderId id) {
   return info.ok() ? info->shared_bytes : 0;
 }
 
-// Rows of a slice of x, one vec4 longer than it is deep, and of W.
+// Rows of a slice of x, one vec4 longer than it is deep, and of W; and parts of sums.
 TEST(ShaderCode, WhatFollowsFromASizeIsComputed) {
   EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled16), 16u * (16 * 9 + 32 * 8));
   EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled32), 16u * (32 * 5 + 16 * 16));
   EXPECT_EQ(shared_bytes(ShaderId::matmul_tiled64), 16u * (64 * 5 + 16 * 16));
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_norm_split1), 16u * 256);
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_norm_split4), 16u * 256);
+  EXPECT_EQ(shared_bytes(ShaderId::matmul_norm_deep_split4), 16384u);  // what every device has
 }
 
 }  // namespace

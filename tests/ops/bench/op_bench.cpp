@@ -28,7 +28,9 @@ constexpr const char* kUsage =
     "usage: op_bench [--device SELECT] [--caps MASK] [--shape M,N,K]... [--dtype D] [--local N] [--runs N] [--filter "
     "VARIANT]\n"
     "       op_bench --op NAME [--filter CASE] ...\n"
-    "  --local N   workgroup size instead of the variant's own (for kernels that take any)\n";
+    "  --local N   workgroup size instead of the variant's own (for kernels that take any)\n"
+    "  --memory N  takes turns with copies of all operands, N MiB together, so that no cache holds them\n"
+    "  --sweep     every size of a workgroup, and every share of it, that a variant can have\n";
 
 struct Shape {
   uint32_t m = 1, n = 1, k = 1;
@@ -37,13 +39,18 @@ struct Options {
   std::string device, mask = "full", filter, op;
   std::vector<Shape> shapes;
   std::optional<WeightFormat> format = WeightFormat::fp32;  // none: as the device's class has it
-  uint32_t local = 0, runs = 9;
+  uint32_t local = 0, runs = 9, memory = 0;
+  bool sweep = false;
 };
 
 Result<Options> parse(int argc, char** argv) {
   Options o;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
+    if (a == "--sweep") {
+      o.sweep = true;
+      continue;
+    }
     const std::string v = i + 1 < argc ? argv[++i] : "";
     if (a == "--device")
       o.device = v;
@@ -57,6 +64,8 @@ Result<Options> parse(int argc, char** argv) {
       LAPILLI_TRY(o.format, parse_format(v));
     } else if (a == "--local")
       o.local = static_cast<uint32_t>(std::atoi(v.c_str()));
+    else if (a == "--memory")
+      o.memory = static_cast<uint32_t>(std::max(0, std::atoi(v.c_str())));
     else if (a == "--runs")
       o.runs = static_cast<uint32_t>(std::max(1, std::atoi(v.c_str())));
     else if (a == "--shape") {
@@ -104,28 +113,60 @@ class Bench {
   // All variants of a case; `flops` 0: as the lowering estimates.
   Status run(const OpDef& op, const OpCase& c, const std::string& filter, double flops) {
     auto values = host_tensors(c);
-    buffers_.clear();
-    places_.assign(c.graph.tensors().size(), {});
-    buffers_.reserve(places_.size());
-    for (graph::TensorId id = 0; id < places_.size(); ++id) {
-      if (c.graph.root(id) == id) LAPILLI_CHECK(make_buffer(c.graph.tensor(id), values.at(id)));
-      places_[id] = c.graph.root(id) == id ? &buffers_.back() : places_[c.graph.root(id)];
-    }
+    copies_.clear();
+    copies_.resize(copies_of(c.graph));
+    for (Copy& copy : copies_) LAPILLI_CHECK(make_copy(c.graph, values, copy));
     double best = 0;
     for (const auto& v : op.variants(caps_, c.graph, c.graph.node(0)))
-      if (std::string(v.name).find(filter) != std::string::npos) LAPILLI_CHECK(measure(op, c, v, flops, best));
+      if (std::string(v.name).find(filter) != std::string::npos) LAPILLI_CHECK(measure_all(op, c, v, flops, best));
     if (flops > 0) std::printf("best of %s: %.2f GFLOP/s per CPU second\n", c.name.c_str(), best);
     return {};
   }
 
  private:
-  Status make_buffer(const graph::Tensor& t, const HostTensor& value) {
+  // The tensors of a case.
+  struct Copy {
+    std::vector<vulkan::Buffer> buffers;  // one a root tensor
+    std::vector<const vulkan::Buffer*> places;
+  };
+  [[nodiscard]] size_t copies_of(const graph::Graph& g) const {
+    uint64_t bytes = 0;
+    for (graph::TensorId id = 0; id < g.tensors().size(); ++id) bytes += g.root(id) == id ? g.tensor(id).bytes() : 0;
+    return std::max<uint64_t>(1, (uint64_t{options_.memory} << 20) / std::max<uint64_t>(1, bytes));
+  }
+  Status make_copy(const graph::Graph& g, HostTensors& values, Copy& copy) {
+    copy.places.assign(g.tensors().size(), {});
+    copy.buffers.reserve(copy.places.size());
+    for (graph::TensorId id = 0; id < copy.places.size(); ++id) {
+      if (g.root(id) == id) {
+        LAPILLI_TRY(auto buffer, make_buffer(g.tensor(id), values.at(id)));
+        copy.buffers.push_back(std::move(buffer));
+      }
+      copy.places[id] = g.root(id) == id ? &copy.buffers.back() : copy.places[g.root(id)];
+    }
+    return {};
+  }
+  Result<vulkan::Buffer> make_buffer(const graph::Tensor& t, const HostTensor& value) {
     LAPILLI_TRY(auto buffer, device_->make_buffer(t.bytes(), vulkan::MemoryUse::device, "bench"));
     std::vector<uint32_t> words(t.elements());
     for (size_t i = 0; i < words.size(); ++i)
       words[i] = t.dtype == graph::DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(value.f[i])) : value.u[i];
     LAPILLI_CHECK(device_->write(buffer, 0, std::as_bytes(std::span(words))));
-    buffers_.push_back(std::move(buffer));
+    return buffer;
+  }
+
+  // By its own numbers, or by all of them that can be lowered.
+  Status measure_all(const OpDef& op, const OpCase& c, const Variant& v, double flops, double& best) {
+    if (!options_.sweep) return measure(op, c, v, flops, best);
+    std::vector<Dispatch> dispatches;
+    for (uint32_t local = 32; local <= 512; local *= 2)
+      for (uint32_t each = 1; each <= (v.numbers.each == 0 ? 1 : 8); each *= 2) {
+        Variant other = v;
+        other.numbers = {local, v.numbers.each == 0 ? 0 : each};
+        dispatches.clear();
+        if (!lower_node({c.graph, caps_}, c.graph.node(0), other, dispatches)) continue;
+        LAPILLI_CHECK(measure(op, c, other, flops, best));
+      }
     return {};
   }
 
@@ -142,33 +183,39 @@ class Bench {
     }
     if (flops == 0) flops = cost;
     LAPILLI_TRY(const auto pipelines, device_->pipelines(requests));
-    LAPILLI_TRY(auto arena, vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(dispatches.size())));
+    LAPILLI_TRY(auto arena,
+                vulkan::DescriptorArena::create(device_, static_cast<uint32_t>(dispatches.size() * copies_.size())));
     std::vector<const vulkan::DescriptorSet*> sets;
-    for (const auto& d : dispatches) {
-      std::vector<vulkan::BufferBinding> bindings;
-      for (const auto& o : d.operands) bindings.push_back({o.binding, places_[o.tensor], o.begin, o.end - o.begin});
-      LAPILLI_TRY(const auto* set, arena.write(bindings));
-      sets.push_back(set);
-    }
-    const int repeats = std::clamp(static_cast<int>(work_of_a_run() / flops), 1, 1000);
+    for (const Copy& copy : copies_)
+      for (const auto& d : dispatches) {
+        std::vector<vulkan::BufferBinding> bindings;
+        for (const auto& o : d.operands)
+          bindings.push_back({o.binding, copy.places[o.tensor], o.begin, o.end - o.begin});
+        LAPILLI_TRY(const auto* set, arena.write(bindings));
+        sets.push_back(set);
+      }
+    const auto repeats = std::clamp<uint64_t>(static_cast<uint64_t>(work_of_a_run() / flops), 1, 1000);
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
     LAPILLI_CHECK(recording.begin());
-    for (int i = 0; i < repeats; ++i) {
+    for (uint64_t i = 0; i < repeats; ++i) {
+      const size_t first = i % copies_.size() * dispatches.size();
       for (size_t d = 0; d < dispatches.size(); ++d) {
         LAPILLI_TRY(const auto grid, fold_groups(caps_, dispatches[d].groups));
-        recording.bind(pipelines[d], sets[d], std::span(dispatches[d].push).first(dispatches[d].push_bytes));
+        recording.bind(pipelines[d], sets[first + d], std::span(dispatches[d].push).first(dispatches[d].push_bytes));
         recording.dispatch(grid[0], grid[1], grid[2]);
       }
       recording.barrier();
     }
     LAPILLI_CHECK(recording.end());
     LAPILLI_TRY(const auto seconds, time(recording));
-    const double per_cpu = flops * repeats / seconds[2] * 1e-9;
+    const double per_cpu = flops * static_cast<double>(repeats) / seconds[2] * 1e-9;
     best = std::max(best, per_cpu);
+    const std::string numbers = options_.sweep ? format(" %u/%u", v.numbers.local, v.numbers.each) : "";
+    const double gflop = flops * static_cast<double>(repeats) * 1e-9, us = 1e6 / static_cast<double>(repeats);
     std::printf(
         "%-16s %-44s %-18s best %8.2f median %8.2f GFLOP/s wall, %9.2f us; %8.2f per CPU second; %9.1f us CPU\n",
-        op.name, c.name.c_str(), v.name, flops * repeats / seconds[0] * 1e-9, flops * repeats / seconds[1] * 1e-9,
-        seconds[1] / repeats * 1e6, per_cpu, seconds[2] / repeats * 1e6);
+        op.name, c.name.c_str(), (v.name + numbers).c_str(), gflop / seconds[0], gflop / seconds[1], seconds[1] * us,
+        per_cpu, seconds[2] * us);
     std::fflush(stdout);
     return {};
   }
@@ -198,8 +245,7 @@ class Bench {
   std::shared_ptr<vulkan::Device> device_;
   Capabilities caps_;
   const WeightFormat format_;
-  std::vector<vulkan::Buffer> buffers_;  // one a root tensor
-  std::vector<const vulkan::Buffer*> places_;
+  std::vector<Copy> copies_;
 };
 
 Status start(const Options& options) {
