@@ -45,13 +45,10 @@ void main() {
       for (uint i = 0u; i < RM; ++i) sum[s][i] = add_products(sum[s][i], v[i], four[0], four[1], four[2], four[3]);
     }
   }
-  vec4 done[MOST][RM];
-  [[unroll]] for (uint s = 0u; s < EACH; ++s)
-    for (uint i = 0u; i < RM; ++i) done[s][i] = sum[s][i];
-  [[dont_unroll]] for (uint s = 0u; s < EACH; ++s) {
+  [[unroll]] for (uint s = 0u; s < EACH; ++s) {
     uint c = first + s * LOCAL;
     if (c >= p.c_end) return;
     Columns columns = columns_of(c);
-    [[dont_unroll]] for (uint i = 0u; i < RM; ++i) finish(row + i, columns, done[s][i]);
+    for (uint i = 0u; i < RM; ++i) finish(row + i, columns, sum[s][i]);
   }
 }
