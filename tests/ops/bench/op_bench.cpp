@@ -76,6 +76,8 @@ Result<Options> parse(int argc, char** argv) {
     } else
       return fail(ErrorCode::invalid_argument, "%s", kUsage);
   }
+  if (o.sweep && o.local != 0)
+    return fail(ErrorCode::invalid_argument, "--local is one of the sizes that --sweep tries");
   if (o.shapes.empty()) o.shapes = {{1, 2048, 512}, {16, 512, 512}, {64, 2048, 512}, {128, 512, 2048}, {512, 512, 512}};
   return o;
 }
@@ -124,6 +126,8 @@ class Bench {
   }
 
  private:
+  static constexpr uint64_t kMostRepeats = 1000;  // of a submission
+
   // The tensors of a case.
   struct Copy {
     std::vector<vulkan::Buffer> buffers;  // one a root tensor
@@ -132,7 +136,7 @@ class Bench {
   [[nodiscard]] size_t copies_of(const graph::Graph& g) const {
     uint64_t bytes = 0;
     for (graph::TensorId id = 0; id < g.tensors().size(); ++id) bytes += g.root(id) == id ? g.tensor(id).bytes() : 0;
-    return std::max<uint64_t>(1, (uint64_t{options_.memory} << 20) / std::max<uint64_t>(1, bytes));
+    return std::clamp<uint64_t>((uint64_t{options_.memory} << 20) / std::max<uint64_t>(1, bytes), 1, kMostRepeats);
   }
   Status make_copy(const graph::Graph& g, HostTensors& values, Copy& copy) {
     copy.places.assign(g.tensors().size(), {});
@@ -194,7 +198,7 @@ class Bench {
         LAPILLI_TRY(const auto* set, arena.write(bindings));
         sets.push_back(set);
       }
-    const auto repeats = std::clamp<uint64_t>(static_cast<uint64_t>(work_of_a_run() / flops), 1, 1000);
+    const auto repeats = std::clamp<uint64_t>(static_cast<uint64_t>(work_of_a_run() / flops), 1, kMostRepeats);
     LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
     LAPILLI_CHECK(recording.begin());
     for (uint64_t i = 0; i < repeats; ++i) {
