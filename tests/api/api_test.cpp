@@ -411,15 +411,18 @@ TEST_F(ApiDevice, CancelledByProgressKeepsWhatIsFinished) {
     EXPECT_LE(done, total);
     return done >= 2;
   };
+  // Longest first. A device may finish several before it is asked again, but not so many.
+  std::vector<const char*> texts(64, "I would like a cup of coffee, please.");
+  texts[0] = "Hello.";
   Results results;
-  // Longest first: the two at the end are finished.
-  generate({"Hello.", "Where is it?", "I would like a cup of coffee, please.", "Where is the station, my friend?"},
-           &options, results);
+  generate(texts, &options, results);
   EXPECT_EQ(results.status, LAPILLI_CANCELLED);
   ASSERT_NE(results.handle, nullptr);
+  size_t finished = 0;
+  for (size_t i = 0; i < texts.size(); ++i) finished += results.text(i) != "cancelled";
+  EXPECT_GE(finished, 2U);
+  EXPECT_LT(finished, texts.size());
   EXPECT_EQ(results.text(0), "cancelled");
-  EXPECT_NE(results.text(2), "cancelled");
-  EXPECT_NE(results.text(3), "cancelled");
 }
 
 TEST_F(ApiDevice, ProgressCountsSentences) {
