@@ -1,7 +1,7 @@
 #version 450
-// Per row and slice of the vocabulary the best K columns in order; one workgroup each. Every invocation knows the best of
-// its own columns (every LOCAL-th vec4) that is not taken yet; a round takes the best of these, and only its owner looks
-// for its next one. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
+// Per row and slice of the vocabulary the best K columns in order; one workgroup each. Every invocation knows the best two
+// of its own columns (every LOCAL-th vec4) that are not taken yet; a round takes the best of all, and only who owns it, and
+// knew of no other, looks for its next two: a look waits for memory several times. DRAW: by keys, which are scores plus random numbers; the numbers are made anew at each look.
 #extension GL_GOOGLE_include_directive : enable
 #define USE_STEP
 #ifdef PROCESS
@@ -96,25 +96,29 @@ float ranked(float score) {
   return no_number(bits) && bits != 0xff800000u ? uintBitsToFloat(0x7f800000u) : unless_forbidden(score);
 }
 
-// The best of the invocation's columns that ranks below (score, id); all rank below (_, NO_ID).
-void next_best(const Slice slice, inout float score, inout uint id) {
-  float best = MASKED;
-  uint best_id = NO_ID;
+// The best two of an invocation's columns; NO_ID: there is none.
+struct Best {
+  float score, next_score;
+  uint id, next_id;
+};
+
+// Those that rank below what was the best; all rank below what has NO_ID.
+Best look_below(const Slice slice, const Best last) {
+  Best best = Best(MASKED, MASKED, NO_ID, NO_ID);
   for (uint i = slice.begin + gl_LocalInvocationIndex; i < slice.end; i += LOCAL) {
     vec4 v = keys(i, scores_at(slice.base + i));
     for (uint c = 0u; c < 4u; ++c) {
       uint column = 4u * i + c;
       float s = ranked(v[c]);
-      bool open = column < p.columns && (id == NO_ID || better(score, id, s, column));
+      if (column >= p.columns || !(last.id == NO_ID || better(last.score, last.id, s, column))) continue;
       // Columns ascend, so among equals the first one stays.
-      if (open && (best_id == NO_ID || s > best)) {
-        best = s;
-        best_id = column;
-      }
+      if (best.id == NO_ID || s > best.score)
+        best = Best(s, best.score, column, best.id);
+      else if (best.next_id == NO_ID || s > best.next_score)
+        best = Best(best.score, s, best.id, column);
     }
   }
-  score = best;
-  id = best_id;
+  return best;
 }
 
 void main() {
@@ -124,20 +128,23 @@ void main() {
   if (!is_live(slice)) return;
   uint lane = gl_LocalInvocationIndex, out_row = p.out_begin + slice.row * p.out_ld;
   uint out_base = out_row + slice.number * p.k;
-  float score = MASKED;
-  uint id = NO_ID;
+  Best own = Best(MASKED, MASKED, NO_ID, NO_ID);
 #ifdef DRAW
   place = draw_place(p.first_row + slice.row, p.beams);
 #endif
 #ifdef PROCESS
   make_scores(slice);
 #endif
-  bool look = true;  // one place alone calls next_best, so that keys are made by the same instructions each time
+  bool taken = true;  // the best one; at first of none
   for (uint round = 0u; round < p.k; ++round) {
-    if (look) {
-      next_best(slice, score, id);
-      lane_score[lane] = score;
-      lane_id[lane] = id;
+    if (taken) {
+      // One place alone looks, so that keys are made by the same instructions each time.
+      if (own.next_id == NO_ID)
+        own = look_below(slice, own);
+      else
+        own = Best(own.next_score, MASKED, own.next_id, NO_ID);
+      lane_score[lane] = own.score;
+      lane_id[lane] = own.id;
     }
     barrier();
     if (lane < 8u) {
@@ -167,7 +174,7 @@ void main() {
 #else
     if (lane == 0u) candidates[out_base + round] = uvec2(floatBitsToUint(s), n);
 #endif
-    look = n != NO_ID && n == id;
+    taken = n != NO_ID && n == own.id;
   }
 #ifndef DRAW
   // The padding of the row.

@@ -30,25 +30,21 @@ struct Rows {
   vec4 mean, scale;
 };
 
+// Row by row within a turn, so that the loads of all of them are under way together.
 Rows measure(const uint l, const uint row) {
   Rows rows = Rows(vec4(0.0), vec4(0.0));
   vec4 sum = vec4(0.0);
   if (RMS == 0) {
-    for (uint i = 0u; i < RM; ++i) {
-      vec4 s = vec4(0.0);
-      for (uint k = l; k < p.k4; k += LOCAL) s += x[x_row(row + i) + k];  // the padding of x is zero
-      sum[i] = s.x + s.y + s.z + s.w;
-    }
+    for (uint k = l; k < p.k4; k += LOCAL)
+      for (uint i = 0u; i < RM; ++i) sum[i] += dot(x[x_row(row + i) + k], vec4(1.0));  // the padding of x is zero
     rows.mean = sum_of_all(l, sum) / float(p.cols);
+    sum = vec4(0.0);
   }
-  for (uint i = 0u; i < RM; ++i) {
-    vec4 s = vec4(0.0);
-    for (uint k = l; k < p.k4; k += LOCAL) {
+  for (uint k = l; k < p.k4; k += LOCAL)
+    for (uint i = 0u; i < RM; ++i) {
       vec4 d = deviation(x[x_row(row + i) + k], rows.mean[i], k, p.cols);
-      s += d * d;
+      sum[i] += dot(d, d);
     }
-    sum[i] = s.x + s.y + s.z + s.w;
-  }
   rows.scale = inversesqrt(sum_of_all(l, sum) / float(p.cols) + p.epsilon);
   return rows;
 }

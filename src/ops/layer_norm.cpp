@@ -26,7 +26,9 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
-  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::row_sums)}};
+  Numbers numbers = default_numbers(caps, Tuned::row_sums);
+  if (device_class(caps) == DeviceClass::large) numbers.local = 128;  // a row waits for memory less often
+  return {{0, "workgroup a row", true, numbers}};
 }
 
 Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {

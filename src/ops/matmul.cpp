@@ -246,36 +246,52 @@ struct Size {
   [[nodiscard]] uint64_t work() const { return rows * columns * depth; }
 };
 
-// Invocations that share the depth, on large devices: of one row fewer where there are columns enough to fill them, and
-// more where each would wait for several loads of a weight one behind the other. Of several rows more alone, if the
-// kernel can have them.
+uint64_t groups_with(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  return div_up<uint64_t>(size.rows, kernel.rows) * div_up(size.columns, 4 * numbers.each);
+}
+
+// Invocations that share the depth of one row, on large devices: fewer where there are columns enough to fill them, and
+// more where each would wait for several loads of a weight one behind the other.
 uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
-  constexpr uint32_t kDepths = 16;  // of an invocation with several rows: four turns, of which each waits for memory
-  if (device_class(caps) != DeviceClass::large) return numbers.local;
-  const bool one = kernel.rows == 1;
-  const uint64_t groups = div_up<uint64_t>(size.rows, kernel.rows) * div_up(size.columns, 4 * numbers.each);
-  if (groups >= uint64_t{4} * least_groups(caps)) return one ? numbers.local / 2 : numbers.local;
+  if (groups_with(kernel, numbers, size) >= uint64_t{4} * least_groups(caps)) return numbers.local / 2;
   const uint32_t most = std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]});
-  if (one) return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
-  uint32_t local = numbers.local;
-  while (2 * local <= most && size.depth > kDepths * (local / numbers.each)) local *= 2;
-  return local;
+  return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
+}
+
+// What a large device holds at once of invocations that have some rows each. With more, a second round waits for the
+// first (docs/performance.md, "On an H200").
+bool is_held(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  constexpr uint64_t kHeld = 96 * 1024;
+  return groups_with(kernel, numbers, size) * numbers.local <= kHeld;
+}
+
+// Of several rows on large devices: all invocations that a workgroup may have, and as few columns, and so as many that
+// share the depth, as the device holds, but no more than find two turns to do; then fewer invocations. Where it does
+// not hold the fewest either, four column groups, whose reads of x lie together.
+Numbers split_rows(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  constexpr uint32_t kMostEach = 8, kLeastLocal = 64;
+  Numbers numbers{std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]}), 1};
+  const auto turns = [&] { return size.depth / (4 * (numbers.local / numbers.each)); };
+  while (numbers.each < kMostEach && (turns() < 2 || !is_held(kernel, numbers, size))) numbers.each *= 2;
+  while (numbers.local > kLeastLocal && (turns() < 1 || !is_held(kernel, numbers, size))) numbers.local /= 2;
+  if (!is_held(kernel, numbers, size)) numbers.each = 4;
+  return numbers;
 }
 
 // The fewer columns a workgroup takes, the more workgroups there are.
 Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   const bool panels = kernel.each == Each::of_invocation, split = kernel.each == Each::of_workgroup;
+  const bool large = device_class(caps) == DeviceClass::large;
   if (kernel.subgroup && !panels) return {caps.subgroup_size};
   if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
+  if (split && large && kernel.rows > 1) return split_rows(caps, kernel, size);
   Numbers numbers = default_numbers(caps, kernel.tuned);
   if (panels) numbers.local = caps.subgroup_size;
   if (panels && kernel.rows > 1) numbers.each = panels_of_rows(kernel.rows, size.work());
   const uint64_t tiles = panels ? div_up<uint64_t>(size.rows, kernel.rows) : 1;
   const auto groups = [&] { return tiles * div_up(size.columns, 4 * column_groups(kernel, numbers)); };
-  const bool single = kernel.rows > 1 && device_class(caps) == DeviceClass::large;
-  if (split && kernel.rows == 1) numbers.local = split_local(caps, kernel, numbers, size);
-  while (numbers.each > (single ? 1 : least_each(kernel)) && groups() < least_groups(caps)) numbers.each /= 2;
-  if (split && kernel.rows > 1) numbers.local = split_local(caps, kernel, numbers, size);
+  if (split && large) numbers.local = split_local(caps, kernel, numbers, size);
+  while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
   return numbers;
 }
 
@@ -353,10 +369,11 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
   const bool norm_first =
       has_norm_split && shared_first && groups_of(caps, kKernels[norm_split], size) <= groups_at_once(caps);
-  // Of several rows the deep kernel comes before the other where it has more invocations, else behind it.
+  // Of several rows the deep kernel comes first where it has more invocations and a large device holds them.
   const auto add_split_of = [&](uint32_t one, uint32_t four, uint32_t deep) {
     if (rows == 1) return add(one);
-    const bool first = numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most;
+    const Numbers numbers = numbers_of(caps, kKernels[deep], size);
+    const bool first = numbers.local > kKernels[four].sizes.most && is_held(kKernels[deep], numbers, size);
     add(first ? deep : four);
     add(first ? four : deep);
   };
