@@ -65,7 +65,7 @@ struct SearchesRequest {
   std::string dtype = "fp32", kv_dtype = "fp32";
 };
 
-// Times them. Every figure is a median over `runs` after one warm-up run.
+// Times them. Every figure is a median over `runs` after those that warm up.
 struct BenchRequest : SearchesRequest {
   unsigned runs = 5, steps_in_flight = 0;
   std::string trace_file;          // empty: none

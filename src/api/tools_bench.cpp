@@ -2,7 +2,6 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "api/bench_model.hpp"
 #include "api/tools_guard.hpp"
@@ -41,18 +40,18 @@ Usage usage() {
 }
 
 // Before anything counts: GPUs that were idle take some tenths of a second to reach their clock (an H200 goes from 345
-// to 1,980 MHz). The first run is no part of it, as most of that may be pipelines that are made while the device idles.
+// to 1,980 MHz). It begins behind the first run, most of which may be pipelines that are made while the device idles.
 class WarmUp {
  public:
-  // Of a run that has ended: whether it counts. Those do that began after the time was over.
-  bool is_over(Clock::time_point run_began) {
-    if (!begin_) begin_ = Clock::now();
-    constexpr std::chrono::milliseconds kTime(300);
-    return run_began > *begin_ + kTime;
+  void begin() { begin_ = Clock::now(); }
+  // Of a run that has ended: it began late enough, or was so long that its beginning is no large part of it.
+  [[nodiscard]] bool lets_count(Clock::time_point run_began) const {
+    return run_began >= begin_ + kTime || Clock::now() - run_began >= 2 * kTime;
   }
 
  private:
-  std::optional<Clock::time_point> begin_;  // the end of the first run
+  static constexpr std::chrono::milliseconds kTime{300};
+  Clock::time_point begin_{};
 };
 
 struct Row {
@@ -106,8 +105,12 @@ class Bench {
       LAPILLI_CHECK(job->wait());
       LAPILLI_TRY(const auto out, job->take());
       const double elapsed = ms_since(start);
-      if (row.first_ms == 0) row.first_ms = elapsed;
-      if (!warm_up.is_over(start)) continue;
+      if (row.first_ms == 0) {
+        row.first_ms = elapsed;
+        warm_up.begin();
+        continue;
+      }
+      if (!warm_up.lets_count(start)) continue;
       encode.push_back(out.stats.encode_ms);
       step.push_back(out.stats.decode_ms / out.stats.steps);
       total.push_back(elapsed);
@@ -154,13 +157,14 @@ class Bench {
     LAPILLI_TRY(auto pass, ForwardPass::make(loaded_.model, request));
     LAPILLI_CHECK(run_pass(pass, request));
     row.first_ms = ms_since(start);
-    std::vector<double> encode, cpu;
     WarmUp warm_up;
+    warm_up.begin();
+    std::vector<double> encode, cpu;
     while (encode.size() < r_.runs) {
       const Usage before = usage();
       start = Clock::now();
       LAPILLI_CHECK(run_pass(pass, request));
-      if (!warm_up.is_over(start)) continue;
+      if (!warm_up.lets_count(start)) continue;
       encode.push_back(ms_since(start));
       cpu.push_back(usage().cpu_ms - before.cpu_ms);
     }

@@ -1,6 +1,8 @@
 // "matmul": see matmul.hpp.
 #include <algorithm>
+#include <bit>
 #include <optional>
+#include <utility>
 
 #include "ops/activation_math.hpp"
 #include "ops/gate.hpp"
@@ -270,7 +272,7 @@ bool is_held(const MatmulKernel& kernel, const Numbers& numbers, const Size& siz
 // not hold the fewest either, four column groups, whose reads of x lie together.
 Numbers split_rows(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   constexpr uint32_t kMostEach = 8, kLeastLocal = 64;
-  Numbers numbers{std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]}), 1};
+  Numbers numbers{std::bit_floor(std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]})), 1};
   const auto turns = [&] { return size.depth / (4 * (numbers.local / numbers.each)); };
   while (numbers.each < kMostEach && (turns() < 2 || !is_held(kernel, numbers, size))) numbers.each *= 2;
   while (numbers.local > kLeastLocal && (turns() < 1 || !is_held(kernel, numbers, size))) numbers.local /= 2;
@@ -298,6 +300,13 @@ Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const S
 uint64_t groups_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
   const uint32_t columns = 4 * column_groups(kernel, numbers_of(caps, kernel, size));
   return div_up<uint64_t>(size.rows, kernel.rows) * div_up<uint64_t>(size.columns, columns);
+}
+
+// Whether the device runs all workgroups at once, so that it waits for their rows no more than once.
+bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  if (device_class(caps) == DeviceClass::large && kernel.rows > 1)
+    return is_held(kernel, numbers_of(caps, kernel, size), size);
+  return groups_of(caps, kernel, size) <= groups_at_once(caps);
 }
 
 // Which tiles are for so many rows, from the largest to the smallest: none of which half is empty; and none of sixteen
@@ -364,21 +373,21 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
         alike ? kernel.each != Each::of_workgroup && kernel.subgroups == 0 : id == kRows1 || id == kLanes1;
     list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
   };
-  // Normalizing its rows first, where that pays; else last.
-  const uint32_t norm_split = rows == 1 ? kNormSplit1 : kNormSplit4;
-  const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
-  const bool norm_first =
-      has_norm_split && shared_first && groups_of(caps, kKernels[norm_split], size) <= groups_at_once(caps);
-  // Of several rows the deep kernel comes first where it has more invocations and a large device holds them.
-  const auto add_split_of = [&](uint32_t one, uint32_t four, uint32_t deep) {
-    if (rows == 1) return add(one);
-    const Numbers numbers = numbers_of(caps, kKernels[deep], size);
-    const bool first = numbers.local > kKernels[four].sizes.most && is_held(kKernels[deep], numbers, size);
-    add(first ? deep : four);
-    add(first ? four : deep);
+  // Of several rows the deep kernel comes first where it has more invocations.
+  const auto split_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::pair<uint32_t, uint32_t> {
+    if (rows == 1) return {one, one};
+    const bool first = numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most;
+    return first ? std::pair(deep, four) : std::pair(four, deep);
   };
-  const auto add_norm_split = [&] { add_split_of(kNormSplit1, kNormSplit4, kDeepNormSplit4); };
-  if (norm_first) add_norm_split();
+  const auto add_split_of = [&](const std::pair<uint32_t, uint32_t>& ids) {
+    add(ids.first);
+    if (ids.second != ids.first) add(ids.second);
+  };
+  // Normalizing its rows first, where that pays; else last.
+  const auto norm_split = split_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
+  const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
+  const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_split.first], size);
+  if (norm_first) add_split_of(norm_split);
   // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
   // texels are read in fewer instructions, else last.
   const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
@@ -410,7 +419,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto add_shared = [&] {
     const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
     const auto add_split = [&] {
-      if (!batch) add_split_of(kSplit1, kSplit4, kDeepSplit4);
+      if (!batch) add_split_of(split_of(kSplit1, kSplit4, kDeepSplit4));
     };
     if (split_first) add_split();
     if (coop_first) add(*coop_first);
@@ -431,7 +440,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (!ways.texels) add_panels();
-  if (has_norm_split && !norm_first) add_norm_split();
+  if (has_norm_split && !norm_first) add_split_of(norm_split);
   add(kRows1);
   return list;
 }

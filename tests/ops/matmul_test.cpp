@@ -33,7 +33,7 @@ std::vector<std::string> names(const Capabilities& caps, const OpCase& c) {
 bool is_lanes(const std::string& name) { return name.starts_with("lanes"); }
 bool is_panels(const std::string& name) { return name.starts_with("texels") || name.starts_with("panels"); }
 
-bool is_shared(const std::string& name) { return name.starts_with("split") || name.starts_with("tiled"); }
+bool is_shared(const std::string& name) { return name.find("split") != name.npos || name.starts_with("tiled"); }
 
 // AMD gets what others get in the same order, without the lanes kernels; so does Arm, with registers first.
 TEST(MatmulVariants, NoLanesOnArmAndAmd) {
@@ -241,15 +241,16 @@ TEST(MatmulVariants, RowsAreSplitUntilALargeDeviceIsFull) {
   EXPECT_EQ(place_of("split 4", small, 32, 512), 0);
 }
 
-// Until each of its invocations has four turns, of rows that do not fill a large device anyway.
+// As many invocations as a large device holds, and two turns of the depth for each if there are so many; with limits
+// that are no power of two, too.
 TEST(MatmulVariants, DeepProductsOfFewRowsAreSharedByMoreInvocations) {
-  const auto first = [](DeviceType type, uint64_t rows, uint32_t columns, uint32_t depth) {
+  const auto first = [](DeviceType type, uint64_t rows, uint32_t columns, uint32_t depth, uint32_t limit = 256) {
     OpCase c;
     const auto x = c.graph.activation("x", rows, depth);
     const auto w = add_packed(c.graph, "weight", {columns, depth});
     ops::linear(c.graph, "y", x, w, columns, Activation::none);
     Capabilities caps = pretended(0x10de, type, 32);
-    caps.max_invocations = caps.max_group_size[0] = 256;
+    caps.max_invocations = caps.max_group_size[0] = limit;
     const auto list = matmul_op.variants(caps, c.graph, c.graph.node(0));
     return format("%s, %u, %u", list.front().name, list.front().numbers.local, list.front().numbers.each);
   };
@@ -262,8 +263,10 @@ TEST(MatmulVariants, DeepProductsOfFewRowsAreSharedByMoreInvocations) {
   EXPECT_EQ(first(large, 8, 3072, 1024), "deep split 4, 256, 4");
   EXPECT_EQ(first(large, 8, 1024, 8192), "deep split 4, 256, 2");
   EXPECT_EQ(first(large, 8, 8192, 1024), "deep split 4, 128, 8");
-  EXPECT_EQ(first(large, 8, 32000, 1024), "split 4, 64, 4");  // no device holds as many
+  EXPECT_EQ(first(large, 8, 32000, 1024), "split 4, 64, 4");  // no number of them is held
   EXPECT_EQ(first(large, 32, 2048, 512), "deep split 4, 128, 8");
+  EXPECT_EQ(first(large, 8, 1024, 1024, 200), "deep split 4, 128, 1");
+  EXPECT_EQ(first(large, 8, 1024, 1024, 100), "split 4, 64, 1");
   EXPECT_EQ(first(small, 8, 1024, 8192), "split 4, 64, 8");
   EXPECT_EQ(first(large, 1, 1024, 1024), "split 1, 256, 2");
 }

@@ -150,6 +150,24 @@ TEST(FuseNorms, LeaveWideProductsAlone) {
   }
 }
 
+// Of several rows on large devices invocations count.
+TEST(FuseNorms, LeaveProductsAloneThatALargeDeviceDoesNotHold) {
+  const auto left = [](uint64_t rows, uint32_t n) {
+    Sublayer s(rows, 1024);
+    ops::linear(s.g, "product", s.h, packed(s.g, n, 1024), n);
+    Capabilities caps = gpu();
+    caps.type = DeviceType::discrete;
+    caps.max_invocations = caps.max_group_size[0] = 256;
+    return count(s.fused(caps), "layer_norm");
+  };
+  EXPECT_EQ(left(8, 1024), 0u);
+  EXPECT_EQ(left(8, 3072), 0u) << "384 workgroups of 256";
+  EXPECT_EQ(left(8, 8192), 0u) << "512 of 128";
+  EXPECT_EQ(left(8, 16384), 0u) << "1,024 of 64";
+  EXPECT_EQ(left(4, 32000), 0u) << "1,000 of 64";
+  EXPECT_EQ(left(8, 32000), 1u);
+}
+
 struct StepOf {
   const char* shape;
   uint32_t beams, layers, most;
