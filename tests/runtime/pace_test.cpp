@@ -39,9 +39,9 @@ TEST(Pace, GuessesByWhatOthersTook) {
     SegmentTime segment = weights_of(16);
     pace.learn(segment, pace.expect_us(segment), {1000, 1000});
   }
+  // Another kernel may be ten times as slow.
   const double guess = pace.expect_us(weights_of(16));
-  EXPECT_GE(guess, 2000);
-  EXPECT_LE(guess, 6100);
+  EXPECT_NEAR(guess, 10'000, 100);
   EXPECT_NEAR(pace.expect_us(weights_of(32)) / guess, 2, 0.1);
 }
 
