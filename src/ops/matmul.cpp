@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <utility>
 
 #include "ops/activation_math.hpp"
 #include "ops/gate.hpp"
@@ -374,20 +373,17 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
   };
   // Of several rows the deep kernel comes first where it has more invocations.
-  const auto split_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::pair<uint32_t, uint32_t> {
-    if (rows == 1) return {one, one};
-    const bool first = numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most;
-    return first ? std::pair(deep, four) : std::pair(four, deep);
+  const auto splits_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::vector<uint32_t> {
+    if (rows == 1) return {one};
+    if (numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most) return {deep, four};
+    return {four, deep};
   };
-  const auto add_split_of = [&](const std::pair<uint32_t, uint32_t>& ids) {
-    add(ids.first);
-    if (ids.second != ids.first) add(ids.second);
-  };
+  const auto add_all = [&](const std::vector<uint32_t>& ids) { std::ranges::for_each(ids, add); };
   // Normalizing its rows first, where that pays; else last.
-  const auto norm_split = split_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
+  const auto norm_splits = splits_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
   const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
-  const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_split.first], size);
-  if (norm_first) add_split_of(norm_split);
+  const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_splits.front()], size);
+  if (norm_first) add_all(norm_splits);
   // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
   // texels are read in fewer instructions, else last.
   const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
@@ -419,7 +415,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
   const auto add_shared = [&] {
     const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
     const auto add_split = [&] {
-      if (!batch) add_split_of(split_of(kSplit1, kSplit4, kDeepSplit4));
+      if (!batch) add_all(splits_of(kSplit1, kSplit4, kDeepSplit4));
     };
     if (split_first) add_split();
     if (coop_first) add(*coop_first);
@@ -440,7 +436,7 @@ std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, c
     add(kRows16);
   }
   if (!ways.texels) add_panels();
-  if (has_norm_split && !norm_first) add_split_of(norm_split);
+  if (has_norm_split && !norm_first) add_all(norm_splits);
   add(kRows1);
   return list;
 }
