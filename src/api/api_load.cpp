@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "generate/model_loading.hpp"
 #include "generate/verbs.hpp"
+#include "runtime/bind.hpp"
 #include "search/network_on_device.hpp"
 
 using lapilli::ErrorCode;
@@ -112,18 +113,26 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
 
 namespace {
 
+// The device may become another one meanwhile.
+void load_to_its_end(lapilli_load& load) {
+  const auto device = load.onto.device;
+  if (load.pump(0)) return;
+  const auto pipelines = load.loading->expected_pipelines();
+  lapilli::create_pipelines_beside(*device, pipelines, [&] {
+    while (!load.pump(std::numeric_limits<double>::infinity())) load.loading->rest();
+  });
+}
+
 // Pumps until the end or the time; false: it was the time.
 bool load_for(lapilli_load& load, uint64_t timeout_us) {
   constexpr double kLongestSleepUs = 200;
+  if (timeout_us == LAPILLI_UNLIMITED) return load_to_its_end(load), true;
   const auto since = lapilli::Clock::now();
   for (;;) {
     const double left = lapilli::api::microseconds_of(timeout_us) - lapilli::ms_since(since) * 1000;
     if (load.pump(std::max(left, 0.0))) return true;
     if (left <= 0) return false;
-    if (timeout_us == LAPILLI_UNLIMITED)
-      load.loading->rest();
-    else
-      std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(std::min(left, kLongestSleepUs)));
   }
 }
 

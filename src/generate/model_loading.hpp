@@ -11,6 +11,7 @@
 
 #include "generate/generate.hpp"
 #include "generate/published.hpp"
+#include "runtime/plan.hpp"
 #include "runtime/weights.hpp"
 
 namespace lapilli {
@@ -27,6 +28,8 @@ class ModelLoading {
   bool pump(double budget_us = std::numeric_limits<double>::infinity());
   // Waits, bounded, for what pump() waits for, or for the end of a pause.
   void rest();
+  // What a search of this network needed in an earlier run; none until the network is known, behind the first pump().
+  [[nodiscard]] const std::vector<PlannedPipeline>& expected_pipelines() const { return expected_; }
   // Ends at the next pump().
   void cancel() { cancelled_ = true; }
   // Of the weights, as stored; 0 until they are known.
@@ -55,6 +58,7 @@ class ModelLoading {
   bool blocked_ = false, taken_ = false;
   Status status_;
   uint64_t bytes_done_ = 0, bytes_ = 0;
+  std::vector<PlannedPipeline> expected_;
   std::shared_ptr<Model> model_;
   // Until the weights are there; each points into the one before.
   std::optional<Published> published_;

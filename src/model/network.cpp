@@ -1,5 +1,9 @@
 #include "model/network.hpp"
 
+#include <initializer_list>
+#include <span>
+
+#include "base/store.hpp"
 #include "model/patches.hpp"
 #include "model/positions.hpp"
 #include "model/relative.hpp"
@@ -635,6 +639,17 @@ class WeightBinder {
 };
 
 }  // namespace
+
+uint64_t Network::fingerprint() const {
+  uint64_t sum = checksum(std::as_bytes(std::span(config.family)));
+  const auto add = [&](const std::string& name, std::initializer_list<uint64_t> numbers) {
+    sum = checksum(std::as_bytes(std::span(name)), sum);
+    sum = checksum(std::as_bytes(std::span(numbers.begin(), numbers.size())), sum);
+  };
+  add("kv", {static_cast<uint64_t>(kv_format)});
+  for (const WeightSpec& w : weights) add(w.name, {w.n, w.k, w.words, static_cast<uint64_t>(w.format)});
+  return sum;
+}
 
 Result<Network> bind_weights(const Config& config, const Names& names, const Checkpoint& checkpoint,
                              std::optional<WeightFormat> packed) {

@@ -97,6 +97,9 @@ struct Network {
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;
   KvFormat kv_format = KvFormat::fp32;  // of the caches of a search
+
+  // Alike for networks whose searches need the same pipelines: of weights' names, sizes and formats.
+  [[nodiscard]] uint64_t fingerprint() const;
 };
 
 // Finds every tensor the configuration asks for and checks its shape; the error names tensor, shape and what was

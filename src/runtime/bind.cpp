@@ -185,6 +185,13 @@ Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline>
   return {};
 }
 
+void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
+                             const std::function<void()>& work) {
+  auto requests = pipeline_requests(pipelines);
+  std::ranges::stable_sort(requests, std::greater<>(), &vulkan::PipelineRequest::word_count);
+  device.make_pipelines_beside(requests, work);
+}
+
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {
   SharedGrids shared;
   for (const auto& plan : plans) {

@@ -75,6 +75,9 @@ class BoundPlan {
 
 // Makes those that are not there yet, in one batch; binding plans of them then makes none.
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);
+// As Device::make_pipelines_beside(), the long ones first.
+void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
+                             const std::function<void()>& work);
 
 // The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and
 // without arguments.

@@ -1,5 +1,7 @@
 #include "runtime/findings.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.hpp"
@@ -36,6 +38,30 @@ bool read_disagreement(const Json& entry, Disagreement& d) {
   return true;
 }
 
+// [index in `tested`...]
+Json indices_of(const std::vector<PlannedPipeline>& needed, const std::vector<PlannedPipeline>& tested) {
+  Json indices = Json::array();
+  for (const PlannedPipeline& p : needed)
+    if (const auto at = std::ranges::find(tested, p); at != tested.end()) indices.push_back(at - tested.begin());
+  return indices;
+}
+
+bool read_needed(const Json& indices, const std::vector<PlannedPipeline>& tested,
+                 std::vector<PlannedPipeline>& needed) {
+  if (!indices.is_array() || indices.size() > tested.size()) return false;
+  for (const Json& index : indices) {
+    if (!index.is_number_unsigned() || index.get<uint64_t>() >= tested.size()) return false;
+    needed.push_back(tested[index.get<size_t>()]);
+  }
+  return true;
+}
+
+bool read_network(const std::string& text, uint64_t& network) {
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, network, 16);
+  return error == std::errc() && at == end;
+}
+
 }  // namespace
 
 Blob blob_of(const Findings& findings) {
@@ -47,6 +73,8 @@ Blob blob_of(const Findings& findings) {
   for (const Disagreement& d : findings.disagreements)
     json["disagreements"].push_back(Json::array({d.op, d.variant, d.problem, d.floor}));
   if (findings.no_groups) json["no_groups"] = *findings.no_groups;
+  for (const auto& [network, needed] : findings.needed)
+    json["needed"][format("%llx", static_cast<unsigned long long>(network))] = indices_of(needed, findings.tested);
   // What drivers say may be anything.
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto bytes = std::as_bytes(std::span(text));
@@ -68,6 +96,11 @@ Findings findings_of(const Blob& blob) {
     if (!json["no_groups"].is_string()) return {};
     findings.no_groups = json["no_groups"].get<std::string>();
   }
+  if (json.is_object() && json.contains("needed"))
+    for (const auto& [name, indices] : json["needed"].items()) {
+      uint64_t network = 0;
+      if (!read_network(name, network) || !read_needed(indices, findings.tested, findings.needed[network])) return {};
+    }
   return findings;
 }
 

@@ -55,6 +55,7 @@ Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std:
   return refused;
 }
 
+constexpr size_t kMostNetworks = 64;                           // whose pipelines are kept in mind
 constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two looks at what it does
 
 }  // namespace
@@ -195,11 +196,32 @@ void SelfTest::keep(vulkan::Kept& kept) {
   Findings found;
   {
     const std::lock_guard lock(mutex_);
-    if (found_.size() == kept_) return;
+    if (found_.size() == kept_ && !needs_others_) return;
     found = found_;
     kept_ = found_.size();
+    needs_others_ = false;
   }
   kept.keep(vulkan::StoredKind::verdicts, blob_of(found));
+}
+
+void SelfTest::note_needed(uint64_t network, std::span<const PlannedPipeline> pipelines) {
+  const std::lock_guard lock(mutex_);
+  if (!noted_.insert(network).second) return;
+  std::vector<PlannedPipeline> needed;
+  for (const PlannedPipeline& p : pipelines)
+    if (std::ranges::find(needed, p) == needed.end() && std::ranges::find(found_.tested, p) != found_.tested.end())
+      needed.push_back(p);
+  const auto known = found_.needed.find(network);
+  if (known != found_.needed.end() && known->second == needed) return;
+  if (known == found_.needed.end() && found_.needed.size() >= kMostNetworks) found_.needed.erase(found_.needed.begin());
+  found_.needed[network] = std::move(needed);
+  needs_others_ = true;
+}
+
+std::vector<PlannedPipeline> SelfTest::needed(uint64_t network) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = found_.needed.find(network);
+  return at == found_.needed.end() ? std::vector<PlannedPipeline>() : at->second;
 }
 
 void keep_between_runs(vulkan::Device& device) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "model/transformer.hpp"
+#include "runtime/self_test.hpp"
 #include "search/encoded_source.hpp"
 
 namespace lapilli {
@@ -131,10 +132,11 @@ std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
 }
 
 // Of all plans in one batch, which threads that the host lends share better than one of each plan.
-Status make_pipelines(vulkan::Device& device, const WorkspacePlans& p) {
+Status make_pipelines(const NetworkOnDevice& network, const WorkspacePlans& p) {
   std::vector<PlannedPipeline> pipelines;
   for (const auto& plan : p.all()) pipelines.insert(pipelines.end(), plan->pipelines.begin(), plan->pipelines.end());
-  return create_pipelines(device, pipelines);
+  SelfTest::of(*network.device)->note_needed(network.network.fingerprint(), pipelines);
+  return create_pipelines(*network.device, pipelines);
 }
 
 }  // namespace
@@ -152,7 +154,7 @@ Status WorkspaceFactory::write_step_grids(Workspace& w) {
 Status WorkspaceFactory::bind(Workspace& w) {
   const MemoryMap ahead = w.session->memory(network_.weight_map(), ArenaOf::admission);
   const MemoryMap memory = w.session->memory(network_.weight_map(), ArenaOf::steps);
-  LAPILLI_CHECK(make_pipelines(*network_.device, w.plans));
+  LAPILLI_CHECK(make_pipelines(network_, w.plans));
   const TimelineScope scope(network_.device->timeline(), "record plans");
   BindOptions options;
   options.timestamps = network_.device->timeline() != nullptr;

@@ -162,7 +162,8 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   impl.memory = std::make_unique<MemoryPool>(c);
   if (options.keep.store)
     impl.kept = std::make_unique<Kept>(options.keep.store, stored_identity(c, options.keep.shaders));
-  impl.pipelines = std::make_unique<PipelineStore>(c, impl.kept.get(), options.workers);
+  impl.threads = std::make_unique<LentThreads>(options.workers);
+  impl.pipelines = std::make_unique<PipelineStore>(c, impl.kept.get(), *impl.threads);
   impl.queue = std::make_unique<Submitter>(c);
   impl.timer = std::make_unique<SubmissionTimer>(c);
   impl.staging = std::make_unique<Staging>(c, *impl.memory, *impl.queue);
@@ -346,6 +347,14 @@ Result<std::vector<const Pipeline*>> Device::pipelines(std::span<const PipelineR
   scope.number("made", static_cast<double>(created));
   if (created == 0) scope.forget();
   return made;
+}
+
+void Device::make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work) {
+  impl_->threads->run_beside(work, static_cast<uint32_t>(requests.size()), [&](uint32_t index) {
+    if (is_paused()) return;
+    const TimelineScope scope(timeline(), "make a pipeline ahead");
+    impl_->pipelines->make_ahead(requests[index]);
+  });
 }
 
 StoredIdentity stored_identity(const Device& device, uint64_t shaders) {

@@ -30,7 +30,8 @@ namespace lapilli::vulkan {
 
 class Device;
 
-// Runs task(0) to task(count - 1), each once, on threads of whoever lends them, and returns when all are done.
+// Runs task(0) to task(count - 1), each once, on threads of whoever lends them, and returns when all are done. Best if
+// the thread that calls is one of them.
 using Workers = std::function<void(uint32_t count, const std::function<void(uint32_t index)>& task)>;
 
 // How a device is chosen and made.
@@ -192,6 +193,9 @@ class Device : public std::enable_shared_from_this<Device> {
   // All or nothing; creates what is missing in one batch. Pointers live as long as the Device. A shader that the driver
   // refuses is ErrorCode::no_device, by name; the driver is not asked for it again.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
+  // Runs `work` on this thread while threads that the host lends make these, one by one and in this order, as many as
+  // are begun before it ends. Nothing is said of those that the driver refuses: pipelines() will.
+  void make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work);
 
   // What is kept between runs; null if nothing is.
   [[nodiscard]] Kept* kept() const;

@@ -10,6 +10,7 @@
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
 #include "vulkan/kept.hpp"
+#include "vulkan/lent_threads.hpp"
 #include "vulkan/memory.hpp"
 #include "vulkan/pipelines.hpp"
 #include "vulkan/staging.hpp"
@@ -26,6 +27,7 @@ struct Device::Impl {
   Context context;
   std::unique_ptr<MemoryPool> memory;
   std::unique_ptr<Kept> kept;  // null: nothing
+  std::unique_ptr<LentThreads> threads;
   std::unique_ptr<PipelineStore> pipelines;
   std::unique_ptr<Submitter> queue;
   std::unique_ptr<SubmissionTimer> timer;

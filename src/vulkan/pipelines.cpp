@@ -1,7 +1,6 @@
 #include "vulkan/pipelines.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +16,10 @@ bool has_cooperative_matrices(const PipelineRequest& request) {
        i += kLength)
     if (request.words[i + 1] == kCooperativeMatrix) return true;
   return false;
+}
+
+bool is_spirv(const PipelineRequest& request) {
+  return request.words && request.word_count >= 5 && request.words[0] == kSpirvMagic;
 }
 
 std::string describe(const PipelineRequest& request) {
@@ -191,7 +194,7 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
   LAPILLI_CHECK(context_.health());
   std::vector<Key> keys;
   for (const PipelineRequest& q : requests) {
-    if (!q.words || q.word_count < 5 || q.words[0] != kSpirvMagic) {
+    if (!is_spirv(q)) {
       return fail(ErrorCode::invalid_argument, "shader '%s' is not SPIR-V", q.name);
     }
     keys.push_back(key_of(q));
@@ -220,6 +223,16 @@ Result<std::vector<const Pipeline*>> PipelineStore::get(std::span<const Pipeline
   std::vector<const Pipeline*> found;
   for (const Key& key : keys) found.push_back(entries_.at(key).pipeline.get());
   return found;
+}
+
+void PipelineStore::make_ahead(const PipelineRequest& request) {
+  if (!is_spirv(request) || !context_.health()) return;
+  const Key key = key_of(request);
+  std::unique_lock lock(mutex_);
+  Claim claim(*this, lock);
+  if (!claim.take(request, key)) return;
+  lock.unlock();
+  static_cast<void>(create(claim.jobs));
 }
 
 Status PipelineStore::create(std::vector<Job>& jobs) {
@@ -275,11 +288,9 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
   return {};
 }
 
-// What no worker has made, for whatever reason, is left for the thread that asked.
-void PipelineStore::create_by_workers(std::vector<Job>& jobs) {
-  std::vector<std::atomic<bool>> begun(jobs.size());
-  workers_(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
-    if (index >= jobs.size() || begun[index].exchange(true)) return;
+// What no thread has made, for whatever reason, is left for the thread that asked.
+void PipelineStore::create_by_threads(std::vector<Job>& jobs) {
+  threads_.run(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
     Job& job = jobs[index];
     const VkResult r =
         context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
@@ -288,8 +299,8 @@ void PipelineStore::create_by_workers(std::vector<Job>& jobs) {
 }
 
 Status PipelineStore::create_batch(std::vector<Job>& jobs) {
-  if (workers_ && jobs.size() > 1) {
-    create_by_workers(jobs);
+  if (jobs.size() > 1 && threads_.any()) {
+    create_by_threads(jobs);
     LAPILLI_CHECK(context_.health());
   } else {
     LAPILLI_CHECK(create_together(jobs));

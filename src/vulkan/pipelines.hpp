@@ -16,6 +16,7 @@
 #include "vulkan/context.hpp"
 #include "vulkan/device.hpp"
 #include "vulkan/kept.hpp"
+#include "vulkan/lent_threads.hpp"
 
 namespace lapilli::vulkan {
 
@@ -34,12 +35,14 @@ class Pipeline {
 
 class PipelineStore {
  public:
-  // `kept` may be null, and outlives this.
-  explicit PipelineStore(Context& context, Kept* kept = nullptr, Workers workers = {})
-      : context_(context), kept_(kept), workers_(std::move(workers)) {}
+  // `kept` may be null; both outlive this.
+  PipelineStore(Context& context, Kept* kept, const LentThreads& threads)
+      : context_(context), kept_(kept), threads_(threads) {}
   ~PipelineStore();
   Status init();
   Result<std::vector<const Pipeline*>> get(std::span<const PipelineRequest> requests);
+  // For whoever asks for it later, who is told if it is refused. Waits for nobody: what is in other hands is left.
+  void make_ahead(const PipelineRequest& request);
   // See Device::keep_pipelines().
   void keep();
   [[nodiscard]] VkPipelineLayout layout() const { return layout_; }
@@ -67,7 +70,7 @@ class PipelineStore {
   Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
   Status create_batch(std::vector<Job>& jobs);
   Status create_together(std::vector<Job>& jobs);
-  void create_by_workers(std::vector<Job>& jobs);
+  void create_by_threads(std::vector<Job>& jobs);
   Status create_alone(Job& job);
   Status create(std::vector<Job>& jobs);
   Error refusal(Job& job, VkResult result, const std::string& what);
@@ -77,7 +80,7 @@ class PipelineStore {
 
   Context& context_;
   Kept* const kept_;
-  const Workers workers_;
+  const LentThreads& threads_;
   std::mutex keep_mutex_;
   uint64_t kept_pipelines_ = 0;  // so many were made when the cache was kept
   std::mutex mutex_;

@@ -257,6 +257,44 @@ TEST_F(ApiDeviceStore, LentThreadsMakePipelines) {
   EXPECT_GT(most, 10u);
 }
 
+// Weights come while a lent thread makes what the first search of the run before needed.
+TEST_F(ApiDeviceStore, LentThreadsMakePipelinesWhileAModelLoads) {
+  static std::atomic<uint32_t> tasks{0};
+  static const auto caller = std::this_thread::get_id();
+  lapilli_workers workers = lapilli_default_workers();
+  workers.run = [](void*, uint32_t count, lapilli_task_function task, void* context) {
+    std::atomic<uint32_t> next{0};
+    const auto work = [&] {
+      for (uint32_t i = next++; i < count; i = next++) ++tasks, task(context, i);
+    };
+    std::thread other(work);
+    if (std::this_thread::get_id() == caller) work();
+    other.join();
+  };
+  const lapilli_store store = host_.callbacks();
+  lapilli::DeviceOptions options;
+  options.store = &store;
+  options.workers = &workers;
+  expect_cold(start_with(options), "nothing is known");
+  const auto loaded = [&] {
+    tasks = 0;
+    const auto device = lapilli::Device::open(options).value();
+    const auto model = lapilli::Model::load(device, LAPILLI_SOURCE_DIR "/models/en-fr");
+    EXPECT_TRUE(model.ok());
+    return tasks.load();
+  };
+  EXPECT_GT(loaded(), 10u);
+  expect_warm(start_with(options), "known");
+  // A load in pieces of time has frames to think of.
+  tasks = 0;
+  const auto device = lapilli::Device::open(options).value();
+  auto loading = lapilli::Loading::start(device, LAPILLI_SOURCE_DIR "/models/en-fr").value();
+  while (!loading.pump(1000)) {
+  }
+  EXPECT_TRUE(loading.take().ok());
+  EXPECT_LT(tasks, 10u);
+}
+
 // Before any device is looked for.
 TEST(ApiStore, ArgumentsAreChecked) {
   Host host;

@@ -1,0 +1,87 @@
+#include "vulkan/lent_threads.hpp"
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace lapilli::vulkan {
+
+namespace {
+
+thread_local bool in_a_task = false;
+
+class InATask {
+ public:
+  InATask() : before_(std::exchange(in_a_task, true)) {}
+  ~InATask() { in_a_task = before_; }
+  InATask(const InATask&) = delete;
+  InATask& operator=(const InATask&) = delete;
+
+ private:
+  const bool before_;
+};
+
+// No exception passes through the host's functions.
+class FirstException {
+ public:
+  void keep() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = std::current_exception();
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
+}  // namespace
+
+bool LentThreads::any() const { return workers_ && !in_a_task; }
+
+void LentThreads::run(uint32_t count, const std::function<void(uint32_t index)>& task) const {
+  std::vector<std::atomic<bool>> begun(count);
+  FirstException thrown;
+  workers_(count, [&](uint32_t index) {
+    if (index >= count || begun[index].exchange(true)) return;
+    const InATask inside;
+    try {
+      task(index);
+    } catch (...) {
+      thrown.keep();
+    }
+  });
+  thrown.rethrow();
+}
+
+void LentThreads::run_beside(const std::function<void()>& work, uint32_t count,
+                             const std::function<void(uint32_t index)>& task) const {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<uint32_t> next{0};
+  bool begun = false;  // the caller's alone
+  const auto work_to_its_end = [&] {
+    struct NoMore {
+      std::atomic<uint32_t>& next;
+      uint32_t count;
+      ~NoMore() { next = count; }
+    } const no_more{next, count};
+    begun = true;
+    work();
+  };
+  if (any() && count > 0)
+    run(count + 1, [&](uint32_t) {
+      if (std::this_thread::get_id() == caller) {
+        if (!begun) work_to_its_end();
+      } else if (const uint32_t mine = next++; mine < count) {
+        task(mine);
+      }
+    });
+  if (!begun) work();
+}
+
+}  // namespace lapilli::vulkan

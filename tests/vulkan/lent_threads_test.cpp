@@ -1,0 +1,175 @@
+// Threads that a host lends, well and badly: pools with and without the thread that asks, one after the other, tasks
+// that are left or called twice, and tasks that throw.
+#include "vulkan/lent_threads.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "support/counting_vulkan.hpp"
+#include "support/fixtures.hpp"
+#include "vulkan/affine.spv.h"
+
+namespace lapilli::vulkan {
+namespace {
+
+using testing::Each;
+
+using Task = std::function<void(uint32_t)>;
+
+void in_turn(uint32_t count, const Task& task) {
+  for (uint32_t i = 0; i < count; ++i) task(i);
+}
+void on_others(uint32_t count, const Task& task) {
+  std::vector<std::thread> all;
+  for (uint32_t i = 0; i < count; ++i) all.emplace_back(task, i);
+  for (auto& t : all) t.join();
+}
+// The thread that asks takes part; its turn comes first, as of a pool whose other threads are still asleep.
+void with_one_more(uint32_t count, const Task& task) {
+  std::atomic<uint32_t> next{1};
+  std::thread other([&] {
+    for (uint32_t i = next++; i < count; i = next++) task(i);
+  });
+  task(0);
+  other.join();
+}
+
+TEST(LentThreads, ThereAreNoneWithoutAHost) {
+  const LentThreads none;
+  EXPECT_FALSE(none.any());
+  int worked = 0;
+  none.run_beside([&] { ++worked; }, 3, [](uint32_t) { FAIL() << "on which thread?"; });
+  EXPECT_EQ(worked, 1);
+}
+
+TEST(LentThreads, EachTaskIsDoneOnce) {
+  for (const Workers& host :
+       std::vector<Workers>{in_turn, on_others, with_one_more, [](uint32_t count, const Task&task) {
+                              in_turn(count + 5, task);
+                              in_turn(count, task);
+                            }}) {
+    std::vector<std::atomic<int>> done(4);
+    LentThreads(host).run(4, [&](uint32_t index) { ++done.at(index); });
+    for (const auto& count : done) EXPECT_EQ(count, 1);
+  }
+}
+
+TEST(LentThreads, ATaskHasNoFurtherOnes) {
+  const LentThreads threads(on_others);
+  std::atomic<int> may{0};
+  EXPECT_TRUE(threads.any());
+  threads.run(3, [&](uint32_t) { may += threads.any() ? 1 : 0; });
+  EXPECT_EQ(may, 0);
+  EXPECT_TRUE(threads.any());
+}
+
+TEST(LentThreads, ExceptionsPassTheHostBy) {
+  bool returned = false;
+  const LentThreads threads([&](uint32_t count, const Task& task) {
+    in_turn(count, task);
+    returned = true;
+  });
+  int others = 0;
+  const auto task = [&](uint32_t index) {
+    if (index == 1) throw std::runtime_error("of a task");
+    ++others;
+  };
+  EXPECT_THROW(threads.run(3, task), std::runtime_error);
+  EXPECT_TRUE(returned);
+  EXPECT_EQ(others, 2);
+  EXPECT_TRUE(threads.any());
+  EXPECT_THROW(threads.run_beside([] { throw std::runtime_error("of the work"); }, 1, task), std::runtime_error);
+}
+
+TEST(LentThreads, WorkIsDoneOnceByTheThreadThatAsks) {
+  for (const Workers& host :
+       std::vector<Workers>{in_turn, on_others, with_one_more, [](uint32_t, const Task&) {},
+                            [](uint32_t count, const Task&task) { in_turn(count, task), in_turn(count, task); }}) {
+    std::vector<std::thread::id> by;
+    LentThreads(host).run_beside([&] { by.push_back(std::this_thread::get_id()); }, 5, [](uint32_t) {});
+    EXPECT_THAT(by, testing::ElementsAre(std::this_thread::get_id()));
+  }
+}
+
+TEST(LentThreads, TasksGoOnUntilTheWorkEnds) {
+  std::atomic<uint32_t> made{0};
+  std::promise<void> enough;
+  LentThreads(with_one_more)
+      .run_beside([&] { enough.get_future().wait(); }, 64,
+                  [&](uint32_t index) {
+                    EXPECT_EQ(index, made++);
+                    if (index == 7) enough.set_value();
+                    if (index >= 7) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                  });
+  EXPECT_GE(made, 8u);
+  EXPECT_LT(made, 64u) << "nobody looked whether the work had ended";
+  made = 0;
+  LentThreads(in_turn).run_beside([] {}, 4, [&](uint32_t) { ++made; });
+  EXPECT_EQ(made, 0u) << "what is left is for who needs it, with all threads";
+}
+
+// What is made ahead of its time.
+class DevicePipelinesAhead : public testing::Test {
+ protected:
+  void SetUp() override {
+    counting::reset();
+    DeviceOptions options;
+    options.get_instance_proc_addr = counting::get_instance_proc_addr();
+    options.workers = with_one_more;
+    LAPILLI_ASSERT_VALUE(device_, Device::create(options));
+    for (uint32_t i = 0; i < 4; ++i) requests_.push_back({spv_affine, std::size(spv_affine), "affine", {i + 1, 1}});
+  }
+  void TearDown() override {
+    device_.reset();
+    EXPECT_THAT(counting::living(), testing::IsEmpty());
+    counting::reset();
+  }
+  // The work waits until so many were asked of the driver.
+  void make_beside(uint64_t least) {
+    device_->make_pipelines_beside(requests_, [&] {
+      while (counting::calls("vkCreateComputePipelines") < least) std::this_thread::yield();
+    });
+  }
+  std::shared_ptr<Device> device_;
+  std::vector<PipelineRequest> requests_;
+};
+
+TEST_F(DevicePipelinesAhead, AreThereForWhoAsks) {
+  make_beside(4);
+  EXPECT_EQ(device_->counters().pipelines_created, 4u);
+  LAPILLI_ASSERT_VALUE(const auto made, device_->pipelines(requests_));
+  EXPECT_THAT(made, Each(testing::NotNull()));
+  make_beside(4);
+  EXPECT_EQ(counting::calls("vkCreateComputePipelines"), 4u);
+}
+
+TEST_F(DevicePipelinesAhead, FailuresAreSaidToWhoAsks) {
+  requests_.push_back({nullptr, 0, "no SPIR-V", {}});
+  counting::fail("vkCreateComputePipelines", VK_ERROR_OUT_OF_DEVICE_MEMORY, 1);  // tried twice
+  make_beside(5);
+  EXPECT_EQ(device_->counters().pipelines_created, 4u);
+  requests_.pop_back();
+  LAPILLI_EXPECT_OK(device_->pipelines(requests_));
+}
+
+TEST_F(DevicePipelinesAhead, ArePipelinesOfALivingDevice) {
+  counting::fail("vkCreateComputePipelines", VK_ERROR_DEVICE_LOST);
+  make_beside(1);
+  EXPECT_EQ(device_->health().error().code, ErrorCode::device_lost);
+  EXPECT_EQ(counting::calls("vkCreateComputePipelines"), 1u);
+}
+
+TEST_F(DevicePipelinesAhead, NotWhilePaused) {
+  device_->pause();
+  make_beside(0);
+  EXPECT_EQ(counting::calls("vkCreateComputePipelines"), 0u);
+}
+
+}  // namespace
+}  // namespace lapilli::vulkan
