@@ -362,8 +362,8 @@ struct lapilli_store {
 
 /* ---- threads that are lent -------------------------------------------------------------------------------------- */
 
-/* Lapilli makes no threads. Where several pipelines are to be made, which can take seconds, it asks for some: when a job
- * needs them, and in a load that waits, which goes on loading in the task that is called on its own thread. */
+/* Lapilli makes no threads. Where several pipelines are to be made, which can take seconds, it asks for some: when a
+ * job needs them, and in a load that waits, which goes on loading in the task that is called on its own thread. */
 typedef void (*lapilli_task_function)(void* context, uint32_t index);
 
 struct lapilli_workers {
