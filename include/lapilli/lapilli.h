@@ -363,7 +363,8 @@ struct lapilli_store {
 /* ---- threads that are lent -------------------------------------------------------------------------------------- */
 
 /* Lapilli makes no threads. Where several pipelines are to be made, which can take seconds, it asks for some: when a
- * job needs them, and in a load that waits, which goes on loading in the task that is called on its own thread. */
+ * job needs them, and beside a load that waits, which is a task itself then, the one that is called on its own thread.
+ */
 typedef void (*lapilli_task_function)(void* context, uint32_t index);
 
 struct lapilli_workers {
@@ -371,8 +372,10 @@ struct lapilli_workers {
   uint32_t reserved; /* 0 */
   void* user;
   /* Calls task(context, index) for each index from 0 to count - 1, once, on any threads, and returns when all these
-   * calls have returned. What was not called is done by the thread that asked. Called by threads that call Lapilli,
-   * maybe by several at once, until the device and all its models are freed; the struct itself is copied. */
+   * calls have returned; best if it works itself, too. What was not called is done by the thread that asked, or left if
+   * it is not needed yet. May last as long as a load, in which functions of lapilli_files and of the log are called.
+   * Called by threads that call Lapilli, never by a task, maybe by several at once, but by none beside a load's, until
+   * the device and all its models are freed; the struct itself is copied. */
   void (*run)(void* user, uint32_t count, lapilli_task_function task, void* context);
 };
 

@@ -1,6 +1,7 @@
 // The C interface: models on their way onto a device.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 
 #include "api/handles.hpp"
@@ -73,7 +74,7 @@ void lapilli_load::read_front_end() {
 }
 
 bool lapilli_load::pump(double budget_us) {
-  if (failed) return true;
+  if (failed || !onto.device) return true;
   const lapilli::LogScope scope(log);
   try {
     if (cancelled) loading->cancel();
@@ -113,14 +114,18 @@ Result<std::unique_ptr<lapilli_model>> lapilli_load::take() {
 
 namespace {
 
-// The device may become another one meanwhile.
+// Once the device has become another one nothing of the old one is held or made any more.
 void load_to_its_end(lapilli_load& load) {
-  const auto device = load.onto.device;
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  auto device = load.onto.device;
   if (load.pump(0)) return;
   const auto pipelines = load.loading->expected_pipelines();
-  lapilli::create_pipelines_beside(*device, pipelines, [&] {
-    while (!load.pump(std::numeric_limits<double>::infinity())) load.loading->rest();
-  });
+  const auto load_onto_it = [&] {
+    while (load.onto.device == device && !load.pump(kNoLimit)) load.loading->rest();
+  };
+  lapilli::create_pipelines_beside(*device, pipelines, load_onto_it, [&] { return !load.cancelled; });
+  device.reset();
+  while (!load.pump(kNoLimit)) load.loading->rest();
 }
 
 // Pumps until the end or the time; false: it was the time.

@@ -4,7 +4,6 @@
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
 #include "ops/tuning.hpp"
-#include "runtime/bind.hpp"
 
 namespace lapilli {
 
@@ -39,11 +38,8 @@ ModelInfo describe_model(const model::Network& n, const std::string& checkpoint_
 
 Result<std::shared_ptr<Model>> Model::load(std::shared_ptr<vulkan::Device> device, const Files& files,
                                            const LoadOptions& options) {
-  ModelLoading loading(device, files, options);
-  loading.pump(0);
-  create_pipelines_beside(*device, loading.expected_pipelines(), [&] {
-    while (!loading.pump()) loading.rest();
-  });
+  ModelLoading loading(std::move(device), files, options);
+  while (!loading.pump()) loading.rest();
   return loading.take();
 }
 

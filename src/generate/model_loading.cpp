@@ -11,6 +11,7 @@
 #include "generate/weight_sources.hpp"
 #include "model/weight_formats.hpp"
 #include "ops/tuning.hpp"
+#include "runtime/expected_pipelines.hpp"
 #include "runtime/self_test.hpp"
 
 namespace lapilli {
@@ -124,7 +125,7 @@ Status ModelLoading::read() {
   if (!weights) return std::move(weights).error().in(std::string("loading ") + files_.c_str());
   weights_ = std::move(weights).value();
   bytes_ = weights_->bytes();
-  expected_ = SelfTest::of(device())->needed(published_->network.fingerprint());
+  expected_ = SelfTest::of(device())->tested(ExpectedPipelines::of(device())->find(published_->network.fingerprint()));
   phase_ = Phase::weights;
   return {};
 }

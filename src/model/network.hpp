@@ -98,7 +98,8 @@ struct Network {
   std::vector<std::pair<std::string, std::string>> tied;
   KvFormat kv_format = KvFormat::fp32;  // of the caches of a search
 
-  // Alike for networks whose searches need the same pipelines: of weights' names, sizes and formats.
+  // Tells networks apart by family and by their weights' names, sizes and formats: those that are alike probably need
+  // the same pipelines.
   [[nodiscard]] uint64_t fingerprint() const;
 };
 

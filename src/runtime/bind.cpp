@@ -186,10 +186,10 @@ Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline>
 }
 
 void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
-                             const std::function<void()>& work) {
+                             const std::function<void()>& work, const std::function<bool()>& wanted) {
   auto requests = pipeline_requests(pipelines);
   std::ranges::stable_sort(requests, std::greater<>(), &vulkan::PipelineRequest::word_count);
-  device.make_pipelines_beside(requests, work);
+  device.make_pipelines_beside(requests, work, wanted);
 }
 
 SharedGrids share_grids(std::span<const std::shared_ptr<const Plan>> plans) {

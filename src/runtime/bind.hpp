@@ -77,7 +77,7 @@ class BoundPlan {
 Status create_pipelines(vulkan::Device& device, std::span<const PlannedPipeline> pipelines);
 // As Device::make_pipelines_beside(), the long ones first.
 void create_pipelines_beside(vulkan::Device& device, std::span<const PlannedPipeline> pipelines,
-                             const std::function<void()>& work);
+                             const std::function<void()>& work, const std::function<bool()>& wanted);
 
 // The words of a grids buffer (kMaxGrids entries of GridWords) with these specifications, at most kMaxGrids, and
 // without arguments.

@@ -1,10 +1,9 @@
 #include "runtime/findings.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json_depth.hpp"
+#include "runtime/kernel_json.hpp"
 
 namespace lapilli {
 
@@ -18,17 +17,6 @@ const Json& array_at(const Json& object, const char* key) {
   return object.is_object() && found != object.end() && found->is_array() ? *found : none;
 }
 
-// [shader, constants...]
-bool read_kernel(const Json& entry, PlannedPipeline& kernel) {
-  if (!entry.is_array() || entry.empty()) return false;
-  for (const Json& number : entry)
-    if (!number.is_number_unsigned() || number.get<uint64_t>() > UINT32_MAX) return false;
-  const auto numbers = entry.get<std::vector<uint32_t>>();
-  if (numbers[0] >= static_cast<uint32_t>(ShaderId::count)) return false;
-  kernel = {static_cast<ShaderId>(numbers[0]), {numbers.begin() + 1, numbers.end()}};
-  return true;
-}
-
 // [op, variant, problem, floor]
 bool read_disagreement(const Json& entry, Disagreement& d) {
   if (!entry.is_array() || entry.size() != 4 || !entry[3].is_boolean()) return false;
@@ -38,43 +26,14 @@ bool read_disagreement(const Json& entry, Disagreement& d) {
   return true;
 }
 
-// [index in `tested`...]
-Json indices_of(const std::vector<PlannedPipeline>& needed, const std::vector<PlannedPipeline>& tested) {
-  Json indices = Json::array();
-  for (const PlannedPipeline& p : needed)
-    if (const auto at = std::ranges::find(tested, p); at != tested.end()) indices.push_back(at - tested.begin());
-  return indices;
-}
-
-bool read_needed(const Json& indices, const std::vector<PlannedPipeline>& tested,
-                 std::vector<PlannedPipeline>& needed) {
-  if (!indices.is_array() || indices.size() > tested.size()) return false;
-  for (const Json& index : indices) {
-    if (!index.is_number_unsigned() || index.get<uint64_t>() >= tested.size()) return false;
-    needed.push_back(tested[index.get<size_t>()]);
-  }
-  return true;
-}
-
-bool read_network(const std::string& text, uint64_t& network) {
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, network, 16);
-  return error == std::errc() && at == end;
-}
-
 }  // namespace
 
 Blob blob_of(const Findings& findings) {
   Json json = {{"tested", Json::array()}, {"unproven", findings.unproven}, {"disagreements", Json::array()}};
-  for (const PlannedPipeline& p : findings.tested) {
-    Json& entry = json["tested"].emplace_back(Json::array({static_cast<uint32_t>(p.shader)}));
-    for (const uint32_t c : p.constants) entry.push_back(c);
-  }
+  for (const PlannedPipeline& p : findings.tested) json["tested"].push_back(kernel_json(p));
   for (const Disagreement& d : findings.disagreements)
     json["disagreements"].push_back(Json::array({d.op, d.variant, d.problem, d.floor}));
   if (findings.no_groups) json["no_groups"] = *findings.no_groups;
-  for (const auto& [network, needed] : findings.needed)
-    json["needed"][format("%llx", static_cast<unsigned long long>(network))] = indices_of(needed, findings.tested);
   // What drivers say may be anything.
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto bytes = std::as_bytes(std::span(text));
@@ -96,11 +55,6 @@ Findings findings_of(const Blob& blob) {
     if (!json["no_groups"].is_string()) return {};
     findings.no_groups = json["no_groups"].get<std::string>();
   }
-  if (json.is_object() && json.contains("needed"))
-    for (const auto& [name, indices] : json["needed"].items()) {
-      uint64_t network = 0;
-      if (!read_network(name, network) || !read_needed(indices, findings.tested, findings.needed[network])) return {};
-    }
   return findings;
 }
 

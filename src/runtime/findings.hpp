@@ -1,8 +1,6 @@
-// What is known of kernels on a device, and how it is kept between runs: what the self-test found, and which of them a
-// network needs.
+// What the self-test found on a device, and how it is kept between runs.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +16,6 @@ struct Findings {
   std::vector<Disagreement> disagreements;
   // What is wrong with indirect dispatches of no groups, empty: nothing; none: it was not tried.
   std::optional<std::string> no_groups = std::nullopt;
-  // What the first search of a run needed, by Network::fingerprint(). Of `tested` alone.
-  std::map<uint64_t, std::vector<PlannedPipeline>> needed = {};
   [[nodiscard]] size_t size() const {
     return tested.size() + unproven.size() + disagreements.size() + (no_groups ? 1 : 0);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/log.hpp"
 #include "ops/shader_table.hpp"
 #include "runtime/bind.hpp"
+#include "runtime/expected_pipelines.hpp"
 
 namespace lapilli {
 
@@ -55,7 +57,6 @@ Result<std::vector<Disagreement>> refused_pipelines(vulkan::Device& device, std:
   return refused;
 }
 
-constexpr size_t kMostNetworks = 64;                           // whose pipelines are kept in mind
 constexpr auto kOtherThread = std::chrono::milliseconds(100);  // between two looks at what it does
 
 }  // namespace
@@ -196,38 +197,18 @@ void SelfTest::keep(vulkan::Kept& kept) {
   Findings found;
   {
     const std::lock_guard lock(mutex_);
-    if (found_.size() == kept_ && !needs_others_) return;
+    if (found_.size() == kept_) return;
     found = found_;
     kept_ = found_.size();
-    needs_others_ = false;
   }
   kept.keep(vulkan::StoredKind::verdicts, blob_of(found));
-}
-
-void SelfTest::note_needed(uint64_t network, std::span<const PlannedPipeline> pipelines) {
-  const std::lock_guard lock(mutex_);
-  if (!noted_.insert(network).second) return;
-  std::vector<PlannedPipeline> needed;
-  for (const PlannedPipeline& p : pipelines)
-    if (std::ranges::find(needed, p) == needed.end() && std::ranges::find(found_.tested, p) != found_.tested.end())
-      needed.push_back(p);
-  const auto known = found_.needed.find(network);
-  if (known != found_.needed.end() && known->second == needed) return;
-  if (known == found_.needed.end() && found_.needed.size() >= kMostNetworks) found_.needed.erase(found_.needed.begin());
-  found_.needed[network] = std::move(needed);
-  needs_others_ = true;
-}
-
-std::vector<PlannedPipeline> SelfTest::needed(uint64_t network) const {
-  const std::lock_guard lock(mutex_);
-  const auto at = found_.needed.find(network);
-  return at == found_.needed.end() ? std::vector<PlannedPipeline>() : at->second;
 }
 
 void keep_between_runs(vulkan::Device& device) {
   vulkan::Kept* const kept = device.kept();
   if (!kept || !device.health()) return;
   SelfTest::of(device)->keep(*kept);
+  ExpectedPipelines::of(device)->keep(*kept);
   device.keep_pipelines();
 }
 
@@ -400,6 +381,15 @@ Result<bool> SelfTest::check(const std::shared_ptr<vulkan::Device>& device,
 Verdicts SelfTest::verdicts() const {
   std::lock_guard lock(mutex_);
   return verdicts_;
+}
+
+std::vector<PlannedPipeline> SelfTest::tested(std::span<const PlannedPipeline> kernels) const {
+  std::lock_guard lock(mutex_);
+  std::vector<PlannedPipeline> tested;
+  std::ranges::copy_if(kernels, std::back_inserter(tested), [&](const PlannedPipeline& kernel) {
+    return std::ranges::find(found_.tested, kernel) != found_.tested.end();
+  });
+  return tested;
 }
 
 std::vector<Disagreement> SelfTest::disagreements() const {

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,14 +66,10 @@ class SelfTest {
   // For the next run, if there is anything new.
   void keep(vulkan::Kept& kept);
 
-  // The pipelines of a search of this network, by Network::fingerprint(). The first of a run counts: the next one needs
-  // these as soon as its weights are there.
-  void note_needed(uint64_t network, std::span<const PlannedPipeline> pipelines);
-  // Of an earlier run or of this one, or none.
-  [[nodiscard]] std::vector<PlannedPipeline> needed(uint64_t network) const;
-
   // None of these waits for a test.
   [[nodiscard]] Verdicts verdicts() const;
+  // Of these, what was looked at.
+  [[nodiscard]] std::vector<PlannedPipeline> tested(std::span<const PlannedPipeline> kernels) const;
   [[nodiscard]] std::vector<Disagreement> disagreements() const;
   // Kernels that were looked at, and those that no case of their op runs (shader and constants).
   [[nodiscard]] size_t kernels() const;
@@ -100,13 +95,12 @@ class SelfTest {
   Verdicts verdicts_;
   std::vector<Disagreement> recalled_;  // of an earlier run, not said yet
   bool recalled_no_groups_ = false;     // likewise
-  std::set<uint64_t> noted_;            // networks of whose searches this run had one
   size_t kept_ = 0;                     // findings that the next run will find
-  bool needs_others_ = false;           // than the next run will find
   std::atomic<uint64_t> cases_{0};
 };
 
-// Keeps what the device's next run can use: verdicts and pipelines. Writes, so not while a frame waits.
+// Keeps what the device's next run can use: verdicts, what searches need, and pipelines. Writes, so not while a frame
+// waits.
 void keep_between_runs(vulkan::Device& device);
 // What compile_tested() does, without waiting.
 class TestedCompilation {

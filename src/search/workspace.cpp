@@ -5,7 +5,7 @@
 #include <map>
 
 #include "model/transformer.hpp"
-#include "runtime/self_test.hpp"
+#include "runtime/expected_pipelines.hpp"
 #include "search/encoded_source.hpp"
 
 namespace lapilli {
@@ -135,7 +135,7 @@ std::vector<std::shared_ptr<const Plan>> step_plans(const WorkspacePlans& p) {
 Status make_pipelines(const NetworkOnDevice& network, const WorkspacePlans& p) {
   std::vector<PlannedPipeline> pipelines;
   for (const auto& plan : p.all()) pipelines.insert(pipelines.end(), plan->pipelines.begin(), plan->pipelines.end());
-  SelfTest::of(*network.device)->note_needed(network.network.fingerprint(), pipelines);
+  ExpectedPipelines::of(*network.device)->note(network.network.fingerprint(), pipelines);
   return create_pipelines(*network.device, pipelines);
 }
 

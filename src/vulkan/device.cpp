@@ -349,13 +349,19 @@ Result<std::vector<const Pipeline*>> Device::pipelines(std::span<const PipelineR
   return made;
 }
 
-void Device::make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work) {
+void Device::make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work,
+                                   const std::function<bool()>& wanted) {
   impl_->threads->run_beside(work, static_cast<uint32_t>(requests.size()), [&](uint32_t index) {
-    if (is_paused()) return;
-    const TimelineScope scope(timeline(), "make a pipeline ahead");
-    impl_->pipelines->make_ahead(requests[index]);
+    if (is_paused() || !wanted()) return;
+    try {
+      const TimelineScope scope(timeline(), "make a pipeline ahead");
+      impl_->pipelines->make_ahead(requests[index]);
+    } catch (...) {  // no memory: who needs it will say so
+    }
   });
 }
+
+bool Device::has_lent_threads() const { return impl_->threads->are_lent(); }
 
 StoredIdentity stored_identity(const Device& device, uint64_t shaders) {
   return stored_identity(device.impl()->context, shaders);

@@ -194,8 +194,13 @@ class Device : public std::enable_shared_from_this<Device> {
   // refuses is ErrorCode::no_device, by name; the driver is not asked for it again.
   Result<std::vector<const Pipeline*>> pipelines(std::span<const PipelineRequest> requests);
   // Runs `work` on this thread while threads that the host lends make these, one by one and in this order, as many as
-  // are begun before it ends. Nothing is said of those that the driver refuses: pipelines() will.
-  void make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work);
+  // are begun before it ends and while they are `wanted`. Nothing is said of those that cannot be made: pipelines()
+  // will.
+  void make_pipelines_beside(std::span<const PipelineRequest> requests, const std::function<void()>& work,
+                             const std::function<bool()>& wanted);
+
+  // Whether the host lends threads at all.
+  [[nodiscard]] bool has_lent_threads() const;
 
   // What is kept between runs; null if nothing is.
   [[nodiscard]] Kept* kept() const;
@@ -261,7 +266,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Objects that a layer above keeps with the device, one of each kind: made at the first call. They must not hold the
   // Device, which destroys them.
-  enum class Companion : uint8_t { self_test, pace, tunings };
+  enum class Companion : uint8_t { self_test, pace, tunings, expected_pipelines };
   std::shared_ptr<void> companion(const std::function<std::shared_ptr<void>()>& make,
                                   Companion which = Companion::self_test);
 

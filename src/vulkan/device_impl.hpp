@@ -37,7 +37,7 @@ struct Device::Impl {
   Capabilities reduced_caps;  // those of the context without what was found not to work
   std::atomic<const Capabilities*> caps{&context.caps};
   std::mutex companion_mutex;
-  std::array<std::shared_ptr<void>, 3> companions;  // by Companion
+  std::array<std::shared_ptr<void>, 4> companions;  // by Companion
   std::mutex keepers_mutex;
   std::vector<std::weak_ptr<MemoryKeeper>> keepers;
   std::atomic<bool> paused{false};

@@ -20,7 +20,8 @@ std::array<std::byte, 8> mark_of(uint64_t what) {
 
 Kept::Kept(std::shared_ptr<Store> store, const StoredIdentity& identity)
     : store_(std::move(store)), identity_(identity) {
-  for (const StoredKind kind : {StoredKind::pipelines, StoredKind::verdicts, StoredKind::tunings}) read(kind);
+  for (const StoredKind kind : {StoredKind::pipelines, StoredKind::verdicts, StoredKind::tunings, StoredKind::expected})
+    read(kind);
 }
 
 void Kept::read(StoredKind kind) {
@@ -92,7 +93,8 @@ std::vector<KeptBlob> examine_kept(Store& store, const StoredIdentity& identity)
   std::vector<KeptBlob> blobs;
   for (const auto& [kind, what] : {std::pair{StoredKind::pipelines, "pipelines"},
                                    {StoredKind::verdicts, "verdicts"},
-                                   {StoredKind::tunings, "tunings"}}) {
+                                   {StoredKind::tunings, "tunings"},
+                                   {StoredKind::expected, "expectations"}}) {
     const auto blob = store.load(stored_key(kind, identity));
     blobs.push_back({what, state_of(kind, identity, blob), blob ? blob->size() : 0});
   }

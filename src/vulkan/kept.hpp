@@ -1,5 +1,5 @@
-// What a device keeps between runs, in a Store: the driver's pipeline cache, the verdicts of the self-test, and what a
-// tuner found.
+// What a device keeps between runs, in a Store: the driver's pipeline cache, the verdicts of the self-test, what a
+// tuner found, and which pipelines searches need.
 #pragma once
 
 #include <map>

@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace lapilli::vulkan {
@@ -42,9 +40,40 @@ class FirstException {
 
 }  // namespace
 
-bool LentThreads::any() const { return workers_ && !in_a_task; }
+class LentThreads::Borrowed {
+ public:
+  Borrowed(LentThreads& from, Use use) : from_(from), use_(use), ok_(from.borrow(use)) {}
+  ~Borrowed() {
+    if (ok_) from_.give_back(use_);
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  [[nodiscard]] bool ok() const { return ok_; }
 
-void LentThreads::run(uint32_t count, const std::function<void(uint32_t index)>& task) const {
+ private:
+  LentThreads& from_;
+  const Use use_;
+  const bool ok_;
+};
+
+// Work may wait for a pipeline that another thread makes, and a host may let that one wait until its turn comes, which
+// is when the work ends.
+bool LentThreads::borrow(Use use) {
+  if (!workers_ || in_a_task) return false;
+  const std::lock_guard lock(mutex_);
+  if (beside_work_ || (use == Use::beside_work && runs_ > 0)) return false;
+  ++runs_;
+  beside_work_ = use == Use::beside_work;
+  return true;
+}
+
+void LentThreads::give_back(Use use) {
+  const std::lock_guard lock(mutex_);
+  --runs_;
+  if (use == Use::beside_work) beside_work_ = false;
+}
+
+void LentThreads::lend(uint32_t count, const std::function<void(uint32_t index)>& task) const {
   std::vector<std::atomic<bool>> begun(count);
   FirstException thrown;
   workers_(count, [&](uint32_t index) {
@@ -59,8 +88,15 @@ void LentThreads::run(uint32_t count, const std::function<void(uint32_t index)>&
   thrown.rethrow();
 }
 
+bool LentThreads::run(uint32_t count, const std::function<void(uint32_t index)>& task) {
+  const Borrowed borrowed(*this, Use::tasks);
+  if (!borrowed.ok()) return false;
+  lend(count, task);
+  return true;
+}
+
 void LentThreads::run_beside(const std::function<void()>& work, uint32_t count,
-                             const std::function<void(uint32_t index)>& task) const {
+                             const std::function<void(uint32_t index)>& task) {
   const auto caller = std::this_thread::get_id();
   std::atomic<uint32_t> next{0};
   bool begun = false;  // the caller's alone
@@ -73,14 +109,17 @@ void LentThreads::run_beside(const std::function<void()>& work, uint32_t count,
     begun = true;
     work();
   };
-  if (any() && count > 0)
-    run(count + 1, [&](uint32_t) {
-      if (std::this_thread::get_id() == caller) {
-        if (!begun) work_to_its_end();
-      } else if (const uint32_t mine = next++; mine < count) {
-        task(mine);
-      }
-    });
+  {
+    const Borrowed borrowed(*this, Use::beside_work);
+    if (borrowed.ok() && count > 0)
+      lend(count + 1, [&](uint32_t) {
+        if (std::this_thread::get_id() == caller) {
+          if (!begun) work_to_its_end();
+        } else if (const uint32_t mine = next++; mine < count) {
+          task(mine);
+        }
+      });
+  }
   if (!begun) work();
 }
 

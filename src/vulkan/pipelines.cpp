@@ -288,9 +288,9 @@ Status PipelineStore::create_modules(std::vector<Job>& jobs, std::map<Key, VkSha
   return {};
 }
 
-// What no thread has made, for whatever reason, is left for the thread that asked.
-void PipelineStore::create_by_threads(std::vector<Job>& jobs) {
-  threads_.run(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
+// What no thread has made, for whatever reason, is left for the thread that asked. False: there were none.
+bool PipelineStore::create_by_threads(std::vector<Job>& jobs) {
+  return threads_.run(static_cast<uint32_t>(jobs.size()), [&](uint32_t index) {
     Job& job = jobs[index];
     const VkResult r =
         context_.vk.CreateComputePipelines(context_.device, cache_, 1, &job.info, nullptr, &job.pipeline);
@@ -299,8 +299,7 @@ void PipelineStore::create_by_threads(std::vector<Job>& jobs) {
 }
 
 Status PipelineStore::create_batch(std::vector<Job>& jobs) {
-  if (jobs.size() > 1 && threads_.any()) {
-    create_by_threads(jobs);
+  if (jobs.size() > 1 && create_by_threads(jobs)) {
     LAPILLI_CHECK(context_.health());
   } else {
     LAPILLI_CHECK(create_together(jobs));

@@ -36,7 +36,7 @@ class Pipeline {
 class PipelineStore {
  public:
   // `kept` may be null; both outlive this.
-  PipelineStore(Context& context, Kept* kept, const LentThreads& threads)
+  PipelineStore(Context& context, Kept* kept, LentThreads& threads)
       : context_(context), kept_(kept), threads_(threads) {}
   ~PipelineStore();
   Status init();
@@ -70,7 +70,7 @@ class PipelineStore {
   Status create_modules(std::vector<Job>& jobs, std::map<Key, VkShaderModule>& modules);
   Status create_batch(std::vector<Job>& jobs);
   Status create_together(std::vector<Job>& jobs);
-  void create_by_threads(std::vector<Job>& jobs);
+  bool create_by_threads(std::vector<Job>& jobs);
   Status create_alone(Job& job);
   Status create(std::vector<Job>& jobs);
   Error refusal(Job& job, VkResult result, const std::string& what);
@@ -80,7 +80,7 @@ class PipelineStore {
 
   Context& context_;
   Kept* const kept_;
-  const LentThreads& threads_;
+  LentThreads& threads_;
   std::mutex keep_mutex_;
   uint64_t kept_pipelines_ = 0;  // so many were made when the cache was kept
   std::mutex mutex_;

@@ -62,6 +62,7 @@ const char* name_of(StoredKind kind) {
     case StoredKind::pipelines: return "pipelines";
     case StoredKind::verdicts: return "verdicts";
     case StoredKind::tunings: return "tunings";
+    case StoredKind::expected: return "expected";
     case StoredKind::trial: break;
   }
   return "trial";

@@ -12,9 +12,9 @@
 
 namespace lapilli::vulkan {
 
-enum class StoredKind : uint32_t { pipelines = 1, verdicts = 2, trial = 3, tunings = 4 };
+enum class StoredKind : uint32_t { pipelines = 1, verdicts = 2, trial = 3, tunings = 4, expected = 5 };
 
-// All that pipelines, verdicts and tunings depend on, beside the version of Lapilli.
+// All that these depend on, beside the version of Lapilli.
 struct StoredIdentity {
   uint32_t vendor_id = 0, device_id = 0, driver_version = 0, api_version = 0;
   std::array<uint8_t, 16> device_uuid{}, driver_uuid{}, cache_uuid{};

@@ -567,6 +567,34 @@ TEST_F(ApiLossDevice, ThatCannotBeOpenedAnewSaysSo) {
   EXPECT_EQ(said(result.get(), kSources.size()), want.said);
 }
 
+// Lost for good at each call in turn; then the driver is there again.
+TEST_F(ApiLossDevice, ALoadThatEndedWithoutADeviceIsOver) {
+  for (uint64_t nth = 1, lost = 0;; nth += 3) {
+    ASSERT_LT(nth, 5000u);
+    counting::reset();
+    auto device = open_device();
+    ASSERT_TRUE(device.ok()) << device.error().message;
+    lapilli_load* loading = nullptr;
+    ASSERT_EQ(lapilli_load_start(device->get(), kTiny, nullptr, &loading), LAPILLI_OK) << lapilli_last_error();
+    const std::unique_ptr<lapilli_load, Freed<lapilli_load, lapilli_load_free>> owned(loading);
+    counting::fail("", VK_ERROR_DEVICE_LOST, nth, 0);
+    int32_t finished = 0;
+    EXPECT_EQ(lapilli_load_wait(loading, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
+    EXPECT_EQ(finished, 1) << nth;
+    if (!counting::failed()) {
+      EXPECT_GT(lost, 5u);
+      break;
+    }
+    ++lost;
+    counting::fail("", VK_SUCCESS, 0);
+    EXPECT_EQ(lapilli_load_wait(loading, LAPILLI_UNLIMITED, &finished), LAPILLI_OK);
+    EXPECT_EQ(finished, 1) << nth;
+    lapilli_model* model = nullptr;
+    EXPECT_NE(lapilli_load_take(loading, &model), LAPILLI_OK) << nth;
+    EXPECT_EQ(model, nullptr);
+  }
+}
+
 TEST_F(ApiLossDevice, AModelWhoseFilesAreGoneSaysSo) {
   const TempDirectory directory;
   directory.copy_from(kTiny);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -234,11 +235,10 @@ TEST_F(ApiDeviceStore, AFolderThatCannotBe) {
 }
 
 TEST_F(ApiDeviceStore, LentThreadsMakePipelines) {
-  static std::atomic<uint32_t> most{0}, asked{0};
+  static std::vector<uint32_t> asked;  // batches, each of so many
   lapilli_workers workers = lapilli_default_workers();
   workers.run = [](void*, uint32_t count, lapilli_task_function task, void* context) {
-    ++asked;
-    most = std::max(most.load(), count);
+    asked.push_back(count);
     std::vector<std::thread> threads;
     for (uint32_t i = 0; i < count; ++i) threads.emplace_back(task, context, i);
     for (std::thread& t : threads) t.join();
@@ -248,13 +248,15 @@ TEST_F(ApiDeviceStore, LentThreadsMakePipelines) {
   options.store = &store;
   options.workers = &workers;
   expect_cold(start_with(options), "threads");
-  EXPECT_GT(asked, 0u);
-  EXPECT_GT(most, 10u);
-  // What a search needs comes in one batch.
-  asked = most = 0;
+  EXPECT_THAT(asked, testing::Contains(testing::Gt(10u)));
+  // Without the thread that loads they make all that the search needs before the weights come. A busy machine may cut a
+  // plan otherwise than the run before, and need one more.
+  asked.clear();
   expect_warm(start_with(options), "threads again");
-  EXPECT_EQ(asked, 1u);
-  EXPECT_GT(most, 10u);
+  ASSERT_THAT(asked, testing::Not(testing::IsEmpty()));
+  EXPECT_GT(asked[0], 10u);
+  EXPECT_LT(std::accumulate(asked.begin() + 1, asked.end(), 0u), 6u) << "nothing was made ahead";
+  EXPECT_EQ(host_.blobs.size(), 3u) << "verdicts, pipelines, and which are needed";
 }
 
 // Weights come while a lent thread makes what the first search of the run before needed.

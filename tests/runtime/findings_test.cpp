@@ -54,49 +54,15 @@ TEST(RuntimeFindings, ComeBackAsTheyWere) {
   }
 }
 
-TEST(RuntimeFindings, NeededPipelinesComeBackInOrder) {
-  Findings f = some_findings();
-  f.needed[0] = {};
-  f.needed[0xfedcba9876543210] = {f.tested[1], f.tested[0]};
-  EXPECT_EQ(findings_of(blob_of(f)).needed, f.needed);
-  f.needed[7] = {{static_cast<ShaderId>(3), {2}}, f.tested[1]};  // the first was never tested
-  EXPECT_EQ(findings_of(blob_of(f)).needed[7], std::vector{f.tested[1]});
-}
-
 TEST(RuntimeFindings, WhatIsNoneIsNone) {
   const std::string last = std::to_string(static_cast<uint32_t>(ShaderId::count));
-  for (const std::string& text :
-       std::vector<std::string>{"",
-                                "{",
-                                "null",
-                                "7",
-                                "[]",
-                                "{\"tested\":7}",
-                                "{\"tested\":[7]}",
-                                "{\"tested\":[[]]}",
-                                "{\"tested\":[[-1]]}",
-                                "{\"tested\":[[" + last + "]]}",
-                                "{\"tested\":[[0,4294967296]]}",
-                                "{\"tested\":[[0,1.5]]}",
-                                "{\"disagreements\":[[\"a\",\"b\",\"c\"]]}",
-                                "{\"disagreements\":[[1,\"b\",\"c\",true]]}",
-                                "{\"disagreements\":[[\"a\",\"b\",\"c\",1]]}",
-                                "{\"unproven\":[7]}",
-                                "{\"no_groups\":true}",
-                                std::string(5000, '['),
-                                "\xff\xff",
-                                "{\"needed\":7}",
-                                "{\"needed\":[7]}",
-                                "{\"needed\":{\"1\":7}}",
-                                "{\"tested\":[[0]],\"needed\":{\"1\":[1]}}",
-                                "{\"tested\":[[0]],\"needed\":{\"1\":[-1]}}",
-                                "{\"tested\":[[0]],\"needed\":{\"1\":[0,0]}}",
-                                "{\"tested\":[[0]],\"needed\":{\"x\":[0]}}",
-                                "{\"tested\":[[0]],\"needed\":{\"\":[0]}}",
-                                "{\"tested\":[[0]],\"needed\":{\"11111111111111111\":[0]}}"}) {
+  for (const std::string& text : std::vector<std::string>{
+           "", "{", "null", "7", "[]", "{\"tested\":7}", "{\"tested\":[7]}", "{\"tested\":[[]]}", "{\"tested\":[[-1]]}",
+           "{\"tested\":[[" + last + "]]}", "{\"tested\":[[0,4294967296]]}", "{\"tested\":[[0,1.5]]}",
+           "{\"disagreements\":[[\"a\",\"b\",\"c\"]]}", "{\"disagreements\":[[1,\"b\",\"c\",true]]}",
+           "{\"disagreements\":[[\"a\",\"b\",\"c\",1]]}", "{\"unproven\":[7]}", "{\"no_groups\":true}",
+           std::string(5000, '['), "\xff\xff"})
     EXPECT_EQ(findings_of(bytes_of_text(text)).size(), 0u) << text;
-    EXPECT_THAT(findings_of(bytes_of_text(text)).needed, IsEmpty()) << text;
-  }
   const Blob whole = blob_of(some_findings());
   for (size_t length = 0; length < whole.size(); ++length)
     EXPECT_EQ(findings_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)}).size(), 0u) << length;
@@ -155,47 +121,6 @@ TEST_F(DeviceFindings, ASecondRunTestsWhatIsNew) {
   EXPECT_EQ(run(Activation::gelu_erf), 0u);
   EXPECT_EQ(run(Activation::relu), 0u);
   EXPECT_EQ(SelfTest::of(*device_)->kernels(), 2u);
-}
-
-TEST_F(DeviceFindings, TheFirstSearchOfARunSaysWhatTheNextOneNeeds) {
-  run(Activation::relu);
-  LAPILLI_ASSERT_VALUE(const auto relu, compile_tested(device_, one_node(Activation::relu)));
-  LAPILLI_ASSERT_VALUE(const auto gelu, compile_tested(device_, one_node(Activation::gelu_erf)));
-  const auto test = SelfTest::of(*device_);
-  EXPECT_THAT(test->needed(1), IsEmpty());
-  auto twice = relu->pipelines;
-  twice.insert(twice.end(), relu->pipelines.begin(), relu->pipelines.end());
-  twice.push_back({ShaderId::copy, {1, 2, 3}});  // nobody tested it
-  test->note_needed(1, twice);
-  test->note_needed(1, gelu->pipelines);
-  test->note_needed(2, gelu->pipelines);
-  EXPECT_EQ(test->needed(1), relu->pipelines);
-  keep_between_runs(*device_);
-  run(Activation::relu);
-  EXPECT_EQ(SelfTest::of(*device_)->needed(1), relu->pipelines);
-  EXPECT_EQ(SelfTest::of(*device_)->needed(2), gelu->pipelines);
-  // Alike: nothing is written.
-  const int saves = store_->saves;
-  SelfTest::of(*device_)->note_needed(1, relu->pipelines);
-  keep_between_runs(*device_);
-  EXPECT_EQ(store_->saves, saves);
-  // Others: the last run's.
-  run(Activation::relu);
-  SelfTest::of(*device_)->note_needed(1, gelu->pipelines);
-  keep_between_runs(*device_);
-  run(Activation::relu);
-  EXPECT_EQ(SelfTest::of(*device_)->needed(1), gelu->pipelines);
-}
-
-TEST_F(DeviceFindings, ManyNetworksAreNotAllRemembered) {
-  run(Activation::relu);
-  LAPILLI_ASSERT_VALUE(const auto plan, compile_tested(device_, one_node(Activation::relu)));
-  const auto test = SelfTest::of(*device_);
-  for (uint64_t network = 1; network <= 200; ++network) test->note_needed(network, plan->pipelines);
-  EXPECT_EQ(test->needed(200), plan->pipelines) << "the last one";
-  uint64_t known = 0;
-  for (uint64_t network = 1; network <= 200; ++network) known += test->needed(network).empty() ? 0 : 1;
-  EXPECT_EQ(known, 64u);
 }
 
 TEST_F(DeviceFindings, AnotherDriverTestsAnew) {
