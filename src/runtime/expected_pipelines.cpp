@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/json_depth.hpp"
-#include "runtime/kernel_json.hpp"
+#include "runtime/json_blob.hpp"
 
 namespace lapilli {
 
@@ -39,15 +38,11 @@ Blob blob_of(const PipelinesByNetwork& expected) {
     Json& list = json[format("%llx", static_cast<unsigned long long>(network))] = Json::array();
     for (const PlannedPipeline& p : pipelines) list.push_back(kernel_json(p));
   }
-  const std::string text = json.dump();
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  return json_blob(json);
 }
 
 PipelinesByNetwork expected_pipelines_of(const Blob& blob) {
-  const std::string text(reinterpret_cast<const char*>(blob.data()), blob.size());
-  if (text.empty() || json_nests_too_deep(text)) return {};
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = json_of(blob);
   if (!json.is_object() || json.size() > kMostNetworks) return {};
   PipelinesByNetwork expected;
   for (const auto& [name, list] : json.items()) {

@@ -2,8 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_depth.hpp"
-#include "runtime/kernel_json.hpp"
+#include "runtime/json_blob.hpp"
 
 namespace lapilli {
 
@@ -34,16 +33,11 @@ Blob blob_of(const Findings& findings) {
   for (const Disagreement& d : findings.disagreements)
     json["disagreements"].push_back(Json::array({d.op, d.variant, d.problem, d.floor}));
   if (findings.no_groups) json["no_groups"] = *findings.no_groups;
-  // What drivers say may be anything.
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  return json_blob(json);
 }
 
 Findings findings_of(const Blob& blob) {
-  const std::string text(reinterpret_cast<const char*>(blob.data()), blob.size());
-  if (text.empty() || json_nests_too_deep(text)) return {};
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = json_of(blob);
   Findings findings;
   for (const Json& entry : array_at(json, "tested"))
     if (!read_kernel(entry, findings.tested.emplace_back())) return {};

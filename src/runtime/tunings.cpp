@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_depth.hpp"
+#include "runtime/json_blob.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {
@@ -51,15 +51,11 @@ Blob blob_of(const Tunings& tunings) {
   for (const auto& [key, choice] : tunings.all())
     json.push_back(
         Json::array({key.op, key.node, key.in_order, choice.variant, choice.numbers.local, choice.numbers.each}));
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  return json_blob(json);
 }
 
 Tunings tunings_of(const Blob& blob) {
-  const std::string text(reinterpret_cast<const char*>(blob.data()), blob.size());
-  if (text.empty() || json_nests_too_deep(text)) return {};
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = json_of(blob);
   if (!json.is_array()) return {};
   Tunings tunings;
   for (const Json& entry : json) {

@@ -1,11 +1,29 @@
-#include "runtime/kernel_json.hpp"
+#include "runtime/json_blob.hpp"
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json_depth.hpp"
 
 namespace lapilli {
 
 using Json = nlohmann::json;
+
+// What drivers say may be anything.
+Blob json_blob(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+Json json_of(const Blob& blob) {
+  const std::string text(reinterpret_cast<const char*>(blob.data()), blob.size());
+  if (text.empty() || json_nests_too_deep(text)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
 
 Json kernel_json(const PlannedPipeline& kernel) {
   Json entry = Json::array({static_cast<uint32_t>(kernel.shader)});
