@@ -12,7 +12,7 @@ namespace {
 
 using ull = unsigned long long;
 
-Error failed_callback(const char* callback, lapilli_status status) {
+Failure failed_callback(const char* callback, lapilli_status status) {
   if (status == LAPILLI_NOT_FOUND) return fail(ErrorCode::not_found, "the host has no such file");
   const bool known = status > LAPILLI_OK && status <= LAPILLI_INTERNAL;
   const ErrorCode code = known ? static_cast<ErrorCode>(status) : ErrorCode::invalid_argument;

@@ -21,7 +21,7 @@ struct At {
   size_t index;
 };
 
-Error unknown_kind(const At& at, int32_t kind) {
+Failure unknown_kind(const At& at, int32_t kind) {
   if (kind == 0)
     return fail(ErrorCode::invalid_argument,
                 "%s: the kind of input %zu is not set; lapilli_text(), lapilli_tokens(), lapilli_samples() and "

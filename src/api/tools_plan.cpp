@@ -26,7 +26,7 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
       if (d.chosen) return apply_mask(d.caps, request.caps);
   if (!request.select.empty())
     return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str())
-                   : std::move(devices).error();
+                   : std::move(devices).failure();
   return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
 }
 

@@ -58,7 +58,7 @@ class Pieces : public Recordings {
 };
 
 Status Pieces::begin(const WorkRequest& from, speech::TranscribeRequest how) {
-  if (auto s = speech::PiecesJob::check(from.model, how); !s) return std::move(s).error();
+  if (auto s = speech::PiecesJob::check(from.model, how); !s) return std::move(s).failure();
   LAPILLI_TRY(auto made, speech::SoundFeatures::create(from.model->device(), *from.front->sound));
   const std::shared_ptr<speech::SoundFeatures> features = std::move(made);
   for (const Input& input : from.inputs) {

@@ -78,7 +78,7 @@ class PulledSamples : public audio::SampleSource {
 
  private:
   // It is of this recording alone, whatever the function calls it.
-  static Error failed(lapilli_status status) {
+  static Failure failed(lapilli_status status) {
     const Error said{static_cast<ErrorCode>(status), {}};
     const bool own = status > LAPILLI_OK && status <= LAPILLI_INTERNAL && concerns_one(said);
     return fail(own ? said.code : ErrorCode::invalid_data,
@@ -108,11 +108,11 @@ Status refuse_for_sound(const lapilli_options& o) {
               o.decoder_prompt.ids ? "; what stands before a recording is prompt" : "");
 }
 
-Error not_going_on(size_t input) {
+Failure not_going_on(size_t input) {
   return fail(ErrorCode::invalid_argument, "input %zu is no recording that goes on (lapilli_sample_stream())", input);
 }
 
-Error hears_nothing() {
+Failure hears_nothing() {
   return fail(ErrorCode::invalid_argument, "the job cannot go on with this model, which hears nothing");
 }
 

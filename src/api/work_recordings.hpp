@@ -39,9 +39,9 @@ uint64_t samples_of(const Input& input);
 // Options that no model that hears knows.
 Status refuse_for_sound(const lapilli_options& options);
 // The answer to samples for an input that takes none.
-Error not_going_on(size_t input);
+Failure not_going_on(size_t input);
 // The answer to a model of other files, after a lost device.
-Error hears_nothing();
+Failure hears_nothing();
 
 // For models that go through recordings window by window, and for those that take each as a whole.
 Result<std::unique_ptr<Work>> start_windows(WorkRequest request);

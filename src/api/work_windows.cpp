@@ -82,8 +82,9 @@ Status read_task(const lapilli_options& o, const SpeechSettings& model, speech::
                 target.c_str());
   if (o.source_language && *o.source_language) to.languages = {o.source_language};
   to.task = task;
-  // A model of several tasks that is not told which may choose any.
-  if (task.empty() && model.task.empty() && model.tasks.contains("transcribe")) to.task = "transcribe";
+  // A model of several tasks that is not told which may choose any. Forced ids tell it, as long as no task is named.
+  const bool told = !task.empty() || !model.task.empty() || !model.forced.empty();
+  if (!told && model.tasks.contains("transcribe")) to.task = "transcribe";
   return {};
 }
 

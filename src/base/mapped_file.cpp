@@ -103,7 +103,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   }
   if (auto fits = check_size(path, static_cast<uint64_t>(st.st_size)); !fits) {
     ::close(fd);
-    return std::move(fits).error();
+    return std::move(fits).failure();
   }
   auto m = std::make_shared<Mapping>();
   m->path = path;

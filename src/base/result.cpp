@@ -34,7 +34,11 @@ const char* error_code_name(ErrorCode code) {
   return "unknown";
 }
 
-Error fail(ErrorCode code, const char* format, ...) {
+Failure::Failure(Error error) : error_(new Error(std::move(error))) {}
+Failure::Failure(const Failure& other) : error_(other.error_ ? new Error(*other.error_) : nullptr) {}
+void Failure::destroy(Error* error) { delete error; }
+
+Failure fail(ErrorCode code, const char* format, ...) {
   va_list args;
   va_start(args, format);
   Error error{code, vformat(format, args)};

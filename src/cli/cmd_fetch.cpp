@@ -24,7 +24,7 @@ int fail_with(int code, const std::string& message) {
   return code;
 }
 
-int exit_code_of(const Error& error) {
+int fetch_exit_code(const Error& error) {
   switch (error.code) {
     case ErrorCode::cancelled: return 128 + interrupted();
     case ErrorCode::out_of_memory: return exit_output;  // the disk's
@@ -36,7 +36,7 @@ int exit_code_of(const Error& error) {
 
 int fail_with(const Error& error) {
   const bool stopped = error.code == ErrorCode::cancelled;
-  return fail_with(exit_code_of(error),
+  return fail_with(fetch_exit_code(error),
                    error.message + (stopped ? "; the same command goes on from what is there" : ""));
 }
 

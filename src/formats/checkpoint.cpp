@@ -314,7 +314,7 @@ struct CheckpointBuilder {
 
  private:
   // What people often have in place of the weights.
-  static Error better_reason(const File& file, Error error) {
+  static Failure better_reason(const File& file, Failure error) {
     const auto bytes = file.view(0, std::min<uint64_t>(file.size(), 64));
     if (!bytes) return error;
     const std::string_view start(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -352,7 +352,7 @@ Result<std::map<std::string, std::set<std::string>>> read_index(const FileName& 
   return shards;
 }
 
-Error nothing_found(const Files& files) {
+Failure nothing_found(const Files& files) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
                 "%s is not a directory; give the directory that holds config.json and the weights", files.c_str());

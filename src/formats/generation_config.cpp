@@ -35,7 +35,6 @@ void for_each_field(F f) {
   f("suppress_tokens", &Config::suppress_tokens);
   f("begin_suppress_tokens", &Config::begin_suppress_tokens);
   f("bad_words_ids", &Config::bad_words_ids);
-  f("forced_decoder_ids", &Config::forced_decoder_ids);
   f("repetition_penalty", &Config::repetition_penalty);
   f("encoder_repetition_penalty", &Config::encoder_repetition_penalty);
   f("no_repeat_ngram_size", &Config::no_repeat_ngram_size);
@@ -68,7 +67,8 @@ constexpr std::string_view without_effect[] = {
     "assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind", "max_matching_ngram_size",
     "_name_or_path",
     // Of transcribing, which reads them itself (speech_settings.hpp).
-    "alignment_heads", "is_multilingual", "lang_to_id", "language", "prev_sot_token_id", "task", "task_to_id"};
+    "alignment_heads", "forced_decoder_ids", "is_multilingual", "lang_to_id", "language", "prev_sot_token_id", "task",
+    "task_to_id"};
 
 // Settings of transformers that are none of GenerationConfig's, with the value at which they change nothing (null:
 // always null then). In config.json, where architecture and search mix, only these are looked for.
@@ -189,18 +189,6 @@ bool read(const Json& j, std::vector<SequenceBias>& out, const char*& wanted) {
 bool read(const Json& j, ExponentialDecay& out, const char*& wanted) {
   const bool ok = j.is_array() && j.size() == 2 && read(j[0], out.start, wanted) && read(j[1], out.factor, wanted);
   wanted = "a pair [start, factor]";
-  return ok;
-}
-
-bool read(const Json& j, std::vector<ForcedDecoderId>& out, const char*& wanted) {
-  bool ok = j.is_array();
-  if (ok) out.resize(j.size());
-  for (size_t i = 0; ok && i < j.size(); ++i) {
-    const Json& pair = j[i];
-    ok = pair.is_array() && pair.size() == 2 && read(pair[0], out[i].position, wanted);
-    if (ok && !pair[1].is_null()) ok = read(pair[1], out[i].id.emplace(), wanted);
-  }
-  wanted = "a list of [position, token id] pairs";
   return ok;
 }
 

@@ -23,10 +23,6 @@ struct ExponentialDecay {
   uint32_t start = 0;  // generated tokens before it begins
   double factor = 1;
 };
-struct ForcedDecoderId {
-  uint32_t position = 0;
-  std::optional<int32_t> id;  // nothing: the position is free
-};
 
 // Unset fields take transformers' defaults, which whoever runs the search fills in. Lengths and positions count tokens,
 // as transformers counts them: max_length and min_length include the decoder start or prompt, *_new_tokens do not.
@@ -40,7 +36,6 @@ struct GenerationConfig {
   std::optional<std::vector<int32_t>> eos_token_id, forced_eos_token_id;  // one id in the file is a list of one here
   std::optional<std::vector<int32_t>> suppress_tokens, begin_suppress_tokens;
   std::optional<std::vector<std::vector<int32_t>>> bad_words_ids;
-  std::optional<std::vector<ForcedDecoderId>> forced_decoder_ids;
 
   std::optional<double> repetition_penalty, encoder_repetition_penalty;
   std::optional<uint32_t> no_repeat_ngram_size, encoder_no_repeat_ngram_size;

@@ -18,11 +18,11 @@ const nlohmann::json* value_of(const JsonView& v, const char* key) {
   return it == v.json.end() || it->is_null() ? nullptr : &*it;
 }
 
-Error missing_key(const JsonView& v, const char* key) {
+Failure missing_key(const JsonView& v, const char* key) {
   return fail(ErrorCode::invalid_data, "%s lacks \"%s\"", v.where.c_str(), key);
 }
 
-Error wrong(const JsonView& v, const char* key, const nlohmann::json& value, const char* wanted) {
+Failure wrong(const JsonView& v, const char* key, const nlohmann::json& value, const char* wanted) {
   std::string shown;
   if (value.is_structured()) {
     shown = value.is_array() ? "a list" : "an object";

@@ -129,12 +129,12 @@ class Reader {
 
   // ---- errors ----
 
-  Error refuse(const std::string& what) const {
+  Failure refuse(const std::string& what) const {
     return fail(ErrorCode::invalid_data, "%s: the pickle %s (at byte %llu of it): refused", path_.c_str(), what.c_str(),
                 (unsigned long long)at_);
   }
-  Error cut() const { return refuse("is truncated"); }
-  Error refuse_class(std::string_view module, std::string_view name) const {
+  Failure cut() const { return refuse("is truncated"); }
+  Failure refuse_class(std::string_view module, std::string_view name) const {
     return fail(
         ErrorCode::unsupported,
         "%s asks for class %s: refused. A checkpoint is read as data, and no code in it is ever run; get or save "

@@ -28,12 +28,12 @@ constexpr int64_t stream_protocol = 1001;
 // One long text in the pickle may name any number of tensors.
 constexpr uint64_t max_tensor_name_bytes = 4096;
 
-Error damaged(const std::string& path, const std::string& what) {
+Failure damaged(const std::string& path, const std::string& what) {
   return fail(ErrorCode::invalid_data, "%s: %s; the file is damaged or not what it claims to be", path.c_str(),
               what.c_str());
 }
 
-Error big_endian(const std::string& path) {
+Failure big_endian(const std::string& path) {
   return fail(ErrorCode::unsupported,
               "%s was written on a big-endian machine, which is not read; save the model as model.safetensors",
               path.c_str());

@@ -19,7 +19,7 @@ Result<std::string> method_of(const JsonView& view) {
   return std::string();
 }
 
-Error foreign_method(const JsonView& config, const std::string& method) {
+Failure foreign_method(const JsonView& config, const std::string& method) {
   return fail(ErrorCode::unsupported,
               "%s: these weights were quantized by %s, whose formats are not read; get the model as it was published "
               "before that, in fp32, fp16 or bf16, and give --dtype, or pack it with \"lapilli pack\"",

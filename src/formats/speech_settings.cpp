@@ -46,6 +46,28 @@ Result<std::vector<std::pair<uint32_t, uint32_t>>> heads(const JsonView& v) {
   return all;
 }
 
+bool read_forced(const Json& pair, ForcedDecoderId& to) {
+  const auto fits = [](const Json& j, uint64_t most) { return j.is_number_unsigned() && j.get<uint64_t>() <= most; };
+  if (!pair.is_array() || pair.size() != 2 || !fits(pair[0], 0xffffffffu)) return false;
+  to.position = pair[0].get<uint32_t>();
+  if (!pair[1].is_null() && !fits(pair[1], 0x7fffffffu)) return false;
+  if (!pair[1].is_null()) to.id = pair[1].get<int32_t>();
+  return true;
+}
+
+// Those that begin elsewhere than behind the decoder's start count for nothing.
+Status read_forced(const JsonView& v, SpeechSettings& s) {
+  if (!has(v, "forced_decoder_ids")) return {};
+  const Json& all = v.json["forced_decoder_ids"];
+  bool fits = all.is_array();
+  for (size_t i = 0; fits && i < all.size(); ++i) fits = read_forced(all[i], s.forced.emplace_back());
+  if (!fits)
+    return fail(ErrorCode::invalid_data, "%s: \"forced_decoder_ids\" must be a list of [position, token id] pairs",
+                v.where.c_str());
+  if (!s.forced.empty() && s.forced.front().position != 1) s.forced.clear();
+  return {};
+}
+
 Status read_file(const JsonView& v, SpeechSettings& s) {
   LAPILLI_TRY(s.languages, named_ids(v, "lang_to_id"));
   LAPILLI_TRY(s.tasks, named_ids(v, "task_to_id"));
@@ -66,15 +88,19 @@ Result<SpeechSettings> read_speech_settings(const Files& files) {
   SpeechSettings s;
   const FileName model = files / "config.json", own = files / "generation_config.json";
   LAPILLI_TRY(const auto config, read_json_file(model));
-  LAPILLI_TRY(s.median_filter, get_u32({config, model.path()}, "median_filter_width", 7));
+  const JsonView old{config, model.path()};
+  LAPILLI_TRY(s.median_filter, get_u32(old, "median_filter_width", 7));
   if (s.median_filter % 2 == 0 || s.median_filter > kMostFilter)
     return fail(ErrorCode::invalid_data, "%s: \"median_filter_width\" is %u, but must be an odd number up to %u",
                 model.path().c_str(), s.median_filter, kMostFilter);
-  if (!own.there()) return s;
+  if (!own.there()) {
+    LAPILLI_CHECK(read_forced(old, s));
+    return s;
+  }
   LAPILLI_TRY(const auto json, read_json_file(own));
-  LAPILLI_CHECK(read_file({json, own.path()}, s));
-  LAPILLI_TRY(const auto generation, parse_generation_config(json, own.path()));
-  if (generation.forced_decoder_ids) s.forced = *generation.forced_decoder_ids;
+  const JsonView view{json, own.path()};
+  LAPILLI_CHECK(read_file(view, s));
+  LAPILLI_CHECK(read_forced(has(view, "forced_decoder_ids") ? view : old, s));
   return s;
 }
 

@@ -11,14 +11,19 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "formats/generation_config.hpp"
 
 namespace lapilli {
+
+// Of files that version 4 of transformers wrote: an id of the prompt by its position. Nothing: the position is free.
+struct ForcedDecoderId {
+  uint32_t position = 0;
+  std::optional<int32_t> id;
+};
 
 struct SpeechSettings {
   std::map<std::string, int32_t> languages, tasks;  // by token: "<|en|>"; by name: "transcribe"
   std::string language, task;                       // that the directory asks for; empty: it leaves that open
-  std::vector<ForcedDecoderId> forced;              // of older directories: ids by position
+  std::vector<ForcedDecoderId> forced;              // forced_decoder_ids, if they begin at position 1
   std::optional<int32_t> previous_start;            // before what stood in earlier windows
   std::optional<int32_t> no_timestamps;             // the id in front of the first timestamp's
   std::vector<std::pair<uint32_t, uint32_t>> alignment_heads;  // layer, head
@@ -26,8 +31,8 @@ struct SpeechSettings {
   bool return_timestamps = false;
 };
 
-// generation_config.json, and of config.json the width of the median filter. Damaged values are an error that names the
-// file; a directory without a generation_config.json has no settings.
+// generation_config.json; of config.json the width of the median filter, and the forced ids where the other file has
+// none. Damaged values are an error that names the file.
 Result<SpeechSettings> read_speech_settings(const Files& files);
 
 }  // namespace lapilli

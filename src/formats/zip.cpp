@@ -18,7 +18,7 @@ struct Directory {
   uint64_t entries = 0, offset = 0, bytes = 0;
 };
 
-Error damaged_archive(const std::string& path, const std::string& what) {
+Failure damaged_archive(const std::string& path, const std::string& what) {
   return fail(ErrorCode::invalid_data, "%s: the zip archive is damaged or truncated (%s); fetch the file again",
               path.c_str(), what.c_str());
 }

@@ -195,7 +195,7 @@ Result<bool> Job::Impl::find_engine() {
     }
     const bool alone = wanted.shape.running == 1;
     if (!alone || found.error().code != ErrorCode::unsupported || positions / 2 < least)
-      return std::move(found).error();
+      return std::move(found).failure();
   }
 }
 

@@ -40,7 +40,7 @@ class OutputFile {
   }
 
  private:
-  [[nodiscard]] Error failed(int why) const {
+  [[nodiscard]] Failure failed(int why) const {
     return fail(ErrorCode::not_found, "%s cannot be written: %s", path_.c_str(), std::strerror(why));
   }
   std::string path_;

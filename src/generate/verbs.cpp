@@ -4,7 +4,7 @@ namespace lapilli {
 
 namespace {
 
-Error not_for(const model::Config& c, const char* what) {
+Failure not_for(const model::Config& c, const char* what) {
   return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family.c_str(), what,
               verbs_for(c).c_str());
 }

@@ -21,7 +21,7 @@ bool is_full(int why) {
   return why == ENOSPC || why == EFBIG;
 }
 
-Error write_error(const std::string& path, int why) {
+Failure write_error(const std::string& path, int why) {
   const ErrorCode code = is_full(why) ? ErrorCode::out_of_memory : ErrorCode::not_found;
   return fail(code, "%s cannot be written: %s; what is there is kept, and the same command goes on from it",
               path.c_str(), std::strerror(why));

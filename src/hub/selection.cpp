@@ -40,7 +40,7 @@ const HubFile* find(const Repository& repository, std::string_view name) {
   return found == repository.files.end() ? nullptr : &*found;
 }
 
-Error no_weights(const Repository& repository) {
+Failure no_weights(const Repository& repository) {
   for (const char* other : kOtherWeights) {
     if (find(repository, other))
       return fail(ErrorCode::unsupported, "its weights are there only as %s, which is not read", other);

@@ -19,7 +19,7 @@ Status check(const HeatMap& map) {
   return {};
 }
 
-Error too_large(const HeatMap& map) {
+Failure too_large(const HeatMap& map) {
   return fail(ErrorCode::unsupported, "%zu by %zu cells are too many for a picture; take the numbers as JSON",
               map.rows.size(), map.columns.size());
 }

@@ -8,6 +8,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace activation_impl {
 namespace {
 
 struct Push {
@@ -114,9 +115,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"activation", infer, variants, lower, reference, cases};
 
-constinit const OpDef activation_op{"activation", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace activation_impl
+
+constinit const OpDef activation_op = activation_impl::op;
 
 graph::TensorId ops::activation(graph::Graph& g, const std::string& label, graph::TensorId x, Activation activation) {
   const auto y = g.rows_like(label, x, g.tensor(x).cols);

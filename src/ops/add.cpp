@@ -7,6 +7,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace add_impl {
 namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -73,9 +74,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"add", infer, variants, lower, reference, cases};
 
-constinit const OpDef add_op{"add", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace add_impl
+
+constinit const OpDef add_op = add_impl::op;
 
 graph::TensorId ops::add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId y) {
   const auto sum = g.updated(label, x);

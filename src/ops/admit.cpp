@@ -5,6 +5,7 @@
 #include "ops/search_util.hpp"
 
 namespace lapilli {
+namespace admit_impl {
 namespace {
 
 using P = ParamWords;
@@ -218,9 +219,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"admit", infer, variants, lower, reference, cases};
 
-constinit const OpDef admit_op{"admit", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace admit_impl
+
+constinit const OpDef admit_op = admit_impl::op;
 
 void ops::admit(graph::Graph& g, const SearchTensors& state, const AdmitAttributes& attributes) {
   g.add_node({&admit_op,

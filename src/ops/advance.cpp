@@ -5,6 +5,7 @@
 #include "ops/search_util.hpp"
 
 namespace lapilli {
+namespace advance_impl {
 namespace {
 
 struct Push {
@@ -201,9 +202,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"advance", infer, variants, lower, reference, cases};
 
-constinit const OpDef advance_op{"advance", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace advance_impl
+
+constinit const OpDef advance_op = advance_impl::op;
 
 void ops::advance(graph::Graph& g, const SearchTensors& state, const AdvanceAttributes& attributes) {
   g.add_node({&advance_op,

@@ -7,6 +7,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace argmax_impl {
 namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -137,9 +138,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"argmax", infer, variants, lower, reference, cases, {input_tuning_key}};
 
-constinit const OpDef argmax_op{"argmax", infer, variants, lower, reference, cases, {input_tuning_key}};
+}  // namespace
+}  // namespace argmax_impl
+
+constinit const OpDef argmax_op = argmax_impl::op;
 
 graph::TensorId ops::argmax(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step) {
   return search::add_selection(g, argmax_op, label, {logits, step}, {1, 0, 0}, 4);

@@ -11,6 +11,7 @@
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
+namespace attention_impl {
 namespace {
 
 using ull = unsigned long long;
@@ -432,9 +433,12 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
                 kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
-}  // namespace
+constexpr OpDef op{"attention", infer, variants, lower, reference, attention_cases, {tuning_key}};
 
-constinit const OpDef attention_op{"attention", infer, variants, lower, reference, attention_cases, {tuning_key}};
+}  // namespace
+}  // namespace attention_impl
+
+constinit const OpDef attention_op = attention_impl::op;
 
 ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
                                     const AttentionAttributes& a, bool want_weights) {

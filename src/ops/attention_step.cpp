@@ -11,6 +11,7 @@
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
+namespace attention_step_impl {
 namespace {
 
 using ull = unsigned long long;
@@ -348,9 +349,12 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
                 a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 
-}  // namespace
+constexpr OpDef op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
 
-constinit const OpDef attention_step_op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
+}  // namespace
+}  // namespace attention_step_impl
+
+constinit const OpDef attention_step_op = attention_step_impl::op;
 
 graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
                                     const StepTensors& state, const AttentionStepAttributes& attributes) {

@@ -8,6 +8,7 @@
 #include "ops/step_util.hpp"
 
 namespace lapilli {
+namespace beam_step_impl {
 namespace {
 
 using P = ParamWords;
@@ -426,13 +427,16 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"beam_step", infer, variants, lower, reference, cases};
 
-constinit const OpDef beam_step_op{"beam_step", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace beam_step_impl
+
+constinit const OpDef beam_step_op = beam_step_impl::op;
 
 void ops::beam_step(graph::Graph& g, const std::string& label, graph::TensorId candidates, const SearchTensors& state,
                     StepAttributes a) {
-  const uint64_t words = uint64_t{words_each(a)} * a.candidates;
+  const uint64_t words = uint64_t{beam_step_impl::words_each(a)} * a.candidates;
   a.slices = words == 0 ? 0 : static_cast<uint32_t>(g.tensor(candidates).cols / words);
   search::add_step_node(g, beam_step_op, label, candidates, state, a);
 }

@@ -11,6 +11,7 @@
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
+namespace choose_impl {
 namespace {
 
 using P = ParamWords;
@@ -161,11 +162,15 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"choose", infer, variants, lower, reference, cases};
 
-constinit const OpDef choose_op{"choose", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace choose_impl
+
+constinit const OpDef choose_op = choose_impl::op;
 
 graph::Node chosen_together(const graph::Node& log_softmax, const graph::Node& processors, const graph::Node& top_k) {
+  using namespace choose_impl;
   const bool chained = log_softmax.op == &log_softmax_op && processors.op == &processors_op && top_k.op == &top_k_op &&
                        processors.inputs[0] == log_softmax.outputs[0] && top_k.inputs[0] == processors.outputs[0] &&
                        operand(top_k.inputs, 1) == processors.inputs[kStep] &&
@@ -182,6 +187,7 @@ graph::Node chosen_together(const graph::Node& log_softmax, const graph::Node& p
 }
 
 std::array<graph::Node, 3> chosen_apart(const graph::Node& node) {
+  using namespace choose_impl;
   const auto a = node.attributes.as<ChooseAttributes>();
   const auto logits = node.inputs[kLogits], step = node.inputs[kStep], scores = node.outputs[kScores];
   graph::Node rules{

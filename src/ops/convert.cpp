@@ -8,6 +8,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace convert_impl {
 namespace {
 
 struct Push {
@@ -109,9 +110,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"convert", infer, variants, lower, reference, cases};
 
-constinit const OpDef convert_op{"convert", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace convert_impl
+
+constinit const OpDef convert_op = convert_impl::op;
 
 void ops::convert(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
                   const ConvertAttributes& attributes) {

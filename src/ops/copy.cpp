@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace copy_impl {
 namespace {
 
 struct Push {
@@ -120,9 +121,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"copy", infer, variants, lower, reference, cases};
 
-constinit const OpDef copy_op{"copy", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace copy_impl
+
+constinit const OpDef copy_op = copy_impl::op;
 
 graph::TensorId ops::copy(graph::Graph& g, const std::string& label, graph::TensorId x) {
   const auto y = g.rows_like(label, x, g.tensor(x).cols, g.tensor(x).dtype);

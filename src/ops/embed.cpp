@@ -10,6 +10,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace embed_impl {
 namespace {
 
 struct Push {
@@ -327,9 +328,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"embed", infer, variants, lower, reference, cases};
 
-constinit const OpDef embed_op{"embed", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace embed_impl
+
+constinit const OpDef embed_op = embed_impl::op;
 
 graph::TensorId ops::embed(graph::Graph& g, const std::string& label, const EmbedOperands& o,
                            const EmbedAttributes& attributes) {

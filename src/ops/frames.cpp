@@ -6,6 +6,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace frames_impl {
 namespace {
 
 struct Push {
@@ -85,9 +86,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"frames", infer, variants, lower, reference, cases};
 
-constinit const OpDef frames_op{"frames", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace frames_impl
+
+constinit const OpDef frames_op = frames_impl::op;
 
 graph::TensorId ops::frames(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t rows, uint64_t cols,
                             uint32_t hop) {

@@ -10,6 +10,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace gate_impl {
 namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) {
@@ -59,9 +60,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"gate", infer, variants, lower, reference, cases};
 
-constinit const OpDef gate_op{"gate", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace gate_impl
+
+constinit const OpDef gate_op = gate_impl::op;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include "ops/step_util.hpp"
 
 namespace lapilli {
+namespace greedy_step_impl {
 namespace {
 
 using P = ParamWords;
@@ -210,9 +211,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"greedy_step", infer, variants, lower, reference, cases};
 
-constinit const OpDef greedy_step_op{"greedy_step", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace greedy_step_impl
+
+constinit const OpDef greedy_step_op = greedy_step_impl::op;
 
 void ops::greedy_step(graph::Graph& g, const std::string& label, graph::TensorId partials, const SearchTensors& state,
                       StepAttributes a) {

@@ -10,6 +10,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace group_norm_impl {
 namespace {
 
 struct Push {
@@ -171,15 +172,18 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"group_norm", infer, variants, lower, reference, cases};
 
-constinit const OpDef group_norm_op{"group_norm", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace group_norm_impl
+
+constinit const OpDef group_norm_op = group_norm_impl::op;
 
 graph::TensorId ops::group_norm(graph::Graph& g, const std::string& label, const GroupNormOperands& o,
                                 const GroupNormAttributes& attributes) {
   const uint64_t rows = g.tensor(o.x).rows, cols = g.tensor(o.x).cols;
   const auto y = g.activation(label, rows, cols);
-  const auto moments = g.activation(label + ".moments", 1, moment_words(rows, attributes.sentences));
+  const auto moments = g.activation(label + ".moments", 1, group_norm_impl::moment_words(rows, attributes.sentences));
   g.tensor(moments).scratch = true;
   g.add_node({&group_norm_op, label, {o.x, o.spans, o.weight}, {y, moments}, graph::Attributes(attributes)});
   return y;

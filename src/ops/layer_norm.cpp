@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace layer_norm_impl {
 namespace {
 
 struct Push {
@@ -83,9 +84,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"layer_norm", infer, variants, lower, reference, cases, {input_tuning_key}};
 
-constinit const OpDef layer_norm_op{"layer_norm", infer, variants, lower, reference, cases, {input_tuning_key}};
+}  // namespace
+}  // namespace layer_norm_impl
+
+constinit const OpDef layer_norm_op = layer_norm_impl::op;
 
 RowNorm norm_of(const graph::Node& node) {
   if (node.op == &layer_norm_op)
@@ -130,8 +134,8 @@ Status lower_row_norm(const LowerContext& context, const graph::Node& node, cons
     d.operands.push_back(weight);
     d.operands.push_back(
         bind_range(context, 2, {norm.y, slice.begin * row_bytes, slice.end * row_bytes, graph::Access::write}, dy));
-    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld / 4),
-                    dx / 4, dy / 4, norm.how.epsilon});
+    d.set_push(layer_norm_impl::Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols),
+                                     static_cast<uint32_t>(t.ld / 4), dx / 4, dy / 4, norm.how.epsilon});
     d.cost = 8.0 * static_cast<double>(d.groups * t.ld);
     out.push_back(std::move(d));
   }

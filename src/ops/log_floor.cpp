@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace log_floor_impl {
 namespace {
 
 struct Push {
@@ -97,9 +98,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"log_floor", infer, variants, lower, reference, cases};
 
-constinit const OpDef log_floor_op{"log_floor", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace log_floor_impl
+
+constinit const OpDef log_floor_op = log_floor_impl::op;
 
 graph::TensorId ops::log_floor(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId floors,
                                const LogFloorAttributes& attributes) {

@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace log_softmax_impl {
 namespace {
 
 struct Push {
@@ -129,13 +130,17 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"log_softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
 
-constinit const OpDef log_softmax_op{"log_softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
+}  // namespace
+}  // namespace log_softmax_impl
+
+constinit const OpDef log_softmax_op = log_softmax_impl::op;
 
 Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
                                std::vector<Dispatch>& out) {
-  return lower_rows(context, node, numbers, {0, context.graph.tensor(node.outputs[0]).rows}, true, false, out);
+  return log_softmax_impl::lower_rows(context, node, numbers, {0, context.graph.tensor(node.outputs[0]).rows}, true,
+                                      false, out);
 }
 
 graph::TensorId ops::log_softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId step) {

@@ -6,14 +6,14 @@
 
 namespace lapilli {
 
-Error node_error(const graph::Node& node, const char* text, ...) {
+Failure node_error(const graph::Node& node, const char* text, ...) {
   char buffer[512];
   va_list args;
   va_start(args, text);
   std::vsnprintf(buffer, sizeof(buffer), text, args);
   va_end(args);
-  return {ErrorCode::unsupported,
-          format("%s \"%s\": %s", node.op ? node.op->name : "node", node.label.c_str(), buffer)};
+  return Error{ErrorCode::unsupported,
+               format("%s \"%s\": %s", node.op ? node.op->name : "node", node.label.c_str(), buffer)};
 }
 
 namespace {

@@ -12,7 +12,7 @@ namespace lapilli {
 
 // "op LABEL: message"
 LAPILLI_PRINTF(2, 3)
-Error node_error(const graph::Node& node, const char* text, ...);
+Failure node_error(const graph::Node& node, const char* text, ...);
 
 inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t i) {
   return i < list.size() ? list[i] : graph::kNone;

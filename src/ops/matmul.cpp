@@ -15,6 +15,7 @@
 #include "vulkan/bindings.hpp"
 
 namespace lapilli {
+namespace matmul_impl {
 namespace {
 
 // matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
@@ -558,9 +559,12 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
                 a.norm == NormFirst::none ? "" : ", normalized", a.gated ? ", gated" : "");
 }
 
-}  // namespace
+constexpr OpDef op{"matmul", infer, variants, lower, reference, matmul_cases, {tuning_key, true}};
 
-constinit const OpDef matmul_op{"matmul", infer, variants, lower, reference, matmul_cases, {tuning_key, true}};
+}  // namespace
+}  // namespace matmul_impl
+
+constinit const OpDef matmul_op = matmul_impl::op;
 
 graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
                             uint32_t n, Activation activation) {

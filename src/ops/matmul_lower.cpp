@@ -42,10 +42,10 @@ struct Slice {
   Range64 kv_heads, kv_cells;     // of the bound part of kv; cell: slot * positions + position
 };
 
-class Lowering {
+class MatmulLowering {
  public:
-  Lowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel, const Numbers& numbers,
-           std::vector<Dispatch>& out)
+  MatmulLowering(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
+                 const Numbers& numbers, std::vector<Dispatch>& out)
       : context_(context),
         node_(node),
         kernel_(kernel),
@@ -463,7 +463,7 @@ uint32_t column_groups(const MatmulKernel& kernel, const Numbers& numbers) {
 
 Status lower_matmul(const LowerContext& context, const graph::Node& node, const MatmulKernel& kernel,
                     const Numbers& numbers, std::vector<Dispatch>& out) {
-  return Lowering(context, node, kernel, numbers, out).run();
+  return MatmulLowering(context, node, kernel, numbers, out).run();
 }
 
 }  // namespace lapilli

@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace normalize_columns_impl {
 namespace {
 
 struct Push {
@@ -115,9 +116,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"normalize_columns", infer, variants, lower, reference, cases};
 
-constinit const OpDef normalize_columns_op{"normalize_columns", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace normalize_columns_impl
+
+constinit const OpDef normalize_columns_op = normalize_columns_impl::op;
 
 graph::TensorId ops::normalize_columns(graph::Graph& g, const std::string& label, graph::TensorId x,
                                        graph::TensorId count, const NormalizeColumnsAttributes& attributes) {

@@ -9,6 +9,7 @@
 #include "ops/stored_util.hpp"
 
 namespace lapilli {
+namespace pack_impl {
 namespace {
 
 stored::Packing packing_of(const graph::Graph& g, const graph::Node& node) {
@@ -191,9 +192,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"pack", infer, variants, lower, reference, cases};
 
-constinit const OpDef pack_op{"pack", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace pack_impl
+
+constinit const OpDef pack_op = pack_impl::op;
 
 void ops::pack(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
                const PackAttributes& attributes) {

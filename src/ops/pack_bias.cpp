@@ -6,6 +6,7 @@
 #include "ops/stored_util.hpp"
 
 namespace lapilli {
+namespace pack_bias_impl {
 namespace {
 
 WeightLayout layout_of(const graph::Graph& g, const graph::Node& node) {
@@ -84,9 +85,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"pack_bias", infer, variants, lower, reference, cases};
 
-constinit const OpDef pack_bias_op{"pack_bias", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace pack_bias_impl
+
+constinit const OpDef pack_bias_op = pack_bias_impl::op;
 
 void ops::pack_bias(graph::Graph& g, const std::string& label, graph::TensorId raw, graph::TensorId destination,
                     const PackAttributes& attributes) {

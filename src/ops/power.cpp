@@ -8,6 +8,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace power_impl {
 namespace {
 
 Status infer(const graph::Graph& g, const graph::Node& node) { return elementwise::expect_halves(g, node); }
@@ -43,9 +44,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"power", infer, variants, lower, reference, cases};
 
-constinit const OpDef power_op{"power", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace power_impl
+
+constinit const OpDef power_op = power_impl::op;
 
 graph::TensorId ops::power(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t cols) {
   const auto y = g.rows_like(label, x, cols);

@@ -8,6 +8,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace processors_impl {
 namespace {
 
 using P = ParamWords;
@@ -453,9 +454,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"processors", infer, variants, lower, reference, cases};
 
-constinit const OpDef processors_op{"processors", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace processors_impl
+
+constinit const OpDef processors_op = processors_impl::op;
 
 graph::TensorId ops::processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
                                 const SearchTensors& state, const ProcessorsAttributes& attributes) {

@@ -10,6 +10,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace rotate_impl {
 namespace {
 
 struct Push {
@@ -294,9 +295,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"rotate", infer, variants, lower, reference, cases};
 
-constinit const OpDef rotate_op{"rotate", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace rotate_impl
+
+constinit const OpDef rotate_op = rotate_impl::op;
 
 void ops::rotate(graph::Graph& g, const std::string& label, const RotateOperands& o,
                  const RotateAttributes& attributes) {

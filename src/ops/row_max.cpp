@@ -8,6 +8,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace row_max_impl {
 namespace {
 
 struct Push {
@@ -79,9 +80,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"row_max", infer, variants, lower, reference, cases};
 
-constinit const OpDef row_max_op{"row_max", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace row_max_impl
+
+constinit const OpDef row_max_op = row_max_impl::op;
 
 graph::TensorId ops::row_max(graph::Graph& g, const std::string& label, graph::TensorId x) {
   const auto y = g.activation(label, g.tensor(x).rows, 1);

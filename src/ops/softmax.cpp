@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace softmax_impl {
 namespace {
 
 struct Push {
@@ -131,9 +132,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
 
-constinit const OpDef softmax_op{"softmax", infer, variants, lower, reference, cases, {output_tuning_key}};
+}  // namespace
+}  // namespace softmax_impl
+
+constinit const OpDef softmax_op = softmax_impl::op;
 
 graph::TensorId ops::softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                              uint32_t rows_per_sentence) {

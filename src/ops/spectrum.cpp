@@ -10,6 +10,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace spectrum_impl {
 namespace {
 
 struct Push {
@@ -112,9 +113,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"spectrum", infer, variants, lower, reference, cases};
 
-constinit const OpDef spectrum_op{"spectrum", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace spectrum_impl
+
+constinit const OpDef spectrum_op = spectrum_impl::op;
 
 // Terms of sums for a sample, doubled: the second half of the first stage's bins mirrors the first one.
 uint32_t spectrum_factor(uint32_t length) {

@@ -11,6 +11,7 @@
 #include "ops/registry.hpp"
 
 namespace lapilli {
+namespace stream_attention_impl {
 namespace {
 
 using ull = unsigned long long;
@@ -332,13 +333,16 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"stream_attention", infer, variants, lower, reference, cases};
 
-constinit const OpDef stream_attention_op{"stream_attention", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace stream_attention_impl
+
+constinit const OpDef stream_attention_op = stream_attention_impl::op;
 
 graph::TensorId ops::stream_attention(graph::Graph& g, const std::string& label, const StreamTensors& t,
                                       const StreamAttentionAttributes& attributes) {
-  const auto context = g.rows_like(label, t.q, width(attributes.kv));
+  const auto context = g.rows_like(label, t.q, stream_attention_impl::width(attributes.kv));
   g.add_node({&stream_attention_op,
               label,
               {t.q, t.kv, t.lineage, t.step, t.lengths, t.distances},

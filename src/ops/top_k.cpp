@@ -6,6 +6,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace top_k_impl {
 namespace {
 
 uint32_t words_each(const SelectAttributes& a) { return a.draw_beams ? 4 : 2; }
@@ -155,21 +156,24 @@ std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   return input_tuning_key(g, node) + format(", best %u", node.attributes.as<SelectAttributes>().candidates);
 }
 
-}  // namespace
+constexpr OpDef op{"top_k", infer, variants, lower, reference, cases, {tuning_key}};
 
-constinit const OpDef top_k_op{"top_k", infer, variants, lower, reference, cases, {tuning_key}};
+}  // namespace
+}  // namespace top_k_impl
+
+constinit const OpDef top_k_op = top_k_impl::op;
 
 graph::TensorId ops::top_k(graph::Graph& g, const std::string& label, graph::TensorId logits, graph::TensorId step,
                            uint32_t candidates) {
   const SelectAttributes a{candidates, 0, 0};
-  return search::add_selection(g, top_k_op, label, {logits, step}, a, uint64_t{words_each(a)} * candidates);
+  return search::add_selection(g, top_k_op, label, {logits, step}, a, uint64_t{top_k_impl::words_each(a)} * candidates);
 }
 
 graph::TensorId ops::draw_k(graph::Graph& g, const std::string& label, graph::TensorId scores,
                             const SearchTensors& state, const SelectAttributes& attributes) {
   const SelectAttributes& a = attributes;
   return search::add_selection(g, top_k_op, label, {scores, state.step, state.search}, a,
-                               uint64_t{words_each(a)} * a.candidates);
+                               uint64_t{top_k_impl::words_each(a)} * a.candidates);
 }
 
 }  // namespace lapilli

@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace transpose_impl {
 namespace {
 
 struct Push {
@@ -127,9 +128,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"transpose", infer, variants, lower, reference, cases};
 
-constinit const OpDef transpose_op{"transpose", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace transpose_impl
+
+constinit const OpDef transpose_op = transpose_impl::op;
 
 graph::TensorId ops::transpose(graph::Graph& g, const std::string& label, graph::TensorId x) {
   const auto t = g.tensor(x);

@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace unfold_impl {
 namespace {
 
 struct Push {
@@ -206,9 +207,12 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"unfold", infer, variants, lower, reference, cases};
 
-constinit const OpDef unfold_op{"unfold", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace unfold_impl
+
+constinit const OpDef unfold_op = unfold_impl::op;
 
 graph::TensorId ops::unfold(graph::Graph& g, const std::string& label, const UnfoldOperands& o,
                             const UnfoldAttributes& attributes) {

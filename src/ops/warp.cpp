@@ -9,6 +9,7 @@
 #include "ops/tuning.hpp"
 
 namespace lapilli {
+namespace warp_impl {
 namespace {
 
 using P = ParamWords;
@@ -374,13 +375,16 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"warp", infer, variants, lower, reference, cases};
 
-constinit const OpDef warp_op{"warp", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace warp_impl
+
+constinit const OpDef warp_op = warp_impl::op;
 
 graph::TensorId ops::warp(graph::Graph& g, const std::string& label, graph::TensorId scores, const SearchTensors& state,
                           const WarpAttributes& attributes) {
-  const auto lists = g.rows_like(label + ".lists", scores, list_words(g.tensor(scores).cols));
+  const auto lists = g.rows_like(label + ".lists", scores, warp_impl::list_words(g.tensor(scores).cols));
   g.tensor(lists).scratch = true;
   const auto y = g.updated(label, scores);
   g.add_node({&warp_op, label, {scores, state.step, state.search}, {y, lists}, graph::Attributes(attributes)});

@@ -45,7 +45,7 @@ float weight_value(WeightFormat format, uint32_t bits) {
 
 namespace {
 constexpr uint32_t kUpper = 0xffff0000u;
-float float_of(uint32_t bits) { return std::bit_cast<float>(bits); }
+float bits_as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 }  // namespace
 
 // By products and differences alone, which every device rounds alike, whatever its quotients are.
@@ -86,22 +86,23 @@ uint32_t scales_of(WeightFormat format, float lowest, float highest) {
   if (format == WeightFormat::int8)
     return std::bit_cast<uint32_t>(narrow::scale_of(std::max(std::abs(lowest), std::abs(highest))));
   const uint32_t minimum = narrow::minimum_bits(lowest);
-  return minimum << 16 | narrow::range_bits(highest, float_of(minimum << 16));
+  return minimum << 16 | narrow::range_bits(highest, bits_as_float(minimum << 16));
 }
 
 uint32_t scaled_bits(WeightFormat format, float value, uint32_t scales) {
   if (format == WeightFormat::int8) {
-    const float q = narrow::steps_of(std::abs(value), float_of(scales), 127);
+    const float q = narrow::steps_of(std::abs(value), bits_as_float(scales), 127);
     return static_cast<uint32_t>(static_cast<int32_t>(value < 0 ? -q : q)) & 0xffu;
   }
-  const float size = value / 16 - float_of(scales & kUpper) / 16;
-  return static_cast<uint32_t>(narrow::steps_of(std::max(size, 0.0f), float_of(scales << 16) / 16, 15));
+  const float size = value / 16 - bits_as_float(scales & kUpper) / 16;
+  return static_cast<uint32_t>(narrow::steps_of(std::max(size, 0.0f), bits_as_float(scales << 16) / 16, 15));
 }
 
 double scaled_value(WeightFormat format, uint32_t bits, uint32_t scales) {
   if (format == WeightFormat::int8)
-    return static_cast<int8_t>(static_cast<uint8_t>(bits)) * static_cast<double>(float_of(scales));
-  return (bits & 15u) * static_cast<double>(float_of(scales << 16)) + static_cast<double>(float_of(scales & kUpper));
+    return static_cast<int8_t>(static_cast<uint8_t>(bits)) * static_cast<double>(bits_as_float(scales));
+  return (bits & 15u) * static_cast<double>(bits_as_float(scales << 16)) +
+         static_cast<double>(bits_as_float(scales & kUpper));
 }
 
 namespace {

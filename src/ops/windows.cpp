@@ -36,6 +36,7 @@ bool MapWindows::apart(uint64_t window, uint64_t key, uint64_t query) const {
          (last_column && (key / side < edge) != (query / side < edge));
 }
 
+namespace windows_impl {
 namespace {
 
 struct Push {
@@ -146,11 +147,15 @@ std::vector<OpCase> cases() {
   return all;
 }
 
-}  // namespace
+constexpr OpDef op{"windows", infer, variants, lower, reference, cases};
 
-constinit const OpDef windows_op{"windows", infer, variants, lower, reference, cases};
+}  // namespace
+}  // namespace windows_impl
+
+constinit const OpDef windows_op = windows_impl::op;
 
 graph::TensorId ops::windows(graph::Graph& g, const std::string& label, graph::TensorId x, const WindowsAttributes& a) {
+  using namespace windows_impl;
   const auto& t = g.tensor(x);
   const auto y = g.activation(label, t.rows / in_rows(a) * out_rows(a), t.cols * side_by_side(a));
   g.add_node({&windows_op, label, {x}, {y}, graph::Attributes(a)});

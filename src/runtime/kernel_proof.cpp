@@ -34,7 +34,7 @@ class Proof {
     auto made = create_pipelines(*device_, pipelines);
     if (made) return true;
     LAPILLI_CHECK(device_->health());
-    if (made.error().code == ErrorCode::out_of_memory) return std::move(made).error();
+    if (made.error().code == ErrorCode::out_of_memory) return std::move(made).failure();
     return false;
   }
 

@@ -125,7 +125,7 @@ class SelfTest::Examination {
     auto probe = IndirectProbe::record(device, submitter_);
     if (probe) return probe_ = std::move(probe).value(), Status();
     LAPILLI_CHECK(device->health());
-    if (probe.error().code != ErrorCode::no_device) return std::move(probe).error();
+    if (probe.error().code != ErrorCode::no_device) return std::move(probe).failure();
     no_groups_ = "it could not be tried: " + probe.error().message;
     return {};
   }
@@ -320,7 +320,7 @@ Result<bool> SelfTest::Run::conclude(const std::shared_ptr<Examination>& examina
   }
   if (!done) {
     all_->forget(*examination);
-    return std::move(done).error();
+    return std::move(done).failure();
   }
   auto published = all_->publish(*examination, *device_);
   all_->forget(*examination);

@@ -515,7 +515,7 @@ Status SearchEngine::grow() {
   if (!grown) {
     const ErrorCode code = grown.error().code;
     const bool too_much = code == ErrorCode::out_of_memory || code == ErrorCode::unsupported;
-    if (!too_much || !w_) return std::move(grown).error();
+    if (!too_much || !w_) return std::move(grown).failure();
     end_full(grown.error());
     return {};
   }

@@ -129,7 +129,7 @@ Result<std::shared_ptr<SearchEngine>> EnginePool::Taking::make() {
     pool_.make_room();
     proven = preparation_->poll();
   }
-  if (!proven) return std::move(proven).error();
+  if (!proven) return std::move(proven).failure();
   if (!*proven) return std::shared_ptr<SearchEngine>();
   const WorkspaceKey& key = preparation_->key();
   LAPILLI_TRY(auto engine, widened_ ? pool_.make(key) : pool_.make_in_any_case(key));

@@ -18,7 +18,7 @@ constexpr uint64_t kMaxEntries = 1u << 14;
 constexpr double kMinTemperature = 1e-6;  // scores divided by less would leave the range of what is not forbidden
 constexpr uint32_t kMaxCopies = 256;      // sequences that are drawn for one source
 
-Error bad(const char* what) { return {ErrorCode::invalid_argument, what}; }
+Failure bad(const char* what) { return Error{ErrorCode::invalid_argument, what}; }
 
 Status check_ids(const std::vector<int32_t>& ids, uint32_t vocabulary, const char* option) {
   for (const int32_t id : ids)
@@ -42,8 +42,6 @@ Status refuse_unsupported(const GenerationConfig& c) {
                 "%s: not supported; there are greedy search, beam search (num_beams) and sampling (do_sample), with or "
                 "without beams. Leave it out%s",
                 c.modes.front().c_str(), c.source.empty() ? "" : ", or set it to null over the model's own");
-  if (c.forced_decoder_ids && !c.forced_decoder_ids->empty())
-    return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
   return {};
 }
 

@@ -14,7 +14,6 @@ Result<GenerateRequest> language_request(const Model& model,
   r.decoder_ids.assign(windows.size(), {start});
   r.logits_at.assign(windows.size(), {0});
   r.options.max_new_tokens = 1;
-  r.options.forced_decoder_ids.emplace();
   r.options.return_timestamps = false;
   r.exact_decoder_ids = r.deterministic = true;
   return r;

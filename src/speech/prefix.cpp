@@ -21,16 +21,21 @@ Result<int32_t> task_id(const SpeechSettings& settings, const std::string& task)
               settings.tasks.empty() ? "none, it transcribes" : list(settings.tasks).c_str());
 }
 
-// Ids that older directories put at positions; a place without an id is the detected language's.
-void put_forced(const SpeechSettings& settings, Prefix& prefix) {
+// The first place without an id is the detected language's.
+Status put_forced(const SpeechSettings& settings, Prefix& prefix) {
   uint32_t position = 1;
   for (const ForcedDecoderId& f : settings.forced) {
-    if (f.position != position++) return;
+    if (f.position != position++)
+      return fail(ErrorCode::invalid_data,
+                  "the model's forced_decoder_ids go on at position %u instead of %u; give a language or a task, and "
+                  "they are not used",
+                  f.position, position - 1);
     if (f.id)
       prefix.ids.push_back(*f.id);
     else if (f.position == 1)
       prefix.detect_language = !settings.languages.empty();
   }
+  return {};
 }
 
 Status put_task(const SpeechSettings& settings, const std::string& task, Prefix& prefix) {
@@ -77,7 +82,7 @@ Result<Prefix> make_prefix(const SpeechSettings& settings, const PrefixRequest& 
   Prefix prefix{{request.start}};
   const std::string& language = request.language.empty() ? settings.language : request.language;
   const std::string& task = request.task.empty() ? settings.task : request.task;
-  if (language.empty() && task.empty()) put_forced(settings, prefix);
+  if (language.empty() && task.empty()) LAPILLI_CHECK(put_forced(settings, prefix));
   if (!language.empty()) {
     LAPILLI_TRY(const auto id, language_id(settings, language));
     prefix.ids.push_back(id);

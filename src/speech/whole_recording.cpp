@@ -25,7 +25,7 @@ uint64_t WholeLimits::most_samples() const {
   return most_rows() * config_.hop + config_.frame_length - 1;
 }
 
-Error WholeLimits::too_long(const std::string& length) const {
+Failure WholeLimits::too_long(const std::string& length) const {
   const double samples_a_row = config_.kind == SoundKind::samples ? 1 : config_.hop;
   return fail(ErrorCode::invalid_data,
               "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "

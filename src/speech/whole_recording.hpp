@@ -19,7 +19,7 @@ class WholeLimits {
   // Of the longest recording that the model takes.
   [[nodiscard]] uint64_t most_samples() const;
   // Why one of such a length ("70.0 s") is refused.
-  [[nodiscard]] Error too_long(const std::string& length) const;
+  [[nodiscard]] Failure too_long(const std::string& length) const;
   // Errors, said in seconds: a recording that is too long for the model,
   [[nodiscard]] Status check_longest(uint64_t samples) const;
   // or too short for its convolutions.

@@ -91,7 +91,6 @@ GenerateRequest WindowSearch::request_for(std::span<WindowSource* const> sources
   r.options = request_.options;
   r.options.return_timestamps = request_.timestamps;
   r.options.num_return_sequences = 1;
-  r.options.forced_decoder_ids.emplace();
   if (wanted_.temperature) {
     r.options.do_sample = *wanted_.temperature > 0;
     r.options.temperature.reset();

@@ -85,13 +85,13 @@ ErrorCode error_code(VkResult result) {
   }
 }
 
-Error vk_error(VkResult result, const std::string& what) {
+Failure vk_error(VkResult result, const std::string& what) {
   const ErrorCode code = error_code(result);
   std::string text = what + ": " + result_name(result);
   if (code == ErrorCode::internal) text += format(" (%d)", static_cast<int>(result));
   if (code == ErrorCode::out_of_memory) text += "; free memory, or use a smaller batch, beam or model";
   if (code == ErrorCode::device_lost) text += "; the device must be made again";
-  return {code, std::move(text)};
+  return Error{code, std::move(text)};
 }
 
 }  // namespace lapilli::vulkan

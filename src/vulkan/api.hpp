@@ -119,6 +119,6 @@ const char* result_name(VkResult result);
 // The kind of error that a failed call is: out of memory, device lost, time-out, else internal.
 ErrorCode error_code(VkResult result);
 // "WHAT: VK_ERROR_...", with advice where there is any.
-Error vk_error(VkResult result, const std::string& what);
+Failure vk_error(VkResult result, const std::string& what);
 
 }  // namespace lapilli::vulkan

@@ -81,7 +81,7 @@ bool AppendQueue::give_up() noexcept {
   return true;
 }
 
-Error AppendQueue::stuck(double seconds) const {
+Failure AppendQueue::stuck(double seconds) const {
   const std::lock_guard lock(mutex_);
   const char* const what =
       waiting_.empty() ? "finish and be told by lapilli_device_completed" : "be taken by lapilli_device_append";

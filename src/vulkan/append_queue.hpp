@@ -27,7 +27,7 @@ class AppendQueue {
   // Nobody will ask for what waits. False: the host has some of our work that it has not said to be over.
   bool give_up() noexcept;
   // What a wait that gave up tells the host.
-  [[nodiscard]] Error stuck(double seconds) const;
+  [[nodiscard]] Failure stuck(double seconds) const;
 
  private:
   struct Piece {

@@ -4,7 +4,7 @@
 
 namespace lapilli::vulkan {
 
-Error Context::error(VkResult result, const std::string& what) {
+Failure Context::error(VkResult result, const std::string& what) {
   if (result == VK_ERROR_DEVICE_LOST) lost.store(true, std::memory_order_relaxed);
   return vk_error(result, what + " on " + name);
 }

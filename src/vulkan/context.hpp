@@ -65,7 +65,7 @@ struct Context {
       filled_bytes{0}, cache_bytes{0};
 
   // An error for a failed call; remembers a lost device.
-  Error error(VkResult result, const std::string& what);
+  Failure error(VkResult result, const std::string& what);
   // device_lost once the device is lost.
   [[nodiscard]] Status health() const;
 

@@ -223,12 +223,12 @@ Result<std::shared_ptr<Device>> Device::create(const DeviceOptions& options) {
       }
       return device;
     }
-    if (!options.select.empty()) return std::move(status).error();
+    if (!options.select.empty()) return std::move(status).failure();
     // A driver that fails to start is passed over like one that is not there.
     s.infos[i].refusal = status.error().message;
     infos = s.infos;
     const bool more = std::any_of(infos.begin(), infos.end(), [](const DeviceInfo& d) { return d.refusal.empty(); });
-    if (!more) return std::move(status).error();
+    if (!more) return std::move(status).failure();
     log(LogLevel::warning, status.error().message + "; trying the next device");
   }
 }

@@ -180,7 +180,7 @@ Result<std::shared_ptr<Instance>> create_instance(const InstanceOptions& options
   if (!table) {
     if (auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(loader.GetInstanceProcAddr(handle, "vkDestroyInstance")))
       destroy(handle, nullptr);
-    return std::move(table).error();
+    return std::move(table).failure();
   }
   instance->vk = *table;
   instance->owned = true;

@@ -336,7 +336,7 @@ Status PipelineStore::create_alone(Job& job) {
 }
 
 // Not the caller's fault, nor too much for the device: this driver cannot run Lapilli's shader.
-Error PipelineStore::refusal(Job& job, VkResult result, const std::string& what) {
+Failure PipelineStore::refusal(Job& job, VkResult result, const std::string& what) {
   Error e = context_.error(result, what + describe(*job.request));
   if (e.code != ErrorCode::internal) return e;
   e.code = ErrorCode::no_device;

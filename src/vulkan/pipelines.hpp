@@ -73,7 +73,7 @@ class PipelineStore {
   bool create_by_threads(std::vector<Job>& jobs);
   Status create_alone(Job& job);
   Status create(std::vector<Job>& jobs);
-  Error refusal(Job& job, VkResult result, const std::string& what);
+  Failure refusal(Job& job, VkResult result, const std::string& what);
   void make_cache();
   bool create_cache(const Blob& stored);
   [[nodiscard]] Blob cache_data() const;

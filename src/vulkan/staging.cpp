@@ -33,7 +33,7 @@ Status Staging::prepare(Lane& lane, MemoryUse use) {
   }
   for (uint64_t bytes = kBytes; !lane.buffer; bytes /= 8) {
     auto made = make_buffer_impl(context_, pool_, bytes, use, "staging");
-    if (!made && (made.error().code != ErrorCode::out_of_memory || bytes <= 65536)) return std::move(made).error();
+    if (!made && (made.error().code != ErrorCode::out_of_memory || bytes <= 65536)) return std::move(made).failure();
     if (!made) continue;
     if (!(*made)->mapped()) return fail(ErrorCode::internal, "%s: staging memory is not mapped", context_.name.c_str());
     lane.buffer = std::move(*made);

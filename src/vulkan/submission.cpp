@@ -153,7 +153,7 @@ Result<Ticket> Submitter::queue_for_host(std::span<const VkCommandBuffer> buffer
 
 namespace {
 
-Error not_appended(const std::string& name) {
+Failure not_appended(const std::string& name) {
   return fail(ErrorCode::invalid_argument, "%s was not adopted for appending (lapilli_host_device.append)",
               name.c_str());
 }
@@ -276,7 +276,7 @@ VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
   return context_.vk.WaitSemaphores(context_.device, &info, nanoseconds);
 }
 
-Error Submitter::gave_up(double seconds) const {
+Failure Submitter::gave_up(double seconds) const {
   if (append_queue_) return append_queue_->stuck(seconds);
   const bool held = handover_ && handover_->settled() < last();
   return fail(ErrorCode::timeout, "%s made no progress for %.3g s; %s (the time-out can be set)", context_.name.c_str(),

@@ -69,7 +69,7 @@ class Submitter {
   void issue(Ticket ticket, std::optional<Fences::iterator> fence);
   // Not only of the device: what the host could not submit is lost for good.
   Status health();
-  [[nodiscard]] Error gave_up(double seconds) const;
+  [[nodiscard]] Failure gave_up(double seconds) const;
   VkResult wait_slice(Ticket ticket, std::chrono::nanoseconds slice);
   VkResult wait_fence(Ticket ticket, uint64_t nanoseconds);
   void complete(Ticket ticket);

@@ -52,6 +52,35 @@ TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }
 
+// The recorded model with ids that older publishers put into one of its two files.
+std::string with_forced_ids(const TemporaryFolder& folder, const std::string& file, const nlohmann::json& ids) {
+  const fs::path model = folder.path() / ("forced-" + file);
+  fs::copy(kFolder + "/model", model, fs::copy_options::recursive);
+  auto json = read_json((model / file).string());
+  json["forced_decoder_ids"] = ids;
+  fs::remove(model / file);  // it may be read-only
+  std::ofstream(model / file) << json;
+  return model.string();
+}
+
+TEST(CliDeviceTranscribe, ForcedIdsOfPublishedDirectories) {
+  const TemporaryFolder folder;
+  const auto heard_with = [&](const std::string& model, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(),
+                     {"--json", "--model", model, "--dtype", "fp32", "--max-new-tokens", "24", "--ids", kLong});
+    return transcribe(std::move(arguments));
+  };
+  // As openai/whisper-* have them: the language is detected.
+  const auto common = with_forced_ids(folder, "generation_config.json", {{1, nullptr}, {2, 244}});
+  expect_segments(heard_with(common, {}), "long_detected");
+  expect_segments(heard_with(common, {"--language", "en"}), "long_greedy");
+  // As fine-tunes have them, in the older of the two places: a language and a task.
+  const auto tuned = with_forced_ids(folder, "config.json", {{1, 241}, {2, 243}});
+  expect_segments(heard_with(tuned, {}), "long_translate");
+  expect_segments(heard_with(tuned, {"--language", "en"}), "long_greedy");
+  EXPECT_EQ(run(lapilli({"bench", common, "--per-op", "--runs", "1"})).code, 0);
+}
+
 // This model has no tokenizer: a word is an id of text.
 TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   for (const char* beams : {"1", "3"}) {

@@ -153,7 +153,7 @@ TEST(GenerationConfigParse, EveryField) {
     "num_return_sequences": 6, "early_stopping": "never", "length_penalty": -0.5, "bos_token_id": 7, "pad_token_id": 8,
     "decoder_start_token_id": 9, "forced_bos_token_id": 10, "eos_token_id": 11, "forced_eos_token_id": [12, 13],
     "suppress_tokens": [14], "begin_suppress_tokens": [], "bad_words_ids": [[15], [16, 17]],
-    "forced_decoder_ids": [[1, 18], [2, null]], "repetition_penalty": 1.5, "encoder_repetition_penalty": 2,
+    "repetition_penalty": 1.5, "encoder_repetition_penalty": 2,
     "no_repeat_ngram_size": 3, "encoder_no_repeat_ngram_size": 1, "sequence_bias": [[[19], -4.0], [[20, 21], 1]],
     "exponential_decay_length_penalty": [4, 1.3], "renormalize_logits": true, "remove_invalid_values": false,
     "do_sample": false, "temperature": 0.7, "top_k": 50, "top_p": 0.9, "min_p": 0.1, "top_h": 0.2, "typical_p": 0.3,
@@ -175,9 +175,6 @@ TEST(GenerationConfigParse, EveryField) {
   EXPECT_THAT(*c.suppress_tokens, ElementsAre(14));
   EXPECT_THAT(*c.begin_suppress_tokens, IsEmpty());
   EXPECT_THAT(*c.bad_words_ids, ElementsAre(ElementsAre(15), ElementsAre(16, 17)));
-  ASSERT_EQ(c.forced_decoder_ids->size(), 2u);
-  EXPECT_EQ((*c.forced_decoder_ids)[0].id, 18);
-  EXPECT_FALSE((*c.forced_decoder_ids)[1].id);
   EXPECT_EQ(c.repetition_penalty, 1.5);
   EXPECT_EQ(c.encoder_repetition_penalty, 2.0);
   EXPECT_EQ(c.no_repeat_ngram_size, 3u);
@@ -222,9 +219,8 @@ TEST(GenerationConfigParse, WrongValuesNameFileAndKey) {
         R"({"eos_token_id": 2147483648})", R"({"eos_token_id": [1, "x"]})", R"({"early_stopping": "always"})",
         R"({"early_stopping": 1})", R"({"bad_words_ids": [1]})", R"({"bad_words_ids": [[]]})",
         R"({"bad_words_ids": 3})", R"({"sequence_bias": [[[1]]]})", R"({"sequence_bias": {"1": 2}})",
-        R"({"sequence_bias": [[[], 1]]})", R"({"exponential_decay_length_penalty": [1]})",
-        R"({"forced_decoder_ids": [[1]]})", R"({"do_sample": 0})", R"({"temperature": "hot"})",
-        R"({"length_penalty": [1]})"})
+        R"({"sequence_bias": [[[], 1]]})", R"({"exponential_decay_length_penalty": [1]})", R"({"do_sample": 0})",
+        R"({"temperature": "hot"})", R"({"length_penalty": [1]})"})
     EXPECT_THAT(refusal(text), HasSubstr("options: \"")) << text;
 }
 

@@ -110,7 +110,7 @@ TEST(Mutation, PublishedPickle) {
 TEST(Mutation, GenerationConfig) {
   const std::string good =
       R"({"max_length": 24, "num_beams": 6, "eos_token_id": [0, 2], "bad_words_ids": [[256], [1, 2]],
-    "early_stopping": "never", "length_penalty": 0.6, "sequence_bias": [[[1], 2.5]], "forced_decoder_ids": [[1, null]],
+    "early_stopping": "never", "length_penalty": 0.6, "sequence_bias": [[[1], 2.5]],
     "exponential_decay_length_penalty": [4, 1.3], "do_sample": false, "d_model": 32, "activation_function": "swish"})";
   std::mt19937 random(7);
   int parsed = 0;

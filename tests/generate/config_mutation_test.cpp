@@ -68,7 +68,7 @@ TEST(ConfigMutation, GenerationConfigs) {
         "encoder_repetition_penalty": 1.5, "encoder_no_repeat_ngram_size": 2, "max_new_tokens": 9, "min_length": 3})",
       R"({"return_timestamps": true, "no_timestamps_token_id": 250, "max_initial_timestamp_index": 20,
         "decoder_start_token_id": 249, "eos_token_id": 248, "max_length": 40, "min_new_tokens": 2, "penalty_alpha": 0,
-        "num_beam_groups": 1, "diversity_penalty": 0.0, "guidance_scale": null, "forced_decoder_ids": null})"};
+        "num_beam_groups": 1, "diversity_penalty": 0.0, "guidance_scale": null})"};
   std::mt19937 random(17);
   const auto config = small_config();
   int taken = 0, refused = 0;

@@ -57,6 +57,32 @@ TEST(Prefix, TakesIdsOfOlderDirectories) {
   EXPECT_EQ(ids(s, {9, "fr", "", true}), (Ids{9, 11, 20}));  // what is asked for wins
 }
 
+TEST(Prefix, ForcedIdsNameTheLanguageUnlessSomebodyElseDoes) {
+  SpeechSettings s = multilingual();
+  s.forced = {{1, 11}, {2, std::nullopt}, {3, 21}};
+  EXPECT_EQ(ids(s, {9, "", "", true}), (Ids{9, 11, 21}));  // a free place is no id
+  EXPECT_FALSE(make_prefix(s, {9, "", "", true})->detect_language);
+  EXPECT_EQ(ids(s, {9, "", "transcribe", true}), (Ids{9, 20}));
+  s.language = "en";
+  EXPECT_EQ(ids(s, {9, "", "", true}), (Ids{9, 10, 20}));
+}
+
+TEST(Prefix, TimestampsDecideWhetherForcedIdsEndWithTheirMark) {
+  SpeechSettings s = multilingual();
+  s.forced = {{1, 11}, {2, 20}, {3, 30}};
+  EXPECT_EQ(ids(s, {9, "", "", true}), (Ids{9, 11, 20}));
+  EXPECT_EQ(ids(s, {9, "", "", false}), (Ids{9, 11, 20, 30}));
+}
+
+TEST(Prefix, ForcedIdsWithAGapAreAnErrorIfTheyAreUsed) {
+  SpeechSettings s = multilingual();
+  s.forced = {{1, 11}, {3, 20}};
+  const auto prefix = make_prefix(s, {9, "", "", true});
+  ASSERT_FALSE(prefix);
+  EXPECT_THAT(prefix.error().message, HasSubstr("position 3 instead of 2"));
+  EXPECT_EQ(ids(s, {9, "fr", "", true}), (Ids{9, 11, 20}));
+}
+
 TEST(Prefix, SaysWhatThereIs) {
   const auto language = make_prefix(multilingual(), {9, "xx", "", true});
   ASSERT_FALSE(language);

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-int exit_code_of(const Error& error) {
+int sound_exit_code(const Error& error) {
   switch (error.code) {
     case ErrorCode::cancelled: return exit_interrupted;
     case ErrorCode::invalid_argument: return exit_usage;
@@ -180,7 +180,7 @@ class Transcription {
   int run_one(size_t index) {
     const std::string& name = arguments_.inputs[index];
     auto heard = listen(name);
-    if (!heard) return interrupted() ? int{exit_ok} : complain(exit_code_of(heard.error()), heard.error().message);
+    if (!heard) return interrupted() ? int{exit_ok} : complain(sound_exit_code(heard.error()), heard.error().message);
     if (targets_.empty()) return write_all(*heard, name, output_);
     TargetFile& target = *targets_[index];
     int code = target.begin();
@@ -228,7 +228,7 @@ class Transcription {
     if (heard.pipe && !heard.shortage().empty()) say(heard.shortage());
     if (written != exit_ok) return written;
     if (interrupted() != 0) return exit_ok;
-    if (!heard.error) return complain(exit_code_of(heard.error.error()), heard.error.error().message);
+    if (!heard.error) return complain(sound_exit_code(heard.error.error()), heard.error.error().message);
     if (said.status != LAPILLI_OK) return complain(exit_code(said.status), name + ": " + said.message);
     return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
   }

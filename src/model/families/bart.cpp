@@ -7,7 +7,7 @@ extern const Family family_bart;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_bart(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"bart"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = false, .embedding = true, .final = false}));
@@ -18,6 +18,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_bart = {"bart", "BART, for denoising and summarization", config, bart_names};
+const Family family_bart = {"bart", "BART, for denoising and summarization", read_bart, bart_names};
 
 }  // namespace lapilli::model

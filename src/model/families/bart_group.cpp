@@ -4,19 +4,19 @@ namespace lapilli::model {
 
 namespace {
 
-AttentionNames attention(const std::string& prefix, const std::string& name) {
+AttentionNames bart_attention(const std::string& prefix, const std::string& name) {
   return {prefix + name + ".q_proj",   prefix + name + ".k_proj",     prefix + name + ".v_proj",
           prefix + name + ".out_proj", prefix + name + "_layer_norm", ""};
 }
 
-StackNames stack(const std::string& prefix, bool cross) {
+StackNames bart_stack(const std::string& prefix, bool cross) {
   const std::string layer = prefix + "layers.{}.";
   StackNames n;
   n.positions = {prefix + "embed_positions.weight"};
   n.embedding_norm = prefix + "layernorm_embedding";
   n.final_norm = prefix + "layer_norm";
-  n.layer.self = attention(layer, "self_attn");
-  if (cross) n.layer.cross = attention(layer, "encoder_attn");
+  n.layer.self = bart_attention(layer, "self_attn");
+  if (cross) n.layer.cross = bart_attention(layer, "encoder_attn");
   n.layer.fc1 = layer + "fc1";
   n.layer.fc2 = layer + "fc2";
   n.layer.norm = layer + "final_layer_norm";
@@ -84,8 +84,8 @@ Names bart_names_under(const Config& c, const std::string& base) {
   const std::string shared = base + "shared.weight", head = "lm_head.weight";
   Names n;
   n.base_prefix = base;
-  n.encoder = stack(base + "encoder.", false);
-  n.decoder = stack(base + "decoder.", true);
+  n.encoder = bart_stack(base + "encoder.", false);
+  n.decoder = bart_stack(base + "decoder.", true);
   const std::string encoder = base + "encoder.embed_tokens.weight", decoder = base + "decoder.embed_tokens.weight";
   // Any member of a tied group may be the one that was stored. Its own name comes first: members with different values
   // are not tied, whatever config.json says.

@@ -7,7 +7,7 @@ extern const Family family_blenderbot;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_blenderbot(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"blenderbot"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = false, .final = true}));
@@ -18,6 +18,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_blenderbot = {"blenderbot", "Blenderbot, for dialogue", config, bart_names};
+const Family family_blenderbot = {"blenderbot", "Blenderbot, for dialogue", read_blenderbot, bart_names};
 
 }  // namespace lapilli::model

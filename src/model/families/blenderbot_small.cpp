@@ -8,7 +8,7 @@ extern const Family family_blenderbot_small;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_blenderbot_small(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"blenderbot-small"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = false, .embedding = true, .final = false}));
@@ -22,6 +22,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small, for dialogue", config, bart_names};
+const Family family_blenderbot_small = {"blenderbot-small", "Blenderbot-small, for dialogue", read_blenderbot_small,
+                                        bart_names};
 
 }  // namespace lapilli::model

@@ -70,17 +70,10 @@ Status read_side(const JsonView& v, const char* side, StackConfig& s, uint32_t& 
   return check_stack(v, side, s);
 }
 
-Result<JsonView> nested(const JsonView& v, const char* key) {
-  const auto it = v.json.find(key);
-  if (it == v.json.end() || !it->is_object())
-    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where.c_str(), key);
-  return JsonView{*it, v.where + ": " + key};
-}
-
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_encoder_decoder(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
-  LAPILLI_TRY(const auto encoder, nested(v, "encoder"));
-  LAPILLI_TRY(const auto decoder, nested(v, "decoder"));
+  LAPILLI_TRY(const auto encoder, get_object(v, "encoder"));
+  LAPILLI_TRY(const auto decoder, get_object(v, "decoder"));
   Config c;
   c.family = "encoder-decoder";
   LAPILLI_CHECK(read_side(encoder, "encoder", c.encoder, c.source_vocabulary));
@@ -95,7 +88,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-AttentionNames attention(const std::string& prefix) {
+AttentionNames encoder_decoder_attention(const std::string& prefix) {
   return {prefix + ".self.query",   prefix + ".self.key",         prefix + ".self.value",
           prefix + ".output.dense", prefix + ".output.LayerNorm", ""};
 }
@@ -107,15 +100,15 @@ StackNames side_names(const std::string& prefix, bool cross) {
   n.positions = {embeddings + "position_embeddings.weight"};
   n.token_types = {embeddings + "token_type_embeddings.weight"};
   n.embedding_norm = embeddings + "LayerNorm";
-  n.layer.self = attention(layer + "attention");
-  if (cross) n.layer.cross = attention(layer + "crossattention");
+  n.layer.self = encoder_decoder_attention(layer + "attention");
+  if (cross) n.layer.cross = encoder_decoder_attention(layer + "crossattention");
   n.layer.fc1 = layer + "intermediate.dense";
   n.layer.fc2 = layer + "output.dense";
   n.layer.norm = layer + "output.LayerNorm";
   return n;
 }
 
-Names names(const Config& c) {
+Names encoder_decoder_names(const Config& c) {
   const SideType *encoder = find_side(c.encoder.type), *decoder = find_side(c.decoder.type);
   const std::string encoder_base = std::string("encoder.") + encoder->base + ".",
                     decoder_base = std::string("decoder.") + decoder->base + ".";
@@ -138,6 +131,7 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_encoder_decoder = {"encoder-decoder", "pairs of BERT and RoBERTa models", config, names};
+const Family family_encoder_decoder = {"encoder-decoder", "pairs of BERT and RoBERTa models", read_encoder_decoder,
+                                       encoder_decoder_names};
 
 }  // namespace lapilli::model

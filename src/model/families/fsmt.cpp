@@ -8,7 +8,7 @@ extern const Family family_fsmt;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_fsmt(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"fsmt", "relu", true, "src_vocab_size"}));
   LAPILLI_TRY(c.target_vocabulary, get_size(v, "tgt_vocab_size", kMaxVocabulary));
@@ -19,7 +19,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names fsmt_names(const Config& c) {
   Names n = bart_names(c);
   const std::string target = "model.decoder.embed_tokens.weight", output = "model.decoder.output_projection.weight";
   // Files of 2020 hold one of the two: the network tied them then, whatever config.json says of word embeddings.
@@ -30,6 +30,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_fsmt = {"fsmt", "FSMT, fairseq's WMT19 translation models", config, names};
+const Family family_fsmt = {"fsmt", "FSMT, fairseq's WMT19 translation models", read_fsmt, fsmt_names};
 
 }  // namespace lapilli::model

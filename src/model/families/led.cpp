@@ -35,7 +35,7 @@ Result<std::vector<uint32_t>> windows(const JsonView& v, uint32_t layers) {
   return sizes;
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_led(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"led"}));
   set_embedding_norm(c);
@@ -46,7 +46,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names led_names(const Config& c) {
   Names n = bart_names_under(c, "led.");
   const std::string layer = "led.encoder.layers.{}.self_attn.", inner = layer + "longformer_self_attn.";
   AttentionNames& self = n.encoder.layer.self;
@@ -62,6 +62,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_led = {"led", "LED (long documents)", config, names};
+const Family family_led = {"led", "LED (long documents)", read_led, led_names};
 
 }  // namespace lapilli::model

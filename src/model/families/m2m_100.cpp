@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kPositions = 1024;
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_m2m_100(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"m2m_100", "relu", true}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = false, .final = true}));
@@ -24,7 +24,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names m2m_100_names(const Config& c) {
   Names n = bart_names(c);
   // Older files hold the computed tables, which nobody reads.
   n.encoder.positions = n.decoder.positions = {};
@@ -33,6 +33,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB, for multilingual translation", config, names};
+const Family family_m2m_100 = {"m2m_100", "M2M100 and NLLB, for multilingual translation", read_m2m_100, m2m_100_names};
 
 }  // namespace lapilli::model

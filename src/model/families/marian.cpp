@@ -8,7 +8,7 @@ extern const Family family_marian;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_marian(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"marian"}));
   LAPILLI_TRY(c.shared_embeddings, get_bool(v, "share_encoder_decoder_embeddings", true));
@@ -22,6 +22,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_marian = {"marian", "Marian translation models (opus-mt)", config, bart_names};
+const Family family_marian = {"marian", "Marian translation models (opus-mt)", read_marian, bart_names};
 
 }  // namespace lapilli::model

@@ -8,7 +8,7 @@ extern const Family family_mbart;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_mbart(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"mbart"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = true, .final = true}));
@@ -20,6 +20,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_mbart = {"mbart", "mBART and mBART-50, for multilingual translation", config, bart_names};
+const Family family_mbart = {"mbart", "mBART and mBART-50, for multilingual translation", read_mbart, bart_names};
 
 }  // namespace lapilli::model

@@ -36,7 +36,7 @@ Status read_rotary(const JsonView& v, StackConfig& s) {
               from.where.c_str(), s.rotary, s.head_dim);
 }
 
-Status read_stack(const JsonView& v, const std::string& side, StackConfig& s) {
+Status read_moonshine_stack(const JsonView& v, const std::string& side, StackConfig& s) {
   LAPILLI_TRY(s.d_model, get_size(v, "hidden_size", kMaxModelWidth, 288));
   LAPILLI_TRY(s.ffn, get_size(v, "intermediate_size", kMaxFeedForward, 1152));
   LAPILLI_TRY(s.layers, get_u32(v, (side + "_num_hidden_layers").c_str(), 6));
@@ -52,12 +52,12 @@ Status read_stack(const JsonView& v, const std::string& side, StackConfig& s) {
   return read_rotary(v, s);
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_moonshine(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   Config c;
   c.family = c.tokenizer = "moonshine";
-  LAPILLI_CHECK(read_stack(v, "encoder", c.encoder));
-  LAPILLI_CHECK(read_stack(v, "decoder", c.decoder));
+  LAPILLI_CHECK(read_moonshine_stack(v, "encoder", c.encoder));
+  LAPILLI_CHECK(read_moonshine_stack(v, "decoder", c.decoder));
   LAPILLI_CHECK(read_activation(v, "encoder_hidden_act", "gelu", c.encoder));
   LAPILLI_CHECK(read_activation(v, "decoder_hidden_act", "silu", c.decoder));
   c.decoder.gated = true;
@@ -75,30 +75,31 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-AttentionNames attention(const std::string& prefix, const std::string& norm) {
+AttentionNames moonshine_attention(const std::string& prefix, const std::string& norm) {
   return {prefix + ".q_proj", prefix + ".k_proj", prefix + ".v_proj", prefix + ".o_proj", norm, ""};
 }
 
-StackNames stack(const std::string& prefix) {
+StackNames moonshine_stack(const std::string& prefix) {
   const std::string layer = prefix + "layers.{}.";
   StackNames n;
-  n.layer.self = attention(layer + "self_attn", layer + "input_layernorm");
+  n.layer.self = moonshine_attention(layer + "self_attn", layer + "input_layernorm");
   n.layer.fc1 = n.layer.gate = layer + "mlp.fc1";
   n.layer.fc2 = layer + "mlp.fc2";
   return n;
 }
 
-Names names(const Config& c) {
+Names moonshine_names(const Config& c) {
   const std::string encoder = "model.encoder.", decoder = "model.decoder.", layer = "layers.{}.";
   Names n;
   n.base_prefix = "model.";
-  n.encoder = stack(encoder);
+  n.encoder = moonshine_stack(encoder);
   n.encoder.layer.norm = encoder + layer + "post_attention_layernorm";
   n.encoder.final_norm = encoder + "layer_norm";
   n.encoder.input = {encoder + "conv1", encoder + "conv2", encoder + "conv3"};
   n.encoder.input_norms = {encoder + "groupnorm", "", ""};
-  n.decoder = stack(decoder);
-  n.decoder.layer.cross = attention(decoder + layer + "encoder_attn", decoder + layer + "post_attention_layernorm");
+  n.decoder = moonshine_stack(decoder);
+  n.decoder.layer.cross =
+      moonshine_attention(decoder + layer + "encoder_attn", decoder + layer + "post_attention_layernorm");
   n.decoder.layer.norm = decoder + layer + "final_layernorm";
   n.decoder.final_norm = decoder + "norm";
   n.decoder.embedding = {decoder + "embed_tokens.weight"};
@@ -112,6 +113,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_moonshine = {"moonshine", "Moonshine (speech recognition)", config, names};
+const Family family_moonshine = {"moonshine", "Moonshine (speech recognition)", read_moonshine, moonshine_names};
 
 }  // namespace lapilli::model

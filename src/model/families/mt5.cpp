@@ -7,7 +7,7 @@ extern const Family family_mt5;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_mt5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "mt5", "gated-gelu"));
   // Files that say "not tied" and files that say "tied" hold the same tensors.
@@ -17,6 +17,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_mt5 = {"mt5", "mT5", config, t5_names};
+const Family family_mt5 = {"mt5", "mT5", read_mt5, t5_names};
 
 }  // namespace lapilli::model

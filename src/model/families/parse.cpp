@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace lapilli::model {
 
@@ -54,6 +55,13 @@ Status read_activation(const JsonView& v, const char* key, const char* missing, 
                 stack.activation_name.c_str());
   stack.activation = *known;
   return {};
+}
+
+Result<JsonView> get_object(const JsonView& v, const char* key) {
+  const auto it = v.json.find(key);
+  if (it == v.json.end() || !it->is_object())
+    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where.c_str(), key);
+  return JsonView{*it, v.where + ": " + key};
 }
 
 Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max) {

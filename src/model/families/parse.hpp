@@ -18,6 +18,8 @@ std::optional<Activation> find_activation(const std::string& name);
 // Reads the activation under `key` into the stack, with its name.
 Status read_activation(const JsonView& view, const char* key, const char* missing, StackConfig& stack);
 
+// The object under `key`, with a view of its own. It refers to the view that it is part of.
+Result<JsonView> get_object(const JsonView& view, const char* key);
 // A number from 1 to `max`.
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max);
 Result<uint32_t> get_size(const JsonView& view, const char* key, uint32_t max, uint32_t missing);

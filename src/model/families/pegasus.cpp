@@ -7,7 +7,7 @@ extern const Family family_pegasus;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_pegasus(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"pegasus"}));
   LAPILLI_CHECK(check_norm_flags(v, {.before = true, .embedding = false, .final = true}));
@@ -18,6 +18,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_pegasus = {"pegasus", "Pegasus, for summarization", config, bart_names};
+const Family family_pegasus = {"pegasus", "Pegasus, for summarization", read_pegasus, bart_names};
 
 }  // namespace lapilli::model

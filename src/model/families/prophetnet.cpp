@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMaxStreams = 16, kMaxBuckets = 1024, kMaxDistance = 1u << 16;
 
-Status read_stack(const JsonView& v, const std::string& side, StackConfig& s) {
+Status read_prophetnet_stack(const JsonView& v, const std::string& side, StackConfig& s) {
   LAPILLI_TRY(s.d_model, get_size(v, "hidden_size", kMaxModelWidth, 1024));
   LAPILLI_TRY(s.layers, get_u32(v, ("num_" + side + "_layers").c_str(), 12));
   LAPILLI_TRY(s.heads, get_u32(v, ("num_" + side + "_attention_heads").c_str(), 16));
@@ -30,13 +30,13 @@ Status read_stack(const JsonView& v, const std::string& side, StackConfig& s) {
   return check_stack(v, side.c_str(), s);
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_prophetnet(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   Config c;
   c.family = c.tokenizer = "prophetnet";
   LAPILLI_CHECK(check_flag(v, "add_cross_attention", true));
-  LAPILLI_CHECK(read_stack(v, "encoder", c.encoder));
-  LAPILLI_CHECK(read_stack(v, "decoder", c.decoder));
+  LAPILLI_CHECK(read_prophetnet_stack(v, "encoder", c.encoder));
+  LAPILLI_CHECK(read_prophetnet_stack(v, "decoder", c.decoder));
   LAPILLI_TRY(c.source_vocabulary, get_size(v, "vocab_size", kMaxVocabulary, 30522));
   c.target_vocabulary = c.source_vocabulary;
   LAPILLI_TRY(c.decoder.streams, get_size(v, "ngram", kMaxStreams, 2));
@@ -46,31 +46,31 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-AttentionNames attention(const std::string& prefix) {
+AttentionNames prophetnet_attention(const std::string& prefix) {
   return {prefix + ".query_proj", prefix + ".key_proj",   prefix + ".value_proj",
           prefix + ".out_proj",   prefix + "_layer_norm", prefix + ".relative_pos_embeddings"};
 }
 
-StackNames stack(const std::string& side, bool cross) {
+StackNames prophetnet_stack(const std::string& side, bool cross) {
   const std::string prefix = "prophetnet." + side + ".", layer = prefix + "layers.{}.";
   StackNames n;
   n.embedding = {prefix + "word_embeddings.weight", "prophetnet.word_embeddings.weight"};
   n.positions = {prefix + "position_embeddings.weight"};
   n.embedding_norm = prefix + "embeddings_layer_norm";
   n.streams = {prefix + "ngram_embeddings.weight"};
-  n.layer.self = attention(layer + "self_attn");
-  if (cross) n.layer.cross = attention(layer + "cross_attn");
+  n.layer.self = prophetnet_attention(layer + "self_attn");
+  if (cross) n.layer.cross = prophetnet_attention(layer + "cross_attn");
   n.layer.fc1 = layer + "feed_forward.intermediate";
   n.layer.fc2 = layer + "feed_forward.output";
   n.layer.norm = layer + "feed_forward_layer_norm";
   return n;
 }
 
-Names names(const Config& c) {
+Names prophetnet_names(const Config& c) {
   Names n;
   n.base_prefix = "prophetnet.";
-  n.encoder = stack("encoder", false);
-  n.decoder = stack("decoder", true);
+  n.encoder = prophetnet_stack("encoder", false);
+  n.decoder = prophetnet_stack("decoder", true);
   // Encoder and decoder always share their words; any name of the group may be the one that was stored.
   const std::string encoder = n.encoder.embedding[0], decoder = n.decoder.embedding[0];
   n.output = {"lm_head.weight"};
@@ -85,6 +85,7 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_prophetnet = {"prophetnet", "ProphetNet models (summaries, questions)", config, names};
+const Family family_prophetnet = {"prophetnet", "ProphetNet models (summaries, questions)", read_prophetnet,
+                                  prophetnet_names};
 
 }  // namespace lapilli::model

@@ -51,7 +51,7 @@ Status read_input(const JsonView& v, Config& c) {
   return {};
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_speech_to_text(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"speech_to_text", "relu", true}));
   set_pre_norm(c);
@@ -72,7 +72,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names speech_to_text_names(const Config& c) {
   Names n = bart_names(c);
   // Older files hold the computed tables, which nobody reads.
   n.encoder.positions = n.decoder.positions = {};
@@ -83,7 +83,7 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_speech_to_text = {"speech_to_text", "Speech2Text (speech recognition and translation)", config,
-                                      names};
+const Family family_speech_to_text = {"speech_to_text", "Speech2Text (speech recognition and translation)",
+                                      read_speech_to_text, speech_to_text_names};
 
 }  // namespace lapilli::model

@@ -69,7 +69,7 @@ Status read_stages(const JsonView& v, const StackConfig& common, std::vector<Sta
   return {};
 }
 
-AttentionNames attention(const std::string& layer) {
+AttentionNames swin_attention(const std::string& layer) {
   const std::string self = layer + "attention.self.";
   AttentionNames n = {self + "query", self + "key", self + "value", layer + "attention.output.dense",
                       layer + "layernorm_before"};
@@ -108,7 +108,7 @@ void name_swin_encoder(const Config& c, const std::string& prefix, Names& names)
   for (size_t i = 0; i < c.stages.size(); ++i) {
     const std::string stage = prefix + "encoder.layers." + std::to_string(i) + ".", layer = stage + "blocks.{}.";
     StageNames& n = names.stages.emplace_back();
-    n.stack.layer.self = attention(layer);
+    n.stack.layer.self = swin_attention(layer);
     n.stack.layer.fc1 = layer + "intermediate.dense";
     n.stack.layer.fc2 = layer + "output.dense";
     n.stack.layer.norm = layer + "layernorm_after";

@@ -9,7 +9,7 @@ extern const Family family_t5;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_t5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "t5", "relu"));
   LAPILLI_TRY(const bool scaled, get_bool(v, "scale_decoder_outputs", c.tied_output));
@@ -19,6 +19,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_t5 = {"t5", "T5 (v1.0, v1.1, FLAN, ByT5)", config, t5_names};
+const Family family_t5 = {"t5", "T5 (v1.0, v1.1, FLAN, ByT5)", read_t5, t5_names};
 
 }  // namespace lapilli::model

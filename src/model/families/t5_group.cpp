@@ -6,19 +6,19 @@ namespace lapilli::model {
 
 namespace {
 
-AttentionNames attention(const std::string& sublayer, const char* name) {
+AttentionNames t5_attention(const std::string& sublayer, const char* name) {
   const std::string prefix = sublayer + name;
   return {prefix + ".q", prefix + ".k",           prefix + ".v",
           prefix + ".o", sublayer + "layer_norm", prefix + ".relative_attention_bias.weight"};
 }
 
-StackNames stack(const std::string& prefix, bool cross, bool gated) {
+StackNames t5_stack(const std::string& prefix, bool cross, bool gated) {
   const std::string layer = prefix + "block.{}.layer.";
   const std::string feed_forward = layer + (cross ? "2." : "1.");
   StackNames n;
   n.final_norm = prefix + "final_layer_norm";
-  n.layer.self = attention(layer + "0.", "SelfAttention");
-  if (cross) n.layer.cross = attention(layer + "1.", "EncDecAttention");
+  n.layer.self = t5_attention(layer + "0.", "SelfAttention");
+  if (cross) n.layer.cross = t5_attention(layer + "1.", "EncDecAttention");
   n.layer.fc1 = feed_forward + (gated ? "DenseReluDense.wi_0" : "DenseReluDense.wi");
   n.layer.gate = feed_forward + "DenseReluDense.wi_1";
   n.layer.fc2 = feed_forward + "DenseReluDense.wo";
@@ -75,8 +75,8 @@ Result<Config> t5_config(const JsonView& v, const char* family, const char* feed
 
 Names t5_names(const Config& c) {
   Names n;
-  n.encoder = stack("encoder.", false, c.encoder.gated);
-  n.decoder = stack("decoder.", true, c.decoder.gated);
+  n.encoder = t5_stack("encoder.", false, c.encoder.gated);
+  n.decoder = t5_stack("decoder.", true, c.decoder.gated);
   const std::string shared = "shared.weight", encoder = "encoder.embed_tokens.weight",
                     decoder = "decoder.embed_tokens.weight", head = "lm_head.weight";
   n.encoder.embedding = {encoder, shared, decoder};

@@ -9,7 +9,7 @@ extern const Family family_umt5;
 
 namespace {
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_umt5(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, t5_config(v, "umt5", "gated-gelu"));
   c.encoder.relative_per_layer = c.decoder.relative_per_layer = true;
@@ -21,6 +21,6 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
 
 }  // namespace
 
-const Family family_umt5 = {"umt5", "UMT5", config, t5_names};
+const Family family_umt5 = {"umt5", "UMT5", read_umt5, t5_names};
 
 }  // namespace lapilli::model

@@ -13,13 +13,6 @@ extern const Family family_vision_encoder_decoder;
 
 namespace {
 
-Result<JsonView> nested(const JsonView& v, const char* key) {
-  const auto it = v.json.find(key);
-  if (it == v.json.end() || !it->is_object())
-    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where.c_str(), key);
-  return JsonView{*it, v.where + ": " + key};
-}
-
 // ---- TrOCR
 // -----------------------------------------------------------------------------------------------------------
 
@@ -170,10 +163,10 @@ Status read_decoder(const JsonView& v, Config& c) {
   return {};
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_vision_encoder_decoder(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
-  LAPILLI_TRY(const auto encoder, nested(v, "encoder"));
-  LAPILLI_TRY(const auto decoder, nested(v, "decoder"));
+  LAPILLI_TRY(const auto encoder, get_object(v, "encoder"));
+  LAPILLI_TRY(const auto decoder, get_object(v, "decoder"));
   LAPILLI_TRY(const auto type, get_string(encoder, "model_type"));
   if (!is_picture_encoder(type) && !is_swin_encoder(type))
     return fail(ErrorCode::unsupported,
@@ -186,7 +179,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names vision_encoder_decoder_names(const Config& c) {
   Names n;
   if (is_swin_encoder(c.encoder.type))
     name_swin_encoder(c, "encoder.", n);
@@ -205,6 +198,7 @@ Names names(const Config& c) {
 
 const Family family_vision_encoder_decoder = {
     "vision-encoder-decoder",
-    "pictures to text: ViT, DeiT or Donut's Swin with the decoder of TrOCR or mBART, or GPT-2", config, names};
+    "pictures to text: ViT, DeiT or Donut's Swin with the decoder of TrOCR or mBART, or GPT-2",
+    read_vision_encoder_decoder, vision_encoder_decoder_names};
 
 }  // namespace lapilli::model

@@ -45,7 +45,7 @@ Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
   return {};
 }
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_vit(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   Config c;
   LAPILLI_CHECK(read_picture_encoder(v, c));
@@ -56,7 +56,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names vit_names(const Config& c) {
   Names n;
   n.base_prefix = c.family + ".";
   n.encoder = picture_encoder_names(c, n.base_prefix);
@@ -67,7 +67,7 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_vit = {"vit", "ViT, classification of pictures", config, names};
-const Family family_deit = {"deit", "DeiT, classification of pictures", config, names};
+const Family family_vit = {"vit", "ViT, classification of pictures", read_vit, vit_names};
+const Family family_deit = {"deit", "DeiT, classification of pictures", read_vit, vit_names};
 
 }  // namespace lapilli::model

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMaxMelBins = 4096;
 
-Result<Config> config(const nlohmann::json& json, const std::string& where) {
+Result<Config> read_whisper(const nlohmann::json& json, const std::string& where) {
   const JsonView v{json, where};
   LAPILLI_TRY(Config c, bart_config(v, {"whisper"}));
   set_pre_norm(c);
@@ -31,7 +31,7 @@ Result<Config> config(const nlohmann::json& json, const std::string& where) {
   return c;
 }
 
-Names names(const Config& c) {
+Names whisper_names(const Config& c) {
   Names n = bart_names(c);
   n.decoder.embedding = {"model.decoder.embed_tokens.weight"};
   n.output = {"proj_out.weight"};
@@ -45,6 +45,6 @@ Names names(const Config& c) {
 
 }  // namespace
 
-const Family family_whisper = {"whisper", "Whisper (speech recognition)", config, names};
+const Family family_whisper = {"whisper", "Whisper (speech recognition)", read_whisper, whisper_names};
 
 }  // namespace lapilli::model

@@ -7,7 +7,7 @@
 
 namespace lapilli {
 
-Error no_unknown_token() {
+Failure no_unknown_token() {
   return fail(ErrorCode::invalid_argument,
               "the text has a character that is not in the vocabulary, which has no unknown token");
 }

@@ -51,6 +51,6 @@ class BestPath {
 };
 
 // A character that the vocabulary lacks, without a token for such ones.
-Error no_unknown_token();
+Failure no_unknown_token();
 
 }  // namespace lapilli

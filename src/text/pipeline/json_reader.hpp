@@ -27,7 +27,7 @@ class JsonReader {
   [[nodiscard]] JsonReader at(const nlohmann::json& json, const std::string& name) const {
     return {json, where_ + "." + name};
   }
-  [[nodiscard]] Error wrong(const char* key, const char* wanted) const {
+  [[nodiscard]] Failure wrong(const char* key, const char* wanted) const {
     return fail(ErrorCode::invalid_data, "%s: %s is not %s", where_.c_str(), key, wanted);
   }
 

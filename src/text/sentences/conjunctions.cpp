@@ -10,7 +10,7 @@ struct Conjunctions {
   std::string_view language, words;
 };
 
-constexpr Conjunctions kTables[] = {
+constexpr Conjunctions kConjunctions[] = {
     {"en",
      "and or but nor yet so because although though while whereas when where if unless until since that which who"},
     {"fr", "et ou mais donc or ni car parce puisque quand lorsque si comme que qui dont où tandis afin"},
@@ -49,9 +49,9 @@ constexpr Conjunctions kTables[] = {
 }  // namespace
 
 bool is_conjunction(std::string_view language, std::string_view word) {
-  const auto* table = std::find_if(std::begin(kTables), std::end(kTables),
+  const auto* table = std::find_if(std::begin(kConjunctions), std::end(kConjunctions),
                                    [&](const Conjunctions& c) { return c.language == language; });
-  if (table == std::end(kTables) || word.empty() || word.find(' ') != std::string_view::npos) return false;
+  if (table == std::end(kConjunctions) || word.empty() || word.find(' ') != std::string_view::npos) return false;
   const std::string_view words = table->words;
   for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
     const size_t end = at + word.size();

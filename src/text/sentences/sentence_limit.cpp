@@ -13,21 +13,21 @@ namespace {
 
 using enum SentenceClass;
 
-struct Char {
+struct LimitChar {
   uint64_t at;
   uint32_t code;
   SentenceClass kind;
   bool in_address;  // of a URL or an e-mail address, but its first
 };
 
-bool white(SentenceClass kind) { return kind == space || kind == newline; }
+bool is_blank(SentenceClass kind) { return kind == space || kind == newline; }
 
 // How good a place to cut is; those that are none are not looked at.
 enum class Place : uint8_t { none, character, tied_blank, blank, conjunction, comma, clause };
 
 // The place behind a character that blanks, or nothing in scripts that write none, follow. For full stops see
 // Limiter::behind.
-Place place_behind(const Char& c) {
+Place place_behind(const LimitChar& c) {
   switch (c.kind) {
     case continuing:
       return c.code == ':' || c.code == 0xFF1A ? Place::clause : c.code == '-' ? Place::none : Place::comma;
@@ -55,13 +55,13 @@ class Limiter {
     std::vector<TextRange> pieces;
     size_t from = 0;
     while (from < chars_.size()) {
-      if (white(chars_[from].kind)) {
+      if (is_blank(chars_[from].kind)) {
         ++from;
         continue;
       }
       LAPILLI_TRY(const size_t to, piece_end(from));
       size_t last = to;
-      while (white(chars_[last - 1].kind)) --last;
+      while (is_blank(chars_[last - 1].kind)) --last;
       pieces.push_back({at(from), at(last)});
       from = to;
     }
@@ -87,7 +87,7 @@ class Limiter {
   }
 
   [[nodiscard]] uint64_t at(size_t i) const { return i < chars_.size() ? chars_[i].at : end_; }
-  [[nodiscard]] bool blank(size_t i) const { return i < chars_.size() && white(chars_[i].kind); }
+  [[nodiscard]] bool blank(size_t i) const { return i < chars_.size() && is_blank(chars_[i].kind); }
 
   Result<bool> fits(size_t from, size_t to, uint64_t budget) {
     LAPILLI_TRY(const uint64_t tokens, count_(text_.substr(at(from), at(to) - at(from))));
@@ -119,13 +119,13 @@ class Limiter {
   [[nodiscard]] bool conjunction_at(size_t i) const {
     constexpr size_t kLongest = 12;  // characters
     size_t to = i;
-    while (to < chars_.size() && to < i + kLongest && !white(chars_[to].kind)) ++to;
+    while (to < chars_.size() && to < i + kLongest && !is_blank(chars_[to].kind)) ++to;
     return is_conjunction(language_, text_.substr(at(i), at(to) - at(i)));
   }
 
   // Of a cut before character i, which exists.
   [[nodiscard]] Place place_before(size_t i) const {
-    if (chars_[i].in_address || white(chars_[i - 1].kind)) return Place::none;
+    if (chars_[i].in_address || is_blank(chars_[i - 1].kind)) return Place::none;
     size_t next = i;
     while (blank(next)) ++next;
     if (next == chars_.size() || place_behind(chars_[next]) != Place::none) return Place::none;
@@ -140,13 +140,13 @@ class Limiter {
     if (chars_[i].kind != dot) return place_behind(chars_[i]);
     constexpr size_t kLongest = 16;  // characters
     size_t begin = i;
-    while (begin > 0 && i - begin < kLongest && !white(chars_[begin - 1].kind)) --begin;
+    while (begin > 0 && i - begin < kLongest && !is_blank(chars_[begin - 1].kind)) --begin;
     const std::string_view word = text_.substr(at(begin), at(i) - at(begin));
     return i - begin < 2 || find_abbreviation(language_, word) != Abbreviation::none ? Place::tied_blank
                                                                                      : Place::clause;
   }
   [[nodiscard]] bool unspaced(size_t i) const {
-    const Char &before = chars_[i - 1], &after = chars_[i];
+    const LimitChar &before = chars_[i - 1], &after = chars_[i];
     return unspaced_script(before.code) && !(before.kind == digit && after.kind == digit);
   }
 
@@ -203,7 +203,7 @@ class Limiter {
   const CountTokens& count_;
   std::string language_;
   uint64_t end_ = 0;
-  std::vector<Char> chars_;
+  std::vector<LimitChar> chars_;
 };
 
 uint32_t first_code(std::string_view text) { return text.empty() ? 0 : decode_utf8(text, 0).code; }
@@ -237,7 +237,7 @@ std::string join_sentences(std::string_view text, std::span<const TextRange> sen
     const std::string_view gap = text.substr(at, sentences[i].begin - at);
     const uint32_t before = last_code(out), after = first_code(pieces[i]);
     const bool spaced = before != 0 && after != 0 && !unspaced_script(before) && !unspaced_script(after) &&
-                        !white(sentence_class(before)) && !white(sentence_class(after));
+                        !is_blank(sentence_class(before)) && !is_blank(sentence_class(after));
     if (i > 0 && gap.empty() && spaced) {
       out += ' ';
     } else {

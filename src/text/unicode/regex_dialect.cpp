@@ -62,7 +62,7 @@ class Translator {
   }
 
  private:
-  [[nodiscard]] Error refuse(const char* what) const {
+  [[nodiscard]] Failure refuse(const char* what) const {
     return fail(ErrorCode::unsupported, "the regular expression %s has %s at byte %zu", quote_text(in_, 80).c_str(),
                 what, at_);
   }

@@ -1,0 +1,26 @@
+# With CMAKE_UNITY_BUILD (scripts/run, scripts/test, packages) a folder is compiled as one file: headers are read and templates are
+# compiled once a folder, which takes a third of the time. Names in unnamed namespaces must then differ within a folder, and what a
+# file includes serves those behind it; the test `file_by_file` builds everything without.
+
+# Not compiled so: behind windows.h, which defines many names.
+set(LAPILLI_FILES_ALONE "^$")
+if(WIN32)
+  set(LAPILLI_FILES_ALONE "/(loader|locate|path|system|http_curl)[.]cpp$")
+endif()
+# Of the program, what speaks of errors of the folders beside src/cli: the others speak of those of the interface.
+set(LAPILLI_OUTWARD_FILES "/src/cli/(files/document_text|cmd_fetch|cmd_models|arguments/model_names|run/transcription)[.]cpp$")
+
+function(lapilli_one_file_a_folder target sources)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  list(FILTER sources EXCLUDE REGEX "${LAPILLI_FILES_ALONE}")
+  foreach(source IN LISTS sources)
+    get_filename_component(folder ${source} DIRECTORY)
+    get_filename_component(folder ${folder} NAME)
+    if(source MATCHES "${LAPILLI_OUTWARD_FILES}")
+      set(folder outward)
+    elseif(source MATCHES "/src/cli/")
+      set(folder cli)
+    endif()
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+endfunction()
