@@ -180,9 +180,66 @@ configure() {
 
 jobs() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
 
-# build DIR [TARGET...]
+# What scripts/run, scripts/test and the preset `release` give CMake for build/release: the same, so that none builds again what
+# another one has built. Each folder is compiled as one file (cmake/OneFileAFolder.cmake).
+release="-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON"
+
+# build DIR [TARGET...]: says how far it is, and shows the build's output only if it fails (build.log has it).
 build() {
   build_dir=$1
   shift
-  quietly "$build_dir/build.log" cmake --build "$build_dir" --parallel "${LAPILLI_JOBS:-$(jobs)}" ${1:+--target "$@"}
+  build_log=$build_dir/build.log
+  set -- cmake --build "$build_dir" --parallel "${LAPILLI_JOBS:-$(jobs)}" ${1:+--target "$@"}
+  rm -f "$build_log.failed"
+  { "$@" 2>&1 || echo $? >"$build_log.failed"; } | follow "$build_log" "$(steps "$@")"
+  [ -e "$build_log.failed" ] || return 0
+  cat "$build_log" >&2
+  say "this failed: $*"
+  say "its output is kept in $build_log"
+  return "$(cat "$build_log.failed")"
+}
+
+# A shader takes a hundredth of the time that a source file takes.
+weight() {
+  case $1 in
+  *" Building C"*) echo 100 ;;
+  *) echo 1 ;;
+  esac
+}
+
+# steps COMMAND...: the weight of all that ninja would do for it; 0 with other tools, which do not tell.
+steps() {
+  [ -f "$build_dir/build.ninja" ] || { echo 0 && return; }
+  "$@" -- -n 2>/dev/null | {
+    steps_all=0
+    while IFS= read -r step_line; do
+      steps_all=$((steps_all + $(weight "$step_line")))
+    done
+    echo "$steps_all"
+  }
+}
+
+# follow LOG WEIGHT: keeps in LOG what it reads, and says which step a build is at and how many minutes are left: on a terminal in one line,
+# else ten times.
+follow() {
+  follow_log=$1 follow_all=$2 follow_done=0 follow_tenth=0 follow_from=$(date +%s)
+  : >"$follow_log"
+  while IFS= read -r follow_line; do
+    printf '%s\n' "$follow_line" >>"$follow_log"
+    case $follow_line in
+    "["*/*"] "*) ;;
+    *) continue ;;
+    esac
+    follow_done=$((follow_done + $(weight "$follow_line")))
+    [ "$follow_all" -gt 1000 ] && [ "$follow_done" -le "$follow_all" ] || continue
+    follow_now=$((follow_done * 10 / follow_all))
+    [ -t 2 ] || [ "$follow_now" -gt "$follow_tenth" ] || continue
+    follow_tenth=$follow_now
+    follow_step=${follow_line#"["}
+    follow_left=$(((($(date +%s) - follow_from) * (follow_all - follow_done) / follow_done + 59) / 60))
+    follow_text="building: step ${follow_step%%/*} of ${follow_step#*/}"
+    follow_text="${follow_text%%]*}, some $follow_left min left"
+    if [ -t 2 ]; then printf '\r\033[Klapilli: %s' "$follow_text" >&2; else say "$follow_text"; fi
+  done
+  [ ! -t 2 ] || [ "$follow_done" -eq 0 ] || printf '\r\033[K' >&2
 }

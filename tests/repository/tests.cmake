@@ -15,11 +15,12 @@ add_test(NAME examples COMMAND ${scripts}/check-examples)
 add_test(NAME examples.selftest COMMAND ${dir}/examples-selftest)
 add_test(NAME summarize.selftest COMMAND ${dir}/summarize-selftest)
 add_test(NAME word_errors.selftest COMMAND ${dir}/word-errors-selftest)
+add_test(NAME minutes.selftest COMMAND ${dir}/minutes-selftest)
 add_test(NAME prebuilt COMMAND ${scripts}/prebuild-shaders --check)
 add_test(NAME prebuilt.selftest COMMAND ${dir}/prebuilt-selftest)
 set_tests_properties(prebuilt prebuilt.selftest PROPERTIES LABELS fast SKIP_RETURN_CODE 77)
 set_tests_properties(layers layers.selftest paths paths.selftest links links.selftest examples examples.selftest
-  summarize.selftest word_errors.selftest
+  summarize.selftest word_errors.selftest minutes.selftest
   PROPERTIES LABELS fast)
 
 add_executable(without_images ${dir}/without_images.cpp ${PROJECT_SOURCE_DIR}/src/image/stb_none.cpp
@@ -79,10 +80,14 @@ if(NOT LAPILLI_SANITIZE)
     add_test(NAME cross.${system} COMMAND ${scripts}/cross --no-install ${system})
   endforeach()
   add_test(NAME installs.shared COMMAND ${scripts}/installs shared)
-  set_tests_properties(installs.shared PROPERTIES LABELS slow RUN_SERIAL TRUE TIMEOUT 1800)
-  add_test(NAME subdirectory COMMAND ${dir}/subdirectory-test ${CMAKE_CURRENT_BINARY_DIR}/subdirectory ${CMAKE_COMMAND}
-    ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
-  set_tests_properties(subdirectory PROPERTIES LABELS slow RUN_SERIAL TRUE TIMEOUT 1800)
+  set_tests_properties(installs.shared PROPERTIES LABELS long RUN_SERIAL TRUE TIMEOUT 3600)
+  # Lapilli within another project: what that sees of it; and, built once more, what it does there.
+  foreach(part configure build)
+    add_test(NAME subdirectory.${part} COMMAND ${dir}/subdirectory-test ${part} ${CMAKE_CURRENT_BINARY_DIR}/subdirectory-${part}
+      ${CMAKE_COMMAND} ${CMAKE_GENERATOR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  endforeach()
+  set_tests_properties(subdirectory.configure PROPERTIES LABELS fast)
+  set_tests_properties(subdirectory.build PROPERTIES LABELS long RUN_SERIAL TRUE TIMEOUT 3600)
   # Two builds without a cache: some four minutes on two cores; then seconds.
   set(packages ${CMAKE_CURRENT_BINARY_DIR}/packages)
   set(lavapipe ${PROJECT_SOURCE_DIR}/tests/lab/run -d lavapipe)
@@ -107,10 +112,14 @@ if(NOT LAPILLI_SANITIZE)
     add_test(NAME warnings.${compiler} COMMAND ${scripts}/warnings ${compiler})
     set_tests_properties(warnings.${compiler} PROPERTIES LABELS long SKIP_RETURN_CODE 77 RUN_SERIAL TRUE TIMEOUT 3600)
   endforeach()
+  # Each file alone, with the system's compiler: does it include what it uses?
+  add_test(NAME file_by_file COMMAND ${scripts}/warnings c++)
+  set_tests_properties(file_by_file PROPERTIES LABELS long RUN_SERIAL TRUE TIMEOUT 5400)
   foreach(kind asan tsan)
     add_test(NAME sanitize.${kind} COMMAND ${scripts}/sanitize ${kind})
   endforeach()
-  set_tests_properties(cross.arm64 cross.mingw PROPERTIES LABELS slow)
+  set_tests_properties(cross.mingw PROPERTIES LABELS slow)
+  set_tests_properties(cross.arm64 PROPERTIES LABELS long)
   set_tests_properties(sanitize.asan sanitize.tsan PROPERTIES LABELS long)
   set_tests_properties(cross.arm64 cross.mingw sanitize.asan sanitize.tsan PROPERTIES SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
     TIMEOUT 3600)
