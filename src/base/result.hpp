@@ -75,7 +75,7 @@ class [[nodiscard]] Result {
   Result(Error error) : failure_(std::move(error)) {}        // NOLINT
   Result(Failure failure) : failure_(std::move(failure)) {}  // NOLINT
 
-  [[nodiscard]] bool ok() const { return !failure_; }
+  [[nodiscard]] bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
   // Only after ok().
   T& value() & { return assert(ok()), *value_; }
