@@ -246,6 +246,10 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
     config = merge(config, inner);
     break;
   }
+  // BART's files of versions 2.9 to 4.5 of transformers.
+  const auto forced = json.find("force_bos_token_to_be_generated");
+  if (forced != json.end() && *forced == true && !config.forced_bos_token_id)
+    config.forced_bos_token_id = config.bos_token_id;
   tidy(config);
   config.source = where;
   return config;

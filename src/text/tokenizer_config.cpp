@@ -27,6 +27,13 @@ const json* find(const json& object, const char* name) {
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
+// An empty text names no token: Whisper's files of 2022 have such an unk_token.
+const json* find_token(const json& object, const char* name) {
+  const json* token = find(object, name);
+  const json* content = token != nullptr && token->is_object() ? find(*token, "content") : token;
+  return content != nullptr && *content == "" ? nullptr : token;
+}
+
 Result<bool> read_flag(const json& object, const char* name, bool fallback, const std::string& where) {
   const json* value = find(object, name);
   if (value == nullptr) return fallback;
@@ -55,10 +62,26 @@ Result<AddedToken> read_token(const json& value, const AddedToken& fallback, con
   return token;
 }
 
+// tokenizer_class of config.json: of the part that reads and writes text, where the model is a pair. What is damaged
+// there is told where that file is read.
+std::string model_class(const Files& files) {
+  const auto config = load_object(files / "config.json");
+  if (!config) return "";
+  const json* part = &*config;
+  for (const char* name : {"decoder", "encoder"}) {
+    const json* side = find(*config, name);
+    const json* of_side = side != nullptr && side->is_object() ? find(*side, "tokenizer_class") : nullptr;
+    if (of_side != nullptr && find(*config, "tokenizer_class") == nullptr) part = side;
+  }
+  const json* name = find(*part, "tokenizer_class");
+  return name != nullptr && name->is_string() ? name->get<std::string>() : "";
+}
+
 }  // namespace
 
 struct TokenizerConfig::Objects {
   json config, special, added;
+  std::string model_class;  // tokenizer_class of config.json
 };
 
 TokenizerConfig::TokenizerConfig() : json_(std::make_shared<Objects>()) {}
@@ -74,19 +97,20 @@ Result<TokenizerConfig> TokenizerConfig::load(const Files& files) {
   LAPILLI_TRY(objects->config, load_object(config));
   LAPILLI_TRY(objects->special, load_object(special));
   LAPILLI_TRY(objects->added, load_object(added));
+  objects->model_class = model_class(files);
   c.json_ = objects;
   return c;
 }
 
 Result<std::string> TokenizerConfig::special_token(const char* name, const char* fallback) const {
-  if (const json* value = find(json_->config, name)) return read_content(*value, name, path_);
-  if (const json* value = find(json_->special, name)) return read_content(*value, name, special_path_);
+  if (const json* value = find_token(json_->config, name)) return read_content(*value, name, path_);
+  if (const json* value = find_token(json_->special, name)) return read_content(*value, name, special_path_);
   return std::string(fallback);
 }
 
 Result<AddedToken> TokenizerConfig::special_entry(const char* name, const AddedToken& fallback) const {
-  if (const json* value = find(json_->config, name)) return read_token(*value, fallback, name, path_);
-  if (const json* value = find(json_->special, name)) return read_token(*value, fallback, name, special_path_);
+  if (const json* value = find_token(json_->config, name)) return read_token(*value, fallback, name, path_);
+  if (const json* value = find_token(json_->special, name)) return read_token(*value, fallback, name, special_path_);
   return fallback;
 }
 
@@ -110,6 +134,10 @@ Result<std::vector<AddedToken>> TokenizerConfig::extra_special_tokens() const {
     LAPILLI_CHECK(take(json_->special, name, special_path_));
   }
   return tokens;
+}
+
+Result<std::string> TokenizerConfig::tokenizer_class() const {
+  return text("tokenizer_class", json_->model_class.c_str());
 }
 
 Result<std::string> TokenizerConfig::text(const char* name, const char* fallback) const {

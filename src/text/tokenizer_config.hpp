@@ -1,4 +1,5 @@
-// What tokenizer_config.json and special_tokens_map.json say. Both files may be missing: older uploads have neither.
+// What tokenizer_config.json and special_tokens_map.json say. Both files may be missing: older uploads have neither. Of
+// config.json the class of the tokenizer.
 #pragma once
 
 #include <memory>
@@ -28,6 +29,8 @@ class TokenizerConfig {
   // Fields of tokenizer_config.json; null counts as missing.
   [[nodiscard]] Result<bool> flag(const char* name, bool fallback) const;
   [[nodiscard]] Result<std::string> text(const char* name, const char* fallback) const;
+  // The class of the tokenizer, of config.json where tokenizer_config.json does not say it; empty: neither does.
+  [[nodiscard]] Result<std::string> tokenizer_class() const;
   [[nodiscard]] Result<int32_t> count(const char* name, int32_t fallback) const;  // from 0 to 65536
   [[nodiscard]] bool has(const char* name) const;
   // Tokens with ids of their own: "added_tokens_decoder" of tokenizer_config.json, else added_tokens.json. Empty if

@@ -129,6 +129,20 @@ TEST(GenerationConfigFile, IsReadFromConfigJsonInOlderDirectories) {
   EXPECT_THAT(c->modes, ElementsAre("diversity_penalty"));
 }
 
+TEST(GenerationConfigFile, OldBartsForceTheirFirstToken) {
+  const TempDirectory dir;
+  const auto forced = [&dir](const char* text) {
+    (void)dir.write("config.json", text);
+    const auto c = read_generation_config(dir.path());
+    EXPECT_TRUE(c.ok());
+    return c.ok() ? c->forced_bos_token_id : std::nullopt;
+  };
+  EXPECT_EQ(forced(R"({"bos_token_id": 0, "force_bos_token_to_be_generated": true})"), 0);
+  EXPECT_EQ(forced(R"({"bos_token_id": 0, "force_bos_token_to_be_generated": true, "forced_bos_token_id": 4})"), 4);
+  EXPECT_FALSE(forced(R"({"bos_token_id": 0, "force_bos_token_to_be_generated": false})"));
+  EXPECT_FALSE(forced(R"({"bos_token_id": 0})"));
+}
+
 TEST(GenerationConfigFile, HidesConfigJsonWholly) {
   TempDirectory dir;
   (void)dir.write("config.json", R"({"forced_bos_token_id": 3, "decoder_start_token_id": 5, "num_beams": 4})");

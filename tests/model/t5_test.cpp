@@ -82,11 +82,14 @@ TEST(T5, Relatives) {
     json["tie_word_embeddings"] = tied;
     const auto umt5 = parse(json, "umt5"), mt5 = parse(json, "mt5");
     ASSERT_TRUE(umt5.ok() && mt5.ok());
-    EXPECT_FLOAT_EQ(umt5->output_scale, 1 / std::sqrt(32.0f));
+    EXPECT_FLOAT_EQ(umt5->output_scale, tied ? 1 / std::sqrt(32.0f) : 1);
     EXPECT_FLOAT_EQ(mt5->output_scale, 1);
     EXPECT_TRUE(umt5->encoder.relative_per_layer && umt5->decoder.relative_per_layer);
     EXPECT_FALSE(mt5->encoder.relative_per_layer);
   }
+  // Files of version 5 of transformers say it themselves.
+  json["scale_decoder_outputs"] = true;
+  EXPECT_FLOAT_EQ(parse(json, "umt5")->output_scale, 1 / std::sqrt(32.0f));
   // Only T5's feed-forward is plain where the file does not say.
   json.erase("feed_forward_proj");
   EXPECT_TRUE(parse(json, "umt5")->encoder.gated);

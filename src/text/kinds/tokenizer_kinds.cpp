@@ -77,7 +77,7 @@ const TokenizerKind* kind_of_model_type(std::string_view type) {
 Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std::string& family) {
   if (const TokenizerKind* kind = kind_of_class(family)) return kind;
   LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
-  LAPILLI_TRY(const std::string name, config.text("tokenizer_class", ""));
+  LAPILLI_TRY(const std::string name, config.tokenizer_class());
   if (const TokenizerKind* kind = kind_of_class(name)) return kind;
   const auto there = [&](const char* file) { return (files / file).there(); };
   // NLLB shares its model type with M2M100, but not the vocabulary's file.
