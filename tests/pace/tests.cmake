@@ -7,8 +7,10 @@ lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PR
   LABELS slow)
 lapilli_gpu_test(pace.fast COMMAND test_pace --gtest_filter=Small/DevicePace.No*:Base/DevicePace.No* PROFILES "pace=300,type=discrete"
   LABELS slow)
-lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=6${phone}" "pace=20${phone}"
-  "pace=300,type=discrete" LABELS slow TIMEOUT 1800)
+lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=6${phone}" LABELS slow)
+# The smaller models say the same of these devices.
+lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=20${phone}" "pace=300,type=discrete"
+  LABELS long)
 # All of it, 10,000 frames too, and frames of a fast device, which hold many steps each: an hour, so not in CI.
 lapilli_gpu_test(frames.all COMMAND test_pace PROFILES "pace=6${phone}" "pace=20${phone}" "pace=300,type=discrete"
   LABELS long TIMEOUT 3600)
