@@ -27,10 +27,10 @@ const json* find(const json& object, const char* name) {
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
-// An empty text names no token: Whisper's files of 2022 have such an unk_token.
+// An object whose content is empty names no token: Whisper's files of 2022 have such an unk_token.
 const json* find_token(const json& object, const char* name) {
   const json* token = find(object, name);
-  const json* content = token != nullptr && token->is_object() ? find(*token, "content") : token;
+  const json* content = token != nullptr && token->is_object() ? find(*token, "content") : nullptr;
   return content != nullptr && *content == "" ? nullptr : token;
 }
 

@@ -39,9 +39,9 @@ TEST_F(TokenizerConfigFiles, PairsNameItInTheirParts) {
   EXPECT_EQ(kind_of(R"({"tokenizer_class": "A", "decoder": {"tokenizer_class": "D"}})", "{}"), "A");
 }
 
-TEST_F(TokenizerConfigFiles, AnEmptyTextIsNoToken) {
+TEST_F(TokenizerConfigFiles, AnEmptyContentIsNoToken) {
   (void)directory_.write("tokenizer_config.json",
-                         R"({"unk_token": {"content": "", "lstrip": false}, "pad_token": ""})");
+                         R"({"unk_token": {"content": "", "lstrip": false}, "pad_token": {"content": ""}})");
   (void)directory_.write("special_tokens_map.json", R"({"unk_token": "<unk>"})");
   const TokenizerConfig config = load();
   EXPECT_EQ(config.special_token("unk_token", "none").value(), "<unk>");
