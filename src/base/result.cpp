@@ -38,6 +38,12 @@ Failure::Failure(Error error) : error_(new Error(std::move(error))) {}
 Failure::Failure(const Failure& other) : error_(other.error_ ? new Error(*other.error_) : nullptr) {}
 void Failure::destroy(Error* error) { delete error; }
 
+Error& Failure::none() {
+  thread_local Error error;
+  error = {};
+  return error;
+}
+
 Failure fail(ErrorCode code, const char* format, ...) {
   va_list args;
   va_start(args, format);

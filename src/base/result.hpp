@@ -59,11 +59,12 @@ class [[nodiscard]] Failure {
   }
   explicit operator bool() const { return error_ != nullptr; }
   operator Error() && { return std::move(error()); }  // NOLINT
-  // Only where there is one.
-  [[nodiscard]] Error& error() const { return assert(error_), *error_; }
+  // Only where there is one. Who asks all the same gets an internal error without a message.
+  [[nodiscard]] Error& error() const { return error_ ? *error_ : none(); }
 
  private:
   static void destroy(Error* error);
+  static Error& none();
   Error* error_ = nullptr;
 };
 

@@ -56,6 +56,7 @@ TEST(Result, AnAssignedValueTakesTheErrorsPlace) {
   EXPECT_FALSE(r);
   const Failure none;
   EXPECT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::internal);
 }
 
 }  // namespace
