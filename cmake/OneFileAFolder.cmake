@@ -2,12 +2,12 @@
 # compiled once a folder, which takes a third of the time. Names in unnamed namespaces must then differ within a folder, and what a
 # file includes serves those behind it; the test `file_by_file` builds everything without.
 
-# Not compiled so: behind windows.h, which defines many names.
+# These files include windows.h, which defines many names: they are compiled alone.
 set(LAPILLI_FILES_ALONE "^$")
 if(WIN32)
   set(LAPILLI_FILES_ALONE "/(loader|locate|path|system|http_curl)[.]cpp$")
 endif()
-# Of the program, what speaks of errors of the folders beside src/cli: the others speak of those of the interface.
+# These files of the program use the errors of src/base, the others those of the public interface: two groups.
 set(LAPILLI_OUTWARD_FILES "/src/cli/(files/document_text|cmd_fetch|cmd_models|arguments/model_names|run/transcription)[.]cpp$")
 
 function(lapilli_one_file_a_folder target sources)

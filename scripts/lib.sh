@@ -180,8 +180,8 @@ configure() {
 
 jobs() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2; }
 
-# What scripts/run, scripts/test and the preset `release` give CMake for build/release: the same, so that none builds again what
-# another one has built. Each folder is compiled as one file (cmake/OneFileAFolder.cmake).
+# CMake's settings for build/release. scripts/run, scripts/test and the preset `release` have the same, so that none builds again
+# the files of another. Each folder is compiled as one file (cmake/OneFileAFolder.cmake).
 release="-DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON"
 
 # build DIR [TARGET...]: says how far it is, and shows the build's output only if it fails (build.log has it).

@@ -66,7 +66,7 @@ Status read_early_stopping(int32_t from, std::optional<EarlyStopping>& to) {
 Result<GenerationConfig> parse_options(const char* json) {
   const std::string where = "the options given as JSON";
   LAPILLI_TRY(const auto parsed, parse_json(json, where));
-  if (const auto it = parsed.find("forced_decoder_ids"); it != parsed.end() && !it->is_null())
+  if (const auto it = parsed.find("forced_decoder_ids"); it != parsed.end() && !it->empty())
     return fail(ErrorCode::unsupported, "forced_decoder_ids: not supported; give decoder ids instead");
   return parse_generation_config(parsed, where);
 }

@@ -14,7 +14,7 @@
 
 namespace lapilli {
 
-// Of files that version 4 of transformers wrote: an id of the prompt by its position. Nothing: the position is free.
+// Version 4 of transformers wrote the prompt as ids by their positions. A position without an id is free.
 struct ForcedDecoderId {
   uint32_t position = 0;
   std::optional<int32_t> id;

@@ -1,5 +1,5 @@
-// What tokenizer_config.json and special_tokens_map.json say. Both files may be missing: older uploads have neither. Of
-// config.json the class of the tokenizer.
+// The settings of tokenizer_config.json and special_tokens_map.json, and config.json's class of the tokenizer. Older
+// uploads have neither of the first two.
 #pragma once
 
 #include <memory>

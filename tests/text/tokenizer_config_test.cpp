@@ -1,4 +1,4 @@
-// What publishers' files of several years say of a tokenizer.
+// Settings of tokenizers in publishers' files of several years.
 #include "text/tokenizer_config.hpp"
 
 #include <gtest/gtest.h>
