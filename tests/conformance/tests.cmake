@@ -21,9 +21,9 @@ lapilli_gpu_test(conformance.features COMMAND conformance --strict ${features} D
 lapilli_gpu_test(conformance.search COMMAND conformance --strict ${searches} DRIVERS lavapipe
   MASKS gpu,moltenvk-m1 gpu,moltenvk-intel gpu,moltenvk-amd LABELS long)
 lapilli_gpu_test(conformance COMMAND conformance --strict ${models} DRIVERS swiftshader LABELS long TIMEOUT 3600)
-# One family for each kernel and each way through the encoder: what the others have is in these.
+# The steps of these have the kernels of all others, and their encoders read texts, frames, samples and pictures.
 set(sampled)
-foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-classification)
+foreach(family marian t5 led prophetnet whisper-long moonshine donut vit-image-classification blenderbot-small)
   list(APPEND sampled ${PROJECT_SOURCE_DIR}/tests/data/models/${family})
 endforeach()
 lapilli_gpu_test(conformance.sampled COMMAND conformance --strict ${sampled} DRIVERS lavapipe MASKS floor gpu LABELS slow)
