@@ -53,12 +53,13 @@ Status LanguageDetection::begin() {
 }
 
 Status LanguageDetection::end() {
+  LAPILLI_CHECK(batch_->status());  // a batch that failed has no output
   const GenerateOutput& out = batch_->output();
   for (size_t i = 0; i < recordings_.size(); ++i) {
     LAPILLI_CHECK(Status(out.errors[i]));
     LAPILLI_TRY(found_.emplace_back(), likeliest_language(model_->speech(), out.logits[i].front()));
   }
-  return batch_->status();
+  return {};
 }
 
 }  // namespace lapilli::speech
