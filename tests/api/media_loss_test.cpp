@@ -203,8 +203,8 @@ TEST_F(ApiLossDeviceMedia, PiecesOfPulledSamples) {
   const uint64_t submissions = counting::since(before)["vkQueueSubmit"];
   ASSERT_GT(submissions, 20u);
   ASSERT_FALSE(want.empty());
-  // Behind a third of them, three look for the language. Not the last ones: how many there are depends on how long the first
-  // ones took.
+  // Behind a third of them, three look for the language. Not the last ones: how many there are depends on how long the
+  // first ones took.
   std::vector<uint64_t> losses = {submissions / 4, submissions / 4 * 3};
   for (uint64_t i = 0; i < 8; i += 2) losses.push_back(submissions / 3 + i);
   for (const uint64_t nth : losses) {
