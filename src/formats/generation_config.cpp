@@ -192,14 +192,40 @@ bool read(const Json& j, ExponentialDecay& out, const char*& wanted) {
   return ok;
 }
 
-Status parse_known(const Json& json, const std::string& where, Config& config) {
+// Whose settings they are: a caller's are held to the rules, a model's own are read as the reference reads them.
+enum class Whose { callers, models };
+
+bool is_negative(const Json& j) { return j.is_number_integer() && !j.is_number_unsigned() && j.get<int64_t>() < 0; }
+bool has_negative(const Json& j) { return std::any_of(j.begin(), j.end(), is_negative); }
+
+// Published files hold -1 for "none", and in lists for "the usual ones": no token's id.
+template <class T>
+Json without_negative_ids(const Json& j, const std::optional<T>&) {
+  return j;
+}
+Json without_negative_ids(const Json& j, const std::optional<int32_t>&) { return is_negative(j) ? Json() : j; }
+Json without_negative_ids(const Json& j, const std::optional<std::vector<int32_t>>&) {
+  if (is_negative(j)) return {};
+  Json kept = j;
+  if (kept.is_array()) kept.erase(std::remove_if(kept.begin(), kept.end(), is_negative), kept.end());
+  return kept;
+}
+Json without_negative_ids(const Json& j, const std::optional<std::vector<std::vector<int32_t>>>&) {
+  Json kept = j;
+  if (kept.is_array()) kept.erase(std::remove_if(kept.begin(), kept.end(), has_negative), kept.end());
+  return kept;
+}
+
+Status parse_known(const Json& json, const std::string& where, Whose whose, Config& config) {
   Status status;
   for_each_field([&](const char* key, auto member) {
     if (!status) return;
     const auto it = json.find(key);
-    if (it == json.end() || it->is_null()) return;
+    if (it == json.end()) return;
+    const Json value = whose == Whose::models ? without_negative_ids(*it, config.*member) : *it;
+    if (value.is_null()) return;
     const char* wanted = "";
-    if (!read(*it, (config.*member).emplace(), wanted))
+    if (!read(value, (config.*member).emplace(), wanted))
       status = fail(ErrorCode::invalid_data, "%s: \"%s\" must be %s", where.c_str(), key, wanted);
   });
   return status;
@@ -233,16 +259,37 @@ void tidy(Config& config) {
   tidy(config.without_modes);
 }
 
+// Versions 2 to 4 of transformers took from the class of the model what config.json left out, and their files left out
+// what the class says. Weights of that time begin with that token; version 5 begins with bos_token_id.
+struct ClassStart {
+  std::string_view model_type;
+  int32_t start;
+};
+constexpr ClassStart class_starts[] = {{"fsmt", 2},    {"bart", 2},       {"mbart", 2},           {"led", 2},
+                                       {"m2m_100", 2}, {"blenderbot", 1}, {"blenderbot-small", 1}};
+
+void take_class_start(const Json& json, Config& config) {
+  const auto text = [&](const char* key, const char* missing) {
+    const auto it = json.find(key);
+    return it != json.end() && it->is_string() ? it->get<std::string>() : std::string(missing);
+  };
+  const std::string version = text("transformers_version", "2."), type = text("model_type", "");
+  if (version.size() < 2 || version[0] < '2' || version[0] > '4' || version[1] != '.') return;
+  if (json.contains("decoder_start_token_id")) return;
+  const auto found = std::ranges::find(class_starts, std::string_view(type), &ClassStart::model_type);
+  if (found != std::end(class_starts)) config.decoder_start_token_id = found->start;
+}
+
 // config.json of a directory from before generation_config.json existed.
 Result<Config> from_model_config(const Json& json, const std::string& where) {
   Config config;
-  LAPILLI_CHECK(parse_known(json, where, config));
+  LAPILLI_CHECK(parse_known(json, where, Whose::models, config));
   list_foreign(json, config);
   for (const char* part : {"decoder", "generator", "text_config"}) {
     const auto it = json.find(part);
     if (it == json.end() || !it->is_object()) continue;
     Config inner;
-    LAPILLI_CHECK(parse_known(*it, where + ", " + part, inner));
+    LAPILLI_CHECK(parse_known(*it, where + ", " + part, Whose::models, inner));
     config = merge(config, inner);
     break;
   }
@@ -250,6 +297,22 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
   const auto forced = json.find("force_bos_token_to_be_generated");
   if (forced != json.end() && *forced == true && !config.forced_bos_token_id)
     config.forced_bos_token_id = config.bos_token_id;
+  take_class_start(json, config);
+  tidy(config);
+  config.source = where;
+  return config;
+}
+
+}  // namespace
+
+namespace {
+
+Result<Config> parse(const Json& json, const std::string& where, Whose whose) {
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());
+  Config config;
+  LAPILLI_CHECK(parse_known(json, where, whose, config));
+  list_foreign(json, config);
+  list_unknown(json, config);
   tidy(config);
   config.source = where;
   return config;
@@ -258,24 +321,31 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
 }  // namespace
 
 Result<GenerationConfig> parse_generation_config(const Json& json, const std::string& where) {
-  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());
-  Config config;
-  LAPILLI_CHECK(parse_known(json, where, config));
-  list_foreign(json, config);
-  list_unknown(json, config);
-  tidy(config);
-  config.source = where;
-  return config;
+  return parse(json, where, Whose::callers);
 }
 
 Result<GenerationConfig> read_generation_config(const Files& files) {
   const FileName own = files / "generation_config.json", model = files / "config.json";
   if (own.there()) {
     LAPILLI_TRY(const auto json, read_json_file(own));
-    return parse_generation_config(json, own.path());
+    return parse(json, own.path(), Whose::models);
   }
   LAPILLI_TRY(const auto json, read_json_file(model));
   return from_model_config(json, model.path());
+}
+
+std::vector<std::string> drop_unknown_ids(GenerationConfig& config, uint32_t vocabulary) {
+  std::vector<std::string> shortened;
+  const auto unknown = [&](int32_t id) { return static_cast<uint32_t>(id) >= vocabulary; };
+  const auto any_unknown = [&](const std::vector<int32_t>& ids) { return std::ranges::any_of(ids, unknown); };
+  const auto drop = [&](auto& list, const char* name, const auto& which) {
+    if (list && std::erase_if(*list, which) > 0) shortened.emplace_back(name);
+  };
+  drop(config.suppress_tokens, "suppress_tokens", unknown);
+  drop(config.begin_suppress_tokens, "begin_suppress_tokens", unknown);
+  drop(config.bad_words_ids, "bad_words_ids", any_unknown);
+  drop(config.sequence_bias, "sequence_bias", [&](const SequenceBias& b) { return any_unknown(b.ids); });
+  return shortened;
 }
 
 GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base) {

@@ -71,6 +71,10 @@ Result<GenerationConfig> parse_generation_config(const nlohmann::json& json, con
 // settings that config.json holds, at its top or, where unset there, in its decoder's part.
 Result<GenerationConfig> read_generation_config(const Files& files);
 
+// Takes from the lists of a model's own settings what no word of the vocabulary is: lists are copied between models,
+// and such ids never come. Gives the names of the settings that were shortened.
+std::vector<std::string> drop_unknown_ids(GenerationConfig& config, uint32_t vocabulary);
+
 // Field by field: what `over` sets, else what `base` sets. The unknown keys of both; the source of `base`.
 GenerationConfig merge(const GenerationConfig& over, const GenerationConfig& base);
 

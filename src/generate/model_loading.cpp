@@ -8,6 +8,7 @@
 #include "formats/hf_config.hpp"
 #include "generate/fitting_tokenizer.hpp"
 #include "generate/model_impl.hpp"
+#include "generate/speech_marks.hpp"
 #include "generate/weight_sources.hpp"
 #include "model/weight_formats.hpp"
 #include "ops/tuning.hpp"
@@ -24,6 +25,11 @@ void note_ignored(const GenerationConfig& generation) {
   for (const std::string& name : generation.unknown) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
     log(LogLevel::note, generation.source + ": these settings are not known and have no effect: " + names);
+}
+
+void note_unknown_ids(GenerationConfig& generation, uint32_t vocabulary) {
+  for (const std::string& name : drop_unknown_ids(generation, vocabulary))
+    log(LogLevel::note, generation.source + ": " + name + " has ids that the vocabulary has not; they have no effect");
 }
 
 void note_tuned(const Tunings& tunings) {
@@ -116,6 +122,7 @@ Status ModelLoading::read() {
   m.info.format = format;
   m.info.kv_format = published_->network.kv_format;
   if (format != WeightFormat::fp32) m.info.fp32_matrices = model::fp32_matrices(published_->network);
+  note_unknown_ids(generation, m.info.target_vocabulary);
   m.generation = std::move(generation);
   m.tasks = read_tasks(files_);
   if (m.info.feature_width != 0) {
@@ -163,6 +170,10 @@ Status ModelLoading::settle() {
     m.tokenizer = std::move(*tokenizer_).value();
   else
     m.tokenizer_error = std::move(*tokenizer_).error();
+  if (m.tokenizer && m.info.feature_width != 0) {
+    read_speech_marks(*m.tokenizer, m.info.target_vocabulary, m.speech);
+    if (m.speech.no_timestamps) m.generation.no_timestamps_token_id = m.speech.no_timestamps;
+  }
   m.searches.emplace(m.network, options_.memory_limit);
   m.network.device->add_keeper(model_);
   end({});

@@ -143,6 +143,39 @@ TEST(GenerationConfigFile, OldBartsForceTheirFirstToken) {
   EXPECT_FALSE(forced(R"({"bos_token_id": 0})"));
 }
 
+TEST(GenerationConfigFile, VersionsTwoToFourBeganAsTheClassSays) {
+  const auto start = [](const char* text) {
+    TempDirectory dir;
+    (void)dir.write("config.json", text);
+    const auto c = read_generation_config(dir.path());
+    EXPECT_TRUE(c.ok());
+    return c.ok() ? c->decoder_start_token_id : std::nullopt;
+  };
+  EXPECT_EQ(start(R"({"model_type": "fsmt", "bos_token_id": 0})"), 2);
+  EXPECT_EQ(start(R"({"model_type": "blenderbot", "transformers_version": "4.12.1"})"), 1);
+  EXPECT_EQ(start(R"({"model_type": "bart", "decoder_start_token_id": 5})"), 5);
+  EXPECT_FALSE(start(R"({"model_type": "bart", "decoder_start_token_id": null})"));
+  EXPECT_FALSE(start(R"({"model_type": "bart", "transformers_version": "5.0.0"})"));
+  EXPECT_FALSE(start(R"({"model_type": "t5"})"));
+  EXPECT_FALSE(start(R"({"model_type": 5, "transformers_version": []})"));
+}
+
+TEST(GenerationConfigFile, IdsThatAreNoneAreNoErrorOfAModel) {
+  TempDirectory dir;
+  (void)dir.write(
+      "generation_config.json",
+      R"({"suppress_tokens": [-1, 3, 9], "pad_token_id": -1, "bad_words_ids": [[1, -1], [2]], "eos_token_id": 1})");
+  auto c = read_generation_config(dir.path());
+  ASSERT_TRUE(c.ok()) << c.error().message;
+  EXPECT_THAT(*c->suppress_tokens, ElementsAre(3, 9));
+  EXPECT_FALSE(c->pad_token_id);
+  EXPECT_EQ(*c->bad_words_ids, (std::vector<std::vector<int32_t>>{{2}}));
+  EXPECT_THAT(drop_unknown_ids(*c, 9), ElementsAre("suppress_tokens"));
+  EXPECT_THAT(*c->suppress_tokens, ElementsAre(3));
+  // Of a caller they are mistakes.
+  EXPECT_THAT(refusal(R"({"suppress_tokens": [-1]})"), HasSubstr("suppress_tokens"));
+}
+
 TEST(GenerationConfigFile, HidesConfigJsonWholly) {
   TempDirectory dir;
   (void)dir.write("config.json", R"({"forced_bos_token_id": 3, "decoder_start_token_id": 5, "num_beams": 4})");
