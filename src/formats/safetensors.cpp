@@ -28,7 +28,7 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Entry> entries;
   std::string problem;
 
-  bool null() override { return other("null"); }
+  bool null() override { return (where_ == Where::top && name_ == "__metadata__") || other("null"); }
   bool boolean(bool) override { return other("a boolean"); }
   bool number_integer(number_integer_t) override { return other("a negative number"); }
   bool number_float(number_float_t, const string_t&) override { return other("a number that is no 64-bit integer"); }

@@ -128,6 +128,11 @@ class WeightBinder {
                 t.name.c_str(), stored_type_name(t.type), spec.name.c_str());
   }
 
+  static Failure not_floating(const StoredTensor& t) {
+    return fail(ErrorCode::unsupported, "tensor %s is stored as %s; f32, f16 and bf16 are supported", t.name.c_str(),
+                stored_type_name(t.type));
+  }
+
   // The first of the names that the checkpoint has, with this shape.
   Result<const StoredTensor*> find(const std::vector<std::string>& names, const std::vector<uint64_t>& shape) {
     for (const auto& name : names) {
@@ -136,9 +141,7 @@ class WeightBinder {
       if (t->shape != shape)
         return fail(ErrorCode::invalid_data, "tensor %s has shape %s, config.json asks for %s", name.c_str(),
                     shape_text(t->shape).c_str(), shape_text(shape).c_str());
-      if (!floating(t->type))
-        return fail(ErrorCode::unsupported, "tensor %s is stored as %s; f32, f16 and bf16 are supported", name.c_str(),
-                    stored_type_name(t->type));
+      if (!floating(t->type)) return not_floating(*t);
       return t;
     }
     std::string all;
@@ -172,7 +175,8 @@ class WeightBinder {
     if (bias) {
       uint64_t n = 1;
       for (const uint64_t size : bias->shape) n *= size;
-      if (n != c_.target_vocabulary || bias->shape.size() > 2 || !floating(bias->type))
+      if (!floating(bias->type)) return not_floating(*bias);
+      if (n != c_.target_vocabulary || bias->shape.size() > 2)
         return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
                     shape_text(bias->shape).c_str(), c_.target_vocabulary);
     }

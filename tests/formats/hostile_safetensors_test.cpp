@@ -52,6 +52,15 @@ TEST_F(HostileSafetensors, TheMakerMakesAGoodFile) {
   EXPECT_TRUE(read_floats(*c->find("empty"))->empty());
 }
 
+TEST_F(HostileSafetensors, MetadataMayBeNothing) {
+  for (const char* nothing : {"null", "{}"})
+    EXPECT_TRUE(
+        open(safetensors(std::string(R"({"__metadata__":)") + nothing + R"(,"w":)" + entry("[2]", "[0,8]") + "}",
+                         std::string(8, '\0')))
+            .ok())
+        << nothing;
+}
+
 TEST_F(HostileSafetensors, EmptyFile) { refused("", "truncated"); }
 TEST_F(HostileSafetensors, SevenBytes) { refused(std::string(7, '\0'), "truncated"); }
 TEST_F(HostileSafetensors, HeaderSizeZero) { refused(little<uint64_t>(0) + "{}", "'{'"); }
