@@ -81,24 +81,35 @@ Status read_samples(const JsonView& v, SoundConfig& c) {
               v.where.c_str());
 }
 
-// Which class makes the features; older files name that of the whole processor alone.
-Result<std::string> extractor(const JsonView& v) {
-  LAPILLI_TRY(auto name, get_string(v, "feature_extractor_type", ""));
-  if (name.empty()) {
-    LAPILLI_TRY(name, get_string(v, "processor_class", ""));
+// Which class makes the features: older files name that of the whole processor alone, those of early 2021 none.
+Result<std::string> extractor(const JsonView& v, std::string_view model_type) {
+  for (const char* key : {"feature_extractor_type", "processor_class"}) {
+    LAPILLI_TRY(auto name, get_string(v, key, ""));
+    if (!name.empty()) return name;
   }
-  if (!name.empty()) return name;
+  if (model_type == "speech_to_text") return std::string("Speech2TextFeatureExtractor");
+  if (model_type == "whisper") return std::string("WhisperFeatureExtractor");
+  if (model_type == "moonshine") return std::string("Wav2Vec2FeatureExtractor");
   return fail(ErrorCode::invalid_data, "%s does not say who makes the features (\"feature_extractor_type\")",
               v.where.c_str());
 }
 
+// Empty where there is no config.json that says it.
+Result<std::string> model_type(const Files& files) {
+  const FileName file = files / "config.json";
+  if (!file.there()) return std::string();
+  LAPILLI_TRY(const auto json, read_json_file(file));
+  return get_string({json, file.path()}, "model_type", "");
+}
+
 }  // namespace
 
-Result<SoundConfig> parse_sound_config(const nlohmann::json& json, const std::string& where) {
+Result<SoundConfig> parse_sound_config(const nlohmann::json& json, const std::string& where,
+                                       std::string_view model_type) {
   const JsonView v{json, where};
   SoundConfig c;
   c.where = where;
-  LAPILLI_TRY(const auto name, extractor(v));
+  LAPILLI_TRY(const auto name, extractor(v, model_type));
   LAPILLI_CHECK(read_common(v, c));
   if (name.starts_with("Whisper")) {
     LAPILLI_CHECK(read_log_mel(v, c));
@@ -119,7 +130,8 @@ Result<SoundConfig> read_sound_config(const Files& files) {
   const FileName own = files / "preprocessor_config.json", whole = files / "processor_config.json";
   if (own.there() || !whole.there()) {
     LAPILLI_TRY(const auto json, read_json_file(own));
-    return parse_sound_config(json, own.path());
+    LAPILLI_TRY(const auto type, model_type(files));
+    return parse_sound_config(json, own.path(), type);
   }
   LAPILLI_TRY(const auto json, read_json_file(whole));
   const auto part = json.find("feature_extractor");

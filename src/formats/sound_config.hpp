@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
@@ -38,8 +39,10 @@ struct SoundConfig {
 
 // From preprocessor_config.json, or the "feature_extractor" of processor_config.json where there is no such file.
 Result<SoundConfig> read_sound_config(const Files& files);
-// From such an object; `where` stands for the file in messages.
-Result<SoundConfig> parse_sound_config(const nlohmann::json& json, const std::string& where);
+// From such an object; `where` stands for the file in messages, `model_type` (of config.json) for the class where none
+// is named.
+Result<SoundConfig> parse_sound_config(const nlohmann::json& json, const std::string& where,
+                                       std::string_view model_type = {});
 
 // What a model's config.json says of its input.
 struct SoundInput {
