@@ -97,6 +97,7 @@ Result<speech::TranscribeRequest> windows_request(const WorkRequest& from) {
   LAPILLI_CHECK(read_task(o, from.model->speech(), to));
   LAPILLI_CHECK(read_thresholds(o, to));
   LAPILLI_CHECK(read_prompt(o, *from.model, to));
+  to.timestamps = from.model->speech().no_timestamps.has_value();
   to.condition_on_previous = o.condition_on_previous != 0;
   to.words = o.word_times != 0;
   to.looks = o.looks != 0;

@@ -68,8 +68,9 @@ Result<int32_t> language_id(const SpeechSettings& settings, const std::string& l
   const std::string code = whisper_language_code(language);
   for (const std::string& name : {language, "<|" + language + "|>", "<|" + code + "|>"})
     if (const auto it = settings.languages.find(name); it != settings.languages.end()) return it->second;
-  return fail(ErrorCode::invalid_argument, "language \"%s\" is not known; this model knows: %s", language.c_str(),
-              settings.languages.empty() ? "one only, which is not named" : list(settings.languages).c_str());
+  return fail(
+      ErrorCode::invalid_argument, "language \"%s\" is not known; this model knows: %s", language.c_str(),
+      settings.languages.empty() ? "English, or the one that it was trained for" : list(settings.languages).c_str());
 }
 
 std::string language_token(const SpeechSettings& settings, int32_t id) {
@@ -80,7 +81,9 @@ std::string language_token(const SpeechSettings& settings, int32_t id) {
 
 Result<Prefix> make_prefix(const SpeechSettings& settings, const PrefixRequest& request) {
   Prefix prefix{{request.start}};
-  const std::string& language = request.language.empty() ? settings.language : request.language;
+  std::string language = request.language.empty() ? settings.language : request.language;
+  // Who asks a model of one language for English gets what it does anyway.
+  if (settings.languages.empty() && whisper_language_code(language) == "en") language.clear();
   const std::string& task = request.task.empty() ? settings.task : request.task;
   if (language.empty() && task.empty()) LAPILLI_CHECK(put_forced(settings, prefix));
   if (!language.empty()) {

@@ -16,7 +16,7 @@ namespace lapilli::cli {
 
 struct HearingModelRequest {
   std::string model;  // directory
-  std::string select, caps, dtype = "auto", kv_dtype = "fp32";
+  std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
   std::string cache;             // the folder of what is kept between runs; "": nothing is
   unsigned long memory_mib = 0;  // of the device at most; 0: what there is
   bool ids = false;              // segments are wanted as ids: a model without a tokenizer will do
