@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "text/kinds/tokenizer_kinds.hpp"
+#include "text/pipeline/decoders.hpp"
+#include "text/tokenizer_config.hpp"
 #include "text/unicode/utf8.hpp"
 
 namespace lapilli {
@@ -134,6 +136,7 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, const Decode
                     ids[i], i);
     }
     LAPILLI_TRY(auto text, decode_valid(ids, options));
+    if (!keeps_text_ && options.clean_up.value_or(clean_up_)) text = clean_up_spaces(std::move(text));
     if (find_invalid_utf8(text) == std::string_view::npos) return text;
     return replace_invalid_utf8(text);
   });
@@ -144,7 +147,12 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std:
     if (!files.are_there())
       return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", files.c_str());
     LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(files, family));
-    return kind->load(files);
+    LAPILLI_TRY(auto tokenizer, kind->load(files));
+    if (kind->obeys_clean_up) {
+      LAPILLI_TRY(const auto config, TokenizerConfig::load(files));
+      LAPILLI_TRY(tokenizer->clean_up_, config.flag("clean_up_tokenization_spaces", false));
+    }
+    return tokenizer;
   });
 }
 

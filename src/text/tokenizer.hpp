@@ -135,9 +135,12 @@ class Tokenizer {
   Tokenizer() = default;
   SpecialIds special_;
   bool pad_left_ = false;
-  int32_t pad_type_ = 0;  // token type of padding
+  int32_t pad_type_ = 0;     // token type of padding
+  bool clean_up_ = false;    // what clean_up_tokenization_spaces of the files says, in classes that obey it
+  bool keeps_text_ = false;  // whatever the caller or the files say: spaces stay
 
  private:
+  friend Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family);
   // The text alone, without tokens of the family's own. May throw std::bad_alloc; `text` is valid UTF-8. Offsets count
   // in `text`; texts and type_ids are set by the caller and by surround().
   [[nodiscard]] virtual Result<Encoding> encode_plain(std::string_view text, const EncodeOptions& options) const = 0;

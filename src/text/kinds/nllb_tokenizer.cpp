@@ -62,6 +62,7 @@ Result<std::unique_ptr<Tokenizer>> load_nllb_tokenizer(const Files& files) {
 
   RebuiltFamily family;
   family.model_file = "sentencepiece.bpe.model";
+  family.model = ModelKind::bpe;
   family.named = {{"bos_token", "<s>"},
                   {"eos_token", "</s>"},
                   {"unk_token", "<unk>"},

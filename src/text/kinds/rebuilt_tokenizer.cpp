@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "text/kinds/pipeline_tokenizers.hpp"
 #include "text/pipeline/tokenizer_json.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -68,6 +69,10 @@ Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, 
   if (const FileName json_path = files / "tokenizer.json"; json_path.there()) {
     LAPILLI_TRY(const auto json, TokenizerJson::load(json_path));
     LAPILLI_TRY(p.model, json.model());
+    if (p.model->kind() != family.model) {
+      LAPILLI_TRY(parts.as_it_stands, load_json_tokenizer(files));
+      return parts;
+    }
     LAPILLI_TRY(charsmap, json.charsmap());
     LAPILLI_TRY(sources.listed, json.added_tokens());
   } else {
@@ -101,11 +106,13 @@ Result<RebuiltParts> rebuild(const Files& files, const TokenizerConfig& config, 
 }
 
 std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, TemplateOptions post_processor) {
+  if (parts.as_it_stands) return std::move(parts.as_it_stands);
   parts.pipeline.post_processor = make_template(std::move(post_processor));
   return std::make_unique<PipelineTokenizer>(std::move(parts.pipeline), parts.settings);
 }
 
 std::unique_ptr<Tokenizer> make_rebuilt(RebuiltParts parts, RebuiltLanguages languages) {
+  if (parts.as_it_stands) return std::move(parts.as_it_stands);
   return std::make_unique<LanguageTokenizer>(std::move(parts), std::move(languages));
 }
 

@@ -20,6 +20,7 @@ namespace lapilli {
 // One family. The functions get the directory's tokenizer_config.json.
 struct RebuiltFamily {
   const char* model_file = "spiece.model";
+  ModelKind model = ModelKind::unigram;  // a tokenizer.json with another one is taken as it stands
   std::vector<NamedSpecial> named;
   // The model file's pieces in the family's order, for directories without tokenizer.json.
   std::function<Result<ModelPtr>(const SentencePieceFile& file, const TokenizerConfig& config, const std::string& path)>
@@ -33,6 +34,7 @@ struct RebuiltFamily {
 struct RebuiltParts {
   Pipeline pipeline;  // without a post-processor
   PipelineSettings settings;
+  std::unique_ptr<Tokenizer> as_it_stands;  // then make_rebuilt gives this, whatever is put together
 
   [[nodiscard]] int32_t id(std::string_view token) const;  // -1 if there is none
 };

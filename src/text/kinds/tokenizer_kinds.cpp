@@ -13,11 +13,11 @@ namespace lapilli {
 namespace {
 
 constexpr TokenizerKind kKinds[] = {
-    {"MarianTokenizer", "marian", load_marian_tokenizer},
-    {"ByT5Tokenizer", "", load_byt5_tokenizer},
-    {"BlenderbotSmallTokenizer", "blenderbot-small", load_blenderbot_small_tokenizer},
-    {"FSMTTokenizer", "fsmt", load_fsmt_tokenizer},
-    {"Speech2TextTokenizer", "speech_to_text", load_speech_to_text_tokenizer},
+    {"MarianTokenizer", "marian", load_marian_tokenizer, true},
+    {"ByT5Tokenizer", "", load_byt5_tokenizer, true},
+    {"BlenderbotSmallTokenizer", "blenderbot-small", load_blenderbot_small_tokenizer, true},
+    {"FSMTTokenizer", "fsmt", load_fsmt_tokenizer, true},
+    {"Speech2TextTokenizer", "speech_to_text", load_speech_to_text_tokenizer, true},
     {"T5Tokenizer", "t5 mt5 umt5", load_t5_tokenizer},
     {"PegasusTokenizer", "pegasus", load_pegasus_tokenizer},
     {"MBartTokenizer", "mbart", load_mbart_tokenizer},
@@ -26,7 +26,7 @@ constexpr TokenizerKind kKinds[] = {
     {"XLMRobertaTokenizer", "xlm-roberta", load_xlm_roberta_tokenizer},
     {"XLNetTokenizer", "xlnet", load_xlnet_tokenizer},
     {"AlbertTokenizer", "albert", load_albert_tokenizer},
-    {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer},
+    {"M2M100Tokenizer", "m2m_100", load_m2m100_tokenizer, true},
     {"GPT2Tokenizer", "gpt2 opt gpt_neo", load_gpt2_tokenizer},
     {"RobertaTokenizer", "roberta", load_roberta_tokenizer},
     {"BartTokenizer", "bart", load_roberta_tokenizer},

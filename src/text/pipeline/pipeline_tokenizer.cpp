@@ -33,12 +33,13 @@ Origin trim(std::string_view text, Origin range) {
 }  // namespace
 
 PipelineTokenizer::PipelineTokenizer(Pipeline pipeline, const PipelineSettings& settings)
-    : pipeline_(std::move(pipeline)),
-      clean_up_(settings.clean_up && pipeline_.model->kind() != ModelKind::bpe),
-      size_(pipeline_.model->size()) {
+    : pipeline_(std::move(pipeline)), size_(pipeline_.model->size()) {
   special_ = settings.special;
   pad_left_ = settings.pad_left;
   pad_type_ = settings.pad_type;
+  clean_up_ = settings.clean_up;
+  // BPE models keep their text as it is, whatever the file says: so does the reference implementation.
+  keeps_text_ = pipeline_.model->kind() == ModelKind::bpe;
   for (const AddedToken& token : pipeline_.added.all()) size_ = std::max(size_, static_cast<uint64_t>(token.id) + 1);
 }
 
@@ -115,9 +116,7 @@ Result<std::string> PipelineTokenizer::decode_valid(std::span<const int32_t> ids
       out += t;
     }
   }
-  // BPE models keep their text as it is, whatever the file says: so does the reference implementation.
-  const bool clean = options.clean_up.value_or(clean_up_) && pipeline_.model->kind() != ModelKind::bpe;
-  return clean ? clean_up_spaces(std::move(out)) : out;
+  return out;
 }
 
 }  // namespace lapilli

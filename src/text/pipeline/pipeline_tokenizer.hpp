@@ -51,7 +51,6 @@ class PipelineTokenizer : public Tokenizer {
 
  private:
   Pipeline pipeline_;
-  bool clean_up_;
   uint64_t size_;
 };
 
