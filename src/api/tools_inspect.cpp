@@ -13,6 +13,7 @@
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
 #include "generate/fitting_tokenizer.hpp"
+#include "generate/picture_reader.hpp"
 #include "generate/published.hpp"
 #include "model/families/family.hpp"
 #include "model/network.hpp"
@@ -111,8 +112,8 @@ Json tasks_of(const std::string& family, const nlohmann::json& config, const std
 std::string front_end_of(const std::string& directory, const model::Config& config) {
   const auto look = [&]() -> Status {
     if (config.patches.channels > 0) {
-      const auto processor = pictures::read_processor(directory);
-      return processor ? Status() : Status(processor.error());
+      LAPILLI_TRY(const auto processor, pictures::read_processor(directory));
+      return check_processor(processor, config.patches, directory);
     }
     LAPILLI_TRY(const auto sound, read_sound_config(directory));
     const auto [width, rows] = std::pair(config.features.width, config.features.rows);

@@ -21,6 +21,8 @@ std::optional<pictures::Size> size_after(const pictures::Processor& p) {
   return std::nullopt;
 }
 
+}  // namespace
+
 Status check_processor(const pictures::Processor& processor, const model::PatchInput& input, const Files& files) {
   if (input.channels != 3)
     return fail(ErrorCode::unsupported, "%s: pictures of %u channels are not supported; of three are", files.c_str(),
@@ -32,8 +34,6 @@ Status check_processor(const pictures::Processor& processor, const model::PatchI
               "another model's",
               files.c_str(), size->height, size->width, input.height, input.width);
 }
-
-}  // namespace
 
 Result<std::vector<std::string>> read_labels(const JsonView& config, uint32_t classes) {
   std::vector<std::string> labels(classes);

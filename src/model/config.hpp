@@ -150,6 +150,7 @@ struct Config {
   uint32_t source_vocabulary = 0, target_vocabulary = 0;  // source: 0 where sources are features
   bool tied_output = true;         // the output projection is the target embedding unless the file has its own
   bool shared_embeddings = true;   // source and target embedding are one unless the file has two
+  bool tied_stacks = false;        // what the file lacks of the encoder is the decoder's (tie_encoder_decoder)
   bool logits_bias = false;        // a bias on the logits may be stored
   bool memory_projection = false;  // a linear layer from the encoder's width to the decoder's
   // Between decoder and output projection: a linear layer, activation and normalization (BERT's head), then a factor.

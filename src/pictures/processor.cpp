@@ -28,6 +28,39 @@ Picture turned_right(const Picture& p) {
   return out;
 }
 
+// As Pillow has it: ITU-R 601-2 in 16 bits behind the point.
+uint8_t grey(const uint8_t* rgb) {
+  return static_cast<uint8_t>((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
+}
+
+Picture part(const Picture& p, Size corner, Size size) {
+  Picture out{size.width, size.height, std::vector<uint8_t>(size_t{3} * size.width * size.height)};
+  for (size_t y = 0; y < size.height; ++y) {
+    const size_t from = 3 * ((corner.height + y) * p.width + corner.width);
+    std::copy_n(p.rgb.begin() + static_cast<ptrdiff_t>(from), size_t{3} * size.width,
+                out.rgb.begin() + static_cast<ptrdiff_t>(y * size.width * 3));
+  }
+  return out;
+}
+
+// The smallest part with all that is darker than 200 of 255 once the brightest pixel is 255 and the darkest 0.
+Picture without_margin(const Picture& p) {
+  constexpr double kThreshold = 200;
+  std::vector<uint8_t> greys(size_t{p.width} * p.height);
+  for (size_t i = 0; i < greys.size(); ++i) greys[i] = grey(&p.rgb[3 * i]);
+  const auto [least, most] = std::minmax_element(greys.begin(), greys.end());
+  const double low = *least, range = *most - low;
+  if (range == 0) return p;
+  Size first{p.height, p.width}, last;
+  for (uint32_t y = 0; y < p.height; ++y)
+    for (uint32_t x = 0; x < p.width; ++x) {
+      if ((greys[size_t{y} * p.width + x] - low) / range * 255 >= kThreshold) continue;
+      first = {std::min(first.height, y), std::min(first.width, x)};
+      last = {std::max(last.height, y), std::max(last.width, x)};
+    }
+  return part(p, first, {last.height - first.height + 1, last.width - first.width + 1});
+}
+
 Size shrunk_into(const Picture& p, Size room) {
   Size s{std::min(p.height, room.height), std::min(p.width, room.width)};
   if (s.height == p.height && s.width == p.width) return s;
@@ -71,7 +104,8 @@ bool lies_across(const Picture& p, Size size) {
 
 Result<Picture> prepare(const Processor& p, const Picture& picture) {
   if (picture.width == 0 || picture.height == 0) return fail(ErrorCode::invalid_argument, "a picture without pixels");
-  Picture now = p.turn && lies_across(picture, p.size) ? turned_right(picture) : picture;
+  Picture now = p.crop_margin ? without_margin(picture) : picture;
+  if (p.turn && lies_across(now, p.size)) now = turned_right(now);
   if (p.resize) {
     const Size size = p.shortest_edge ? with_shortest_edge(now, p.shortest_edge) : p.size;
     LAPILLI_TRY(now, pictures::resize(now, size, p.filter));

@@ -14,6 +14,7 @@
 namespace lapilli::pictures {
 
 struct Processor {
+  bool crop_margin = false;  // to what is darker than a paper's margin (Nougat)
   bool turn = false;  // by 90 degrees to the right, where that brings the long side to the size's long side (Donut)
   bool resize = true;
   Size size;                   // what the picture is brought to; height 0: it keeps its shape,
@@ -27,10 +28,12 @@ struct Processor {
   double rescale_factor = 1.0 / 255;
   std::array<float, 3> mean{0.5f, 0.5f, 0.5f}, deviation{0.5f, 0.5f, 0.5f};
   // All of the picture is there, in another shape.
-  [[nodiscard]] bool squeezes() const { return resize && shortest_edge == 0 && !shrink && !pad && !center_crop; }
+  [[nodiscard]] bool squeezes() const {
+    return !crop_margin && resize && shortest_edge == 0 && !shrink && !pad && !center_crop;
+  }
 };
 
-// The processors of ViT, DeiT and Donut, and the names that they had before. Errors name file and key: another
+// The processors of ViT, DeiT, Donut and Nougat, and the names that they had before. Errors name file and key: another
 // processor, a field that asks for what none of these does, sizes beyond 8,192.
 Result<Processor> parse_processor(const JsonView& view);
 // preprocessor_config.json, or image_processor of processor_config.json.

@@ -15,11 +15,13 @@ struct Kind {
   const char* type;
   uint32_t height, width, crop;  // crop 0: none
   Filter filter;
-  bool donut;
+  bool donut;   // Donut's steps
+  bool nougat;  // those, and margins are cropped before
 };
-constexpr Kind kKinds[] = {{"ViT", 224, 224, 0, Filter::bilinear, false},
-                           {"DeiT", 256, 256, 224, Filter::bicubic, false},
-                           {"Donut", 2560, 1920, 0, Filter::bilinear, true}};
+constexpr Kind kKinds[] = {{"ViT", 224, 224, 0, Filter::bilinear, false, false},
+                           {"DeiT", 256, 256, 224, Filter::bicubic, false, false},
+                           {"Donut", 2560, 1920, 0, Filter::bilinear, true, false},
+                           {"Nougat", 896, 672, 0, Filter::bilinear, true, true}};
 
 // "ViTImageProcessor", "ViTImageProcessorFast", "ViTFeatureExtractor"; files that do not say are of ViT.
 Result<Kind> find_kind(const JsonView& v) {
@@ -28,8 +30,8 @@ Result<Kind> find_kind(const JsonView& v) {
   for (const Kind& kind : kKinds)
     for (const char* name : {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"})
       if (type == std::string(kind.type) + name) return kind;
-  return fail(ErrorCode::unsupported, "%s: %s %s is not supported; those of ViT, DeiT and Donut are", v.where.c_str(),
-              key, quote_name(type, 60).c_str());
+  return fail(ErrorCode::unsupported, "%s: %s %s is not supported; those of ViT, DeiT, Donut and Nougat are",
+              v.where.c_str(), key, quote_name(type, 60).c_str());
 }
 
 Result<uint32_t> side(const JsonView& v, const char* key) {
@@ -84,7 +86,7 @@ Status read_target(const JsonView& v, const Kind& kind, Processor& p) {
     p.size = {};
     return {};
   }
-  LAPILLI_TRY(p.size, read_size(v, "size", kind.donut));
+  LAPILLI_TRY(p.size, read_size(v, "size", kind.donut && !kind.nougat));
   return {};
 }
 
@@ -133,6 +135,8 @@ Status read_scaling(const JsonView& v, Processor& p) {
 Status read_steps(const JsonView& v, const Kind& kind, Processor& p) {
   LAPILLI_TRY(p.resize, get_bool(v, "do_resize", true));
   LAPILLI_TRY(p.center_crop, get_bool(v, "do_center_crop", kind.crop != 0));
+  LAPILLI_TRY(p.crop_margin, get_bool(v, "do_crop_margin", kind.nougat));
+  p.crop_margin = p.crop_margin && kind.nougat;
   LAPILLI_TRY(p.turn, get_bool(v, "do_align_long_axis", false));
   LAPILLI_TRY(p.shrink, get_bool(v, "do_thumbnail", kind.donut));
   LAPILLI_TRY(p.pad, get_bool(v, "do_pad", kind.donut));
@@ -149,6 +153,10 @@ Result<Processor> parse_processor(const JsonView& v) {
   LAPILLI_TRY(const Kind kind, find_kind(v));
   Processor p;
   p.filter = kind.filter;
+  if (kind.nougat) {
+    p.mean = {0.485f, 0.456f, 0.406f};
+    p.deviation = {0.229f, 0.224f, 0.225f};
+  }
   LAPILLI_CHECK(read_target(v, kind, p));
   LAPILLI_CHECK(read_filter(v, p));
   LAPILLI_CHECK(read_scaling(v, p));

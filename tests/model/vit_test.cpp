@@ -109,7 +109,7 @@ TEST_F(Pictures, PairsSayWhatTheyKnow) {
   EXPECT_THAT(refusal(), HasSubstr("\"swin\" as encoder is not supported; vit, deit and donut-swin are"));
   json_ = good;
   json_["decoder"]["model_type"] = "xglm";
-  EXPECT_THAT(refusal(), HasSubstr("\"xglm\" as decoder is not supported; trocr, mbart and gpt2 are"));
+  EXPECT_THAT(refusal(), HasSubstr("\"xglm\" as decoder is not supported; trocr, mbart, gpt2, bert and roberta are"));
   json_ = good;
   json_["decoder"]["cross_attention_hidden_size"] = 40;
   EXPECT_THAT(refusal(), HasSubstr("cross_attention_hidden_size 40, but the encoder is 36 wide"));

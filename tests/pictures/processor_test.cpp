@@ -103,6 +103,28 @@ TEST(Processing, CropsFromTheMiddleAndFillsWithBlack) {
   EXPECT_THAT(std::vector<float>(pixels->values.begin(), pixels->values.begin() + 4), testing::ElementsAre(4, 5, 6, 0));
 }
 
+// A page of Nougat: what is darker than its margin, whatever the paper's grey.
+TEST(Processing, NougatsMarginsAreCropped) {
+  const auto nougat = parse(R"({"image_processor_type": "NougatImageProcessor", "size": {"height": 4, "width": 6}})");
+  ASSERT_TRUE(nougat.ok()) << nougat.error().message;
+  EXPECT_TRUE(nougat->crop_margin && nougat->shrink && nougat->pad);
+  EXPECT_FLOAT_EQ(nougat->mean[0], 0.485f);
+  image::Picture page = plain(20, 20, 240);
+  for (uint32_t y = 5; y < 9; ++y)
+    for (uint32_t x = 7; x < 13; ++x) page.rgb[3 * (y * 20 + x)] = 0, page.rgb[3 * (y * 20 + x) + 1] = 0;
+  auto p = *nougat;
+  p.resize = p.shrink = p.pad = false;
+  const auto cropped = prepare(p, page);
+  ASSERT_TRUE(cropped.ok());
+  EXPECT_EQ(cropped->width, 6u);
+  EXPECT_EQ(cropped->height, 4u);
+  EXPECT_EQ(cropped->rgb[0], 0);
+  // Nothing but margin: it stays.
+  EXPECT_EQ(prepare(p, plain(20, 20, 240))->width, 20u);
+  // Other processors have no such step.
+  EXPECT_FALSE(parse(R"({"image_processor_type": "DonutImageProcessor", "do_crop_margin": true})")->crop_margin);
+}
+
 TEST(Processing, ShortestEdgeKeepsTheShape) {
   Processor p;
   p.size = {};
@@ -147,7 +169,7 @@ TEST(Processing, AnyConfigAndPicture) {
   const char* keys[] = {"size",       "crop_size",      "resample",          "do_resize",  "do_center_crop",
                         "do_rescale", "rescale_factor", "do_normalize",      "image_mean", "image_std",
                         "do_pad",     "do_thumbnail",   "do_align_long_axis"};
-  const char* types[] = {"ViTImageProcessor", "DeiTImageProcessor", "DonutImageProcessor"};
+  const char* types[] = {"ViTImageProcessor", "DeiTImageProcessor", "DonutImageProcessor", "NougatImageProcessor"};
   int taken = 0;
   for (int i = 0; i < 10'000; ++i) {
     nlohmann::json json = {{"image_processor_type", types[pick(3)]}, {"size", 9}, {"crop_size", 4}};

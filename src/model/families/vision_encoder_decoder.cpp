@@ -1,9 +1,11 @@
 // Pairs of a picture encoder (ViT, DeiT, Donut's Swin) and a text decoder with cross attention, each with a config of
 // its own. Decoders: TrOCR's (Li et al. 2021), BART's with its output under another name; mBART's (Liu et al. 2020);
-// GPT-2 (Radford et al. 2019) with cross attention, whose linear weights are stored transposed and side by side.
+// GPT-2 (Radford et al. 2019) with cross attention, whose linear weights are stored transposed and side by side; BERT's
+// and RoBERTa's (bert_group.hpp).
 #include <nlohmann/json.hpp>
 
 #include "model/families/bart_group.hpp"
+#include "model/families/bert_group.hpp"
 #include "model/families/swin_group.hpp"
 #include "model/families/vit_group.hpp"
 
@@ -57,7 +59,7 @@ AttentionNames trocr_attention(const std::string& layer, const std::string& name
           layer + name + ".out_proj", layer + name + "_layer_norm", ""};
 }
 
-void trocr_names(Names& n) {
+void trocr_names(const Config&, Names& n) {
   const std::string base = "decoder.model.decoder.", layer = base + "layers.{}.";
   n.decoder.embedding = {base + "embed_tokens.weight"};
   n.decoder.positions = {base + "embed_positions.weight"};
@@ -85,8 +87,8 @@ Status read_mbart(const JsonView& v, Config& c) {
   return {};
 }
 
-void mbart_names(Names& n) {
-  trocr_names(n);
+void mbart_names(const Config& c, Names& n) {
+  trocr_names(c, n);
   n.decoder.final_norm = "decoder.model.decoder.layer_norm";
   n.output = {"decoder.lm_head.weight"};
 }
@@ -112,7 +114,7 @@ Status read_gpt2(const JsonView& v, Config& c) {
   return check_stack(v, "decoder", s);
 }
 
-void gpt2_names(Names& n) {
+void gpt2_names(const Config&, Names& n) {
   const std::string base = "decoder.transformer.", layer = base + "h.{}.";
   const std::string self = layer + "attn.", cross = layer + "crossattention.";
   n.decoder.embedding = {base + "wte.weight"};
@@ -127,16 +129,30 @@ void gpt2_names(Names& n) {
   n.output = {"decoder.lm_head.weight"};
 }
 
+// ---- BERT
+// -----------------------------------------------------------------------------------------------------------
+
+Status read_bert(const JsonView& v, Config& c) {
+  LAPILLI_CHECK(read_bert_side(v, "decoder", c.decoder, c.target_vocabulary));
+  c.tokenizer = find_bert_side(c.decoder.type)->base;
+  return read_bert_head(v, c);
+}
+
 // ---- pairs
 // -----------------------------------------------------------------------------------------------------------
 
 struct Decoder {
   const char* model_type;
   Status (*read)(const JsonView& view, Config& config);
-  void (*name)(Names& names);
+  void (*name)(const Config& config, Names& names);
 };
-constexpr Decoder kDecoders[] = {
-    {"trocr", read_trocr, trocr_names}, {"mbart", read_mbart, mbart_names}, {"gpt2", read_gpt2, gpt2_names}};
+constexpr Decoder kDecoders[] = {{"trocr", read_trocr, trocr_names},
+                                 {"mbart", read_mbart, mbart_names},
+                                 {"gpt2", read_gpt2, gpt2_names},
+                                 {"bert", read_bert, name_bert_decoder},
+                                 {"roberta", read_bert, name_bert_decoder},
+                                 {"xlm-roberta", read_bert, name_bert_decoder},
+                                 {"camembert", read_bert, name_bert_decoder}};
 
 const Decoder* find_decoder(const std::string& type) {
   for (const Decoder& decoder : kDecoders)
@@ -148,7 +164,9 @@ Status read_decoder(const JsonView& v, Config& c) {
   LAPILLI_TRY(c.decoder.type, get_string(v, "model_type"));
   const Decoder* decoder = find_decoder(c.decoder.type);
   if (!decoder)
-    return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as decoder is not supported; trocr, mbart and gpt2 are",
+    return fail(ErrorCode::unsupported,
+                "%s: a pair with \"%s\" as decoder is not supported; trocr, mbart, gpt2, bert and "
+                "roberta are",
                 v.where.c_str(), c.decoder.type.c_str());
   LAPILLI_CHECK(check_flag(v, "add_cross_attention", true));
   LAPILLI_CHECK(decoder->read(v, c));
@@ -185,7 +203,7 @@ Names vision_encoder_decoder_names(const Config& c) {
     name_swin_encoder(c, "encoder.", n);
   else
     n.encoder = picture_encoder_names(c, "encoder.");
-  find_decoder(c.decoder.type)->name(n);
+  find_decoder(c.decoder.type)->name(c, n);
   if (c.tied_output) {
     n.decoder.embedding.push_back(n.output[0]);
     n.output.push_back(n.decoder.embedding[0]);
@@ -198,7 +216,7 @@ Names vision_encoder_decoder_names(const Config& c) {
 
 const Family family_vision_encoder_decoder = {
     "vision-encoder-decoder",
-    "pictures to text: ViT, DeiT or Donut's Swin with the decoder of TrOCR or mBART, or GPT-2",
+    "pictures to text: ViT, DeiT or Donut's Swin with the decoder of TrOCR or mBART, GPT-2, BERT or RoBERTa",
     read_vision_encoder_decoder, vision_encoder_decoder_names};
 
 }  // namespace lapilli::model

@@ -1,0 +1,113 @@
+#include "model/families/bert_group.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace lapilli::model {
+
+namespace {
+
+constexpr BertSide kSides[] = {{"bert", "bert", true},
+                               {"roberta", "roberta", false},
+                               {"xlm-roberta", "roberta", false},
+                               {"camembert", "roberta", false}};
+
+}  // namespace
+
+const BertSide* find_bert_side(const std::string& type) {
+  for (const BertSide& side : kSides)
+    if (type == side.model_type) return &side;
+  return nullptr;
+}
+
+namespace {
+
+Result<const BertSide*> side_type(const JsonView& v, const char* side, StackConfig& s) {
+  LAPILLI_TRY(s.type, get_string(v, "model_type"));
+  const BertSide* type = find_bert_side(s.type);
+  if (type) return type;
+  std::string known;
+  for (const BertSide& t : kSides) known += (known.empty() ? "" : ", ") + std::string(t.model_type);
+  return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as %s is not supported; this version knows: %s",
+              v.where.c_str(), s.type.c_str(), side, known.c_str());
+}
+
+}  // namespace
+
+Status read_bert_side(const JsonView& v, const char* side, StackConfig& s, uint32_t& vocabulary) {
+  LAPILLI_TRY(const BertSide* type, side_type(v, side, s));
+  LAPILLI_TRY(s.d_model, get_size(v, "hidden_size", kMaxModelWidth, 768));
+  LAPILLI_TRY(s.layers, get_u32(v, "num_hidden_layers", 12));
+  LAPILLI_TRY(s.heads, get_u32(v, "num_attention_heads", 12));
+  LAPILLI_TRY(s.ffn, get_u32(v, "intermediate_size", 3072));
+  LAPILLI_CHECK(read_activation(v, "hidden_act", "gelu", s));
+  LAPILLI_TRY(s.norm_epsilon, get_epsilon(v, "layer_norm_eps", 1e-12f));
+  LAPILLI_TRY(vocabulary, get_size(v, "vocab_size", kMaxVocabulary, type->bert ? 30522 : 50265));
+  LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
+  LAPILLI_TRY(const auto kind, get_string(v, "position_embedding_type", "absolute"));
+  if (kind != "absolute")
+    return fail(ErrorCode::unsupported, "%s: position_embedding_type \"%s\" of the %s is not supported",
+                v.where.c_str(), kind.c_str(), side);
+  LAPILLI_TRY(const auto types, get_u32(v, "type_vocab_size", 2));
+  s.token_types = types > 0;
+  s.embedding_norm = true;
+  s.positions = Positions::learned;
+  if (!type->bert) {
+    // Positions are counted from the one behind the padding id's row, over ids that are not padding.
+    LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 1));
+    if (static_cast<uint64_t>(pad) + 1 >= s.max_positions)
+      return fail(ErrorCode::invalid_data, "%s: pad_token_id %d of the %s leaves none of its %u positions",
+                  v.where.c_str(), pad, side, s.max_positions);
+    s.uncounted_id = static_cast<uint32_t>(pad);
+    s.position_offset = s.uncounted_id + 1;
+    s.max_positions -= s.position_offset;
+  }
+  return check_stack(v, side, s);
+}
+
+Status read_bert_head(const JsonView& v, Config& c) {
+  LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
+  c.logits_bias = true;
+  c.output_transform = true;
+  c.output_activation = find_bert_side(c.decoder.type)->bert ? c.decoder.activation : Activation::gelu_erf;
+  c.memory_projection = c.encoder.d_model != c.decoder.d_model && !has(v, "cross_attention_hidden_size");
+  return {};
+}
+
+namespace {
+
+AttentionNames bert_attention(const std::string& prefix) {
+  return {prefix + ".self.query",   prefix + ".self.key",         prefix + ".self.value",
+          prefix + ".output.dense", prefix + ".output.LayerNorm", ""};
+}
+
+}  // namespace
+
+StackNames bert_side_names(const std::string& prefix, bool cross) {
+  const std::string embeddings = prefix + "embeddings.", layer = prefix + "encoder.layer.{}.";
+  StackNames n;
+  n.embedding = {embeddings + "word_embeddings.weight"};
+  n.positions = {embeddings + "position_embeddings.weight"};
+  n.token_types = {embeddings + "token_type_embeddings.weight"};
+  n.embedding_norm = embeddings + "LayerNorm";
+  n.layer.self = bert_attention(layer + "attention");
+  if (cross) n.layer.cross = bert_attention(layer + "crossattention");
+  n.layer.fc1 = layer + "intermediate.dense";
+  n.layer.fc2 = layer + "output.dense";
+  n.layer.norm = layer + "output.LayerNorm";
+  return n;
+}
+
+void name_bert_decoder(const Config& c, Names& n) {
+  const BertSide* decoder = find_bert_side(c.decoder.type);
+  const std::string base = std::string("decoder.") + decoder->base + ".";
+  const std::string head = decoder->bert ? "decoder.cls.predictions." : "decoder.lm_head.";
+  n.decoder = bert_side_names(base, true);
+  n.other_prefixes.emplace_back(base, "decoder.");
+  n.output = {head + "decoder.weight"};
+  n.logits_bias = {head + "bias", head + "decoder.bias"};
+  n.output_transform = head + (decoder->bert ? "transform.dense" : "dense");
+  n.output_norm = head + (decoder->bert ? "transform.LayerNorm" : "layer_norm");
+  n.memory_projection = "enc_to_dec_proj";
+}
+
+}  // namespace lapilli::model
