@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "text/kinds/languages.hpp"
 
@@ -54,6 +55,16 @@ bool has_language_token(const Tokenizer& t, int32_t id) {
   return std::any_of(codes.begin(), codes.end(), [&](const std::string& code) { return t.language_id(code) == id; });
 }
 
+// SMaLL-100 (Mohammadshahi et al. 2022) is M2M100 with few layers in the decoder, and differs in nothing that its files
+// say: the target's token stands before the source, and the decoder writes none.
+bool is_small100(const Model& model) {
+  if (model.info().family != "m2m_100") return false;
+  std::string name;
+  for (const char c : model.info().directory)
+    if (c != '-' && c != '_') name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return (model.info().encoder_layers == 12 && model.info().decoder_layers == 3) || name.find("small100") != name.npos;
+}
+
 // mBART-50, M2M100, NLLB: the target's token is the first that the decoder writes. mBART: it is what the decoder starts
 // with, which shows in the model's own settings.
 Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r) {
@@ -66,6 +77,11 @@ Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r)
   if (!r.from.empty()) {
     LAPILLI_TRY(const auto* from, table.require(r.from));
     c.source_language = from->code;
+  }
+  if (is_small100(model) && !r.to.empty()) {
+    LAPILLI_TRY(const auto* to, table.require(r.to));
+    c.source_language = to->code;
+    return c;
   }
   if (r.to.empty()) {
     const bool set = starts_with_it || (own.forced_bos_token_id && has_language_token(t, *own.forced_bos_token_id));
@@ -82,6 +98,12 @@ Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r)
   return c;
 }
 
+bool is_language(const std::string& code, const std::string& asked) {
+  LanguageTable table;
+  table.add(code, 0);
+  return table.find(asked) != nullptr;
+}
+
 // Marian models with several targets: a token ">>fr<<" before the text.
 LanguageTable marked_targets(const Tokenizer& t) {
   LanguageTable table;
@@ -94,11 +116,45 @@ LanguageTable marked_targets(const Tokenizer& t) {
   return table;
 }
 
-Result<Conventions> by_marks(const LanguageTable& table, const TaskRequest& r) {
+// MADLAD-400 (Kudugunta et al. 2023): "<2fr> ", and nothing says the source.
+LanguageTable madlad_targets(const Tokenizer& t) {
+  LanguageTable table;
+  const auto size = static_cast<int32_t>(std::min<uint64_t>(t.vocabulary_size(), 1u << 30));
+  for (int32_t id = 0; id < size; ++id) {
+    const std::string_view token = t.token(id);
+    if (token.size() > 4 && token.starts_with("<2") && token.ends_with(">"))
+      table.add(token.substr(2, token.size() - 3), id);
+  }
+  return table;
+}
+
+bool is_one_language(const std::string& code) {
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](const LanguageName& known) { return is_language(std::string(known.code), code); });
+}
+
+// A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
+Result<Conventions> by_marks(const LanguageTable& table, const LanguagePair& pair, const TaskRequest& r) {
   Conventions c;
-  if (r.to.empty()) return c;  // the text may hold the mark itself, see make_pieces
+  if (!r.to.empty()) {
+    LAPILLI_TRY(const auto* to, table.require(r.to));
+    c.prefix = ">>" + to->code + "<< ";
+    return c;
+  }
+  const bool named = is_one_language(pair.target) && !table.find(pair.target);
+  if (table.codes().size() > 1 && !named)
+    for (const std::string& code : table.codes()) c.marks.push_back(">>" + code + "<<");
+  return c;
+}
+
+Result<Conventions> by_madlad_marks(const LanguageTable& table, const TaskRequest& r) {
+  Conventions c;
+  if (r.to.empty()) {
+    for (const std::string& code : table.codes()) c.marks.push_back("<2" + code + ">");
+    return c;
+  }
   LAPILLI_TRY(const auto* to, table.require(r.to));
-  c.prefix = ">>" + to->code + "<< ";
+  c.prefix = "<2" + to->code + "> ";
   return c;
 }
 
@@ -135,12 +191,6 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
   return c;
 }
 
-bool is_language(const std::string& code, const std::string& asked) {
-  LanguageTable table;
-  table.add(code, 0);
-  return table.find(asked) != nullptr;
-}
-
 // Models of two languages take these and no others.
 Result<Conventions> by_pair(const Model& model, const LanguagePair& pair, const TaskRequest& r) {
   const bool from = r.from.empty() || is_language(pair.source, r.from);
@@ -155,6 +205,9 @@ Result<Conventions> by_pair(const Model& model, const LanguagePair& pair, const 
 }
 
 Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
+  if (model.tokenizer() && takes_named_tasks(model.info().family))
+    if (const auto marks = madlad_targets(*model.tokenizer()); marks.codes().size() > 1)
+      return by_madlad_marks(marks, r);
   const bool named = std::any_of(model.tasks().begin(), model.tasks().end(),
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
   if (named || takes_named_tasks(model.info().family)) {
@@ -165,7 +218,8 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
     return by_words(model, r);
   }
   if (model.tokenizer())
-    if (const auto marks = marked_targets(*model.tokenizer()); !marks.empty()) return by_marks(marks, r);
+    if (const auto marks = marked_targets(*model.tokenizer()); !marks.empty())
+      return by_marks(marks, model.tokenizer()->language_pair(), r);
   if (r.from.empty() && r.to.empty()) return Conventions{};
   if (model.tokenizer()) {
     const LanguagePair pair = model.tokenizer()->language_pair();
@@ -192,6 +246,7 @@ Result<Conventions> for_summary(const Model& model) {
     take(*task, c);
   else if (takes_named_tasks(model.info().family))
     c.prefix = "summarize: ";
+  c.global_first = model.info().family == "led";
   return c;
 }
 
@@ -208,6 +263,7 @@ ModelLanguages languages_of(const Tokenizer& t) {
   ModelLanguages of;
   if (!pair.source.empty()) of.sources.push_back(pair.source);
   of.targets = marked_targets(t).codes();
+  if (of.targets.empty()) of.targets = madlad_targets(t).codes();
   if (of.targets.empty() && !pair.target.empty()) of.targets.push_back(pair.target);
   return of;
 }

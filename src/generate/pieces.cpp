@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "text/sentences/neutral_text.hpp"
 #include "text/sentences/sentence_class.hpp"
@@ -30,12 +31,14 @@ Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids, bool
   return {};
 }
 
-// ">>fr<<" that `text` begins with; empty if it does not.
+// ">>fr<<" (Marian) or "<2fr>" (MADLAD-400) that `text` begins with; empty if it does not.
 std::string_view leading_mark(std::string_view text) {
-  if (!text.starts_with(">>")) return {};
-  const size_t end = text.find("<<");
+  const bool marian = text.starts_with(">>");
+  if (!marian && !text.starts_with("<2")) return {};
+  const std::string_view close = marian ? "<<" : ">";
+  const size_t end = text.find(close);
   if (end == std::string_view::npos || end == 2) return {};
-  const std::string_view mark = text.substr(0, end + 2);
+  const std::string_view mark = text.substr(0, end + close.size());
   return mark.find_first_of(" \t\r\n") == std::string_view::npos ? mark : std::string_view();
 }
 
@@ -65,12 +68,12 @@ class Maker {
     // Of the whole, before anything is cut off or put before it: so the offset is one of the caller's text.
     LAPILLI_CHECK(check_utf8(text_, "text"));
     InputPieces made;
-    find_mark();
+    LAPILLI_CHECK(find_mark());
+    const TextRange all{marked() ? mark_.begin : 0, text_.size()};
     std::vector<TextRange> ranges;
     if (splits()) ranges = sentences();
-    if (ranges.size() <= 1) ranges = {{0, text_.size()}};
+    if (ranges.size() <= 1) ranges = {all};
     if (o_.split == Split::long_texts && ranges.size() > 1 && ranges.size() <= whole_sentences()) {
-      const TextRange all{0, text_.size()};
       LAPILLI_TRY(const auto whole, encode(all));
       if (whole.ids.size() <= kWholeTokens) ranges = {all};
     }
@@ -86,19 +89,38 @@ class Maker {
   }
   // A mark that the text brings itself says something of all of it: it is the prefix of every piece but the first,
   // which holds it. Where there is a prefix, that says it.
-  void find_mark() {
-    if (!prefix_.empty() || !splits()) return;
+  Status find_mark() {
+    if (!prefix_.empty() || (!splits() && marks().empty())) return {};
     const auto begin = static_cast<uint64_t>(text_.size() - strip_left(text_).size());
     const std::string_view mark = leading_mark(text_.substr(begin));
-    if (mark.empty()) return;
-    EncodeOptions bare;
-    bare.add_special = false;
-    const auto ids = model_.tokenizer()->encode(mark, bare);
-    if (!ids || ids->size() != 1 || ids->front() == model_.tokenizer()->special().unk) return;  // no token of the model
+    if (mark.empty() || !is_token(mark)) return marks().empty() || !holds_letters(text_) ? Status() : lacks_mark(mark);
     mark_ = {begin, begin + mark.size()};
     const std::string_view rest = text_.substr(mark_.end);
     body_ = mark_.end + (rest.size() - strip_left(rest).size());
     prefix_ = std::string(mark) + " ";
+    return {};
+  }
+  [[nodiscard]] bool is_token(std::string_view mark) const {
+    if (!marks().empty()) return std::find(marks().begin(), marks().end(), mark) != marks().end();
+    EncodeOptions bare;
+    bare.add_special = false;
+    const auto ids = model_.tokenizer()->encode(mark, bare);
+    return ids && ids->size() == 1 && ids->front() != model_.tokenizer()->special().unk;
+  }
+  [[nodiscard]] std::span<const std::string> marks() const {
+    return o_.conventions ? std::span<const std::string>(o_.conventions->marks) : std::span<const std::string>();
+  }
+  [[nodiscard]] Status lacks_mark(std::string_view mark) const {
+    std::string some;
+    for (const std::string& one : marks().first(std::min<size_t>(marks().size(), 8)))
+      some += (some.empty() ? "" : " ") + one;
+    if (!mark.empty())
+      return fail(ErrorCode::invalid_argument, "the text begins with %s, which is no mark of this model; it has %s%s",
+                  std::string(mark.substr(0, 32)).c_str(), some.c_str(), marks().size() > 8 ? " ..." : "");
+    return fail(ErrorCode::invalid_argument,
+                "the model translates to %zu languages and nothing says which one: name it (--to, target_language), or "
+                "begin the text with a mark, %s%s",
+                marks().size(), some.c_str(), marks().size() > 8 ? " ..." : "");
   }
   [[nodiscard]] bool marked() const { return mark_.end > mark_.begin; }
 

@@ -259,6 +259,7 @@ Status TranslationJob::begin_search_again() {
 GenerateRequest TranslationJob::plain_request(size_t sources) const {
   GenerateRequest g;
   if (!request_.decoder_prompt.empty()) g.decoder_ids.assign(sources, request_.decoder_prompt);
+  if (conventions_.global_first) g.global_positions.assign(sources, {0});
   g.options = options_;
   g.resolved = resolved_;
   g.steps_in_flight = request_.steps_in_flight;

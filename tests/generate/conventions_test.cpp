@@ -8,6 +8,7 @@
 
 #include "generate/generate.hpp"
 #include "generate/jobs.hpp"
+#include "generate/pieces.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli {
@@ -16,6 +17,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 const std::string kData = LAPILLI_TEST_DATA;
 
@@ -189,6 +191,33 @@ TEST_F(DeviceConventions, MarksOfMarian) {
   EXPECT_FALSE(ask(m, Task::translate, "", "tlh").ok());
   EXPECT_FALSE(ask(m, Task::none, "en", "").ok());
   EXPECT_EQ(languages_of(*m->tokenizer()).targets, std::vector<std::string>{"fr"});
+}
+
+// Nothing says which of two: the text must. A target of the files that is none of the marks says it.
+TEST_F(DeviceConventions, SeveralMarksOfMarianNeedOne) {
+  const auto m = load_bundled([](json& words) {
+    for (const auto& [word, mark] : {std::pair{"\u2581hello", ">>fr<<"}, std::pair{"\u2581good", ">>de<<"}}) {
+      const int32_t id = words[word];
+      words.erase(word);
+      words[mark] = id;
+    }
+  });
+  ASSERT_TRUE(m && m->tokenizer());
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  EXPECT_THAT(none.marks, UnorderedElementsAre(">>fr<<", ">>de<<"));
+  const auto pieces = [&](const char* text) {
+    PieceOptions options;
+    options.conventions = &none;
+    TextInput input;
+    input.text = text;
+    return make_pieces(*m, input, options);
+  };
+  EXPECT_THAT(pieces("A cat sat.").error().message, AllOf(HasSubstr("--to"), HasSubstr(">>de<<")));
+  EXPECT_THAT(pieces(">>xx<< A cat sat.").error().message, HasSubstr("no mark of this model"));
+  LAPILLI_EXPECT_OK(pieces("12.5"));
+  LAPILLI_ASSERT_VALUE(const auto plain, pieces(">>fr<< A cat sat."));
+  LAPILLI_ASSERT_VALUE(const auto blank, pieces(" >>fr<< A cat sat."));
+  EXPECT_EQ(plain.pieces[0].ids, blank.pieces[0].ids);
 }
 
 TEST_F(DeviceConventions, AModelOfTwoLanguages) {
