@@ -12,6 +12,8 @@ lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept
 lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
+  LABELS long)
+lapilli_gpu_test(api.host_device.queue COMMAND test_api --gtest_filter=*/ApiHostDevices.ByItsQueue* DRIVERS swiftshader
   LABELS slow)
 # For the sanitizers: with validation it is fast.
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)

@@ -1,6 +1,7 @@
 // Recordings of an hour: memory that does not grow, an interruption, and how far it is.
 #include <sys/resource.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -67,7 +68,7 @@ uint64_t own_peak_mib() {
 
 // So many minutes take no more memory than one, but for `most_mib`. Few ids to a window, of which there are as many as
 // seconds: 30 times as many as a published model has.
-void expect_as_much_memory_as_a_minute(size_t minutes, uint64_t most_mib) {
+void expect_as_much_memory_as_a_minute(size_t minutes, uint64_t most_mib, bool pieces) {
   TemporaryFolder folder;
   const std::string minute = file_of_sound(folder, "minute.raw", 1), all = file_of_sound(folder, "all.raw", minutes);
   const std::vector<std::string> how{"--json", "--quiet", "--no-cache", "--max-new-tokens", "4"};
@@ -78,10 +79,10 @@ void expect_as_much_memory_as_a_minute(size_t minutes, uint64_t most_mib) {
     EXPECT_EQ(ended.code, 0) << file;
     return ended.peak_mib;
   };
-  const uint64_t files[] = {of("/dev/null", {minute}), of("/dev/null", {all})};
-  const uint64_t pieces[] = {of("/dev/null", {"--batch", "16", minute}), of("/dev/null", {"--batch", "16", all})};
-  const uint64_t pipes[] = {of(minute, {"-"}), of(all, {"-"})};
-  for (const auto* peaks : {files, pieces, pipes}) {
+  std::vector<std::array<uint64_t, 2>> ways = {{of("/dev/null", {minute}), of("/dev/null", {all})},
+                                               {of(minute, {"-"}), of(all, {"-"})}};
+  if (pieces) ways.push_back({of("/dev/null", {"--batch", "16", minute}), of("/dev/null", {"--batch", "16", all})});
+  for (const auto& peaks : ways) {
     std::printf("a minute: %llu MiB, %zu minutes: %llu MiB\n", static_cast<unsigned long long>(peaks[0]), minutes,
                 static_cast<unsigned long long>(peaks[1]));
     EXPECT_GT(peaks[0], own_peak_mib()) << "what is measured is this program's own";
@@ -89,10 +90,12 @@ void expect_as_much_memory_as_a_minute(size_t minutes, uint64_t most_mib) {
   }
 }
 
+// Three more minutes of samples would be 11 MiB.
+TEST(CliDeviceFourMinutes, TakeAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_minute(4, 8, false); }
 // Ten minutes of samples would be 37 MiB. A minute is too short to fill a batch of 16 pieces, which is most of the
 // rest.
-TEST(CliDeviceTenMinutes, TakeAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_minute(10, 25); }
-TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_minute(60, 50); }
+TEST(CliDeviceTenMinutes, TakeAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_minute(10, 25, true); }
+TEST(CliDeviceHour, TakesAsMuchMemoryAsAMinute) { expect_as_much_memory_as_a_minute(60, 50, true); }
 
 TEST(CliDeviceLongRecording, AnInterruptionLeavesCompleteSubtitles) {
   TemporaryFolder folder;

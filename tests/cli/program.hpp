@@ -23,12 +23,20 @@ inline std::string bundled_model() { return LAPILLI_SOURCE_DIR "/models/en-fr"; 
 // No device is found, whatever the machine has.
 inline const std::vector<std::string> kNoDriver = {"VK_ICD_FILENAMES=/dev/null", "VK_DRIVER_FILES=/dev/null"};
 
+// Runs of one test program share what is kept between runs, as those of a user do: kernels are tried once, not in each.
+inline const std::string& kept_cache() {
+  static const TempDirectory folder;
+  static const std::string path = folder.path();
+  return path;
+}
+
 inline Spawn lapilli(std::vector<std::string> arguments) {
   Spawn spawn;
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // What the user's environment says must not matter here.
-  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere", "LAPILLI_NO_CACHE=1"};
+  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere", "LAPILLI_NO_CACHE",
+                       "LAPILLI_CACHE=" + kept_cache()};
   return spawn;
 }
 

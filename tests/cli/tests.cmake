@@ -13,17 +13,20 @@ endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host
   DISCOVERY_TIMEOUT 120)
 # Measuring a device's limits takes some seconds a time, as do runs that are killed and resumed; 200 inputs ten seconds.
-set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceTenMinutes*:*DeviceTune*)
+set(without -*BenchPerOp*:*DeviceResume*:*DeviceFirstInputs*:*DeviceCache*:*DeviceHour*:*DeviceFourMinutes*:*DeviceTenMinutes*:*DeviceTune*)
 if(NOT LAPILLI_BUILD_SAMPLES)
   string(APPEND without :CliDevice.Sample)
 endif()
 lapilli_gpu_test(cli.device COMMAND test_cli --gtest_filter=*Device*${without} LABELS slow)
 lapilli_gpu_test(cli.cache COMMAND test_cli --gtest_filter=*DeviceCache* LABELS slow)
-lapilli_gpu_test(cli.bench COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS slow)
+lapilli_gpu_test(cli.bench COMMAND test_cli
+  --gtest_filter=*DeviceBenchPerOp.EveryDispatchOfBothPlans:*DeviceBenchPerOp.WithoutTimestamps* LABELS slow)
+lapilli_gpu_test(cli.bench.all COMMAND test_cli --gtest_filter=*DeviceBenchPerOp* LABELS long)
 lapilli_gpu_test(cli.tune COMMAND test_cli --gtest_filter=*DeviceTune* LABELS slow)
 lapilli_gpu_test(cli.resume COMMAND test_cli --gtest_filter=*DeviceResume* LABELS slow)
-# Six runs, three of them over ten minutes of sound, or over an hour.
-lapilli_gpu_test(cli.ten_minutes COMMAND test_cli --gtest_filter=*DeviceTenMinutes* LABELS slow)
+# Runs over four minutes of sound, ten, or an hour.
+lapilli_gpu_test(cli.four_minutes COMMAND test_cli --gtest_filter=*DeviceFourMinutes* LABELS slow)
+lapilli_gpu_test(cli.ten_minutes COMMAND test_cli --gtest_filter=*DeviceTenMinutes* LABELS long)
 lapilli_gpu_test(cli.hour COMMAND test_cli --gtest_filter=*DeviceHour* LABELS long TIMEOUT 3600)
 lapilli_gpu_test(cli.first_inputs COMMAND test_cli --gtest_filter=*DeviceFirstInputs* LABELS slow)
 lapilli_gpu_test(cli.terminal COMMAND test_cli --gtest_filter=*Terminal* LABELS fast)

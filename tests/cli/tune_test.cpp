@@ -14,8 +14,7 @@ class CliDeviceTune : public testing::Test {
  protected:
   Spawn spawn(std::vector<std::string> arguments) const {
     Spawn s = lapilli(std::move(arguments));
-    s.environment.pop_back();  // LAPILLI_NO_CACHE
-    s.environment.insert(s.environment.end(), {"LAPILLI_NO_CACHE", "LAPILLI_CACHE=" + caches_});
+    s.environment.back() = "LAPILLI_CACHE=" + caches_;
     return s;
   }
   json parsed(std::vector<std::string> arguments) const {

@@ -47,6 +47,7 @@ struct RunOptions {
   vulkan::DeviceOptions device;
   KvFormat kv_format = KvFormat::fp32;
   std::string filter;                            // part of a case's name
+  size_t every = 1;                              // of a model's cases of each kind only each so-manieth
   mutable std::shared_ptr<vulkan::Device> made;  // by the_device(); goes before main ends, as layers want it
 };
 

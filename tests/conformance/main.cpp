@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
   app.add_option("--kv-dtype", kv_dtype, "How the device holds keys and values; the records are those of fp32")
       ->check(CLI::IsMember({"fp32", "fp16"}));
   app.add_option("--filter", options.filter, "Only cases whose name contains this");
+  app.add_option("--every", options.every, "Of a model's cases of each kind the first, and every Nth behind it")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--strict", strict, "Exit 1 also if something was skipped");
   app.add_option("--write-table", write, "Put a table of the run, a row per family, into this Markdown file");

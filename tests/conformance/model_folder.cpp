@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/worst.hpp"
 #include "conformance/folder.hpp"
@@ -330,10 +331,11 @@ void run_directory(const std::string& directory, const Json& entry, const RunOpt
   }
   const Json cases = (*record).json.value("cases", Json::array());
   if (cases.empty()) report.add(folder, "record", Outcome::failed("the record has no cases"));
+  std::map<std::string, size_t> of_kind;
   for (const auto& c : cases) {
     const std::string name = c.value("name", std::string("?"));
-    if (name.find(options.filter) == std::string::npos) continue;
     subject.group = case_group(c);
+    if (name.find(options.filter) == std::string::npos || of_kind[subject.group]++ % options.every != 0) continue;
     if (c.value("kind", std::string()) == "audio_features") {  // which needs no weights
       report.add(folder, name, run_sound_case(directory, folder, options, *record, c), subject);
       continue;

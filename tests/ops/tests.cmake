@@ -19,9 +19,14 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   set(macs "gpu,${masks}/moltenvk-m1.json gpu,${masks}/moltenvk-m5.json gpu,${masks}/moltenvk-intel.json gpu,${masks}/moltenvk-amd.json")
   # gpu: sizes and variants that a GPU would get, which no CPU driver gets otherwise.
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow LABELS fast)
-  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS slow)
+  lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
-    LABELS slow)
+    LABELS long)
+  # Every fifth case of each op.
+  lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 1/5 DRIVERS swiftshader LABELS slow)
+  lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"
+    --no-slow --part 2/5 LABELS slow)
+  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/5 VALIDATE LABELS slow)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
   lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.
@@ -29,7 +34,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   lapilli_gpu_test(ops.suite.all COMMAND op_suite
     --caps "full floor small-bindings small-work gpu gpu,floor gpu,small-bindings no-subgroup no-timeline no-indirect ${macs}"
     DRIVERS lavapipe swiftshader LABELS long TIMEOUT 3600)
-  lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor gpu" --no-slow VALIDATE LABELS slow)
+  lapilli_gpu_test(ops.suite.checked COMMAND op_suite --caps "full floor gpu" --no-slow VALIDATE LABELS long)
   lapilli_gpu_test(ops.suite.lab COMMAND op_suite --caps "full floor" --no-slow PROFILES android-2022 "android-2022,memory=discrete" VALIDATE
     LABELS long)
 endif()

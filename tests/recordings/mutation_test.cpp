@@ -1,8 +1,9 @@
-// Damaged files of sound, ten thousand of each kind, in a process of its own with little memory: each is read as far as
-// it goes, or refused with words.
+// Damaged files of sound of each kind, in a process of its own with little memory: each is read as far as it goes, or
+// refused with words. LAPILLI_FUZZ_ROUNDS asks for more than the usual ones.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <random>
 
 #include "recordings/recording.hpp"
@@ -18,7 +19,6 @@ using recordings::Recording;
 
 constexpr uint64_t kMemory = uint64_t{1} << 30;
 constexpr unsigned kSeconds = 600;
-constexpr uint32_t kMutants = 10'000;
 constexpr uint64_t kMostRead = 60 * 16000;  // a minute: what claims much may go on
 
 using Open = Result<std::unique_ptr<Reader>> (*)(const std::string&);
@@ -57,18 +57,24 @@ bool read_one(const std::string& path, Open open, bool& opened) {
   return true;
 }
 
+uint32_t mutants() {
+  const char* rounds = std::getenv("LAPILLI_FUZZ_ROUNDS");
+  return rounds != nullptr ? static_cast<uint32_t>(std::atoi(rounds)) : 1000;
+}
+
 // The exit code: 0 if all goes well, and one in a hundred opens.
 int try_mutants(const std::string& good, Open open) {
   TempDirectory dir;
   (void)!freopen("/dev/null", "w", stderr);  // what libraries say of each
   std::mt19937 random(static_cast<uint32_t>(good.size()));
   uint32_t opened = 0;
-  for (uint32_t i = 0; i < kMutants; ++i) {
+  const uint32_t count = mutants();
+  for (uint32_t i = 0; i < count; ++i) {
     bool this_one = false;
     if (!read_one(dir.write("mutant", mutated(good, random)), open, this_one)) return 3;
     opened += this_one ? 1 : 0;
   }
-  return opened > kMutants / 100 ? 0 : 4;
+  return opened > count / 100 ? 0 : 4;
 }
 
 std::string in_child(const std::string& good, Open open) {

@@ -6,7 +6,10 @@ if(TARGET SndFile::sndfile)
 endif()
 gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_FILTER "-*Device*:*Mutation*" PROPERTIES
   LABELS fast-host DISCOVERY_TIMEOUT 120)
-# Ten thousand damaged files of each kind.
+# A thousand damaged files of each kind; ten thousand before a release.
+add_test(NAME recordings.mutation COMMAND test_recordings --gtest_filter=*Mutation*)
+set_tests_properties(recordings.mutation PROPERTIES LABELS long TIMEOUT 3600 ENVIRONMENT LAPILLI_FUZZ_ROUNDS=10000
+  FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites")
 gtest_discover_tests(test_recordings TEST_PREFIX recordings. TEST_LIST recordings_slow TEST_FILTER "*Mutation*" PROPERTIES
   LABELS slow-host TIMEOUT 1200 DISCOVERY_TIMEOUT 120)
 lapilli_gpu_test(recordings.device COMMAND test_recordings --gtest_filter=RecordingsDevice* MASKS full floor LABELS fast)

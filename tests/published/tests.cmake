@@ -1,0 +1,7 @@
+# Small twins of published directories: their JSON files as publishers have them, of 2020 to today, weights that are drawn, and what
+# the reference implementation says of them.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  lapilli_gpu_test(published COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run $<TARGET_FILE:lapilli_cli>
+    ${PROJECT_SOURCE_DIR}/tests/data/published LABELS slow)
+endif()
