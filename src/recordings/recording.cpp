@@ -62,6 +62,11 @@ void Recording::note_shortage() {
   if (claimed && *claimed > taken_)
     shortage_ = format("%s ends after %.2f s, although it says that it has %.2f: it may have been cut off",
                        name_.c_str(), static_cast<double>(taken_) / rate, static_cast<double>(*claimed) / rate);
+  if (claimed && *claimed == 0 && taken_ > 0)
+    shortage_ = format(
+        "%s says that it has no sound, and has %.2f s: its end may be missing, as whatever wrote it did "
+        "not finish it",
+        name_.c_str(), static_cast<double>(taken_) / rate);
 }
 
 Status Recording::resample() {

@@ -25,7 +25,7 @@ class Recording : public audio::SampleSource {
   Result<uint64_t> count(const std::function<bool()>& go_on = {});
   // How far it was read since it was last begun anew: samples at the model's rate.
   [[nodiscard]] uint64_t position() const { return begin_ + kept_.size(); }
-  // After count(): why the file has fewer than it claims; "" if it has what it claims.
+  // After count(): why the file has fewer than it should have, by what it claims; "" if it has what it claims.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }
 
  private:

@@ -98,6 +98,21 @@ TEST(RecordingFiles, OfNoAndOfOneSample) {
     }
 }
 
+// In every way of storing samples that the library knows.
+TEST(RecordingFiles, WavThatWasNotFinishedIsReadToItsEnd) {
+  const TempDirectory dir;
+  for (const int stored : {SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_FLOAT, SF_FORMAT_ULAW, SF_FORMAT_IMA_ADPCM})
+    for (const int type : {SF_FORMAT_WAV, SF_FORMAT_WAVEX}) {
+      std::string file = sound_file(dir, type | stored, 16000, 2, 0.5);
+      if (file.empty()) continue;
+      const uint64_t whole = counted(dir, file).samples;
+      for (const size_t length : {size_t{4}, file.find("data") + 4}) file.replace(length, 4, 4, '\0');
+      const Counted c = counted(dir, file);
+      EXPECT_GE(c.samples, whole) << stored << " " << c.error;  // blocks are filled up
+      EXPECT_LE(c.samples, whole + 1100) << stored;
+    }
+}
+
 // What was there before the cut is heard; a file that says how long it was is told of.
 TEST(RecordingFiles, ThatWereCutOffAreReadAsFarAsTheyGo) {
   const TempDirectory dir;

@@ -163,6 +163,34 @@ TEST(Recordings, HaveWhatIsThereWhateverTheyClaim) {
   EXPECT_NE(cut.shortage.find("ends after 0.10 s"), std::string::npos) << cut.shortage;
 }
 
+// Whoever was to write the length at the end was stopped, or wrote to a pipe; what follows is sound up to the end.
+TEST(Recordings, ThatWereNotFinishedAreReadToTheirEnd) {
+  TempDirectory dir;
+  const std::string data = wav_samples(glide(16000, 0.1), {}), list = "LIST" + test::bytes_of(5, 4) + "INFOx";
+  for (const OpenFile open : kReaders) {
+    std::string file = wav_file(data, {}, 0);
+    for (const uint32_t whole : {0u, 36u, 0xffffffffu}) {
+      const auto r = read_all(dir.write("a.wav", file.replace(4, 4, test::bytes_of(whole, 4))), 16000, open);
+      EXPECT_EQ(r.samples.size(), 1600u) << r.error;
+      EXPECT_NE(r.shortage.find("says that it has no sound, and has 0.10 s"), std::string::npos) << r.shortage;
+    }
+    // Silence is sound as well, and a name alone is no chunk.
+    for (const std::string& sound : {std::string(2000, '\0'), list + data, std::string("LIST")})
+      EXPECT_EQ(read_all(dir.write("a.wav", wav_file(sound, {}, 0)), 16000, open).samples.size(), sound.size() / 2);
+  }
+}
+
+TEST(Recordings, ThatHoldNothingStayEmpty) {
+  TempDirectory dir;
+  const std::string list = "LIST" + test::bytes_of(5, 4) + "INFOx";
+  for (const OpenFile open : kReaders)
+    for (const std::string& behind : {std::string(), list, list + std::string(1, '\0') + list}) {
+      const auto r = read_all(dir.write("a.wav", wav_file(behind, {}, 0)), 16000, open);
+      EXPECT_EQ(r.samples.size(), 0u) << r.error;
+      EXPECT_EQ(r.shortage, "");
+    }
+}
+
 TEST(Recordings, RawFormats) {
   for (const char* good : {"f32le:16000", "s16le:48000:2", "s32le:8000:1"}) EXPECT_TRUE(parse_raw_format(good).ok());
   for (const char* bad :
