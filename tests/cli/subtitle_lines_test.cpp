@@ -43,6 +43,19 @@ TEST(SubtitleLines, Vtt) {
   EXPECT_EQ(written(SpeechFormat::vtt, true, true), head + "1 <00:00:01.750>2 3 4\n\n");
 }
 
+// As far as it goes; times of words that are later are left out.
+TEST(SubtitleLines, SubtitlesEndWithTheRecording) {
+  const auto within = [](SpeechFormat format, double length) {
+    return SubtitleLines({format, false, false, format == SpeechFormat::vtt}, "a").line(line(), length);
+  };
+  EXPECT_TRUE(within(SpeechFormat::srt, 2.25).starts_with("1\n00:00:01,500 --> 00:00:02,250\n"));
+  EXPECT_TRUE(within(SpeechFormat::srt, 4).starts_with("1\n00:00:01,500 --> 00:00:03,000\n"));
+  EXPECT_TRUE(within(SpeechFormat::srt, 1).starts_with("1\n00:00:01,000 --> 00:00:01,000\n"));
+  EXPECT_EQ(within(SpeechFormat::vtt, 1.75), "00:00:01.500 --> 00:00:01.750\nSalt &amp; &lt;pepper> -> now\n\n");
+  EXPECT_TRUE(within(SpeechFormat::tsv, 1).starts_with("1500\t3000\t"));
+  EXPECT_EQ(nlohmann::json::parse(within(SpeechFormat::json, 1)).at("end"), 3);
+}
+
 TEST(SubtitleLines, Tsv) {
   EXPECT_EQ(written(SpeechFormat::tsv, false, false), "start\tend\ttext\n1500\t3000\tSalt & <pepper> --> now\n");
   EXPECT_EQ(written(SpeechFormat::tsv, false, true),

@@ -81,6 +81,25 @@ TEST(CliDeviceTranscribe, ForcedIdsOfPublishedDirectories) {
   EXPECT_EQ(run(lapilli({"bench", common, "--per-op", "--runs", "1"})).code, 0);
 }
 
+// Of a recording of half a second, in a window that a model may take for a whole one.
+TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
+  const TemporaryFolder folder;
+  const std::string sound = wav_of(glide(16000, 0.5)), file = folder.file("half.wav", sound);
+  for (const char* format : {"--srt", "--vtt"})
+    for (const bool piped : {false, true}) {
+      std::vector<std::string> how{format, "--language", "en"};
+      how.push_back(piped ? "--raw" : file);
+      if (piped) how.emplace_back("s16le:16000");
+      const Outcome outcome = heard(how, piped ? sound.substr(44) : "");
+      EXPECT_EQ(outcome.code, 0) << outcome.err;
+      for (const std::string& line : lines_of(outcome.out)) {
+        const size_t at = line.find(" --> 00:00:0");
+        if (at == std::string::npos) continue;
+        EXPECT_LE(1000 * std::stoi(line.substr(at + 12, 1)) + std::stoi(line.substr(at + 14, 3)), 500) << line;
+      }
+    }
+}
+
 // This model has no tokenizer: a word is an id of text.
 TEST(CliDeviceTranscribe, WordsWithTimesAndConfidence) {
   for (const char* beams : {"1", "3"}) {

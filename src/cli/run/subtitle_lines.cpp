@@ -51,6 +51,13 @@ std::string marked_up(const std::string& text) {
   return safe;
 }
 
+// A model that goes on behind the end of a recording is not followed there.
+SpokenLine ended_at(double length, SpokenLine line) {
+  line.end = std::min(line.end, length);
+  line.begin = std::min(line.begin, line.end);
+  return line;
+}
+
 std::string list_of(const std::vector<int32_t>& ids, const char* between) {
   std::string text;
   for (const int32_t id : ids) text += (text.empty() ? "" : between) + std::to_string(id);
@@ -114,14 +121,20 @@ std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& t
   return all;
 }
 
-std::string SubtitleLines::line(const SpokenLine& line) {
+std::string SubtitleLines::subtitle(const SpokenLine& line, const std::string& text) const {
+  const bool vtt = style_.format == SpeechFormat::vtt;
+  const char dot = vtt ? '.' : ',';
+  return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n" +
+         (vtt ? cue_text(line, text) : without_arrow(text)) + "\n\n";
+}
+
+std::string SubtitleLines::line(const SpokenLine& line, double length) {
   const std::string text = text_of(line);
   if (style_.format != SpeechFormat::json && text.empty()) return "";
   ++lines_;
-  const auto times = [&](char dot) { return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n"; };
   switch (style_.format) {
-    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + times(',') + without_arrow(text) + "\n\n";
-    case SpeechFormat::vtt: return times('.') + cue_text(line, text) + "\n\n";
+    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + subtitle(ended_at(length, line), text);
+    case SpeechFormat::vtt: return subtitle(ended_at(length, line), text);
     case SpeechFormat::tsv: return rows(line, text);
     case SpeechFormat::json: return object(line);
     case SpeechFormat::text: break;

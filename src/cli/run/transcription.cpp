@@ -207,7 +207,7 @@ class Transcription {
       how.sound = &source;
     how.on_segment = [&](const SpokenLine& s, const std::string& picture) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line(s));
+      if (written == exit_ok) written = sink.write(lines.line(s, seconds_of(heard.samples)));
       if (written == exit_ok && !picture.empty()) written = write_drawing(arguments_.attention, ++pictures_, picture);
       return written == exit_ok;
     };
