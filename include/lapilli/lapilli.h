@@ -862,7 +862,8 @@ typedef struct lapilli_sequence {
                     split */
   int32_t finish;  /* LAPILLI_FINISH_...; of several pieces: LENGTH if one was cut, KEPT if all were kept */
   int32_t repeats; /* not 0: it ends in a phrase of up to 64 ids that repeats itself, four times or more and for 12 ids
-                      or more, and what it was made from does not. It is no good then, and its end is mostly missing */
+                      or more, and what it was made from does not. It is no good then, and its end is mostly missing.
+                      Of recordings: one of its segments does, see lapilli_segment.repeats */
   /* Of the input: how many tokens hold letters, and how many of these the model does not know (its unknown token). If
    * most are unknown, the text is hardly in a language and script of the model's. 0 where ids came in. */
   uint32_t word_tokens, unknown_tokens;
@@ -898,7 +899,8 @@ LAPILLI_API lapilli_status lapilli_result_get_piece(const lapilli_result* result
  * are those of its sequence. */
 typedef struct lapilli_segment {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t repeats;  /* not 0: with it the recording's text ends in a phrase that repeats itself, within this segment or
+                        over several (see lapilli_sequence.repeats); 0 in drafts */
   double begin, end; /* seconds from the recording's beginning; the end may lie behind that of the recording */
   const char* text;  /* zero-terminated; as the model writes it, most often with a space in front. "" if the model has
                         no tokenizer */

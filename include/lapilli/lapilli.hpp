@@ -331,6 +331,7 @@ struct Segment {
   std::string language;  // "": the model knows none
   std::vector<Word> words;
   float log_probability = 0, no_speech_probability = 0;
+  bool repeats = false;  // in results; events do not say it
 };
 struct Class {
   uint32_t index = 0;
@@ -794,7 +795,8 @@ class Model {
             from.language ? from.language : "",
             {},
             from.log_probability,
-            from.no_speech_probability};
+            from.no_speech_probability,
+            false};
   }
 
   static std::vector<Segment> segments(const lapilli_result* result, size_t input) {
@@ -806,6 +808,7 @@ class Model {
       segment.struct_size = sizeof segment;
       if (lapilli_result_get_segment(result, input, i, &segment) != LAPILLI_OK) break;
       all.push_back(to_segment(segment));
+      all.back().repeats = segment.repeats != 0;
       for (size_t w = 0; w < segment.words; ++w) {
         lapilli_word word{};
         word.struct_size = sizeof word;

@@ -17,6 +17,7 @@ lapilli_segment c_segment(const HeardSegment& from) {
   const speech::Segment& s = from.segment;
   lapilli_segment to{};
   to.struct_size = sizeof to;
+  to.repeats = from.repeats ? 1 : 0;
   to.begin = s.begin;
   to.end = s.end;
   to.text = s.text.c_str();

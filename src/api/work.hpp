@@ -22,6 +22,7 @@ struct HeardSegment {
   speech::Segment segment;
   std::string language;       // a code; empty: the model knows none
   float log_probability = 0;  // not a number: not known
+  bool repeats = false;       // with it the text ends in a loop
 };
 
 // What is kept of a picture, so that what its words looked at can be drawn.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "generate/batch_job.hpp"
+#include "generate/repeats.hpp"
 #include "speech/whole_recording.hpp"
 
 namespace lapilli::api {
@@ -44,6 +45,8 @@ TextSequence joined(const std::vector<HeardSegment>& segments, bool cut) {
   const float score = scores.empty() ? 0 : mean(scores);
   TextSequence s = sequence_of(std::move(text), std::move(ids), std::move(scores), cut ? Finish::length : Finish::end);
   s.score = score;
+  s.repeats = std::any_of(segments.begin(), segments.end(), [](const HeardSegment& h) { return h.repeats; });
+  s.pieces.front().repeats = s.repeats;
   return s;
 }
 
@@ -123,7 +126,11 @@ Result<std::unique_ptr<Work>> start_recordings(WorkRequest request) {
 }
 
 Recordings::Recordings(WorkRequest& from)
-    : sinks_(std::move(from.sinks)), heard_(from.inputs.size()), told_(from.inputs.size()) {}
+    : sinks_(std::move(from.sinks)),
+      timestamp_begin_(int64_t{from.model->speech().no_timestamps.value_or(std::numeric_limits<int32_t>::max())} + 1),
+      heard_(from.inputs.size()),
+      told_(from.inputs.size()),
+      tails_(from.inputs.size()) {}
 
 void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segments) {
   if (!sinks_.draft) return;
@@ -132,9 +139,22 @@ void Recordings::hear_draft(size_t input, std::span<const speech::Segment> segme
   sinks_.draft(input, std::move(draft));
 }
 
+// A model that has lost its way goes on so from segment to segment, and each has other timestamps.
+bool Recordings::repeats(const speech::Segment& segment) {
+  constexpr size_t kEnough = size_t{kLoopPhrase} * kLoopTimes + 1;  // a loop may be followed by an id
+  std::vector<int32_t>& tail = tails_[segment.recording];
+  const size_t before = tail.size();
+  for (const int32_t id : segment.ids)
+    if (id < timestamp_begin_) tail.push_back(id);
+  const bool is_longer = tail.size() > before;
+  if (tail.size() > kEnough) tail.erase(tail.begin(), tail.end() - static_cast<ptrdiff_t>(kEnough));
+  return is_longer && ends_in_loop(tail);
+}
+
 // What was looked at is for who is told of the segment: it is too much to be kept of a recording of hours.
 Status Recordings::hear(const speech::Segment& segment) {
   HeardSegment heard = heard_of(segment);
+  heard.repeats = repeats(segment);
   tokens_ += segment.ids.size();
   const size_t i = segment.recording;
   if (sinks_.text && !sinks_.text(i, segment.text, segment.ids)) cancel();

@@ -25,9 +25,13 @@ class Recordings : public Work {
   [[nodiscard]] uint64_t tokens() const { return tokens_; }
 
  private:
+  [[nodiscard]] bool repeats(const speech::Segment& segment);
+
   const WorkSinks sinks_;
+  const int64_t timestamp_begin_;                 // ids from there on are timestamps
   std::vector<std::vector<HeardSegment>> heard_;  // by input
   std::vector<bool> told_;                        // that it has ended
+  std::vector<std::vector<int32_t>> tails_;       // the last ids of its text, timestamps left out
   uint64_t tokens_ = 0;
   Clock::time_point started_ = Clock::now();
 };

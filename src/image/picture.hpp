@@ -22,9 +22,9 @@ struct Picture {
   std::vector<uint8_t> rgb;
 };
 
-// Grey becomes three equal channels, transparency is dropped, 16 bits a channel are cut to 8; how a camera was turned
-// (EXIF) is not looked at: as the reference does. `name` stands for the file in messages. Errors: neither PNG nor JPEG,
-// damaged, too large.
+// Grey becomes three equal channels, transparency is dropped, 16 bits a channel are cut to 8; a picture is turned
+// upright where EXIF data say how the camera was held (orientation.hpp): as the reference does. `name` stands for the
+// file in messages. Errors: neither PNG nor JPEG, damaged, too large.
 Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name);
 Result<Picture> read_picture(const FileName& name);
 

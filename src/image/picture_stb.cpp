@@ -4,7 +4,10 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 
+#include "image/jpeg_segments.hpp"
+#include "image/orientation.hpp"
 #include "image/picture.hpp"
 #include "image/png_checksums.hpp"
 
@@ -87,27 +90,9 @@ bool tables_fit(std::span<const stbi_uc> segment) {
   return segment.empty();
 }
 
-// Looks at the tables of a JPEG file as stb comes by them: segments follow each other by their lengths, with anything
-// between them; behind a scan's header the next marker is looked for in the scan's data.
 bool jpeg_tables_fit(std::span<const stbi_uc> file) {
-  constexpr stbi_uc kMark = 0xFF, kTables = 0xC4, kBegin = 0xD8, kEnd = 0xD9, kFirstRestart = 0xD0;
-  if (file.size() < 2 || file[0] != kMark || file[1] != kBegin) return true;
-  for (size_t at = 2; at + 3 < file.size();) {
-    const stbi_uc marker = file[at + 1];
-    const bool alone =
-        file[at] != kMark || marker == 0 || marker == kMark || (marker >= kFirstRestart && marker < kBegin);
-    if (alone) {
-      ++at;
-      continue;
-    }
-    if (marker == kEnd) return true;
-    const size_t length = size_t{file[at + 2]} << 8 | file[at + 3], begin = at + 4;
-    if (length < 2) return true;  // refused by stb
-    const size_t size = std::min(length - 2, file.size() - begin);
-    if (marker == kTables && !tables_fit(file.subspan(begin, size))) return false;
-    at = begin + size;
-  }
-  return true;
+  return visit_jpeg_segments(
+      file, [](stbi_uc marker, std::span<const stbi_uc> data) { return marker != kJpegTables || tables_fit(data); });
 }
 
 struct Header {
@@ -179,12 +164,15 @@ Result<Picture> decode_picture(std::span<const std::byte> file, const std::strin
   Picture picture{static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), {}};
   if (uint64_t{picture.width} * picture.height != pixels)
     return fail(ErrorCode::invalid_data, "%s: its parts contradict each other in its size", name.c_str());
+  const uint32_t orientation = orientation_of({data, file.size()});
   try {
-    picture.rgb.assign(rgb.get(), rgb.get() + static_cast<ptrdiff_t>(3 * pixels));
+    picture.rgb =
+        turned_upright({rgb.get(), static_cast<size_t>(3 * pixels)}, picture.width, picture.height, orientation);
   } catch (const std::bad_alloc&) {
     return fail(ErrorCode::out_of_memory, "%s: no memory for a picture of %d by %d pixels", name.c_str(), h.width,
                 h.height);
   }
+  if (lies_on_its_side(orientation)) std::swap(picture.width, picture.height);
   return picture;
 }
 

@@ -22,6 +22,25 @@ uint64_t number(std::span<const unsigned char> at) {
   return uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
 }
 
+constexpr size_t kWord = 4, kAround = 3 * kWord;  // length and type before a chunk's data, checksum behind it
+
+// Of each chunk that is there as a whole: its type with its data, and its checksum. `visit` ends it by false, which is
+// the answer then. What a cut file makes, stb says.
+template <class Visit>
+bool visit_chunks(std::span<const unsigned char> file, const Visit& visit) {
+  constexpr std::string_view kBegin("\x89PNG\r\n\x1a\n");
+  if (file.size() < kBegin.size() || std::memcmp(file.data(), kBegin.data(), kBegin.size()) != 0) return true;
+  for (auto rest = file.subspan(kBegin.size()); rest.size() >= kAround;) {
+    const uint64_t length = number(rest);
+    if (length > rest.size() - kAround) return true;
+    const auto checked = rest.subspan(kWord, kWord + static_cast<size_t>(length));
+    rest = rest.subspan(kWord + checked.size());
+    if (!visit(checked, number(rest))) return false;
+    rest = rest.subspan(kWord);
+  }
+  return true;
+}
+
 }  // namespace
 
 uint32_t png_crc(std::span<const unsigned char> bytes) {
@@ -31,19 +50,21 @@ uint32_t png_crc(std::span<const unsigned char> bytes) {
 }
 
 bool png_chunks_whole(std::span<const unsigned char> file) {
-  constexpr std::string_view kBegin("\x89PNG\r\n\x1a\n");
-  constexpr size_t kWord = 4, kAround = 3 * kWord;  // length and type before a chunk's data, checksum behind it
-  constexpr unsigned char kAncillary = 0x20;        // in the first letter of its type
-  if (file.size() < kBegin.size() || std::memcmp(file.data(), kBegin.data(), kBegin.size()) != 0) return true;
-  for (auto rest = file.subspan(kBegin.size()); rest.size() >= kAround;) {
-    const uint64_t length = number(rest);
-    if (length > rest.size() - kAround) return true;  // cut: what stb makes of it, it says
-    const auto checked = rest.subspan(kWord, kWord + static_cast<size_t>(length));
-    rest = rest.subspan(kWord + checked.size());
-    if ((checked[0] & kAncillary) == 0 && number(rest) != png_crc(checked)) return false;
-    rest = rest.subspan(kWord);
-  }
-  return true;
+  constexpr unsigned char kAncillary = 0x20;  // in the first letter of its type
+  return visit_chunks(file, [&](std::span<const unsigned char> checked, uint64_t checksum) {
+    return (checked[0] & kAncillary) != 0 || checksum == png_crc(checked);
+  });
+}
+
+std::span<const unsigned char> png_chunk_of(std::span<const unsigned char> file, std::string_view type) {
+  std::span<const unsigned char> found;
+  visit_chunks(file, [&](std::span<const unsigned char> checked, uint64_t checksum) {
+    const auto is = [&](std::string_view t) { return std::memcmp(checked.data(), t.data(), kWord) == 0; };
+    if (!is(type)) return !is("IEND");
+    if (checksum == png_crc(checked)) found = checked.subspan(kWord);
+    return found.empty();
+  });
+  return found;
 }
 
 }  // namespace lapilli::image

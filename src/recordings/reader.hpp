@@ -23,7 +23,8 @@ class Reader {
  public:
   virtual ~Reader() = default;
   [[nodiscard]] virtual SoundFormat format() const = 0;
-  // How many samples a channel the file says it has; none if it does not say. It may be wrong.
+  // How many samples a channel the file says it has; none if it does not say. It may be wrong: a file that was not
+  // finished says 0.
   [[nodiscard]] virtual std::optional<uint64_t> claimed() const = 0;
   // The next samples, channels side by side, as many as there are: fewer than `to` has room for only at the end.
   // Whole sets of channels; the count is of these.

@@ -24,6 +24,8 @@ Status Recording::rewind() {
     resampler_ = std::move(*resampler);
   }
   taken_ = begin_ = 0;
+  channels_.assign(reader_->format().channels, {});
+  mixed_ = {};
   read_all_ = ended_ = false;
   mono_.clear();
   kept_.clear();
@@ -34,11 +36,16 @@ Status Recording::mix(uint64_t sets) {
   const uint32_t channels = reader_->format().channels;
   for (uint64_t i = 0; i < sets; ++i) {
     double sum = 0;
-    for (uint32_t c = 0; c < channels; ++c) sum += static_cast<double>(block_[i * channels + c]);
+    for (uint32_t c = 0; c < channels; ++c) {
+      const float sample = block_[i * channels + c];
+      channels_[c].add(sample);
+      sum += static_cast<double>(sample);
+    }
     const auto value = static_cast<float>(sum / channels);
     if (!std::isfinite(value))
       return fail(ErrorCode::invalid_data, "%s: what it holds %.3f s after its beginning is no number", name_.c_str(),
                   static_cast<double>(taken_ + i) / reader_->format().rate);
+    mixed_.add(value);
     mono_.push_back(value);
   }
   return {};
@@ -62,6 +69,26 @@ void Recording::note_shortage() {
   if (claimed && *claimed > taken_)
     shortage_ = format("%s ends after %.2f s, although it says that it has %.2f: it may have been cut off",
                        name_.c_str(), static_cast<double>(taken_) / rate, static_cast<double>(*claimed) / rate);
+  if (claimed && *claimed == 0 && taken_ > 0)
+    shortage_ = format(
+        "%s says that it has no sound, and has %.2f s: its end may be missing, as whatever wrote it did "
+        "not finish it",
+        name_.c_str(), static_cast<double>(taken_) / rate);
+}
+
+std::string Recording::silence() const {
+  constexpr double kStep = 1.0 / 32768;  // of 16 bits, by which rounding may lift silence up or down
+  constexpr double kLeast = 0.01;  // of its channels, that a mix may be and still be one; lossy files cancel so far
+  double loudest = 0;
+  for (const Extent& channel : channels_) loudest = std::max(loudest, channel.width());
+  if (taken_ == 0) return "";
+  if (channels_.size() > 1 && loudest > 2 * kStep && mixed_.width() <= kLeast * loudest)
+    return format(
+        "%s: its channels cancel each other out when they are mixed, and next to nothing is left to hear; "
+        "take one of them (ffmpeg -i FILE -af \"pan=mono|c0=c0\" ONE.wav)",
+        name_.c_str());
+  if (mixed_.width() > 2 * kStep) return "";
+  return format("%s: it is silent from its beginning to its end; what is written of it was not said", name_.c_str());
 }
 
 Status Recording::resample() {

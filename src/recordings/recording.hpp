@@ -1,8 +1,10 @@
 // A recording as a model hears it: one channel, at the model's rate, whatever the file has.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +13,18 @@
 #include "recordings/reader.hpp"
 
 namespace lapilli::recordings {
+
+// How far samples lie apart.
+struct Extent {
+  float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
+  void add(float sample) {
+    lowest = std::min(lowest, sample);
+    highest = std::max(highest, sample);
+  }
+  [[nodiscard]] double width() const {
+    return std::max(0.0, static_cast<double>(highest) - static_cast<double>(lowest));
+  }
+};
 
 // Opens the file, from its beginning.
 using Opener = std::function<Result<std::unique_ptr<Reader>>()>;
@@ -25,8 +39,10 @@ class Recording : public audio::SampleSource {
   Result<uint64_t> count(const std::function<bool()>& go_on = {});
   // How far it was read since it was last begun anew: samples at the model's rate.
   [[nodiscard]] uint64_t position() const { return begin_ + kept_.size(); }
-  // After count(): why the file has fewer than it claims; "" if it has what it claims.
+  // After count(): why the file has fewer than it should have, by what it claims; "" if it has what it claims.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }
+  // After count(): why nothing, or next to nothing, is to be heard of its samples; "" if something is.
+  [[nodiscard]] std::string silence() const;
 
  private:
   Recording(Opener opener, std::string name, uint32_t rate)
@@ -49,6 +65,8 @@ class Recording : public audio::SampleSource {
   std::vector<float> kept_;          // samples from number begin_ on
   uint64_t begin_ = 0;
   std::string shortage_;
+  std::vector<Extent> channels_;
+  Extent mixed_;  // of all that was taken
 };
 
 }  // namespace lapilli::recordings

@@ -100,4 +100,9 @@ std::string SamplePipe::shortage() const {
   return shared_->ended ? shared_->recording->shortage() : "";
 }
 
+std::string SamplePipe::silence() const {
+  const std::lock_guard held(shared_->lock);
+  return shared_->ended ? shared_->recording->silence() : "";
+}
+
 }  // namespace lapilli::recordings

@@ -26,6 +26,7 @@ class SamplePipe {
   Result<Taken> take(std::span<float> to, std::chrono::milliseconds most);
   // After the end, as Recording's.
   [[nodiscard]] std::string shortage() const;
+  [[nodiscard]] std::string silence() const;
 
  private:
   struct Shared;

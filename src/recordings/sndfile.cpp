@@ -4,38 +4,98 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "base/path.hpp"
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
+#include "recordings/sound_start.hpp"
+#include "recordings/wav_chunks.hpp"
 
 namespace lapilli::recordings {
 namespace {
 
-// The library reads through these, so that names are ours to open.
-std::FILE* file_of(void* user) { return static_cast<std::FILE*>(user); }
+// A file as the library is to see it: from where the sound begins, and with the length that was never written. Where
+// MP3 does not say how many frames it has, the library divides the file's length by that of the first and reads no
+// further, though later ones may be shorter: for that the end is shown far behind the true one, where reading ends in
+// any case.
+struct Shown {
+  Stream stream;
+  int64_t begin = 0;
+  std::optional<MissingLength> length;
+  bool counted = true;
 
+  void begin_at(int64_t at) {
+    begin = at;
+    length = missing_length(stream.get(), at);
+    counted = !is_uncounted_mp3(stream.get(), at);
+    seek_to(stream.get(), at);
+  }
+  [[nodiscard]] int64_t shown_end(int64_t end) const {
+    constexpr int64_t kShortest = 64;  // of rates of 8 to 320 kilobits
+    return counted || end > std::numeric_limits<int64_t>::max() / kShortest ? end : end * kShortest;
+  }
+  // Writes the length over what was read from `at` on.
+  void mend(std::span<unsigned char> bytes, int64_t at) const {
+    for (int64_t i = 0; length && i < 4; ++i) {
+      const int64_t place = length->at + i - at;
+      if (place >= 0 && place < static_cast<int64_t>(bytes.size()))
+        bytes[static_cast<size_t>(place)] = static_cast<unsigned char>(length->bytes >> 8 * i);
+    }
+  }
+};
+
+// The library reads through these, so that names are ours to open.
+Shown& shown(void* user) { return *static_cast<Shown*>(user); }
+
+sf_count_t tell_position(void* user) {
+  const sf_count_t at = position_of(shown(user).stream.get());
+  return at < 0 ? at : at - shown(user).begin;
+}
 sf_count_t tell_length(void* user) {
-  std::FILE* f = file_of(user);
+  std::FILE* f = shown(user).stream.get();
   const sf_count_t here = position_of(f);
   if (here < 0 || seek_to(f, 0, SEEK_END) != 0) return 0;
-  const sf_count_t length = position_of(f);
+  const sf_count_t length = tell_position(user);
   return seek_to(f, here, SEEK_SET) == 0 ? length : 0;
 }
 sf_count_t go_to(sf_count_t offset, int whence, void* user) {
-  return seek_to(file_of(user), offset, whence) == 0 ? position_of(file_of(user)) : -1;
+  const sf_count_t from = whence == SEEK_SET ? shown(user).begin : 0;
+  if (seek_to(shown(user).stream.get(), from + offset, whence) != 0) return -1;
+  return whence == SEEK_END ? shown(user).shown_end(tell_position(user)) : tell_position(user);
 }
 sf_count_t take(void* to, sf_count_t count, void* user) {
-  return count > 0 ? static_cast<sf_count_t>(std::fread(to, 1, static_cast<size_t>(count), file_of(user))) : 0;
+  if (count <= 0) return 0;
+  const sf_count_t at = tell_position(user);
+  const size_t got = std::fread(to, 1, static_cast<size_t>(count), shown(user).stream.get());
+  shown(user).mend({static_cast<unsigned char*>(to), got}, at);
+  return static_cast<sf_count_t>(got);
 }
 sf_count_t refuse_writing(const void*, sf_count_t, void*) { return 0; }
-sf_count_t tell_position(void* user) { return position_of(file_of(user)); }
 
 SF_VIRTUAL_IO kCallbacks{tell_length, go_to, take, refuse_writing, tell_position};
 
 struct CloseSound {
   void operator()(SNDFILE* f) const { sf_close(f); }
 };
+using SoundFile = std::unique_ptr<SNDFILE, CloseSound>;
+
+// Null: nothing that the library knows begins there.
+SoundFile open_at(Shown& bytes, int64_t begin, SF_INFO& info) {
+  bytes.begin_at(begin);
+  info = {};
+  return SoundFile(sf_open_virtual(&kCallbacks, SFM_READ, &info, &bytes));
+}
+
+// Where a recording begins is where the file does, in all but a few files.
+SoundFile open_where_it_begins(Shown& bytes, SF_INFO& info, std::string& why_not) {
+  SoundFile file = open_at(bytes, 0, info);
+  if (file) return file;
+  why_not = sf_strerror(nullptr);
+  for (const int64_t start : later_starts(bytes.stream.get()))
+    if ((file = open_at(bytes, start, info))) break;
+  return file;
+}
 
 // Of WAV files the library says how many samples there are, not how many there should be.
 std::optional<uint64_t> claim_of_wav(const SF_INFO& info, const std::string& path) {
@@ -47,8 +107,8 @@ std::optional<uint64_t> claim_of_wav(const SF_INFO& info, const std::string& pat
 
 class SoundFileReader : public Reader {
  public:
-  SoundFileReader(Stream stream, std::unique_ptr<SNDFILE, CloseSound> file, const SF_INFO& info, std::string path)
-      : stream_(std::move(stream)),
+  SoundFileReader(std::unique_ptr<Shown> bytes, SoundFile file, const SF_INFO& info, std::string path)
+      : bytes_(std::move(bytes)),
         file_(std::move(file)),
         info_(info),
         path_(std::move(path)),
@@ -59,7 +119,7 @@ class SoundFileReader : public Reader {
   // The largest number is what the library says where it does not know.
   [[nodiscard]] std::optional<uint64_t> claimed() const override {
     if (header_says_) return header_says_;
-    if (info_.frames <= 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
+    if (!bytes_->counted || info_.frames <= 0 || info_.frames == SF_COUNT_MAX) return std::nullopt;
     return static_cast<uint64_t>(info_.frames);
   }
   Result<uint64_t> read(std::span<float> to) override {
@@ -70,8 +130,8 @@ class SoundFileReader : public Reader {
   }
 
  private:
-  Stream stream_;
-  std::unique_ptr<SNDFILE, CloseSound> file_;  // goes first
+  std::unique_ptr<Shown> bytes_;
+  SoundFile file_;  // goes first
   SF_INFO info_;
   std::string path_;
   std::optional<uint64_t> header_says_;
@@ -88,19 +148,21 @@ std::string readable_formats() {
 
 Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
   if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path.c_str());
-  Stream stream(open_stream(path, "rb"));
-  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  auto bytes = std::make_unique<Shown>();
+  bytes->stream = Stream(open_stream(path, "rb"));
+  if (!bytes->stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
   SF_INFO info{};
-  std::unique_ptr<SNDFILE, CloseSound> file(sf_open_virtual(&kCallbacks, SFM_READ, &info, stream.get()));
+  std::string why_not;
+  SoundFile file = open_where_it_begins(*bytes, info, why_not);
   if (!file)
     return fail(ErrorCode::invalid_data,
                 "%s is no recording that can be read (%s): %s are; or give its samples with "
                 "--raw",
-                path.c_str(), sf_strerror(nullptr), readable_formats().c_str());
+                path.c_str(), why_not.c_str(), readable_formats().c_str());
   const SoundFormat format{static_cast<uint32_t>(std::max(info.samplerate, 0)),
                            static_cast<uint32_t>(std::max(info.channels, 0))};
   LAPILLI_CHECK(check_format(format, path));
-  return std::unique_ptr<Reader>(new SoundFileReader(std::move(stream), std::move(file), info, path));
+  return std::unique_ptr<Reader>(new SoundFileReader(std::move(bytes), std::move(file), info, path));
 }
 
 }  // namespace lapilli::recordings

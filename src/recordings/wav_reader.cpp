@@ -1,41 +1,14 @@
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/path.hpp"
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
+#include "recordings/wav_chunks.hpp"
 
 namespace lapilli::recordings {
 namespace {
-
-struct Chunk {
-  std::array<char, 4> name{};
-  uint64_t bytes = 0;
-  [[nodiscard]] bool is(const char* wanted) const { return std::memcmp(name.data(), wanted, 4) == 0; }
-};
-
-bool read_bytes(std::FILE* f, std::span<std::byte> to) { return std::fread(to.data(), 1, to.size(), f) == to.size(); }
-
-// Forward by reading, so that pipes will do. False: the file ends before.
-bool skip(std::FILE* f, uint64_t bytes) {
-  std::byte buffer[4096];
-  while (bytes > 0) {
-    const auto n = static_cast<size_t>(std::min<uint64_t>(bytes, sizeof(buffer)));
-    if (!read_bytes(f, std::span(buffer).first(n))) return false;
-    bytes -= n;
-  }
-  return true;
-}
-
-bool read_chunk(std::FILE* f, Chunk& chunk) {
-  std::byte header[8];
-  if (!read_bytes(f, header)) return false;
-  std::memcpy(chunk.name.data(), header, 4);
-  chunk.bytes = number_of(header + 4, 4);
-  return true;
-}
 
 struct WavFormat {
   SoundFormat sound;
@@ -74,7 +47,8 @@ class WavReader : public Reader {
   // bytes: of samples, as the header says; 0 and the largest number are what is written where it is not known.
   WavReader(Stream stream, const WavFormat& format, uint64_t bytes) : stream_(std::move(stream)), format_(format) {
     const uint64_t set = uint64_t{format.sound.channels} * bytes_of(format.stored);
-    if (bytes != 0xffffffff && bytes != 0) left_ = claimed_ = bytes / set;
+    if (bytes != 0xffffffff) left_ = claimed_ = bytes / set;
+    if (bytes == 0 && is_unfinished(stream_.get())) left_.reset();
   }
   [[nodiscard]] SoundFormat format() const override { return format_.sound; }
   [[nodiscard]] std::optional<uint64_t> claimed() const override { return claimed_; }
@@ -97,9 +71,7 @@ class WavReader : public Reader {
 Result<std::unique_ptr<Reader>> open_wav(const std::string& path) {
   Stream stream(open_stream(path, "rb"));
   if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
-  std::byte head[12];
-  if (!read_bytes(stream.get(), head) || std::memcmp(head, "RIFF", 4) != 0 || std::memcmp(head + 8, "WAVE", 4) != 0)
-    return fail(ErrorCode::invalid_data, "%s is no WAV file", path.c_str());
+  if (!read_wav_head(stream.get())) return fail(ErrorCode::invalid_data, "%s is no WAV file", path.c_str());
   std::optional<WavFormat> format;
   for (Chunk chunk; read_chunk(stream.get(), chunk);) {
     if (chunk.is("data")) {

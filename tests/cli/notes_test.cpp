@@ -49,6 +49,22 @@ TEST(CliNotes, SayWhatToDo) {
   EXPECT_EQ(notes_of(unknown, {}).size(), 3u);
 }
 
+TEST(CliNotes, SayWhereARecordingsTextRepeatsItself) {
+  std::vector<Segment> segments(3);
+  EXPECT_EQ(cli::loop_note(segments, {}), "");
+  segments[1].begin = 12.5;
+  segments[1].end = 30;
+  segments[1].repeats = true;
+  const std::string one = cli::loop_note(segments, {true, false});
+  EXPECT_TRUE(contains(one, "repeats itself again and again (12.50 to 30.00 s), ")) << one;
+  EXPECT_TRUE(contains(one, "--fallback"));
+  segments[2].repeats = true;
+  const std::string more = cli::loop_note(segments, {true, true});
+  EXPECT_TRUE(contains(more, "30.00 s, and in 1 more segments)")) << more;
+  EXPECT_FALSE(contains(more, "--fallback"));
+  EXPECT_TRUE(contains(cli::loop_note(segments, {}), "shorter recordings"));
+}
+
 TEST(CliDeviceNotes, NameTheLine) {
   TemporaryFolder folder;
   const std::string address = "https://example.com/abc/def-ghi?x=12&y=3";

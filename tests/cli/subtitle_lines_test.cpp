@@ -43,6 +43,58 @@ TEST(SubtitleLines, Vtt) {
   EXPECT_EQ(written(SpeechFormat::vtt, true, true), head + "1 <00:00:01.750>2 3 4\n\n");
 }
 
+bool text_holds_arrow(const std::string& written) {
+  size_t arrows = 0;
+  for (size_t at = 0; (at = written.find("-->", at)) != std::string::npos; ++at) ++arrows;
+  return arrows != 1;  // of its times
+}
+
+// Also where dashes and head are words of their own, or dashes are left when some are taken away.
+TEST(SubtitleLines, NoTextHoldsAnArrow) {
+  SpokenLine l{0, 9, "", {}, {}};
+  const auto say = [&](const std::vector<std::string>& words, double apart) {
+    l.text.clear();
+    l.words.clear();
+    for (const std::string& word : words) {
+      const double begin = apart * static_cast<double>(l.words.size());
+      l.text += word;
+      l.words.push_back({begin, begin + 1, word, {}, 1});
+    }
+  };
+  for (const std::vector<std::string>& words : {std::vector<std::string>{" Tom", " --", "> end"},
+                                                {"-", "-", ">"},
+                                                {"--->"},
+                                                {" a", "----", "->", ">"},
+                                                {"--", ">", "--", ">"},
+                                                {"-->-->"},
+                                                {" --", "&>"}})
+    for (const double apart : {0.0, 0.5})
+      for (const SpeechFormat format : {SpeechFormat::srt, SpeechFormat::vtt}) {
+        say(words, apart);
+        EXPECT_FALSE(text_holds_arrow(SubtitleLines({format, false, false, holds_words(format)}, "").line(l)));
+        const std::string plain = SubtitleLines({format}, "").line(l);
+        EXPECT_FALSE(text_holds_arrow(plain)) << plain;
+      }
+  say({" Tom", " --", "> end"}, 0);
+  EXPECT_EQ(SubtitleLines({SpeechFormat::vtt, false, false, true}, "").line(l),
+            "00:00:00.000 --> 00:00:09.000\nTom -> end\n\n");
+  say({" Tom", " ----> end -- > -"}, 0);
+  EXPECT_EQ(SubtitleLines({SpeechFormat::srt}, "").line(l), "1\n00:00:00,000 --> 00:00:09,000\nTom -> end -- > -\n\n");
+}
+
+// As far as it goes; times of words that are later are left out.
+TEST(SubtitleLines, SubtitlesEndWithTheRecording) {
+  const auto within = [](SpeechFormat format, double length) {
+    return SubtitleLines({format, false, false, format == SpeechFormat::vtt}, "a").line(line(), length);
+  };
+  EXPECT_TRUE(within(SpeechFormat::srt, 2.25).starts_with("1\n00:00:01,500 --> 00:00:02,250\n"));
+  EXPECT_TRUE(within(SpeechFormat::srt, 4).starts_with("1\n00:00:01,500 --> 00:00:03,000\n"));
+  EXPECT_TRUE(within(SpeechFormat::srt, 1).starts_with("1\n00:00:01,000 --> 00:00:01,000\n"));
+  EXPECT_EQ(within(SpeechFormat::vtt, 1.75), "00:00:01.500 --> 00:00:01.750\nSalt &amp; &lt;pepper> -> now\n\n");
+  EXPECT_TRUE(within(SpeechFormat::tsv, 1).starts_with("1500\t3000\t"));
+  EXPECT_EQ(nlohmann::json::parse(within(SpeechFormat::json, 1)).at("end"), 3);
+}
+
 TEST(SubtitleLines, Tsv) {
   EXPECT_EQ(written(SpeechFormat::tsv, false, false), "start\tend\ttext\n1500\t3000\tSalt & <pepper> --> now\n");
   EXPECT_EQ(written(SpeechFormat::tsv, false, true),

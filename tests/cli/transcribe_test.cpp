@@ -52,15 +52,21 @@ TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }
 
-// The recorded model with ids that older publishers put into one of its two files.
-std::string with_forced_ids(const TemporaryFolder& folder, const std::string& file, const nlohmann::json& ids) {
-  const fs::path model = folder.path() / ("forced-" + file);
+// The recorded model with another setting in one of its files.
+std::string with_setting(const TemporaryFolder& folder, const std::string& file, const char* key,
+                         const nlohmann::json& value) {
+  const fs::path model = folder.path() / (std::string(key) + "-" + file);
   fs::copy(kFolder + "/model", model, fs::copy_options::recursive);
   auto json = read_json((model / file).string());
-  json["forced_decoder_ids"] = ids;
+  json[key] = value;
   fs::remove(model / file);  // it may be read-only
   std::ofstream(model / file) << json;
   return model.string();
+}
+
+// With ids that older publishers put into one of its two files.
+std::string with_forced_ids(const TemporaryFolder& folder, const std::string& file, const nlohmann::json& ids) {
+  return with_setting(folder, file, "forced_decoder_ids", ids);
 }
 
 TEST(CliDeviceTranscribe, ForcedIdsOfPublishedDirectories) {
@@ -79,6 +85,65 @@ TEST(CliDeviceTranscribe, ForcedIdsOfPublishedDirectories) {
   expect_segments(heard_with(tuned, {}), "long_translate");
   expect_segments(heard_with(tuned, {"--language", "en"}), "long_greedy");
   EXPECT_EQ(run(lapilli({"bench", common, "--per-op", "--runs", "1"})).code, 0);
+}
+
+// Of a model that knows a single word: in a segment, and over segments that each say it once.
+TEST(CliDeviceTranscribe, NotesWhatRepeatsItself) {
+  const TemporaryFolder folder;
+  const std::string file = folder.file("long.wav", wav_of(glide(16000, 14)));
+  const auto told = [](const std::string& model, const std::string& sound) {
+    const Outcome outcome = run(lapilli({"transcribe", "--dtype", "fp32", "--max-new-tokens", "24", "--ids",
+                                         "--language", "en", "--model", model, sound}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.err;
+  };
+  const int word = 100, begins = 249, ends = 299;  // the last two are timestamps
+  for (const bool in_one : {true, false}) {
+    nlohmann::json others = nlohmann::json::array();
+    for (int id = 0; id < 300; ++id)
+      if (id != word && id != begins && (in_one || id != ends)) others.push_back(id);
+    const TemporaryFolder own;
+    const std::string err = told(with_setting(own, "generation_config.json", "suppress_tokens", others), file);
+    EXPECT_TRUE(contains(err, "long.wav: the text repeats itself again and again (")) << in_one << err;
+  }
+  EXPECT_FALSE(contains(told(kFolder + "/model", kLong), "repeats itself"));
+}
+
+// Silence, from a file and through a pipe, and channels of which each is the other's opposite.
+TEST(CliDeviceTranscribe, NotesThatNothingIsToBeHeard) {
+  const TemporaryFolder folder;
+  std::vector<float> opposite;
+  for (const float v : glide(16000, 0.5)) opposite.insert(opposite.end(), {v, -v});
+  const std::string model = kFolder + "/model", silent = wav_of(std::vector<float>(8000, 0.0f));
+  const auto told = [&](std::vector<std::string> arguments, const std::string& input) {
+    arguments.insert(arguments.begin(), {"transcribe", "--dtype", "fp32", "--max-new-tokens", "4", "--ids",
+                                         "--language", "en", "--model", model});
+    return run(lapilli(std::move(arguments)), input).err;
+  };
+  EXPECT_TRUE(contains(told({folder.file("silent.wav", silent)}, ""), "silent.wav: it is silent"));
+  EXPECT_TRUE(contains(told({"--raw", "s16le:16000"}, std::string(16000, '\0')), "lapilli: -: it is silent"));
+  const std::string file = folder.file("opposite.wav", wav_of(opposite, {16000, 2, 1, 16}));
+  EXPECT_TRUE(contains(told({file}, ""), "opposite.wav: its channels cancel each other out"));
+  EXPECT_FALSE(contains(told({kSecond}, ""), "silent"));
+}
+
+// Of a recording of half a second, in a window that a model may take for a whole one.
+TEST(CliDeviceTranscribe, SubtitlesEndWithTheRecording) {
+  const TemporaryFolder folder;
+  const std::string sound = wav_of(glide(16000, 0.5)), file = folder.file("half.wav", sound);
+  for (const char* format : {"--srt", "--vtt"})
+    for (const bool piped : {false, true}) {
+      std::vector<std::string> how{format, "--language", "en"};
+      how.push_back(piped ? "--raw" : file);
+      if (piped) how.emplace_back("s16le:16000");
+      const Outcome outcome = heard(how, piped ? sound.substr(44) : "");
+      EXPECT_EQ(outcome.code, 0) << outcome.err;
+      for (const std::string& line : lines_of(outcome.out)) {
+        const size_t at = line.find(" --> 00:00:0");
+        if (at == std::string::npos) continue;
+        EXPECT_LE(1000 * std::stoi(line.substr(at + 12, 1)) + std::stoi(line.substr(at + 14, 3)), 500) << line;
+      }
+    }
 }
 
 // This model has no tokenizer: a word is an id of text.

@@ -98,6 +98,54 @@ TEST(RecordingFiles, OfNoAndOfOneSample) {
     }
 }
 
+// In every way of storing samples that the library knows.
+TEST(RecordingFiles, WavThatWasNotFinishedIsReadToItsEnd) {
+  const TempDirectory dir;
+  for (const int stored : {SF_FORMAT_PCM_16, SF_FORMAT_PCM_24, SF_FORMAT_FLOAT, SF_FORMAT_ULAW, SF_FORMAT_IMA_ADPCM})
+    for (const int type : {SF_FORMAT_WAV, SF_FORMAT_WAVEX}) {
+      std::string file = sound_file(dir, type | stored, 16000, 2, 0.5);
+      if (file.empty()) continue;
+      const uint64_t whole = counted(dir, file).samples;
+      for (const size_t length : {size_t{4}, file.find("data") + 4}) file.replace(length, 4, 4, '\0');
+      const Counted c = counted(dir, file);
+      EXPECT_GE(c.samples, whole) << stored << " " << c.error;  // blocks are filled up
+      EXPECT_LE(c.samples, whole + 1100) << stored;
+    }
+}
+
+// Players play them: zeros or a tag stand before the sound.
+TEST(RecordingFiles, MayHaveZerosAndTagsInFront) {
+  const TempDirectory dir;
+  const std::string tag = std::string("ID3\x04\0\0\0\0\x01\x02", 10) + std::string(130, 'x');
+  for (const Kind& kind : kKinds) {
+    const std::string file = sound_file(dir, kind.format, 16000, 1, 1);
+    if (file.empty()) continue;
+    const uint64_t whole = counted(dir, file).samples;
+    const std::string one(1, '\0'), many(70000, '\0');
+    for (const std::string& front : {one, many, tag + one, tag + many + tag, many + tag})
+      EXPECT_EQ(counted(dir, front + file).samples, whole) << kind.name << " " << front.size();
+  }
+}
+
+// The first frame says how many follow, of this many bytes or that; without it all are read nevertheless.
+TEST(RecordingFiles, Mp3MayBeCutOutOfAStream) {
+  const TempDirectory dir;
+  std::vector<float> samples = glide(16000, 1);  // rates change with what is heard
+  samples.resize(size_t{3} * 16000);
+  const std::string file = sound_file(dir, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, samples, {16000, 1});
+  if (file.empty()) GTEST_SKIP() << "MP3 is not written here";
+  const double whole = static_cast<double>(counted(dir, file).samples);
+  for (const std::string& front : {std::string(), std::string(3, '\0')})
+    for (const size_t from : {size_t{1}, file.size() / 8, file.size() / 8 + 1, file.size() / 4}) {
+      const Counted c = counted(dir, front + file.substr(from));
+      EXPECT_GT(static_cast<double>(c.samples), whole * (from == 1 ? 0.98 : 0.6)) << from << " " << c.error;
+      EXPECT_LE(static_cast<double>(c.samples), whole + 3000) << from;  // what fills up frames is not cut away
+      EXPECT_EQ(c.shortage, "");
+    }
+  const Counted text = counted(dir, std::string(70000, '\0') + "nothing that sounds");
+  EXPECT_NE(text.error.find("is no recording that can be read"), std::string::npos) << text.error;
+}
+
 // What was there before the cut is heard; a file that says how long it was is told of.
 TEST(RecordingFiles, ThatWereCutOffAreReadAsFarAsTheyGo) {
   const TempDirectory dir;

@@ -163,6 +163,73 @@ TEST(Recordings, HaveWhatIsThereWhateverTheyClaim) {
   EXPECT_NE(cut.shortage.find("ends after 0.10 s"), std::string::npos) << cut.shortage;
 }
 
+// Whoever was to write the length at the end was stopped, or wrote to a pipe; what follows is sound up to the end.
+TEST(Recordings, ThatWereNotFinishedAreReadToTheirEnd) {
+  TempDirectory dir;
+  const std::string data = wav_samples(glide(16000, 0.1), {}), list = "LIST" + test::bytes_of(5, 4) + "INFOx";
+  for (const OpenFile open : kReaders) {
+    std::string file = wav_file(data, {}, 0);
+    for (const uint32_t whole : {0u, 36u, 0xffffffffu}) {
+      const auto r = read_all(dir.write("a.wav", file.replace(4, 4, test::bytes_of(whole, 4))), 16000, open);
+      EXPECT_EQ(r.samples.size(), 1600u) << r.error;
+      EXPECT_NE(r.shortage.find("says that it has no sound, and has 0.10 s"), std::string::npos) << r.shortage;
+    }
+    // Silence is sound as well, and a name alone is no chunk.
+    for (const std::string& sound : {std::string(2000, '\0'), list + data, std::string("LIST")})
+      EXPECT_EQ(read_all(dir.write("a.wav", wav_file(sound, {}, 0)), 16000, open).samples.size(), sound.size() / 2);
+  }
+}
+
+TEST(Recordings, ThatHoldNothingStayEmpty) {
+  TempDirectory dir;
+  const std::string list = "LIST" + test::bytes_of(5, 4) + "INFOx";
+  for (const OpenFile open : kReaders)
+    for (const std::string& behind : {std::string(), list, list + std::string(1, '\0') + list}) {
+      const auto r = read_all(dir.write("a.wav", wav_file(behind, {}, 0)), 16000, open);
+      EXPECT_EQ(r.samples.size(), 0u) << r.error;
+      EXPECT_EQ(r.shortage, "");
+    }
+}
+
+std::string silence_of(const TempDirectory& dir, const std::vector<float>& samples, uint32_t channels) {
+  const auto path = dir.write("a.wav", wav_of(samples, {16000, channels, 3, 32}));
+  auto recording = Recording::open([&] { return open_sound_file(path); }, path, 16000);
+  if (!recording) return recording.error().message;
+  EXPECT_TRUE((*recording)->count().ok());
+  std::vector<float> part(10);  // and read anew
+  EXPECT_TRUE((*recording)->read(0, part).ok());
+  EXPECT_TRUE((*recording)->count().ok());
+  return (*recording)->silence();
+}
+
+// Rounding, and a voltage that lies on a wire, are no sound; the quietest that 16 bits hold well is some.
+TEST(Recordings, SayThatTheyAreSilent) {
+  const TempDirectory dir;
+  std::vector<float> samples(9000, 0.25f);
+  EXPECT_NE(silence_of(dir, samples, 1).find("is silent from its beginning to its end"), std::string::npos);
+  EXPECT_NE(silence_of(dir, samples, 3).find("is silent"), std::string::npos);
+  samples[7000] += 1.0f / 32768;
+  EXPECT_NE(silence_of(dir, samples, 1).find("is silent"), std::string::npos);
+  samples[7000] += 3.0f / 32768;
+  EXPECT_EQ(silence_of(dir, samples, 1), "");
+  EXPECT_EQ(silence_of(dir, glide(16000, 0.5), 1), "");
+  EXPECT_EQ(silence_of(dir, glide(16000, 0.5, 2), 2), "");
+  EXPECT_EQ(silence_of(dir, {}, 1), "");  // that is said otherwise
+}
+
+TEST(Recordings, SayThatTheirChannelsCancelOut) {
+  const TempDirectory dir;
+  std::vector<float> opposite, one_sided, nearly;
+  for (const float v : glide(16000, 0.5)) {
+    opposite.insert(opposite.end(), {v, -v});
+    one_sided.insert(one_sided.end(), {v, 0});
+    nearly.insert(nearly.end(), {v, -0.99f * v});
+  }
+  EXPECT_NE(silence_of(dir, opposite, 2).find("cancel each other out"), std::string::npos);
+  EXPECT_NE(silence_of(dir, nearly, 2).find("pan=mono|c0=c0"), std::string::npos);
+  EXPECT_EQ(silence_of(dir, one_sided, 2), "");
+}
+
 TEST(Recordings, RawFormats) {
   for (const char* good : {"f32le:16000", "s16le:48000:2", "s32le:8000:1"}) EXPECT_TRUE(parse_raw_format(good).ok());
   for (const char* bad :
@@ -216,6 +283,7 @@ TEST(Recordings, OfAPipeComeAsTheyAreWritten) {
   EXPECT_EQ(got.size(), samples.size());
   got.resize(samples.size());
   EXPECT_EQ(got, samples);
+  EXPECT_EQ((*pipe)->silence(), "");
 }
 
 // A writer that is faster than whoever takes has to wait; one that says what is no number is told of at that place.

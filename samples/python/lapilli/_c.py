@@ -255,7 +255,7 @@ class SequenceStruct(Sized):
 class SegmentStruct(Sized):
     _fields_ = [
         ("struct_size", c_uint32),
-        ("reserved", c_uint32),
+        ("repeats", c_uint32),
         ("begin", c_double),
         ("end", c_double),
         ("text", c_void_p),

@@ -8,6 +8,7 @@
 #include "cli/arguments/typed_names.hpp"
 #include "cli/run/interruption.hpp"
 #include "cli/run/model_kinds.hpp"
+#include "cli/run/notes.hpp"
 #include "lapilli/lapilli.hpp"
 
 namespace lapilli::cli {
@@ -129,7 +130,11 @@ class Hearing {
     if (results.value().cancelled()) return interrupted_error();
     const Output& said = results.value()[0];
     if (!said.ok()) return said.error;
-    if (said.sequences.front().finish == LAPILLI_FINISH_LENGTH) note_cut(said.sequences.front().ids.size());
+    const std::string loop = loop_note(said.segments, {info_.window_samples > 0, request_.fallback});
+    if (!loop.empty())
+      request_.on_note(loop);
+    else if (said.sequences.front().finish == LAPILLI_FINISH_LENGTH)
+      note_cut(said.sequences.front().ids.size());
     return std::nullopt;
   }
 

@@ -1,6 +1,7 @@
 #include "cli/run/notes.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace lapilli::cli {
 
@@ -46,7 +47,24 @@ std::string lost_note(const std::string& address) {
          "of its own, which is kept as it is";
 }
 
+const char* against_loops(const HeardHow& how) {
+  if (!how.windows) return "try another --beam, or shorter recordings";
+  return how.fallback ? "try another --beam or --batch" : "try --fallback, another --beam or --batch";
+}
+
 }  // namespace
+
+std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how) {
+  const auto loops = [](const Segment& s) { return s.repeats; };
+  const auto first = std::find_if(segments.begin(), segments.end(), loops);
+  if (first == segments.end()) return "";
+  const auto all = std::count_if(segments.begin(), segments.end(), loops);
+  char where[96];
+  std::snprintf(where, sizeof where, "%.2f to %.2f s", first->begin, first->end);
+  return "the text repeats itself again and again (" + std::string(where) +
+         (all > 1 ? ", and in " + std::to_string(all - 1) + " more segments" : "") +
+         "), and what was said there may be missing; " + against_loops(how);
+}
 
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about) {
   std::vector<std::string> notes;

@@ -18,4 +18,11 @@ struct NotesAbout {
 // Each says what to do.
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
 
+// Of a recording, whose `segments` are windows' or its only one. "": it does not repeat itself.
+struct HeardHow {
+  bool windows = false;   // the model goes through recordings window by window
+  bool fallback = false;  // what repeats itself was tried again
+};
+std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how);
+
 }  // namespace lapilli::cli

@@ -32,10 +32,14 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// "-->" within a subtitle would be taken for its times.
-std::string without_arrow(std::string text) {
-  for (size_t at = 0; (at = text.find("-->", at)) != std::string::npos;) text.replace(at, 3, "->");
-  return text;
+// "-->" within a subtitle would be taken for its times. One of its lines is left, however many stand before the head.
+std::string without_arrow(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '>' && safe.ends_with("--")) safe.resize(safe.find_last_not_of('-') + 2);  // none: npos + 2 is 1
+    safe += c;
+  }
+  return safe;
 }
 
 // What WebVTT would take for a tag or a character's name.
@@ -49,6 +53,13 @@ std::string marked_up(const std::string& text) {
     else
       safe += c;
   return safe;
+}
+
+// A model that goes on behind the end of a recording is not followed there.
+SpokenLine ended_at(double length, SpokenLine line) {
+  line.end = std::min(line.end, length);
+  line.begin = std::min(line.begin, line.end);
+  return line;
 }
 
 std::string list_of(const std::vector<int32_t>& ids, const char* between) {
@@ -101,7 +112,7 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
 
 // A word's time stands before it where it is later than the one before and lies within the cue, as WebVTT asks.
 std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& text) const {
-  if (!style_.words) return marked_up(without_arrow(text));
+  if (!style_.words) return marked_up(text);
   std::string all;
   double last = line.begin;
   for (const SpokenWord& w : line.words) {
@@ -109,19 +120,26 @@ std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& t
     if (says_time) last = w.begin;
     const bool apart = style_.ids || w.text.starts_with(' ');
     all += (apart && !all.empty() ? " " : "") + (says_time ? "<" + clock_time(w.begin, '.') + ">" : "") +
-           marked_up(without_arrow(text_of(w.text, w.ids)));
+           marked_up(text_of(w.text, w.ids));
   }
   return all;
 }
 
-std::string SubtitleLines::line(const SpokenLine& line) {
+// The arrow may come of two words, so it is looked for in what they make together.
+std::string SubtitleLines::subtitle(const SpokenLine& line, const std::string& text) const {
+  const bool vtt = style_.format == SpeechFormat::vtt;
+  const char dot = vtt ? '.' : ',';
+  return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n" +
+         without_arrow(vtt ? cue_text(line, text) : text) + "\n\n";
+}
+
+std::string SubtitleLines::line(const SpokenLine& line, double length) {
   const std::string text = text_of(line);
   if (style_.format != SpeechFormat::json && text.empty()) return "";
   ++lines_;
-  const auto times = [&](char dot) { return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n"; };
   switch (style_.format) {
-    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + times(',') + without_arrow(text) + "\n\n";
-    case SpeechFormat::vtt: return times('.') + cue_text(line, text) + "\n\n";
+    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + subtitle(ended_at(length, line), text);
+    case SpeechFormat::vtt: return subtitle(ended_at(length, line), text);
     case SpeechFormat::tsv: return rows(line, text);
     case SpeechFormat::json: return object(line);
     case SpeechFormat::text: break;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,9 @@ class SubtitleLines {
   // `file` is what is said of where a segment comes from: by JSON, and by other formats that name it.
   SubtitleLines(SpeechStyle style, std::string file) : style_(style), file_(std::move(file)) {}
   [[nodiscard]] std::string head() const;
-  std::string line(const SpokenLine& line);
+  // `length`: of the recording, as far as it is known to go, in seconds. Subtitles end where it does; in JSON and TSV
+  // the model's times stand.
+  std::string line(const SpokenLine& line, double length = std::numeric_limits<double>::infinity());
   // Its words alone, or ids.
   [[nodiscard]] std::string text_of(const SpokenLine& line) const { return text_of(line.text, line.ids); }
 
@@ -52,6 +55,7 @@ class SubtitleLines {
   [[nodiscard]] std::string where() const;
   [[nodiscard]] std::string rows(const SpokenLine& line, const std::string& text) const;
   [[nodiscard]] std::string object(const SpokenLine& line) const;
+  [[nodiscard]] std::string subtitle(const SpokenLine& line, const std::string& text) const;
   [[nodiscard]] std::string cue_text(const SpokenLine& line, const std::string& text) const;
 
   SpeechStyle style_;

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/path.hpp"
 #include "cli/arguments/model_names.hpp"
@@ -40,7 +42,11 @@ struct Heard {
   std::unique_ptr<recordings::SamplePipe> pipe;
   uint64_t samples = 0;  // of a pipe: that have come
   Status error;          // of reading it
-  [[nodiscard]] std::string shortage() const { return pipe ? pipe->shortage() : file->shortage(); }
+  // What is to be known of its samples, once they are all there.
+  [[nodiscard]] std::vector<std::string> notes() const {
+    if (pipe) return {pipe->shortage(), pipe->silence()};
+    return {file->shortage(), file->silence()};
+  }
 
   SoundPiece next(std::span<float> to, bool may_wait) {
     auto taken = pipe->take(to, std::chrono::milliseconds(may_wait ? 100 : 0));
@@ -190,12 +196,12 @@ class Transcription {
     return code;
   }
 
-  // A file's shortage is known before, a pipe's behind its end.
+  // What is to be known of a file is known before, of a pipe behind its end.
   int write_all(Heard& heard, const std::string& name, Sink& sink) {
     SpeechStyle style = arguments_.style;
     style.named = targets_.empty() && arguments_.inputs.size() > 1;
     SubtitleLines lines(style, name);
-    if (heard.file && !heard.shortage().empty()) say(heard.shortage());
+    if (heard.file) say_all(heard.notes());
     int written = style.named && has_head_ ? int{exit_ok} : sink.write(lines.head());
     has_head_ = true;
     bar_.begin();
@@ -207,7 +213,7 @@ class Transcription {
       how.sound = &source;
     how.on_segment = [&](const SpokenLine& s, const std::string& picture) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line(s));
+      if (written == exit_ok) written = sink.write(lines.line(s, seconds_of(heard.samples)));
       if (written == exit_ok && !picture.empty()) written = write_drawing(arguments_.attention, ++pictures_, picture);
       return written == exit_ok;
     };
@@ -225,7 +231,7 @@ class Transcription {
     const Trouble said = model_.hear(how);
     bar_.clear();
     seconds_ += seconds_of(heard.samples);
-    if (heard.pipe && !heard.shortage().empty()) say(heard.shortage());
+    if (heard.pipe) say_all(heard.notes());
     if (written != exit_ok) return written;
     if (interrupted() != 0) return exit_ok;
     if (!heard.error) return complain(sound_exit_code(heard.error.error()), heard.error.error().message);
@@ -270,6 +276,11 @@ class Transcription {
       bar_.show_text("", text);
     else
       bar_.show(done / all, text);
+  }
+
+  void say_all(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes)
+      if (!note.empty()) say(note);
   }
 
   void say(const std::string& text) {
