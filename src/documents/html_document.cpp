@@ -31,6 +31,15 @@ constexpr Names<4> kRawInline = {"script", "style", "textarea", "iframe"};
 // What may hold elements of any kind, so that only its own end tag ends it.
 constexpr Names<9> kClosed = {"math", "ruby", "audio", "canvas", "object", "picture", "svg", "video", "map"};
 
+// Divide, as far as the standard names them.
+constexpr Names<53> kBlocks = {
+    "address",  "article", "aside",  "blockquote", "br",     "caption", "center", "col",      "colgroup",
+    "dd",       "details", "dialog", "dir",        "div",    "dl",      "dt",     "fieldset", "figcaption",
+    "figure",   "footer",  "form",   "h1",         "h2",     "h3",      "h4",     "h5",       "h6",
+    "header",   "hgroup",  "hr",     "legend",     "li",     "main",    "menu",   "nav",      "ol",
+    "optgroup", "option",  "p",      "pre",        "search", "section", "select", "summary",  "table",
+    "tbody",    "td",      "tfoot",  "th",         "thead",  "title",   "tr",     "ul"};
+
 bool is_one_of(const auto& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -241,6 +250,8 @@ void encode_html(std::string& out, std::string_view text, Range range, bool, con
 }
 
 }  // namespace
+
+bool is_html_block(std::string_view name) { return is_one_of(kBlocks, name); }
 
 const Style kHtmlStyle = {encode_html};
 

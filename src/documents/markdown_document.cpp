@@ -364,9 +364,9 @@ class LeafReader {
     const size_t begin = closes ? 2 : 1;
     const size_t end = std::min(tag.find_first_of(" \t\r\n/>", begin), tag.size());
     const std::string name = ascii_lower(tag.substr(std::min(begin, tag.size()), end - begin));
-    const bool alone = tag.ends_with("/>") || name == "br" || name == "img" || name == "hr" || name == "wbr" ||
-                       name == "input" || name.empty() || !is_ascii_letter(static_cast<unsigned char>(name[0])) ||
-                       !tag.ends_with('>');
+    if (is_html_block(name)) return flush();
+    const bool alone = tag.ends_with("/>") || name == "img" || name == "wbr" || name == "input" || name.empty() ||
+                       !is_ascii_letter(static_cast<unsigned char>(name[0])) || !tag.ends_with('>');
     if (alone) return builder_.point(range);
     const auto known = std::find(names_.begin(), names_.end(), name);
     const uint32_t key = kFirstHtmlKey + static_cast<uint32_t>(known - names_.begin());

@@ -28,6 +28,7 @@ struct Speech {
   size_t cue = 0;
   double begin = 0, end = 0;
   bool new_speaker = false;
+  bool behind_break = false;  // <br> stands in front of it, in the same subtitle
   bool last_in_cue = false;
 };
 
@@ -122,6 +123,15 @@ size_t tag_end(std::string_view line, size_t at, bool vtt) {
   return length == std::string_view::npos ? 0 : at + length + 1;
 }
 
+// A line break that is written out, at `at`: <br>, and \N in SubRip, where players take it from ASS. Not in C:\New.
+size_t break_end(std::string_view line, size_t at, bool vtt) {
+  if (line[at] == '\\') return !vtt && line.substr(at, 2) == "\\N" && (at == 0 || line[at - 1] != ':') ? at + 2 : 0;
+  if (line[at] != '<') return 0;
+  const size_t name = line.substr(at, 2) == "</" ? at + 2 : at + 1, behind = name + 2;
+  const bool longer = behind < line.size() && is_ascii_letter(static_cast<unsigned char>(line[behind]));
+  return ascii_lower(line.substr(name, 2)) == "br" && !longer ? tag_end(line, at, vtt) : 0;
+}
+
 constexpr std::array<std::string_view, 9> kSpans = {"i", "b", "u", "s", "c", "v", "font", "lang", "ruby"};
 
 // The number of a tag's name; none for what stands alone.
@@ -153,6 +163,7 @@ class CueReader {
     const size_t first = out_.size();
     cue_ = &cue;
     index_ = index;
+    behind_break_ = false;
     for (size_t i = 0; i < cue.lines.size(); ++i) read_line(i);
     finish();
     if (out_.size() > first) out_.back().last_in_cue = true;
@@ -160,12 +171,33 @@ class CueReader {
 
  private:
   void read_line(size_t i) {
-    const Range line = cue_->lines[i];
+    Range rest = cue_->lines[i];
+    bool begins = true;
+    for (Range between = find_break(rest); !between.empty(); between = find_break(rest)) {
+      read_run({rest.begin, between.begin}, i, begins);
+      finish();
+      behind_break_ = true;
+      rest.begin = between.end;
+      begins = false;
+    }
+    read_run(rest, i, begins);
+  }
+
+  [[nodiscard]] Range find_break(Range line) const {
+    const std::string_view text = line.of(bytes_);
+    for (size_t at = text.find_first_of("<\\"); at < text.size(); at = text.find_first_of("<\\", at + 1)) {
+      if (const size_t end = break_end(text, at, vtt_)) return {line.begin + at, line.begin + end};
+    }
+    return {};
+  }
+
+  // Words without a break in them; `begins`: at the begin of line `i`.
+  void read_run(Range line, size_t i, bool begins) {
     const size_t dash = skip_dash(line);
     const bool speaks = dash > line.begin;
-    if (speaks || line.empty()) {
+    if (speaks || (begins && line.empty())) {
       finish();
-    } else if (i > 0 && !builder_.empty()) {
+    } else if (begins && i > 0 && !builder_.empty()) {
       builder_.line({cue_->lines[i - 1].end, line.begin});
     }
     if (speaks) new_speaker_ = true;
@@ -213,7 +245,8 @@ class CueReader {
   void finish() {
     std::vector<Part> part;
     if (builder_.finish(part)) {
-      out_.push_back({std::move(part.front()), index_, cue_->begin, cue_->end, new_speaker_, false});
+      out_.push_back({std::move(part.front()), index_, cue_->begin, cue_->end, new_speaker_, behind_break_, false});
+      behind_break_ = false;
     }
     new_speaker_ = false;
   }
@@ -224,7 +257,7 @@ class CueReader {
   const Cue* cue_ = nullptr;
   size_t index_ = 0;
   PartBuilder builder_;
-  bool new_speaker_ = false;
+  bool new_speaker_ = false, behind_break_ = false;
 };
 
 // ---- sentences
@@ -243,11 +276,16 @@ bool begins_small(std::string_view text) {
   return text.starts_with("...") || (at < text.size() && text[at] >= 'a' && text[at] <= 'z');
 }
 
+// In the next subtitle, or behind a break in the same one.
+bool follows(const Speech& a, const Speech& b) {
+  if (b.cue == a.cue) return b.behind_break;
+  const double pause = b.begin - a.end;
+  return b.cue == a.cue + 1 && a.last_in_cue && pause <= kLongestPause && pause >= -kLongestPause;
+}
+
 bool goes_on(const Speech& a, const Speech& b) {
   const std::string &text = a.part.text, &next = b.part.text;
-  if (b.cue != a.cue + 1 || !a.last_in_cue || b.new_speaker) return false;
-  const double pause = b.begin - a.end;
-  if (pause > kLongestPause || pause < -kLongestPause) return false;
+  if (b.new_speaker || !follows(a, b)) return false;
   if (in_brackets(text) || in_brackets(next) || is_song(text) || is_song(next)) return false;
   return trails_off(text) ? begins_small(next) : !ends_sentence(text);
 }
@@ -284,7 +322,8 @@ void encode_srt(std::string& out, std::string_view text, Range range, bool, cons
     out += text[i];
     const char next = here.size() > 1 ? here[1] : ' ';
     const bool tag = text[i] == '<' && (next == '/' || is_ascii_letter(static_cast<unsigned char>(next)));
-    if (tag || here.starts_with("{\\") || here.starts_with("->")) out += ' ';
+    const bool breaks = break_end(text, i, false) > 0;
+    if (tag || breaks || here.starts_with("{\\") || here.starts_with("->")) out += ' ';
   }
 }
 
