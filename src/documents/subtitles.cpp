@@ -7,6 +7,7 @@
 #include "documents/character_references.hpp"
 #include "documents/kinds.hpp"
 #include "documents/lines.hpp"
+#include "documents/subtitle_times.hpp"
 
 namespace lapilli::documents {
 
@@ -18,7 +19,7 @@ constexpr size_t kLongestTag = 1000;
 constexpr double kLongestPause = 3;  // seconds between subtitles of one sentence
 
 struct Cue {
-  double begin = 0, end = 0;  // seconds
+  Timing time;
   std::vector<Range> lines;
 };
 
@@ -26,57 +27,11 @@ struct Cue {
 struct Speech {
   Part part;
   size_t cue = 0;
-  double begin = 0, end = 0;
+  Timing time;
   bool new_speaker = false;
   bool behind_break = false;  // <br> stands in front of it, in the same subtitle
   bool last_in_cue = false;
 };
-
-// hours:minutes:seconds.milliseconds at `at`, which moves behind it; hours may be left out.
-std::optional<double> read_time(std::string_view line, size_t& at) {
-  double time = 0, number = 0, unit = 0;
-  size_t digits = 0, colons = 0;
-  for (; at < line.size(); ++at) {
-    const char c = line[at];
-    if (is_ascii_digit(static_cast<unsigned char>(c)) && ++digits < 10) {
-      number = number * 10 + (c - '0');
-      unit /= 10;
-    } else if (c == ':' && unit == 0 && ++colons < 3) {
-      time = (time + number) * 60;
-      number = 0;
-    } else if ((c == ',' || c == '.') && unit == 0) {
-      time += number;
-      number = 0;
-      unit = 1;
-    } else {
-      break;
-    }
-  }
-  if (digits == 0 || colons == 0) return std::nullopt;
-  return time + (unit == 0 ? number : number * unit);
-}
-
-size_t skip_blanks(std::string_view line, size_t at) {
-  while (at < line.size() && is_blank(static_cast<unsigned char>(line[at]))) ++at;
-  return at;
-}
-
-std::optional<Cue> read_timing(std::string_view line) {
-  size_t at = skip_blanks(line, 0);
-  const auto begin = read_time(line, at);
-  at = skip_blanks(line, at);
-  if (!begin || line.substr(at, 3) != "-->") return std::nullopt;
-  at = skip_blanks(line, at + 3);
-  const auto end = read_time(line, at);
-  if (!end) return std::nullopt;
-  return Cue{*begin, *end, {}};
-}
-
-bool is_number(std::string_view line) {
-  const size_t at = skip_blanks(line, 0);
-  const size_t end = std::min(line.find_first_not_of("0123456789", at), line.size());
-  return end > at && skip_blanks(line, end) == line.size();
-}
 
 std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
   std::vector<Range> lines;
@@ -87,31 +42,67 @@ std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
 
 // The text of a subtitle ends at an empty line. What stands behind it and is no subtitle belongs to the one before in
 // .srt, and is a comment or a style in .vtt.
-std::vector<Cue> find_cues(std::string_view bytes, size_t begin, bool vtt) {
-  const std::vector<Range> lines = lines_of(bytes, begin);
-  const auto is_timing = [&](size_t i) { return i < lines.size() && read_timing(lines[i].of(bytes)).has_value(); };
-  std::vector<Cue> cues;
-  bool in_text = false;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i].of(bytes);
-    if (auto cue = read_timing(line)) {
-      cues.push_back(std::move(*cue));
-      in_text = true;
-    } else if (vtt ? line.empty() : is_blank_line(line)) {
-      in_text = in_text && !vtt;
-      if (in_text && !cues.back().lines.empty()) cues.back().lines.push_back({lines[i].begin, lines[i].begin});
-    } else if (in_text && !(!vtt && is_number(line) && is_timing(i + 1)) &&
-               line.find("-->") == std::string_view::npos) {
-      cues.back().lines.push_back(lines[i]);
-    }
+class CueFinder {
+ public:
+  CueFinder(std::string_view bytes, size_t begin, bool vtt)
+      : bytes_(bytes), vtt_(vtt), lines_(lines_of(bytes, begin)) {}
+
+  std::vector<Cue> run() {
+    for (size_t i = 0; i < lines_.size(); ++i) take(i);
+    return std::move(cues_);
   }
-  return cues;
-}
+
+ private:
+  void take(size_t i) {
+    const std::string_view line = text(i);
+    if (const auto time = timing(i))
+      begin_cue(*time);
+    else if (vtt_ ? line.empty() : is_blank_line(line))
+      empty_line(i);
+    else if (is_number(i))
+      in_header_ = true;
+    else if (!vtt_ && in_header_ && resembles_timing(line))
+      begin_cue({});
+    else
+      text_line(i);
+  }
+
+  [[nodiscard]] std::string_view text(size_t i) const { return lines_[i].of(bytes_); }
+  [[nodiscard]] std::optional<Timing> timing(size_t i) const {
+    return i < lines_.size() ? read_timing(text(i), vtt_) : std::nullopt;
+  }
+  // At the begin of a block a number is no text, whatever follows it.
+  [[nodiscard]] bool is_number(size_t i) const {
+    return !vtt_ && is_cue_number(text(i)) && (in_header_ || timing(i + 1).has_value());
+  }
+
+  void begin_cue(Timing time) {
+    cues_.push_back({time, {}});
+    in_text_ = true;
+    in_header_ = false;
+  }
+
+  void empty_line(size_t i) {
+    in_text_ = in_text_ && !vtt_;
+    in_header_ = true;
+    if (in_text_ && !cues_.back().lines.empty()) cues_.back().lines.push_back({lines_[i].begin, lines_[i].begin});
+  }
+
+  void text_line(size_t i) {
+    in_header_ = false;
+    if (in_text_ && text(i).find("-->") == std::string_view::npos) cues_.back().lines.push_back(lines_[i]);
+  }
+
+  std::string_view bytes_;
+  bool vtt_;
+  std::vector<Range> lines_;
+  std::vector<Cue> cues_;
+  bool in_text_ = false;
+  bool in_header_ = true;  // nothing but a number stands behind the last empty line
+};
 
 // ---- the text of a subtitle
 // -------------------------------------------------------------------------------------------
-
-bool is_dash(char32_t c) { return c == '-' || (c >= 0x2010 && c <= 0x2015); }
 
 // Markup at `at`: <i>, </i>, {\an8}; in WebVTT all between angle brackets.
 size_t tag_end(std::string_view line, size_t at, bool vtt) {
@@ -245,7 +236,7 @@ class CueReader {
   void finish() {
     std::vector<Part> part;
     if (builder_.finish(part)) {
-      out_.push_back({std::move(part.front()), index_, cue_->begin, cue_->end, new_speaker_, behind_break_, false});
+      out_.push_back({std::move(part.front()), index_, cue_->time, new_speaker_, behind_break_, false});
       behind_break_ = false;
     }
     new_speaker_ = false;
@@ -279,7 +270,7 @@ bool begins_small(std::string_view text) {
 // In the next subtitle, or behind a break in the same one.
 bool follows(const Speech& a, const Speech& b) {
   if (b.cue == a.cue) return b.behind_break;
-  const double pause = b.begin - a.end;
+  const double pause = b.time.begin - a.time.end;
   return b.cue == a.cue + 1 && a.last_in_cue && pause <= kLongestPause && pause >= -kLongestPause;
 }
 
@@ -310,7 +301,7 @@ std::vector<Passage> join_sentences(std::vector<Speech> speeches) {
 std::vector<Passage> find_subtitle_passages(std::string_view bytes, size_t begin, bool vtt) {
   std::vector<Speech> speeches;
   CueReader reader(bytes, vtt, speeches);
-  const std::vector<Cue> cues = find_cues(bytes, begin, vtt);
+  const std::vector<Cue> cues = CueFinder(bytes, begin, vtt).run();
   for (size_t i = 0; i < cues.size(); ++i) reader.read(cues[i], i);
   return join_sentences(std::move(speeches));
 }
