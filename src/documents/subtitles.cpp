@@ -30,6 +30,7 @@ struct Speech {
   Timing time;
   bool new_speaker = false;
   bool behind_break = false;  // <br> stands in front of it, in the same subtitle
+  bool song = false;          // beside a note
   bool last_in_cue = false;
 };
 
@@ -123,6 +124,63 @@ size_t break_end(std::string_view line, size_t at, bool vtt) {
   return ascii_lower(line.substr(name, 2)) == "br" && !longer ? tag_end(line, at, vtt) : 0;
 }
 
+// Behind tags and blanks.
+size_t behind_markup(std::string_view line, size_t at, bool vtt) {
+  while (at < line.size()) {
+    const size_t tag = tag_end(line, at, vtt);
+    if (tag == 0 && !is_blank(static_cast<unsigned char>(line[at]))) break;
+    at = tag == 0 ? at + 1 : tag;
+  }
+  return at;
+}
+
+// What divides the words of a line and stays as it is.
+struct Divider {
+  enum Kind { line_break, note, speaker } kind = line_break;
+  size_t begin = 0, end = 0;  // none is empty
+};
+
+constexpr std::array<std::string_view, 7> kNotes = {"\u2669", "\u266a",     "\u266b",    "\u266c",
+                                                    "\u00b6", "\U0001f3b5", "\U0001f3b6"};
+constexpr std::array<std::string_view, 4> kSpeakers = {">>", "&gt;&gt;", "\u226b", "\uff1e\uff1e"};
+constexpr std::string_view kDividerBytes = "<\\>&#\xc2\xe2\xef\xf0";  // those that any of them begins with
+
+size_t length_at(const auto& signs, std::string_view here) {
+  const auto sign = std::find_if(signs.begin(), signs.end(), [&](std::string_view s) { return here.starts_with(s); });
+  return sign == signs.end() ? 0 : sign->size();
+}
+
+// "# I love you #": apart from the words, at an end of the line.
+bool is_hash_note(std::string_view line, size_t at, size_t first, bool vtt) {
+  const auto apart = [&](size_t i, char tag) {
+    return i >= line.size() || line[i] == tag || is_blank(static_cast<unsigned char>(line[i]));
+  };
+  const bool alone = apart(at + 1, '<') && (at == 0 || apart(at - 1, '>'));
+  return alone && (at == first || behind_markup(line, at + 1, vtt) == line.size());
+}
+
+// `first`: where the line's first sign stands.
+Divider divider_at(std::string_view line, size_t at, size_t first, bool vtt) {
+  if (const size_t end = break_end(line, at, vtt)) return {Divider::line_break, at, end};
+  const std::string_view here = line.substr(at);
+  if (const size_t length = length_at(kNotes, here)) return {Divider::note, at, at + length};
+  if (here[0] == '#' && is_hash_note(line, at, first, vtt)) return {Divider::note, at, at + 1};
+  const size_t length = length_at(kSpeakers, here);
+  if (length == 0) return {};
+  const size_t more = here[0] == '>' ? std::min(here.find_first_not_of('>'), here.size()) : length;
+  return {Divider::speaker, at, at + more};
+}
+
+Divider find_divider(std::string_view line, bool vtt) {
+  const size_t first = behind_markup(line, 0, vtt);
+  for (size_t at = line.find_first_of(kDividerBytes); at < line.size();) {
+    const Divider divider = divider_at(line, at, first, vtt);
+    if (divider.end > 0) return divider;
+    at = line.find_first_of(kDividerBytes, std::max(tag_end(line, at, vtt), at + 1));
+  }
+  return {};
+}
+
 constexpr std::array<std::string_view, 9> kSpans = {"i", "b", "u", "s", "c", "v", "font", "lang", "ruby"};
 
 // The number of a tag's name; none for what stands alone.
@@ -154,7 +212,7 @@ class CueReader {
     const size_t first = out_.size();
     cue_ = &cue;
     index_ = index;
-    behind_break_ = false;
+    new_speaker_ = behind_break_ = song_ = false;
     for (size_t i = 0; i < cue.lines.size(); ++i) read_line(i);
     finish();
     if (out_.size() > first) out_.back().last_in_cue = true;
@@ -164,25 +222,25 @@ class CueReader {
   void read_line(size_t i) {
     Range rest = cue_->lines[i];
     bool begins = true;
-    for (Range between = find_break(rest); !between.empty(); between = find_break(rest)) {
-      read_run({rest.begin, between.begin}, i, begins);
-      finish();
-      behind_break_ = true;
-      rest.begin = between.end;
+    for (Divider d = find_divider(rest.of(bytes_), vtt_); d.end > 0; d = find_divider(rest.of(bytes_), vtt_)) {
+      read_run({rest.begin, rest.begin + d.begin}, i, begins);
+      divide(d.kind);
+      rest.begin += d.end;
       begins = false;
     }
     read_run(rest, i, begins);
   }
 
-  [[nodiscard]] Range find_break(Range line) const {
-    const std::string_view text = line.of(bytes_);
-    for (size_t at = text.find_first_of("<\\"); at < text.size(); at = text.find_first_of("<\\", at + 1)) {
-      if (const size_t end = break_end(text, at, vtt_)) return {line.begin + at, line.begin + end};
-    }
-    return {};
+  void divide(Divider::Kind kind) {
+    const bool note = kind == Divider::note;
+    song_ |= note;
+    finish();
+    song_ &= note || kind == Divider::line_break;
+    behind_break_ = kind == Divider::line_break;
+    new_speaker_ |= kind == Divider::speaker;
   }
 
-  // Words without a break in them; `begins`: at the begin of line `i`.
+  // Words without a divider in them; `begins`: at the begin of line `i`.
   void read_run(Range line, size_t i, bool begins) {
     const size_t dash = skip_dash(line);
     const bool speaks = dash > line.begin;
@@ -199,12 +257,7 @@ class CueReader {
   // with a number below zero.
   [[nodiscard]] size_t skip_dash(Range line) const {
     const std::string_view text = line.of(bytes_);
-    size_t at = 0;
-    while (at < text.size()) {
-      const size_t tag = tag_end(text, at, vtt_);
-      if (tag == 0 && !is_blank(static_cast<unsigned char>(text[at]))) break;
-      at = tag == 0 ? at + 1 : tag;
-    }
+    size_t at = behind_markup(text, 0, vtt_);
     if (at == text.size() || !is_dash(next_character(text, at))) return line.begin;
     const bool number = at < text.size() && is_ascii_digit(static_cast<unsigned char>(text[at]));
     return number ? line.begin : line.begin + at;
@@ -236,10 +289,9 @@ class CueReader {
   void finish() {
     std::vector<Part> part;
     if (builder_.finish(part)) {
-      out_.push_back({std::move(part.front()), index_, cue_->time, new_speaker_, behind_break_, false});
-      behind_break_ = false;
+      out_.push_back({std::move(part.front()), index_, cue_->time, new_speaker_, behind_break_, song_, false});
+      new_speaker_ = behind_break_ = false;
     }
-    new_speaker_ = false;
   }
 
   std::string_view bytes_;
@@ -248,7 +300,7 @@ class CueReader {
   const Cue* cue_ = nullptr;
   size_t index_ = 0;
   PartBuilder builder_;
-  bool new_speaker_ = false, behind_break_ = false;
+  bool new_speaker_ = false, behind_break_ = false, song_ = false;
 };
 
 // ---- sentences
@@ -257,8 +309,6 @@ class CueReader {
 bool in_brackets(std::string_view text) {
   return (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')'));
 }
-
-bool is_song(std::string_view text) { return text.find("\u266a") != std::string_view::npos; }
 
 bool trails_off(std::string_view text) { return text.ends_with("...") || text.ends_with("\u2026"); }
 
@@ -276,8 +326,8 @@ bool follows(const Speech& a, const Speech& b) {
 
 bool goes_on(const Speech& a, const Speech& b) {
   const std::string &text = a.part.text, &next = b.part.text;
-  if (b.new_speaker || !follows(a, b)) return false;
-  if (in_brackets(text) || in_brackets(next) || is_song(text) || is_song(next)) return false;
+  if (b.new_speaker || a.song || b.song || !follows(a, b)) return false;
+  if (in_brackets(text) || in_brackets(next)) return false;
   return trails_off(text) ? begins_small(next) : !ends_sentence(text);
 }
 

@@ -52,6 +52,8 @@ TEST(HostileDocuments, WhatNeverEnds) {
   goes_through(Kind::html, many("&", kSome) + "word");
   goes_through(Kind::html, many("<![CDATA[>x", kSome));
   goes_through(Kind::vtt, "WEBVTT\n\n00:01.000 --> 00:02.000\n" + many("<", kSome) + "word");
+  for (const std::string part : {"<br", "<br>", "\\N", "\u266a", ">>", "# ", "#<i>", "&gt;"})
+    goes_through(Kind::srt, "1\n00:00:01,000 --> 00:00:02,000\n" + many("<i>", kSome) + many(part, kSome) + "word");
   goes_through(Kind::srt, many("1\n00:00:01,000 --> 00:00:02,000\nno end\n\n", kSome));
 }
 
@@ -77,6 +79,7 @@ TEST(HostileDocuments, LongLinesAndNoText) {
     goes_through(kind, many("http://a.b c ", kSome));
     goes_through(kind, many("\r", 1000) + many("\n", 1000) + many("\r\n", 1000));
   }
+  goes_through(Kind::srt, many("1\n", kSome) + many("00:", kSome) + many("9", kSome));
   goes_through(Kind::text, many("a\t", kSome));
 }
 

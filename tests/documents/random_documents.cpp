@@ -160,7 +160,9 @@ std::string markdown_document(Chance& chance) {
 // ---- subtitles ----
 
 std::string subtitle_text(Chance& chance, bool vtt, const std::string& end) {
-  switch (chance.below(9)) {
+  switch (chance.below(10)) {
+    case 6:
+      return chance.of({"\u266a ", "<i>\u266b ", "&gt;&gt; "}) + words(chance, 5) + end + words(chance, 3) + " \u266a";
     case 5: return words(chance, 5) + (vtt ? "<br>" : chance.of({"<br/>", "\\N"})) + words(chance, 5);
     case 0: return "- " + words(chance, 4) + end + "- " + words(chance, 4);
     case 1: return "<i>" + words(chance, 6) + "</i>";
