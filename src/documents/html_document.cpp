@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "documents/character_references.hpp"
+#include "documents/html_rows.hpp"
 #include "documents/html_tokens.hpp"
 #include "documents/kinds.hpp"
 
@@ -49,9 +50,11 @@ bool is_phrasing(std::string_view name) {
          is_one_of(kRawInline, name) || name == "br";
 }
 
-uint32_t key_of(std::string_view name) {
+constexpr uint32_t key_of(std::string_view name) {
   return static_cast<uint32_t>(std::find(kInline.begin(), kInline.end(), name) - kInline.begin());
 }
+
+constexpr std::array kControlKeys = {key_of("a"), key_of("button"), key_of("label")};
 
 class HtmlReader {
  public:
@@ -82,8 +85,10 @@ class HtmlReader {
   }
 
   void flush() {
-    Passage passage;
-    if (builder_.finish(passage.parts)) passages_.push_back(std::move(passage));
+    for (PartBuilder& words : builder_.take_apart(find_row_cuts(builder_.pieces(), kControlKeys))) {
+      Passage passage;
+      if (words.finish(passage.parts)) passages_.push_back(std::move(passage));
+    }
   }
 
   void add_text(Range range) {

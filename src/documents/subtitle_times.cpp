@@ -9,10 +9,10 @@ namespace lapilli::documents {
 
 namespace {
 
-constexpr size_t kFields = 4;                // hours, minutes, seconds, milliseconds
-constexpr size_t kFewestDigits = 6;          // of a line that resembles times
-constexpr double kLargestField = 1e9;        // more digits say no more
-constexpr std::string_view kSigns = ":.,;";  // between fields
+constexpr size_t kFields = 4;                     // hours, minutes, seconds, milliseconds
+constexpr size_t kFewestDigits = 6;               // of a line that resembles times
+constexpr double kLargestField = 1e9;             // more digits say no more
+constexpr std::string_view kFieldSigns = ":.,;";  // between fields
 
 struct Time {
   double seconds = 0;
@@ -55,7 +55,7 @@ std::optional<Field> read_field(std::string_view line, size_t& at) {
 // The field behind a sign, with blanks between where a translator put them ("00: 00: 01, 500").
 std::optional<Field> read_next_field(std::string_view line, size_t& at) {
   size_t behind = at;
-  if (behind >= line.size() || kSigns.find(line[behind]) == std::string_view::npos) return std::nullopt;
+  if (behind >= line.size() || kFieldSigns.find(line[behind]) == std::string_view::npos) return std::nullopt;
   behind = behind_blanks(line, behind + 1);
   const auto field = read_field(line, behind);
   if (field) at = behind;

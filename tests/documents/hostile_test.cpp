@@ -37,6 +37,10 @@ TEST(HostileDocuments, MillionsOfTags) {
   goes_through(Kind::html, many("<b>x ", kSome) + many("y</b>", kSome));
   goes_through(Kind::html, many("<b>x</b> ", kSome));
   goes_through(Kind::html, many("<i></b>", kSome) + "word");
+  goes_through(Kind::html, many("<a>x</a>", kSome));
+  goes_through(Kind::html, many("<a>x</a>|<b>", kSome) + "word");
+  goes_through(Kind::html, many("<a>", kSome) + many("Xx<i></i>", kSome));
+  goes_through(Kind::html, many("<i>ab</i><b>Cd</b>", kSome));
   goes_through(Kind::html, many("<code>a</code> b ", kSome));
   goes_through(Kind::vtt, "WEBVTT\n\n00:01.000 --> 00:02.000\n" + many("<i>") + "word");
   goes_through(Kind::srt, "1\n00:00:01,000 --> 00:00:02,000\n" + many("{\\a}") + "word");
