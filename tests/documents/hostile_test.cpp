@@ -71,6 +71,10 @@ TEST(HostileDocuments, DeepMarkdown) {
   goes_through(Kind::markdown, many("`a``", kSome));
   goes_through(Kind::markdown, many("|a", 10000) + "\n" + many("|-", 10000) + "\n" + many("|b", 10000));
   goes_through(Kind::markdown, many("\\"));
+  for (const std::string part :
+       {"$",    "$$\n",  "$$ x\n", "$a", "{{",  "{{x}} ",  "{%",     "{#a", "{.a}",     "> [!a]\n",
+        "> [!", ":::\n", "[[",     ":a", ":a:", "!!! a\n", "=== \"", "$`",  "{{ x\n}}", "`${{`"})
+    goes_through(Kind::markdown, many(part, kSome) + "word");
 }
 
 TEST(HostileDocuments, LongLinesAndNoText) {
