@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/placeholders.hpp"
+
 namespace lapilli::documents {
 
 namespace {
@@ -19,23 +21,58 @@ size_t blanks_at(std::string_view text, size_t at) {
 
 bool breaks_line(std::string_view blanks) { return blanks.find_first_of("\r\n") != std::string_view::npos; }
 
-// The first address of a page in the text; the signs behind it belong to the sentence.
-Range find_url(std::string_view text) {
+// Where the address ends that is known up to `at`.
+size_t url_end(std::string_view text, size_t at) {
+  const auto ends = [](char c) {
+    return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
+  };
+  size_t end = at;
+  while (end < text.size() && !ends(text[end])) ++end;
+  while (end > at && std::string_view(".,;:!?)'*_").find(text[end - 1]) != std::string_view::npos) --end;
+  return end;
+}
+
+// The first address of a page from `from` on; the signs behind it belong to the sentence.
+Range find_url(std::string_view text, size_t from) {
   const auto begins = [&](size_t at) {
     const std::string_view here = text.substr(at, 8);
     return here.starts_with("http://") || here == "https://" || here.starts_with("www.");
   };
-  size_t begin = text.find_first_of("hw");
+  size_t begin = text.find_first_of("hw", from);
   while (begin < text.size() && !begins(begin)) begin = text.find_first_of("hw", begin + 1);
-  if (begin >= text.size()) return {};
-  const auto ends = [](char c) {
-    return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
-  };
-  size_t end = begin;
-  while (end < text.size() && !ends(text[end])) ++end;
-  while (end > begin && std::string_view(".,;:!?)'*_").find(text[end - 1]) != std::string_view::npos) --end;
-  return {begin, end};
+  if (begin >= text.size()) return {text.size(), text.size()};
+  return {begin, url_end(text, begin)};
 }
+
+// What stays among words: addresses of pages, placeholders. Each of them is looked for once.
+class KeptWords {
+ public:
+  explicit KeptWords(std::string_view text) : text_(text) {}
+
+  // False at the end.
+  bool next(Range& found) {
+    if (url_.begin < at_ || at_ == 0) url_ = find_url(text_, at_);
+    if (placeholder_.begin < at_ || at_ == 0) find_next_placeholder();
+    const bool url = url_.begin <= placeholder_.begin;
+    found = url ? url_ : placeholder_;
+    at_ = found.end;
+    while (url && !found.empty() && placeholder_.begin == found.end && !placeholder_.empty()) {
+      at_ = found.end = url_end(text_, placeholder_.end);  // "https://a.b/{id}/c"
+      find_next_placeholder();
+    }
+    return !found.empty();
+  }
+
+ private:
+  void find_next_placeholder() {
+    const Placeholder p = find_placeholder(text_, at_);
+    placeholder_ = p.end > p.begin ? Range{p.begin, p.end} : Range{text_.size(), text_.size()};
+  }
+
+  std::string_view text_;
+  Range url_, placeholder_;
+  size_t at_ = 0;
+};
 
 // A part while its pieces are put into it.
 class Assembly {
@@ -170,15 +207,15 @@ bool too_deep(const std::vector<Tag>& tags) {
 }  // namespace
 
 void PartBuilder::words(Range source, std::string_view decoded) {
-  if (source.size() == decoded.size()) {
-    for (Range url = find_url(decoded); !url.empty(); url = find_url(decoded)) {
-      plain_words({source.begin, source.begin + url.begin}, decoded.substr(0, url.begin));
-      kept({source.begin + url.begin, source.begin + url.end}, url.of(decoded));
-      source.begin += url.end;
-      decoded.remove_prefix(url.end);
-    }
+  if (source.size() != decoded.size()) return plain_words(source, decoded);
+  size_t at = 0;
+  const auto from_source = [&](Range r) { return Range{source.begin + r.begin, source.begin + r.end}; };
+  KeptWords all(decoded);
+  for (Range found; all.next(found); at = found.end) {
+    plain_words(from_source({at, found.begin}), Range{at, found.begin}.of(decoded));
+    kept(from_source(found), found.of(decoded));
   }
-  plain_words(source, decoded);
+  plain_words(from_source({at, decoded.size()}), decoded.substr(at));
 }
 
 void PartBuilder::plain_words(Range source, std::string_view decoded) {

@@ -69,8 +69,8 @@ class PartBuilder {
     size_t match = SIZE_MAX;  // the other half
   };
 
-  // Words as the document has them, in which addresses of pages are kept, or what stands for other words (a character
-  // reference).
+  // Words as the document has them, in which addresses of pages and placeholders are kept, or what stands for other
+  // words (a character reference).
   void words(Range source, std::string_view decoded);
   void line(Range source);
   // Tags of one kind have one key.

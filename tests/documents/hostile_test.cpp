@@ -88,6 +88,8 @@ TEST(HostileDocuments, LongLinesAndNoText) {
     goes_through(kind, many("\r", 1000) + many("\n", 1000) + many("\r\n", 1000));
   }
   goes_through(Kind::srt, many("1\n", kSome) + many("00:", kSome) + many("9", kSome));
+  goes_through(Kind::text, many("a {b} ", kSome) + "http://a.b");
+  goes_through(Kind::text, many("a http://a.b ", kSome) + "{b}");
   goes_through(Kind::text, many("a\t", kSome));
 }
 
