@@ -867,8 +867,8 @@ typedef struct lapilli_sequence {
   /* Of the input: how many tokens hold letters, and how many of these the model does not know (its unknown token). If
    * most are unknown, the text is hardly in a language and script of the model's. 0 where ids came in. */
   uint32_t word_tokens, unknown_tokens;
-  /* With the task "translate": the first URL or e-mail address of the input that is not in `text` as it stood there;
-   * null if they all are. */
+  /* With the task "translate": the first URL, e-mail address or placeholder ({name}, %1$s) of the input that is not in
+   * `text` as it stood there; null if they all are. */
   const char* lost_address;
 } lapilli_sequence;
 

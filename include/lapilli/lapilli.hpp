@@ -360,7 +360,7 @@ struct Sequence {
   int32_t finish = LAPILLI_FINISH_END;  // LAPILLI_FINISH_...
   bool repeats = false;
   uint32_t word_tokens = 0, unknown_tokens = 0;
-  std::string lost_address;  // "": none
+  std::string lost_address;  // a URL, an e-mail address or a placeholder; "": none
 };
 
 // What became of one input: sequences, best first, or an error.

@@ -62,6 +62,9 @@ constexpr std::array kUnspaced = {Block{0xe00, 0xeff},    Block{0x1000, 0x109f},
                                   Block{0x4e00, 0x9fff},  Block{0xf900, 0xfaff}, Block{0xff66, 0xff9f},
                                   Block{0x20000, 0x3ffff}};
 
+constexpr std::array kCapitals = {Block{'A', 'Z'},     Block{0xc0, 0xd6},   Block{0xd8, 0xde},
+                                  Block{0x386, 0x38f}, Block{0x391, 0x3ab}, Block{0x400, 0x42f}};
+
 constexpr std::u32string_view kTerminals = U".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964\u0589:\uff1a;\u266a\u266b";
 constexpr std::u32string_view kClosers = U"\"')]}\u00bb\u203a\u201d\u2019\u300d\u300f\uff09 \u00a0";
 
@@ -124,6 +127,8 @@ bool has_letter(std::string_view text) {
   }
   return false;
 }
+
+bool is_capital(char32_t c) { return in_blocks(c, kCapitals); }
 
 bool is_unspaced(char32_t c) { return c >= 0xe00 && in_blocks(c, kUnspaced); }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "documents/character_references.hpp"
+#include "documents/html_rows.hpp"
 #include "documents/html_tokens.hpp"
 #include "documents/kinds.hpp"
 
@@ -31,6 +32,15 @@ constexpr Names<4> kRawInline = {"script", "style", "textarea", "iframe"};
 // What may hold elements of any kind, so that only its own end tag ends it.
 constexpr Names<9> kClosed = {"math", "ruby", "audio", "canvas", "object", "picture", "svg", "video", "map"};
 
+// Divide, as far as the standard names them.
+constexpr Names<53> kBlocks = {
+    "address",  "article", "aside",  "blockquote", "br",     "caption", "center", "col",      "colgroup",
+    "dd",       "details", "dialog", "dir",        "div",    "dl",      "dt",     "fieldset", "figcaption",
+    "figure",   "footer",  "form",   "h1",         "h2",     "h3",      "h4",     "h5",       "h6",
+    "header",   "hgroup",  "hr",     "legend",     "li",     "main",    "menu",   "nav",      "ol",
+    "optgroup", "option",  "p",      "pre",        "search", "section", "select", "summary",  "table",
+    "tbody",    "td",      "tfoot",  "th",         "thead",  "title",   "tr",     "ul"};
+
 bool is_one_of(const auto& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -40,9 +50,11 @@ bool is_phrasing(std::string_view name) {
          is_one_of(kRawInline, name) || name == "br";
 }
 
-uint32_t key_of(std::string_view name) {
+constexpr uint32_t key_of(std::string_view name) {
   return static_cast<uint32_t>(std::find(kInline.begin(), kInline.end(), name) - kInline.begin());
 }
+
+constexpr std::array kControlKeys = {key_of("a"), key_of("button"), key_of("label")};
 
 class HtmlReader {
  public:
@@ -73,8 +85,10 @@ class HtmlReader {
   }
 
   void flush() {
-    Passage passage;
-    if (builder_.finish(passage.parts)) passages_.push_back(std::move(passage));
+    for (PartBuilder& words : builder_.take_apart(find_row_cuts(builder_.pieces(), kControlKeys))) {
+      Passage passage;
+      if (words.finish(passage.parts)) passages_.push_back(std::move(passage));
+    }
   }
 
   void add_text(Range range) {
@@ -241,6 +255,8 @@ void encode_html(std::string& out, std::string_view text, Range range, bool, con
 }
 
 }  // namespace
+
+bool is_html_block(std::string_view name) { return is_one_of(kBlocks, name); }
 
 const Style kHtmlStyle = {encode_html};
 

@@ -17,6 +17,9 @@ std::vector<Passage> find_vtt_passages(std::string_view bytes, size_t begin);
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin);
 bool have_markdown();
 
+// Elements of HTML, in lower case, that end a sentence wherever they begin or end: br, p, li, ...
+bool is_html_block(std::string_view name);
+
 extern const Style kTextStyle, kHtmlStyle, kSrtStyle, kVttStyle, kMarkdownStyle;
 
 // Markdown has words that make markup only where they stand. The passages whose markup is another one in `out`, by

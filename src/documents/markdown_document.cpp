@@ -7,6 +7,7 @@
 #include "documents/character_references.hpp"
 #include "documents/kinds.hpp"
 #include "documents/lines.hpp"
+#include "documents/markdown_marks.hpp"
 #include "documents/markdown_outline.hpp"
 
 namespace lapilli::documents {
@@ -125,8 +126,9 @@ class MarkupScanner {
 
 class LeafReader {
  public:
-  LeafReader(std::string_view bytes, const MarkdownLeaf& leaf, std::vector<Passage>& passages)
-      : bytes_(bytes), scanner_(bytes), leaf_(leaf), passages_(passages) {}
+  LeafReader(std::string_view bytes, std::span<const MarkdownMark> marks, const MarkdownLeaf& leaf,
+             std::vector<Passage>& passages)
+      : bytes_(bytes), marks_(marks), scanner_(bytes), leaf_(leaf), passages_(passages) {}
 
   void read() {
     find_limits();
@@ -278,10 +280,11 @@ class LeafReader {
   void line_break(bool hard) {
     const size_t begin = at_;
     if (!move(scanner_.line_break(at_)) || in_whole()) return;
-    if (hard)
+    if (hard || in_title_)
       flush();
     else
       builder_.line({begin, at_});
+    in_title_ = false;
   }
 
   void ranged(const MarkdownEvent& event) {
@@ -308,7 +311,7 @@ class LeafReader {
       words({between.begin, behind}, Range{rest.begin, behind}.of(bytes_));
       rest.begin = behind;
     }
-    with_footnotes(rest);
+    with_marks(rest);
   }
 
   void words(Range range, std::string_view decoded) {
@@ -331,22 +334,67 @@ class LeafReader {
     return behind;
   }
 
-  // "[^1]" stands beside a word and is none.
-  void with_footnotes(Range range) {
-    const auto letter = [](char c) { return is_word_byte(c) || c == '-' || c == '_'; };
-    for (size_t at = range.begin; (at = bytes_.substr(0, range.end).find("[^", at)) != std::string_view::npos;) {
-      size_t end = at + 2;
-      while (end < range.end && letter(bytes_[end])) ++end;
-      const bool note = end > at + 2 && end < range.end && bytes_[end] == ']';
-      if (note) {
+  void with_marks(Range range) {
+    auto mark = std::partition_point(marks_.begin(), marks_.end(),
+                                     [&](const MarkdownMark& m) { return m.bytes.end <= range.begin; });
+    for (; mark != marks_.end() && mark->bytes.begin < range.end; ++mark) {
+      const Range inside{std::max(mark->bytes.begin, range.begin), std::min(mark->bytes.end, range.end)};
+      with_notes({range.begin, inside.begin});
+      take_mark(mark->kind, inside);
+      range.begin = inside.end;
+    }
+    with_notes(range);
+  }
+
+  void take_mark(MarkdownMark::Kind kind, Range range) {
+    if (kind == MarkdownMark::words) return builder_.kept(range, range.of(bytes_));
+    if (kind == MarkdownMark::point) return builder_.point(range);
+    flush();
+    in_title_ = kind == MarkdownMark::alert;
+  }
+
+  // "[^1]" and ":smile:" stand beside words and are none, "[[Page]]" stands for words.
+  void with_notes(Range range) {
+    const std::string_view text = bytes_.substr(0, range.end);
+    for (size_t at = range.begin; (at = text.find_first_of("[:", at)) != std::string_view::npos;) {
+      const size_t page = page_end(at, range.end), note = page == at ? note_end(at, range.end) : at;
+      const size_t end = std::max(page, note);
+      if (end > at) {
         words({range.begin, at}, Range{range.begin, at}.of(bytes_));
-        end = behind_mark({at, end + 1}, range.end);
-        builder_.point({at, end});
+        page > at ? builder_.kept({at, end}, Range{at, end}.of(bytes_)) : builder_.point({at, end});
         range.begin = end;
       }
-      at = end;
+      at = std::max(end, at + 1);
     }
     words(range, range.of(bytes_));
+  }
+
+  // Where "[[Page]]" ends that begins at `at`; `at` where none does.
+  [[nodiscard]] size_t page_end(size_t at, size_t end) const {
+    if (bytes_.substr(at, 2) != "[[") return at;
+    const size_t close = std::min(bytes_.find_first_of("[]", at + 2), end);
+    return close > at + 2 && close + 2 <= end && bytes_.substr(close, 2) == "]]" ? close + 2 : at;
+  }
+
+  [[nodiscard]] size_t note_end(size_t at, size_t end) const {
+    const bool foot = bytes_.substr(at, 2) == "[^";
+    if (bytes_[at] == '[' && !foot) return at;
+    const auto letter = [&](char c) { return is_word_byte(c) || c == '-' || c == '_' || (!foot && c == '+'); };
+    const size_t begin = foot ? at + 2 : at + 1;
+    size_t close = begin;
+    while (close < end && letter(bytes_[close])) ++close;
+    if (close == begin || close >= end || bytes_[close] != (foot ? ']' : ':')) return at;
+    if (foot) return behind_mark({at, close + 1}, end);
+    return is_emoji({at, close + 1}) ? close + 1 : at;
+  }
+
+  // Not the minutes of a time, nor what stands within a word.
+  [[nodiscard]] bool is_emoji(Range range) const {
+    const std::string_view name = Range{range.begin + 1, range.end - 1}.of(bytes_);
+    const bool within = (range.begin > 0 && is_word_byte(bytes_[range.begin - 1])) ||
+                        (range.end < bytes_.size() && is_word_byte(bytes_[range.end]));
+    return !within && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+-") == std::string_view::npos &&
+           name.find_first_not_of("0123456789") != std::string_view::npos;
   }
 
   void entity(Range range) {
@@ -364,9 +412,9 @@ class LeafReader {
     const size_t begin = closes ? 2 : 1;
     const size_t end = std::min(tag.find_first_of(" \t\r\n/>", begin), tag.size());
     const std::string name = ascii_lower(tag.substr(std::min(begin, tag.size()), end - begin));
-    const bool alone = tag.ends_with("/>") || name == "br" || name == "img" || name == "hr" || name == "wbr" ||
-                       name == "input" || name.empty() || !is_ascii_letter(static_cast<unsigned char>(name[0])) ||
-                       !tag.ends_with('>');
+    if (is_html_block(name)) return flush();
+    const bool alone = tag.ends_with("/>") || name == "img" || name == "wbr" || name == "input" || name.empty() ||
+                       !is_ascii_letter(static_cast<unsigned char>(name[0])) || !tag.ends_with('>');
     if (alone) return builder_.point(range);
     const auto known = std::find(names_.begin(), names_.end(), name);
     const uint32_t key = kFirstHtmlKey + static_cast<uint32_t>(known - names_.begin());
@@ -382,6 +430,7 @@ class LeafReader {
   }
 
   std::string_view bytes_;
+  std::span<const MarkdownMark> marks_;
   MarkupScanner scanner_;
   const MarkdownLeaf& leaf_;
   std::vector<Passage>& passages_;
@@ -390,8 +439,43 @@ class LeafReader {
   std::vector<size_t> limits_;
   std::vector<std::string> names_;  // of HTML tags in this leaf
   size_t whole_ = 0;                // opened ones that are kept as a whole
+  bool in_title_ = false;           // of an alert, to the end of its line
   size_t at_ = 0;                   // behind what was read; kLost when markup was not found
 };
+
+// ---- a document as leaves
+// -----------------------------------------------------------------------------------------------
+
+// Bytes in which nothing is a mark.
+std::vector<Range> code_of(const std::vector<MarkdownLeaf>& leaves) {
+  std::vector<Range> code;
+  for (const MarkdownLeaf& leaf : leaves) {
+    bool in_code = false;
+    for (const MarkdownEvent& e : leaf.events) {
+      if (e.kind == MarkdownEvent::enter || e.kind == MarkdownEvent::leave)
+        in_code = e.kind == MarkdownEvent::enter && e.span == Span::code;
+      else if ((in_code || leaf.verbatim) && !e.bytes.empty())
+        code.push_back(e.bytes);
+    }
+  }
+  return code;
+}
+
+struct Outline {
+  std::vector<MarkdownLeaf> leaves;
+  std::vector<MarkdownMark> marks;
+};
+
+// The marks of extensions are words to the parser, so that nothing in them is markup.
+Result<Outline> read_outline(std::string_view bytes, size_t begin) {
+  Outline outline;
+  begin = skip_front_matter(bytes, begin);
+  LAPILLI_TRY(outline.leaves, outline_markdown(bytes, begin));
+  outline.marks = find_markdown_marks(bytes, begin, code_of(outline.leaves));
+  if (outline.marks.empty()) return outline;
+  LAPILLI_TRY(outline.leaves, outline_markdown(mask_marks(bytes, outline.marks), begin));
+  return outline;
+}
 
 // ---- writing
 // ----------------------------------------------------------------------------------------------------------
@@ -494,14 +578,14 @@ bool have_markdown() { return have_markdown_parser(); }
 
 std::vector<size_t> changed_markup(std::string_view bytes, const std::vector<Passage>& passages, std::string_view out,
                                    size_t begin) {
-  const auto leaves = outline_markdown(bytes, skip_front_matter(bytes, begin));
-  const auto written = outline_markdown(out, skip_front_matter(out, begin));
+  const auto read = read_outline(bytes, begin), written = read_outline(out, begin);
   std::vector<size_t> changed;
-  if (!leaves || !written) return changed;
-  const std::vector<bool> differs = differing_leaves(bytes, *leaves, out, *written);
+  if (!read || !written) return changed;
+  const std::vector<MarkdownLeaf>& leaves = read->leaves;
+  const std::vector<bool> differs = differing_leaves(bytes, leaves, out, written->leaves);
   size_t next = 0;
   for (size_t i = 0; i < differs.size(); ++i) {
-    const Range range = bytes_of((*leaves)[i]);
+    const Range range = bytes_of(leaves[i]);
     if (range.empty()) continue;
     while (next < passages.size() && passages[next].source().end <= range.begin) ++next;
     for (size_t p = next; differs[i] && p < passages.size() && passages[p].source().begin < range.end; ++p)
@@ -513,10 +597,10 @@ std::vector<size_t> changed_markup(std::string_view bytes, const std::vector<Pas
 }
 
 Result<std::vector<Passage>> find_markdown_passages(std::string_view bytes, size_t begin) {
-  LAPILLI_TRY(const std::vector<MarkdownLeaf> leaves, outline_markdown(bytes, skip_front_matter(bytes, begin)));
+  LAPILLI_TRY(const Outline outline, read_outline(bytes, begin));
   std::vector<Passage> passages;
-  for (const MarkdownLeaf& leaf : leaves) {
-    if (!leaf.verbatim) LeafReader(bytes, leaf, passages).read();
+  for (const MarkdownLeaf& leaf : outline.leaves) {
+    if (!leaf.verbatim) LeafReader(bytes, outline.marks, leaf, passages).read();
   }
   return passages;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/placeholders.hpp"
+
 namespace lapilli::documents {
 
 namespace {
@@ -19,23 +21,58 @@ size_t blanks_at(std::string_view text, size_t at) {
 
 bool breaks_line(std::string_view blanks) { return blanks.find_first_of("\r\n") != std::string_view::npos; }
 
-// The first address of a page in the text; the signs behind it belong to the sentence.
-Range find_url(std::string_view text) {
+// Where the address ends that is known up to `at`.
+size_t url_end(std::string_view text, size_t at) {
+  const auto ends = [](char c) {
+    return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
+  };
+  size_t end = at;
+  while (end < text.size() && !ends(text[end])) ++end;
+  while (end > at && std::string_view(".,;:!?)'*_").find(text[end - 1]) != std::string_view::npos) --end;
+  return end;
+}
+
+// The first address of a page from `from` on; the signs behind it belong to the sentence.
+Range find_url(std::string_view text, size_t from) {
   const auto begins = [&](size_t at) {
     const std::string_view here = text.substr(at, 8);
     return here.starts_with("http://") || here == "https://" || here.starts_with("www.");
   };
-  size_t begin = text.find_first_of("hw");
+  size_t begin = text.find_first_of("hw", from);
   while (begin < text.size() && !begins(begin)) begin = text.find_first_of("hw", begin + 1);
-  if (begin >= text.size()) return {};
-  const auto ends = [](char c) {
-    return is_blank(static_cast<unsigned char>(c)) || std::string_view("<>\"`|{}\\^").find(c) != std::string_view::npos;
-  };
-  size_t end = begin;
-  while (end < text.size() && !ends(text[end])) ++end;
-  while (end > begin && std::string_view(".,;:!?)'*_").find(text[end - 1]) != std::string_view::npos) --end;
-  return {begin, end};
+  if (begin >= text.size()) return {text.size(), text.size()};
+  return {begin, url_end(text, begin)};
 }
+
+// What stays among words: addresses of pages, placeholders. Each of them is looked for once.
+class KeptWords {
+ public:
+  explicit KeptWords(std::string_view text) : text_(text) {}
+
+  // False at the end.
+  bool next(Range& found) {
+    if (url_.begin < at_ || at_ == 0) url_ = find_url(text_, at_);
+    if (placeholder_.begin < at_ || at_ == 0) find_next_placeholder();
+    const bool url = url_.begin <= placeholder_.begin;
+    found = url ? url_ : placeholder_;
+    at_ = found.end;
+    while (url && !found.empty() && placeholder_.begin == found.end && !placeholder_.empty()) {
+      at_ = found.end = url_end(text_, placeholder_.end);  // "https://a.b/{id}/c"
+      find_next_placeholder();
+    }
+    return !found.empty();
+  }
+
+ private:
+  void find_next_placeholder() {
+    const Placeholder p = find_placeholder(text_, at_);
+    placeholder_ = p.end > p.begin ? Range{p.begin, p.end} : Range{text_.size(), text_.size()};
+  }
+
+  std::string_view text_;
+  Range url_, placeholder_;
+  size_t at_ = 0;
+};
 
 // A part while its pieces are put into it.
 class Assembly {
@@ -170,19 +207,19 @@ bool too_deep(const std::vector<Tag>& tags) {
 }  // namespace
 
 void PartBuilder::words(Range source, std::string_view decoded) {
-  if (source.size() == decoded.size()) {
-    for (Range url = find_url(decoded); !url.empty(); url = find_url(decoded)) {
-      plain_words({source.begin, source.begin + url.begin}, decoded.substr(0, url.begin));
-      kept({source.begin + url.begin, source.begin + url.end}, url.of(decoded));
-      source.begin += url.end;
-      decoded.remove_prefix(url.end);
-    }
+  if (source.size() != decoded.size()) return plain_words(source, decoded);
+  size_t at = 0;
+  const auto from_source = [&](Range r) { return Range{source.begin + r.begin, source.begin + r.end}; };
+  KeptWords all(decoded);
+  for (Range found; all.next(found); at = found.end) {
+    plain_words(from_source({at, found.begin}), Range{at, found.begin}.of(decoded));
+    kept(from_source(found), found.of(decoded));
   }
-  plain_words(source, decoded);
+  plain_words(from_source({at, decoded.size()}), decoded.substr(at));
 }
 
 void PartBuilder::plain_words(Range source, std::string_view decoded) {
-  if (!decoded.empty()) pieces_.push_back({Kind::words, source, std::string(decoded)});
+  if (!decoded.empty()) pieces_.push_back({Piece::words, source, std::string(decoded)});
 }
 
 void PartBuilder::kept(Range source, std::string_view text) {
@@ -198,10 +235,10 @@ void PartBuilder::kept(Range source, std::string_view text) {
   if (words.empty())
     point(source);
   else
-    pieces_.push_back({Kind::kept, source, std::move(words)});
+    pieces_.push_back({Piece::kept, source, std::move(words)});
 }
 
-void PartBuilder::line(Range source) { pieces_.push_back({Kind::line, source, " "}); }
+void PartBuilder::line(Range source) { pieces_.push_back({Piece::line, source, " "}); }
 
 // Closes what is open by this key; what opened since then and is still open does not pair up.
 void PartBuilder::close_at(size_t index, std::vector<size_t>& opened, std::unordered_map<uint32_t, size_t>& counts) {
@@ -222,10 +259,10 @@ void PartBuilder::pair_up() {
   std::vector<size_t> opened;
   std::unordered_map<uint32_t, size_t> counts;
   for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (pieces_[i].kind == Kind::open) {
+    if (pieces_[i].kind == Piece::open) {
       opened.push_back(i);
       ++counts[pieces_[i].key];
-    } else if (pieces_[i].kind == Kind::close) {
+    } else if (pieces_[i].kind == Piece::close) {
       close_at(i, opened, counts);
     }
   }
@@ -234,7 +271,7 @@ void PartBuilder::pair_up() {
 // Leaves out what stands around the words, such as tags around all of them. False if there are no words.
 bool PartBuilder::trim() {
   const auto shows = [](const Piece& p) {
-    return (p.kind == Kind::words || p.kind == Kind::kept) && is_visible(p.text);
+    return (p.kind == Piece::words || p.kind == Piece::kept) && is_visible(p.text);
   };
   const auto front = std::find_if(pieces_.begin(), pieces_.end(), shows);
   if (front == pieces_.end()) return false;
@@ -243,9 +280,9 @@ bool PartBuilder::trim() {
       static_cast<size_t>(std::find_if(pieces_.rbegin(), pieces_.rend(), shows).base() - pieces_.begin()) - 1;
   first_ = first;
   last_ = last;
-  const auto opens_inside = [&](const Piece& p) { return p.kind == Kind::open && p.match > first && p.match <= last; };
+  const auto opens_inside = [&](const Piece& p) { return p.kind == Piece::open && p.match > first && p.match <= last; };
   const auto closes_inside = [&](const Piece& p) {
-    return p.kind == Kind::close && p.match >= first && p.match <= last;
+    return p.kind == Piece::close && p.match >= first && p.match <= last;
   };
   for (size_t i = first; i-- > 0;) {
     if (opens_inside(pieces_[i])) first_ = i;
@@ -254,14 +291,14 @@ bool PartBuilder::trim() {
     if (closes_inside(pieces_[i])) last_ = i;
   }
   return std::any_of(pieces_.begin(), pieces_.end(),
-                     [](const Piece& p) { return p.kind == Kind::words && has_letter(p.text); });
+                     [](const Piece& p) { return p.kind == Piece::words && has_letter(p.text); });
 }
 
 bool PartBuilder::pairs_inside() const {
   if (crossed_) return false;
   for (size_t i = first_; i <= last_; ++i) {
     const Piece& p = pieces_[i];
-    if ((p.kind == Kind::open || p.kind == Kind::close) && (p.match < first_ || p.match > last_)) return false;
+    if ((p.kind == Piece::open || p.kind == Piece::close) && (p.match < first_ || p.match > last_)) return false;
   }
   return true;
 }
@@ -272,23 +309,33 @@ Part PartBuilder::build(bool flat) const {
   for (size_t i = first_; i <= last_; ++i) {
     const Piece& p = pieces_[i];
     switch (p.kind) {
-      case Kind::words: assembly.words(p.source, p.text); break;
-      case Kind::line: assembly.space(p.source, true); break;
-      case Kind::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
-      case Kind::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
-      case Kind::point: assembly.point(p.source); break;
-      case Kind::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
+      case Piece::words: assembly.words(p.source, p.text); break;
+      case Piece::line: assembly.space(p.source, true); break;
+      case Piece::open: flat ? assembly.point(p.source) : assembly.open(p.source); break;
+      case Piece::close: flat ? assembly.point(p.source) : assembly.close(p.source, p.text); break;
+      case Piece::point: assembly.point(p.source); break;
+      case Piece::kept: flat ? assembly.point(p.source) : assembly.kept(p.source, p.text); break;
     }
   }
   assembly.end();
   const Piece &front = pieces_[first_], &back = pieces_[last_];
   part.source = {front.source.begin, back.source.end};
-  if (front.kind == Kind::words) part.source.begin += blanks_at(front.text, 0);
-  if (back.kind == Kind::words) {
+  if (front.kind == Piece::words) part.source.begin += blanks_at(front.text, 0);
+  if (back.kind == Piece::words) {
     for (size_t n = back.text.size(); n > 0 && is_blank(static_cast<unsigned char>(back.text[n - 1])); --n)
       --part.source.end;
   }
   return part;
+}
+
+std::vector<PartBuilder> PartBuilder::take_apart(std::span<const size_t> cuts) {
+  std::vector<PartBuilder> apart(cuts.size() + 1);
+  for (size_t i = 0, at = 0; i < apart.size(); ++i) {
+    const size_t end = i < cuts.size() ? cuts[i] : pieces_.size();
+    for (; at < end; ++at) apart[i].pieces_.push_back(std::move(pieces_[at]));
+  }
+  *this = PartBuilder();
+  return apart;
 }
 
 bool PartBuilder::finish(std::vector<Part>& parts) {

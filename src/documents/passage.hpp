@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,32 +61,35 @@ inline constexpr uint32_t kDeepestTag = 64;
 // Makes a part of the pieces of a document, which come in its order.
 class PartBuilder {
  public:
-  // Words as the document has them, in which addresses of pages are kept, or what stands for other words (a character
-  // reference).
-  void words(Range source, std::string_view decoded);
-  void line(Range source);
-  // Tags of one kind have one key.
-  void open(Range source, uint32_t key) { pieces_.push_back({Kind::open, source, {}, key}); }
-  void close(Range source, uint32_t key, std::string as = {}) {
-    pieces_.push_back({Kind::close, source, std::move(as), key});
-  }
-  void point(Range source) { pieces_.push_back({Kind::point, source, {}}); }
-  // Words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
-  void kept(Range source, std::string_view text);
-
-  [[nodiscard]] bool empty() const { return pieces_.empty(); }
-  // Appends the part, unless there is no word to translate in it. What surrounds its words is none of it. Starts over.
-  bool finish(std::vector<Part>& parts);
-
- private:
-  enum class Kind { words, line, open, close, point, kept };
   struct Piece {
-    Kind kind;
+    enum Kind { words, line, open, close, point, kept } kind;
     Range source;
     std::string text;
     uint32_t key = 0;
     size_t match = SIZE_MAX;  // the other half
   };
+
+  // Words as the document has them, in which addresses of pages and placeholders are kept, or what stands for other
+  // words (a character reference).
+  void words(Range source, std::string_view decoded);
+  void line(Range source);
+  // Tags of one kind have one key.
+  void open(Range source, uint32_t key) { pieces_.push_back({Piece::open, source, {}, key}); }
+  void close(Range source, uint32_t key, std::string as = {}) {
+    pieces_.push_back({Piece::close, source, std::move(as), key});
+  }
+  void point(Range source) { pieces_.push_back({Piece::point, source, {}}); }
+  // Words that stay: the model sees `text`, the output has the bytes of `source`. Without text it is a point.
+  void kept(Range source, std::string_view text);
+
+  [[nodiscard]] bool empty() const { return pieces_.empty(); }
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  // Of the pieces between these places (ascending) a builder each. Starts over.
+  std::vector<PartBuilder> take_apart(std::span<const size_t> cuts);
+  // Appends the part, unless there is no word to translate in it. What surrounds its words is none of it. Starts over.
+  bool finish(std::vector<Part>& parts);
+
+ private:
   void plain_words(Range source, std::string_view decoded);
   void pair_up();
   void close_at(size_t index, std::vector<size_t>& opened, std::unordered_map<uint32_t, size_t>& counts);

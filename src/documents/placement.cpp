@@ -95,6 +95,7 @@ class Placement {
   void split_same_words();
   void cut_atoms();
   void weigh();
+  [[nodiscard]] std::vector<size_t> same_signs(const std::vector<size_t>& from, const Atom& target) const;
   void weigh_link(const WordLink& link);
   void weigh_kept();
   [[nodiscard]] size_t child_at(size_t level, size_t source_atom) const;
@@ -241,11 +242,22 @@ std::vector<size_t> words_in(std::span<const Atom> atoms, size_t begin, size_t e
   return words.empty() ? signs : words;
 }
 
+// Those of the atoms that a target atom has the same sign as; all of them where none is.
+std::vector<size_t> Placement::same_signs(const std::vector<size_t>& from, const Atom& target) const {
+  std::vector<size_t> same;
+  const std::string_view sign = target_.substr(target.begin, target.end - target.begin);
+  for (const size_t s : from) {
+    if (from_[s].sign && source_.substr(from_[s].begin, from_[s].end - from_[s].begin) == sign) same.push_back(s);
+  }
+  return same.empty() ? from : same;
+}
+
 void Placement::weigh_link(const WordLink& link) {
   const std::vector<size_t> from = words_in(from_, link.source_begin, link.source_end);
-  const float share = std::min(link.weight, kSameWords) / static_cast<float>(std::max<size_t>(from.size(), 1));
   for (const size_t t : words_in(to_, link.target_begin, link.target_end)) {
-    for (const size_t s : from) {
+    const std::vector<size_t> sources = to_[t].sign ? same_signs(from, to_[t]) : from;
+    const float share = std::min(link.weight, kSameWords) / static_cast<float>(std::max<size_t>(sources.size(), 1));
+    for (const size_t s : sources) {
       sources_of_[t].push_back({s, share});
       targets_of_[s].push_back({t, share});
     }

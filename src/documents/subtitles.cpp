@@ -7,6 +7,7 @@
 #include "documents/character_references.hpp"
 #include "documents/kinds.hpp"
 #include "documents/lines.hpp"
+#include "documents/subtitle_times.hpp"
 
 namespace lapilli::documents {
 
@@ -18,7 +19,7 @@ constexpr size_t kLongestTag = 1000;
 constexpr double kLongestPause = 3;  // seconds between subtitles of one sentence
 
 struct Cue {
-  double begin = 0, end = 0;  // seconds
+  Timing time;
   std::vector<Range> lines;
 };
 
@@ -26,56 +27,12 @@ struct Cue {
 struct Speech {
   Part part;
   size_t cue = 0;
-  double begin = 0, end = 0;
+  Timing time;
   bool new_speaker = false;
+  bool behind_break = false;  // <br> stands in front of it, in the same subtitle
+  bool song = false;          // beside a note
   bool last_in_cue = false;
 };
-
-// hours:minutes:seconds.milliseconds at `at`, which moves behind it; hours may be left out.
-std::optional<double> read_time(std::string_view line, size_t& at) {
-  double time = 0, number = 0, unit = 0;
-  size_t digits = 0, colons = 0;
-  for (; at < line.size(); ++at) {
-    const char c = line[at];
-    if (is_ascii_digit(static_cast<unsigned char>(c)) && ++digits < 10) {
-      number = number * 10 + (c - '0');
-      unit /= 10;
-    } else if (c == ':' && unit == 0 && ++colons < 3) {
-      time = (time + number) * 60;
-      number = 0;
-    } else if ((c == ',' || c == '.') && unit == 0) {
-      time += number;
-      number = 0;
-      unit = 1;
-    } else {
-      break;
-    }
-  }
-  if (digits == 0 || colons == 0) return std::nullopt;
-  return time + (unit == 0 ? number : number * unit);
-}
-
-size_t skip_blanks(std::string_view line, size_t at) {
-  while (at < line.size() && is_blank(static_cast<unsigned char>(line[at]))) ++at;
-  return at;
-}
-
-std::optional<Cue> read_timing(std::string_view line) {
-  size_t at = skip_blanks(line, 0);
-  const auto begin = read_time(line, at);
-  at = skip_blanks(line, at);
-  if (!begin || line.substr(at, 3) != "-->") return std::nullopt;
-  at = skip_blanks(line, at + 3);
-  const auto end = read_time(line, at);
-  if (!end) return std::nullopt;
-  return Cue{*begin, *end, {}};
-}
-
-bool is_number(std::string_view line) {
-  const size_t at = skip_blanks(line, 0);
-  const size_t end = std::min(line.find_first_not_of("0123456789", at), line.size());
-  return end > at && skip_blanks(line, end) == line.size();
-}
 
 std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
   std::vector<Range> lines;
@@ -86,31 +43,67 @@ std::vector<Range> lines_of(std::string_view bytes, size_t begin) {
 
 // The text of a subtitle ends at an empty line. What stands behind it and is no subtitle belongs to the one before in
 // .srt, and is a comment or a style in .vtt.
-std::vector<Cue> find_cues(std::string_view bytes, size_t begin, bool vtt) {
-  const std::vector<Range> lines = lines_of(bytes, begin);
-  const auto is_timing = [&](size_t i) { return i < lines.size() && read_timing(lines[i].of(bytes)).has_value(); };
-  std::vector<Cue> cues;
-  bool in_text = false;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i].of(bytes);
-    if (auto cue = read_timing(line)) {
-      cues.push_back(std::move(*cue));
-      in_text = true;
-    } else if (vtt ? line.empty() : is_blank_line(line)) {
-      in_text = in_text && !vtt;
-      if (in_text && !cues.back().lines.empty()) cues.back().lines.push_back({lines[i].begin, lines[i].begin});
-    } else if (in_text && !(!vtt && is_number(line) && is_timing(i + 1)) &&
-               line.find("-->") == std::string_view::npos) {
-      cues.back().lines.push_back(lines[i]);
-    }
+class CueFinder {
+ public:
+  CueFinder(std::string_view bytes, size_t begin, bool vtt)
+      : bytes_(bytes), vtt_(vtt), lines_(lines_of(bytes, begin)) {}
+
+  std::vector<Cue> run() {
+    for (size_t i = 0; i < lines_.size(); ++i) take(i);
+    return std::move(cues_);
   }
-  return cues;
-}
+
+ private:
+  void take(size_t i) {
+    const std::string_view line = text(i);
+    if (const auto time = timing(i))
+      begin_cue(*time);
+    else if (vtt_ ? line.empty() : is_blank_line(line))
+      empty_line(i);
+    else if (is_number(i))
+      in_header_ = true;
+    else if (!vtt_ && in_header_ && resembles_timing(line))
+      begin_cue({});
+    else
+      text_line(i);
+  }
+
+  [[nodiscard]] std::string_view text(size_t i) const { return lines_[i].of(bytes_); }
+  [[nodiscard]] std::optional<Timing> timing(size_t i) const {
+    return i < lines_.size() ? read_timing(text(i), vtt_) : std::nullopt;
+  }
+  // At the begin of a block a number is no text, whatever follows it.
+  [[nodiscard]] bool is_number(size_t i) const {
+    return !vtt_ && is_cue_number(text(i)) && (in_header_ || timing(i + 1).has_value());
+  }
+
+  void begin_cue(Timing time) {
+    cues_.push_back({time, {}});
+    in_text_ = true;
+    in_header_ = false;
+  }
+
+  void empty_line(size_t i) {
+    in_text_ = in_text_ && !vtt_;
+    in_header_ = true;
+    if (in_text_ && !cues_.back().lines.empty()) cues_.back().lines.push_back({lines_[i].begin, lines_[i].begin});
+  }
+
+  void text_line(size_t i) {
+    in_header_ = false;
+    if (in_text_ && text(i).find("-->") == std::string_view::npos) cues_.back().lines.push_back(lines_[i]);
+  }
+
+  std::string_view bytes_;
+  bool vtt_;
+  std::vector<Range> lines_;
+  std::vector<Cue> cues_;
+  bool in_text_ = false;
+  bool in_header_ = true;  // nothing but a number stands behind the last empty line
+};
 
 // ---- the text of a subtitle
 // -------------------------------------------------------------------------------------------
-
-bool is_dash(char32_t c) { return c == '-' || (c >= 0x2010 && c <= 0x2015); }
 
 // Markup at `at`: <i>, </i>, {\an8}; in WebVTT all between angle brackets.
 size_t tag_end(std::string_view line, size_t at, bool vtt) {
@@ -120,6 +113,72 @@ size_t tag_end(std::string_view line, size_t at, bool vtt) {
   if (!angle && !brace) return 0;
   const size_t length = line.substr(at, kLongestTag).find(angle ? '>' : '}');
   return length == std::string_view::npos ? 0 : at + length + 1;
+}
+
+// A line break that is written out, at `at`: <br>, and \N in SubRip, where players take it from ASS. Not in C:\New.
+size_t break_end(std::string_view line, size_t at, bool vtt) {
+  if (line[at] == '\\') return !vtt && line.substr(at, 2) == "\\N" && (at == 0 || line[at - 1] != ':') ? at + 2 : 0;
+  if (line[at] != '<') return 0;
+  const size_t name = line.substr(at, 2) == "</" ? at + 2 : at + 1, behind = name + 2;
+  const bool longer = behind < line.size() && is_ascii_letter(static_cast<unsigned char>(line[behind]));
+  return ascii_lower(line.substr(name, 2)) == "br" && !longer ? tag_end(line, at, vtt) : 0;
+}
+
+// Behind tags and blanks.
+size_t behind_markup(std::string_view line, size_t at, bool vtt) {
+  while (at < line.size()) {
+    const size_t tag = tag_end(line, at, vtt);
+    if (tag == 0 && !is_blank(static_cast<unsigned char>(line[at]))) break;
+    at = tag == 0 ? at + 1 : tag;
+  }
+  return at;
+}
+
+// What divides the words of a line and stays as it is.
+struct Divider {
+  enum Kind { line_break, note, speaker } kind = line_break;
+  size_t begin = 0, end = 0;  // none is empty
+};
+
+constexpr std::array<std::string_view, 7> kNotes = {"\u2669", "\u266a",     "\u266b",    "\u266c",
+                                                    "\u00b6", "\U0001f3b5", "\U0001f3b6"};
+constexpr std::array<std::string_view, 4> kSpeakers = {">>", "&gt;&gt;", "\u226b", "\uff1e\uff1e"};
+constexpr std::string_view kDividerBytes = "<\\>&#\xc2\xe2\xef\xf0";  // those that any of them begins with
+
+size_t length_at(const auto& signs, std::string_view here) {
+  const auto sign = std::find_if(signs.begin(), signs.end(), [&](std::string_view s) { return here.starts_with(s); });
+  return sign == signs.end() ? 0 : sign->size();
+}
+
+// "# I love you #": apart from the words, at an end of the line.
+bool is_hash_note(std::string_view line, size_t at, size_t first, bool vtt) {
+  const auto apart = [&](size_t i, char tag) {
+    return i >= line.size() || line[i] == tag || is_blank(static_cast<unsigned char>(line[i]));
+  };
+  const bool alone = apart(at + 1, '<') && (at == 0 || apart(at - 1, '>'));
+  return alone && (at == first || behind_markup(line, at + 1, vtt) == line.size());
+}
+
+// `first`: where the line's first sign stands.
+Divider divider_at(std::string_view line, size_t at, size_t first, bool vtt) {
+  if (const size_t end = break_end(line, at, vtt)) return {Divider::line_break, at, end};
+  const std::string_view here = line.substr(at);
+  if (const size_t length = length_at(kNotes, here)) return {Divider::note, at, at + length};
+  if (here[0] == '#' && is_hash_note(line, at, first, vtt)) return {Divider::note, at, at + 1};
+  const size_t length = length_at(kSpeakers, here);
+  if (length == 0) return {};
+  const size_t more = here[0] == '>' ? std::min(here.find_first_not_of('>'), here.size()) : length;
+  return {Divider::speaker, at, at + more};
+}
+
+Divider find_divider(std::string_view line, bool vtt) {
+  const size_t first = behind_markup(line, 0, vtt);
+  for (size_t at = line.find_first_of(kDividerBytes); at < line.size();) {
+    const Divider divider = divider_at(line, at, first, vtt);
+    if (divider.end > 0) return divider;
+    at = line.find_first_of(kDividerBytes, std::max(tag_end(line, at, vtt), at + 1));
+  }
+  return {};
 }
 
 constexpr std::array<std::string_view, 9> kSpans = {"i", "b", "u", "s", "c", "v", "font", "lang", "ruby"};
@@ -153,6 +212,7 @@ class CueReader {
     const size_t first = out_.size();
     cue_ = &cue;
     index_ = index;
+    new_speaker_ = behind_break_ = song_ = false;
     for (size_t i = 0; i < cue.lines.size(); ++i) read_line(i);
     finish();
     if (out_.size() > first) out_.back().last_in_cue = true;
@@ -160,12 +220,33 @@ class CueReader {
 
  private:
   void read_line(size_t i) {
-    const Range line = cue_->lines[i];
+    Range rest = cue_->lines[i];
+    bool begins = true;
+    for (Divider d = find_divider(rest.of(bytes_), vtt_); d.end > 0; d = find_divider(rest.of(bytes_), vtt_)) {
+      read_run({rest.begin, rest.begin + d.begin}, i, begins);
+      divide(d.kind);
+      rest.begin += d.end;
+      begins = false;
+    }
+    read_run(rest, i, begins);
+  }
+
+  void divide(Divider::Kind kind) {
+    const bool note = kind == Divider::note;
+    song_ |= note;
+    finish();
+    song_ &= note || kind == Divider::line_break;
+    behind_break_ = kind == Divider::line_break;
+    new_speaker_ |= kind == Divider::speaker;
+  }
+
+  // Words without a divider in them; `begins`: at the begin of line `i`.
+  void read_run(Range line, size_t i, bool begins) {
     const size_t dash = skip_dash(line);
     const bool speaks = dash > line.begin;
-    if (speaks || line.empty()) {
+    if (speaks || (begins && line.empty())) {
       finish();
-    } else if (i > 0 && !builder_.empty()) {
+    } else if (begins && i > 0 && !builder_.empty()) {
       builder_.line({cue_->lines[i - 1].end, line.begin});
     }
     if (speaks) new_speaker_ = true;
@@ -176,12 +257,7 @@ class CueReader {
   // with a number below zero.
   [[nodiscard]] size_t skip_dash(Range line) const {
     const std::string_view text = line.of(bytes_);
-    size_t at = 0;
-    while (at < text.size()) {
-      const size_t tag = tag_end(text, at, vtt_);
-      if (tag == 0 && !is_blank(static_cast<unsigned char>(text[at]))) break;
-      at = tag == 0 ? at + 1 : tag;
-    }
+    size_t at = behind_markup(text, 0, vtt_);
     if (at == text.size() || !is_dash(next_character(text, at))) return line.begin;
     const bool number = at < text.size() && is_ascii_digit(static_cast<unsigned char>(text[at]));
     return number ? line.begin : line.begin + at;
@@ -213,9 +289,9 @@ class CueReader {
   void finish() {
     std::vector<Part> part;
     if (builder_.finish(part)) {
-      out_.push_back({std::move(part.front()), index_, cue_->begin, cue_->end, new_speaker_, false});
+      out_.push_back({std::move(part.front()), index_, cue_->time, new_speaker_, behind_break_, song_, false});
+      new_speaker_ = behind_break_ = false;
     }
-    new_speaker_ = false;
   }
 
   std::string_view bytes_;
@@ -224,7 +300,7 @@ class CueReader {
   const Cue* cue_ = nullptr;
   size_t index_ = 0;
   PartBuilder builder_;
-  bool new_speaker_ = false;
+  bool new_speaker_ = false, behind_break_ = false, song_ = false;
 };
 
 // ---- sentences
@@ -234,8 +310,6 @@ bool in_brackets(std::string_view text) {
   return (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')'));
 }
 
-bool is_song(std::string_view text) { return text.find("\u266a") != std::string_view::npos; }
-
 bool trails_off(std::string_view text) { return text.ends_with("...") || text.ends_with("\u2026"); }
 
 bool begins_small(std::string_view text) {
@@ -243,12 +317,17 @@ bool begins_small(std::string_view text) {
   return text.starts_with("...") || (at < text.size() && text[at] >= 'a' && text[at] <= 'z');
 }
 
+// In the next subtitle, or behind a break in the same one.
+bool follows(const Speech& a, const Speech& b) {
+  if (b.cue == a.cue) return b.behind_break;
+  const double pause = b.time.begin - a.time.end;
+  return b.cue == a.cue + 1 && a.last_in_cue && pause <= kLongestPause && pause >= -kLongestPause;
+}
+
 bool goes_on(const Speech& a, const Speech& b) {
   const std::string &text = a.part.text, &next = b.part.text;
-  if (b.cue != a.cue + 1 || !a.last_in_cue || b.new_speaker) return false;
-  const double pause = b.begin - a.end;
-  if (pause > kLongestPause || pause < -kLongestPause) return false;
-  if (in_brackets(text) || in_brackets(next) || is_song(text) || is_song(next)) return false;
+  if (b.new_speaker || a.song || b.song || !follows(a, b)) return false;
+  if (in_brackets(text) || in_brackets(next)) return false;
   return trails_off(text) ? begins_small(next) : !ends_sentence(text);
 }
 
@@ -272,7 +351,7 @@ std::vector<Passage> join_sentences(std::vector<Speech> speeches) {
 std::vector<Passage> find_subtitle_passages(std::string_view bytes, size_t begin, bool vtt) {
   std::vector<Speech> speeches;
   CueReader reader(bytes, vtt, speeches);
-  const std::vector<Cue> cues = find_cues(bytes, begin, vtt);
+  const std::vector<Cue> cues = CueFinder(bytes, begin, vtt).run();
   for (size_t i = 0; i < cues.size(); ++i) reader.read(cues[i], i);
   return join_sentences(std::move(speeches));
 }
@@ -284,7 +363,8 @@ void encode_srt(std::string& out, std::string_view text, Range range, bool, cons
     out += text[i];
     const char next = here.size() > 1 ? here[1] : ' ';
     const bool tag = text[i] == '<' && (next == '/' || is_ascii_letter(static_cast<unsigned char>(next)));
-    if (tag || here.starts_with("{\\") || here.starts_with("->")) out += ' ';
+    const bool breaks = break_end(text, i, false) > 0;
+    if (tag || breaks || here.starts_with("{\\") || here.starts_with("->")) out += ' ';
   }
 }
 

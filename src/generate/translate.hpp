@@ -78,7 +78,7 @@ struct TextSequence {
   // Of several pieces: length if one was cut, kept if all were.
   Finish finish = Finish::end;
   bool repeats = false;      // its end is a loop (ends_in_loop), and that of what it was made from is not
-  std::string lost_address;  // the first URL or e-mail address of the input that is not in the text as it was
+  std::string lost_address;  // the first URL, e-mail address or placeholder of the input that the text has not
 };
 
 struct TextOutput {

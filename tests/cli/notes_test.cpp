@@ -43,6 +43,7 @@ TEST(CliNotes, SayWhatToDo) {
   Sequence lost = sequence(LAPILLI_FINISH_END, 9);
   lost.lost_address = "https://a.b/" + std::string(107, 'x') + "\u00e9\u00e9\u00e9";
   EXPECT_TRUE(contains(only(notes_of(lost, {})), "xx... is not in the output"));  // no character in half
+  EXPECT_TRUE(notes_of(lost, {512, false, true}).empty());
   EXPECT_TRUE(contains(only(notes_of(sequence(LAPILLI_FINISH_KEPT, 0), {512, true})), "no attention to write"));
   unknown.finish = LAPILLI_FINISH_LENGTH;
   unknown.lost_address = "a@b.c";

@@ -37,6 +37,10 @@ TEST(HostileDocuments, MillionsOfTags) {
   goes_through(Kind::html, many("<b>x ", kSome) + many("y</b>", kSome));
   goes_through(Kind::html, many("<b>x</b> ", kSome));
   goes_through(Kind::html, many("<i></b>", kSome) + "word");
+  goes_through(Kind::html, many("<a>x</a>", kSome));
+  goes_through(Kind::html, many("<a>x</a>|<b>", kSome) + "word");
+  goes_through(Kind::html, many("<a>", kSome) + many("Xx<i></i>", kSome));
+  goes_through(Kind::html, many("<i>ab</i><b>Cd</b>", kSome));
   goes_through(Kind::html, many("<code>a</code> b ", kSome));
   goes_through(Kind::vtt, "WEBVTT\n\n00:01.000 --> 00:02.000\n" + many("<i>") + "word");
   goes_through(Kind::srt, "1\n00:00:01,000 --> 00:00:02,000\n" + many("{\\a}") + "word");
@@ -52,6 +56,8 @@ TEST(HostileDocuments, WhatNeverEnds) {
   goes_through(Kind::html, many("&", kSome) + "word");
   goes_through(Kind::html, many("<![CDATA[>x", kSome));
   goes_through(Kind::vtt, "WEBVTT\n\n00:01.000 --> 00:02.000\n" + many("<", kSome) + "word");
+  for (const std::string part : {"<br", "<br>", "\\N", "\u266a", ">>", "# ", "#<i>", "&gt;"})
+    goes_through(Kind::srt, "1\n00:00:01,000 --> 00:00:02,000\n" + many("<i>", kSome) + many(part, kSome) + "word");
   goes_through(Kind::srt, many("1\n00:00:01,000 --> 00:00:02,000\nno end\n\n", kSome));
 }
 
@@ -65,6 +71,10 @@ TEST(HostileDocuments, DeepMarkdown) {
   goes_through(Kind::markdown, many("`a``", kSome));
   goes_through(Kind::markdown, many("|a", 10000) + "\n" + many("|-", 10000) + "\n" + many("|b", 10000));
   goes_through(Kind::markdown, many("\\"));
+  for (const std::string part :
+       {"$",    "$$\n",  "$$ x\n", "$a", "{{",  "{{x}} ",  "{%",     "{#a", "{.a}",     "> [!a]\n",
+        "> [!", ":::\n", "[[",     ":a", ":a:", "!!! a\n", "=== \"", "$`",  "{{ x\n}}", "`${{`"})
+    goes_through(Kind::markdown, many(part, kSome) + "word");
 }
 
 TEST(HostileDocuments, LongLinesAndNoText) {
@@ -77,6 +87,9 @@ TEST(HostileDocuments, LongLinesAndNoText) {
     goes_through(kind, many("http://a.b c ", kSome));
     goes_through(kind, many("\r", 1000) + many("\n", 1000) + many("\r\n", 1000));
   }
+  goes_through(Kind::srt, many("1\n", kSome) + many("00:", kSome) + many("9", kSome));
+  goes_through(Kind::text, many("a {b} ", kSome) + "http://a.b");
+  goes_through(Kind::text, many("a http://a.b ", kSome) + "{b}");
   goes_through(Kind::text, many("a\t", kSome));
 }
 

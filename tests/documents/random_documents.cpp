@@ -121,8 +121,8 @@ std::string markdown_inline(Chance& chance, size_t depth, const std::string& bla
       case 2: out += words(chance, 2); break;
       case 3:
         out += chance.of({"`code *x*`", "``a ` b``", "![](i.png)", "![alt *t*](i.png \"t\")", "<https://a.example>",
-                          "&copy;", "\\*star\\*", "<span class=\"x\">", "https://a.example/x_y", "caf\u00e9 & th\u00e9",
-                          "\\# no"});
+                          "&copy;", "\\*star\\*", "<span class=\"x\">", "<br>", "https://a.example/x_y",
+                          "caf\u00e9 & th\u00e9", "\\# no"});
         break;
       case 4: out += "*" + words(chance, 3) + "*"; break;
       case 5: out += "**" + words(chance, 3) + "**"; break;
@@ -160,7 +160,10 @@ std::string markdown_document(Chance& chance) {
 // ---- subtitles ----
 
 std::string subtitle_text(Chance& chance, bool vtt, const std::string& end) {
-  switch (chance.below(8)) {
+  switch (chance.below(10)) {
+    case 6:
+      return chance.of({"\u266a ", "<i>\u266b ", "&gt;&gt; "}) + words(chance, 5) + end + words(chance, 3) + " \u266a";
+    case 5: return words(chance, 5) + (vtt ? "<br>" : chance.of({"<br/>", "\\N"})) + words(chance, 5);
     case 0: return "- " + words(chance, 4) + end + "- " + words(chance, 4);
     case 1: return "<i>" + words(chance, 6) + "</i>";
     case 2: return words(chance, 3) + " <b>" + words(chance, 2) + "</b> " + words(chance, 3);

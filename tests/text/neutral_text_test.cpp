@@ -95,6 +95,9 @@ TEST(NeutralText, FirstLostAddress) {
   EXPECT_EQ(first_lost_address(text, "https: //a.b/c www.d.e f@g.h"), "https://a.b/c");
   EXPECT_EQ(first_lost_address(text, "https://a.b/c www.d.e f @ g.h"), "f@g.h");
   EXPECT_EQ(first_lost_address("Nothing here.", ""), "");
+  EXPECT_EQ(first_lost_address("Hello {name}, %d of %1$s: https://a.b/c", "%1$s, {name} %d https://a.b/c"), "");
+  EXPECT_EQ(first_lost_address("Hello {name}, %d at https://a.b/c", "{nom} %d"), "{name}");
+  EXPECT_EQ(first_lost_address("See https://a.b/c, %d times", "d"), "https://a.b/c");
 }
 
 TEST(NeutralText, HostileTextsTakeLinearTime) {

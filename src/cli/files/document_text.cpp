@@ -1,5 +1,6 @@
 #include "cli/files/document_text.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,6 +28,13 @@ size_t DocumentText::size() const { return content_->document->segments().size()
 const std::string& DocumentText::text(size_t segment) const { return content_->document->segments()[segment].text; }
 size_t DocumentText::line(size_t segment) const { return content_->document->line(segment); }
 bool DocumentText::needs_links(size_t segment) const { return content_->document->segments()[segment].needs_links; }
+
+bool DocumentText::keeps(size_t segment, std::string_view words) const {
+  const documents::Segment& s = content_->document->segments()[segment];
+  return std::any_of(s.marks.begin(), s.marks.end(), [&](const documents::Mark& m) {
+    return m.kept && std::string_view(s.text).substr(m.begin, m.end - m.begin).find(words) != std::string_view::npos;
+  });
+}
 
 std::string DocumentText::render(const std::vector<SavedSegment>& translations, std::string& bytes) const {
   std::vector<documents::Translation> given(size());

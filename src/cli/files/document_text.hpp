@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/files/file_format.hpp"
@@ -25,6 +26,8 @@ class DocumentText {
   [[nodiscard]] const std::string& text(size_t segment) const;
   [[nodiscard]] size_t line(size_t segment) const;  // that it begins in, from 1
   [[nodiscard]] bool needs_links(size_t segment) const;
+  // Words of the segment that come out as they are, whatever its translation.
+  [[nodiscard]] bool keeps(size_t segment, std::string_view words) const;
   // One translation for each segment; those that failed keep their text. What is wrong; "" if nothing is.
   std::string render(const std::vector<SavedSegment>& translations, std::string& bytes) const;
 

@@ -43,8 +43,8 @@ std::string unknown_note(uint32_t unknown, uint32_t tokens) {
 
 std::string lost_note(const std::string& address) {
   return shortened(address) +
-         " is not in the output as it stands in the text; compare them, or give the address a line "
-         "of its own, which is kept as it is";
+         " is not in the output as it stands in the text; compare them. URLs and placeholders stay within the lines of "
+         "documents (--format text), and addresses where they have a line of their own";
 }
 
 const char* against_loops(const HeardHow& how) {
@@ -74,7 +74,7 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
     notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
-  if (!best.lost_address.empty()) notes.push_back(lost_note(best.lost_address));
+  if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
   if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)
     notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");
   return notes;

@@ -13,6 +13,7 @@ namespace lapilli::cli {
 struct NotesAbout {
   uint32_t positions = 0;       // tokens that the model can write; 0: any number
   bool attention_file = false;  // attention is written to a file
+  bool keeps_lost = false;      // the document keeps the address that the output lost
 };
 
 // Each says what to do.

@@ -28,14 +28,15 @@ struct RunState {
 
   // Lines, or texts, that are sorted by length together. More make fuller batches, but an interruption may lose them.
   [[nodiscard]] size_t window() const { return size_t{arguments.batch} * 2; }
-  // `where`: gives the line as messages name it.
+  // `where`: gives the line as messages name it; `keeps_lost`: see NotesAbout.
   template <class Where>
-  void tell(Where&& where, const LineResult& result) {
+  void tell(Where&& where, const LineResult& result, bool keeps_lost = false) {
     if (result.status != LAPILLI_OK) {
       ++failed;
       say(where() + ": " + result.error);
     } else if (result.output && !context.quiet) {
-      const NotesAbout notes_about{model.model().info().max_target_tokens, !arguments.attention.file.empty()};
+      const NotesAbout notes_about{model.model().info().max_target_tokens, !arguments.attention.file.empty(),
+                                   keeps_lost};
       for (const std::string& note : notes_of(result.output->sequences.front(), notes_about))
         say("note: " + where() + ": " + note);
     }

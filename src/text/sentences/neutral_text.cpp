@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/placeholders.hpp"
 #include "text/sentences/sentence_class.hpp"
 #include "text/unicode/utf8.hpp"
 
@@ -142,6 +143,28 @@ class AddressFinder {
   std::vector<TextRange> found_;
 };
 
+std::vector<TextRange> find_placeholders(std::string_view text) {
+  std::vector<TextRange> found;
+  for (Placeholder p = find_placeholder(text, 0); p.end > 0; p = find_placeholder(text, p.end))
+    found.push_back({p.begin, p.end});
+  return found;
+}
+
+// The first of those that `find` finds in the source and not in the output.
+std::string_view first_lost(std::string_view source, std::string_view output,
+                            std::vector<TextRange> (*find)(std::string_view)) {
+  const std::vector<TextRange> wanted = find(source);
+  if (wanted.empty()) return {};
+  const auto part = [](std::string_view text, const TextRange& r) { return text.substr(r.begin, r.end - r.begin); };
+  std::vector<std::string_view> there;
+  for (const TextRange& r : find(output)) there.push_back(part(output, r));
+  std::sort(there.begin(), there.end());
+  const auto lost = std::find_if(wanted.begin(), wanted.end(), [&](const TextRange& r) {
+    return !std::binary_search(there.begin(), there.end(), part(source, r));
+  });
+  return lost == wanted.end() ? std::string_view() : part(source, *lost);
+}
+
 }  // namespace
 
 std::vector<TextRange> find_addresses(std::string_view text) { return AddressFinder(text).run(); }
@@ -165,16 +188,10 @@ bool is_neutral_text(std::string_view text) {
 }
 
 std::string_view first_lost_address(std::string_view source, std::string_view output) {
-  const auto wanted = find_addresses(source);
-  if (wanted.empty()) return {};
-  const auto part = [](std::string_view text, const TextRange& r) { return text.substr(r.begin, r.end - r.begin); };
-  std::vector<std::string_view> there;
-  for (const TextRange& r : find_addresses(output)) there.push_back(part(output, r));
-  std::sort(there.begin(), there.end());
-  const auto lost = std::find_if(wanted.begin(), wanted.end(), [&](const TextRange& r) {
-    return !std::binary_search(there.begin(), there.end(), part(source, r));
-  });
-  return lost == wanted.end() ? std::string_view() : part(source, *lost);
+  const std::string_view address = first_lost(source, output, find_addresses);
+  const std::string_view placeholder = first_lost(source, output, find_placeholders);
+  if (address.empty() || placeholder.empty()) return address.empty() ? placeholder : address;
+  return address.data() < placeholder.data() ? address : placeholder;
 }
 
 }  // namespace lapilli

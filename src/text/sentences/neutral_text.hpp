@@ -16,7 +16,8 @@ std::vector<TextRange> find_addresses(std::string_view text);
 // but white space: no letter stands in it. False of white space alone, and of what is not UTF-8.
 bool is_neutral_text(std::string_view text);
 
-// The first address of `source` that `output` does not have; empty if it has them all.
+// The first address or placeholder (base/placeholders.hpp) of `source` that `output` does not have; empty if it has
+// them all.
 std::string_view first_lost_address(std::string_view source, std::string_view output);
 
 }  // namespace lapilli
