@@ -22,6 +22,11 @@ function(lapilli_gpu_test name)
       set(t_${variable} ${default})
     endif()
   endforeach()
+  # What takes longest begins first, so that it does not run alone at the end.
+  set(cost 10)
+  if(slow IN_LIST t_LABELS)
+    set(cost 1000)
+  endif()
   list(POP_FRONT t_COMMAND program)
   if(TARGET ${program})
     foreach(kind sanitize threads)
@@ -53,7 +58,7 @@ function(lapilli_gpu_test name)
         set_tests_properties(${test} PROPERTIES LABELS "${t_LABELS};gpu" TIMEOUT ${t_TIMEOUT} SKIP_RETURN_CODE 77
           FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites;\\[  SKIPPED \\]"
           ENVIRONMENT "GTEST_BRIEF=1;LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER};LAPILLI_LAB_ROOT=${LAPILLI_LAB_ROOT}"
-          RUN_SERIAL ${t_RUN_SERIAL})
+          RUN_SERIAL ${t_RUN_SERIAL} COST ${cost})
       endforeach()
     endforeach()
   endforeach()
