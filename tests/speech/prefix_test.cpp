@@ -42,6 +42,8 @@ TEST(Prefix, OfModelsForOneLanguageIsTheirStart) {
   s.no_timestamps = 30;
   EXPECT_EQ(ids(s, {9, "", "", false}), (Ids{9, 30}));
   EXPECT_FALSE(make_prefix(s, {9, "", "", false})->detect_language);
+  EXPECT_EQ(ids(s, {9, "en", "", false}), (Ids{9, 30}));
+  EXPECT_EQ(ids(s, {9, "English", "", false}), (Ids{9, 30}));
   const auto refused = make_prefix(s, {9, "fr", "", false});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("one only"));
