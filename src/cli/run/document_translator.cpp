@@ -101,9 +101,8 @@ SavedSegment DocumentTranslator::segment_of(const LineResults& results, size_t l
   const LineResult& result = results.lines[line];
   SavedSegment made;
   made.failed = result.status != LAPILLI_OK;
-  const bool keeps_lost =
-      result.output && !result.output->sequences.empty() &&
-      document_.keeps(segment.number - 1, result.output->sequences.front().lost_address);
+  const bool keeps_lost = result.output && !result.output->sequences.empty() &&
+                          document_.keeps(segment.number - 1, result.output->sequences.front().lost_address);
   run_.tell([&] { return name() + ":" + std::to_string(document_.line(segment.number - 1)); }, result, keeps_lost);
   if (made.failed) return made;
   made.text = result.output ? result.output->text() : segment.text;
