@@ -13,7 +13,7 @@ lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LA
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
   LABELS long)
-lapilli_gpu_test(api.host_device.queue COMMAND test_api --gtest_filter=*/ApiHostDevices.ByItsQueue/0 DRIVERS swiftshader
+lapilli_gpu_test(api.host_device.queue COMMAND test_api --gtest_filter=*/ApiHostDevices.ByItsQueue/timeline DRIVERS swiftshader
   LABELS slow)
 # For the sanitizers: with validation it is fast.
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)
