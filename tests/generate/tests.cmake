@@ -5,7 +5,7 @@ gtest_discover_tests(test_generate TEST_PREFIX generate. TEST_FILTER "-*Device*"
 # The engine, company of inputs, what is pumped and what devices are given have runs of their own.
 set(separate *Faults*:*TranslationJob*:*Expected*:*DeviceSampling*:*Engine*:*Company*:*DeviceEvents*:*PumpCost*)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
-  LABELS slow)
+  LABELS long)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*NonCoherent* VALIDATE
   PROFILES "android-2022,memory=discrete" LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-${separate}:*SelfTest* LABELS fast
