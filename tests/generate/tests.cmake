@@ -25,14 +25,14 @@ lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/f
 lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
 # What is pumped, with masks of its own.
 lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full LABELS fast sanitize threads)
-lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationJob* LABELS slow)
+lapilli_gpu_test(generate.pumped.all COMMAND test_generate --gtest_filter=*TranslationJob* LABELS long)
 lapilli_gpu_test(generate.pumped COMMAND test_generate --gtest_filter=*TranslationJob*/full VALIDATE LABELS slow)
 # What devices are given, before the checker of hazards: with masks of its own. A fast part of it; all of it, and where memory
 # is not mapped.
 lapilli_gpu_test(generate.events COMMAND test_generate
   --gtest_filter=*DeviceEventsEdited*:*DeviceEvents*/plain:*DeviceEvents*/staging:*DeviceEvents*/floor:*DeviceEvents*/no_indirect
   LABELS fast sanitize)
-lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents* LABELS slow)
+lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents* LABELS long)
 lapilli_gpu_test(generate.events.all COMMAND test_generate --gtest_filter=*DeviceEvents*
   PROFILES "android-2022,memory=discrete" LABELS long)
 # Not under ThreadSanitizer: it has room for 64 locks, and the CPU driver's compiler holds more after so many kernels.
@@ -47,7 +47,7 @@ lapilli_gpu_test(generate.faults COMMAND test_generate --gtest_filter=*DeviceFau
 lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* LABELS fast)
 # Inputs in random company: 40 orders of arrival, and 500, which say the same and take some minutes.
 lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* LABELS slow sanitize threads)
-lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS slow)
+lapilli_gpu_test(generate.company COMMAND test_generate --gtest_filter=DeviceCompany.* MASKS gpu LABELS long)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.*
   DRIVERS lavapipe swiftshader LABELS long TIMEOUT 3600)
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* MASKS floor small-bindings
@@ -55,11 +55,14 @@ lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=Devi
 lapilli_gpu_test(generate.company.many COMMAND test_generate --gtest_filter=DeviceCompanyMany.* VALIDATE
   LABELS long TIMEOUT 3600)
 # The recorded sentences of the bundled model where a binding holds 64 KiB: the caches of four beams fit none there.
-lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=*DeviceExpected* MASKS small-bindings LABELS slow
-  TIMEOUT 1200)
+lapilli_gpu_test(generate.expected COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall MASKS small-bindings
+  LABELS slow)
+lapilli_gpu_test(generate.expected.all COMMAND test_generate --gtest_filter=*DeviceExpected* MASKS small-bindings LABELS long)
 # On six devices' memory types: what is not device-local, mapped or coherent there must be staged, flushed and invalidated.
 lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
-  PROFILES memory-adreno memory-mali memory-intel memory-amd-apu memory-discrete-small-bar memory-discrete-large-bar LABELS slow)
+  PROFILES memory-adreno memory-mali memory-intel memory-discrete-small-bar LABELS slow)
+lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
+  PROFILES memory-amd-apu memory-discrete-large-bar LABELS long)
 # The three kinds of Macs; the driver is one that must be asked for.
 lapilli_gpu_test(generate.memory COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall:DeviceExpected.OneAtATime
   DRIVERS portability PROFILES moltenvk-m1 MASKS gpu LABELS slow)
