@@ -2,7 +2,7 @@
 set(phone ",type=integrated,vendor=0x5143")
 lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.*:DevicePaceLoading.* PROFILES "pace=6${phone}"
   LABELS fast)
-lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.* PROFILES "pace=20${phone}" LABELS slow)
+lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.* PROFILES "pace=20${phone}" LABELS long)
 lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=6${phone}" "pace=20${phone}"
   LABELS slow)
 lapilli_gpu_test(pace.fast COMMAND test_pace --gtest_filter=Small/DevicePace.No*:Base/DevicePace.No* PROFILES "pace=300,type=discrete"
@@ -19,5 +19,5 @@ if(TARGET lab_device)
   add_dependencies(test_pace lab_device)
 endif()
 # Ids do not depend on how long anything takes.
-lapilli_gpu_test(pace.ids COMMAND test_generate --gtest_filter=*DeviceExpected*
+lapilli_gpu_test(pace.ids COMMAND test_generate --gtest_filter=DeviceExpected.GreedyInOneCall
   PROFILES "pace=6,pace_mode=ids${phone}" LABELS slow)
