@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/arguments/model_names.hpp"
 #include "hub/fake_hub.hpp"
 
@@ -19,8 +21,10 @@ class CliHub : public testing::Test {
     for (const std::string& setting :
          {std::string("HF_TOKEN"), std::string("HF_TOKEN_PATH"), std::string("HF_HOME"), std::string("HF_HUB_OFFLINE"),
           std::string("LAPILLI_OFFLINE"), std::string("XDG_CACHE_HOME"), std::string("NO_PROXY=127.0.0.1"),
-          "HOME=" + folder.path().string(), "LAPILLI_CACHE=" + cache(), "HF_ENDPOINT=" + endpoint})
+          "HOME=" + folder.path().string(), "HF_ENDPOINT=" + endpoint})
       spawn.environment.push_back(setting);
+    std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + kept_cache(),
+                 "LAPILLI_CACHE=" + cache());
     return spawn;
   }
   std::string cache() { return (folder.path() / "cache").string(); }

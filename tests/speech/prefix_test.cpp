@@ -46,7 +46,7 @@ TEST(Prefix, OfModelsForOneLanguageIsTheirStart) {
   EXPECT_EQ(ids(s, {9, "English", "", false}), (Ids{9, 30}));
   const auto refused = make_prefix(s, {9, "fr", "", false});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("one only"));
+  EXPECT_THAT(refused.error().message, HasSubstr("English, or the one that it was trained for"));
 }
 
 TEST(Prefix, TakesIdsOfOlderDirectories) {
