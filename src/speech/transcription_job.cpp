@@ -65,13 +65,11 @@ Status TranscriptionJob::check_length(size_t i) const {
   const auto extent = r_.recordings[i].frames->extent();
   const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
   if (r_.timestamps || one_window) return {};
-  return fail(
-      ErrorCode::invalid_argument,
-      "recording %zu is longer than a window of %u frames, and only timestamps say where the next window begins: %s", i,
-      info().feature_rows,
-      settings_.no_timestamps ? "ask for them"
-                              : "the model's files name none (no_timestamps_token_id); take generation_config.json "
-                                "from the model that this one was made from");
+  return fail(ErrorCode::invalid_argument, "recording %zu is longer than a window of %u frames: %s", i,
+              info().feature_rows,
+              settings_.no_timestamps ? "ask for timestamps, which say where the next window begins"
+                                      : "the model's files name no timestamps (no_timestamps_token_id); take "
+                                        "generation_config.json from the model that this one was made from");
 }
 
 Status TranscriptionJob::check() const {
