@@ -285,6 +285,7 @@ TEST_F(ApiMemoryDevice, ACallIsCancelledDuringAPause) {
   options.stream = pause_once;
   options.progress = cancel_when_paused;
   options.stream_user = options.progress_user = &at;
+  options.steps_in_flight = 1;  // so that something is left when it pauses
   lapilli_status status = LAPILLI_OK;
   ids(options, &status);
   EXPECT_EQ(status, LAPILLI_CANCELLED);
