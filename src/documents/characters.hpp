@@ -34,7 +34,7 @@ inline bool is_dash(char32_t c) { return c == '-' || (c >= 0x2010 && c <= 0x2015
 // No letter, digit or mark: punctuation, symbols, spaces without a break.
 bool is_sign(char32_t c);
 bool has_letter(std::string_view text);
-// Of the Latin letters up to U+00DE, of Greek and Cyrillic.
+// Knows the Latin letters up to U+00DE, Greek and Cyrillic.
 bool is_capital(char32_t c);
 // Of a script without spaces between words: each character may begin a word.
 bool is_unspaced(char32_t c);

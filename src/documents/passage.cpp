@@ -44,7 +44,7 @@ Range find_url(std::string_view text, size_t from) {
   return {begin, url_end(text, begin)};
 }
 
-// What stays among words: addresses of pages, placeholders. Each of them is looked for once.
+// Addresses of pages and placeholders stay among words. Each of them is looked for once.
 class KeptWords {
  public:
   explicit KeptWords(std::string_view text) : text_(text) {}

@@ -84,7 +84,7 @@ class PartBuilder {
 
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  // Of the pieces between these places (ascending) a builder each. Starts over.
+  // Gives a builder for the pieces between each two of these places (ascending). Starts over.
   std::vector<PartBuilder> take_apart(std::span<const size_t> cuts);
   // Appends the part, unless there is no word to translate in it. What surrounds its words is none of it. Starts over.
   bool finish(std::vector<Part>& parts);

@@ -134,7 +134,7 @@ size_t behind_markup(std::string_view line, size_t at, bool vtt) {
   return at;
 }
 
-// What divides the words of a line and stays as it is.
+// These divide the words of a line and stay as they are.
 struct Divider {
   enum Kind { line_break, note, speaker } kind = line_break;
   size_t begin = 0, end = 0;  // none is empty

@@ -55,7 +55,7 @@ struct PictureSettings {
 // another size than it reads; it neither writes nor classifies.
 Result<PictureSettings> read_picture_settings(const Model& model, const Files& files);
 
-// Whether a directory's processor makes pictures of the channels and the size that its model reads.
+// An error unless a directory's processor makes pictures of the channels and the size that its model reads.
 Status check_processor(const pictures::Processor& processor, const model::PatchInput& input, const Files& files);
 
 // A model that reads pictures. Any thread.

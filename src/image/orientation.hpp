@@ -10,10 +10,10 @@ namespace lapilli::image {
 // 1 to 8 as EXIF counts the ways in which a picture is stored; 1 is upright.
 constexpr uint32_t kUpright = 1;
 
-// Of a JPEG file (segment APP1) or a PNG file (chunk eXIf); kUpright where they say nothing, or nothing that can be.
+// Reads a JPEG file (segment APP1) or a PNG file (chunk eXIf); kUpright where they say nothing, or nothing that can be.
 uint32_t orientation_of(std::span<const unsigned char> file);
 
-// Whether width and height change places.
+// True if width and height change places.
 constexpr bool lies_on_its_side(uint32_t orientation) { return orientation >= 5; }
 
 // `rgb` holds width * height pixels as they are stored, rows without padding.

@@ -19,7 +19,7 @@ struct NotesAbout {
 // Each says what to do.
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about);
 
-// Of a recording, whose `segments` are windows' or its only one. "": it does not repeat itself.
+// The note of a recording, whose `segments` are windows' or its only one. "": it does not repeat itself.
 struct HeardHow {
   bool windows = false;   // the model goes through recordings window by window
   bool fallback = false;  // what repeats itself was tried again

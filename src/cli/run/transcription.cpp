@@ -42,7 +42,7 @@ struct Heard {
   std::unique_ptr<recordings::SamplePipe> pipe;
   uint64_t samples = 0;  // of a pipe: that have come
   Status error;          // of reading it
-  // What is to be known of its samples, once they are all there.
+  // A note on its samples, once they are all there.
   [[nodiscard]] std::vector<std::string> notes() const {
     if (pipe) return {pipe->shortage(), pipe->silence()};
     return {file->shortage(), file->silence()};
@@ -196,7 +196,7 @@ class Transcription {
     return code;
   }
 
-  // What is to be known of a file is known before, of a pipe behind its end.
+  // A file's note is known before, a pipe's behind its end.
   int write_all(Heard& heard, const std::string& name, Sink& sink) {
     SpeechStyle style = arguments_.style;
     style.named = targets_.empty() && arguments_.inputs.size() > 1;
