@@ -136,6 +136,7 @@ struct HeadConfig {
   uint32_t pooled = 0;  // columns of a linear layer with an activation, where it is stored; 0: there is none
   Activation activation = Activation::tanh;
   uint32_t classes = 0;  // columns of a linear layer behind it: a score for each class; 0: there is none
+  bool distilled = false;  // another such layer reads the second row, and the scores are the mean of both
 };
 
 struct Config {
@@ -189,7 +190,7 @@ struct Names {
   std::vector<StageNames> stages;
   std::vector<std::string> output, logits_bias;
   std::string memory_projection, output_transform, output_norm;
-  std::string pooler, classifier;
+  std::string pooler, classifier, distillation;
   // Checkpoints of a bare model lack this beginning of every name; both forms are found. Empty: there is none.
   std::string base_prefix;
   // Beginnings of names that others may stand for: {"encoder.", "encoder.bert."}.

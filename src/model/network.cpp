@@ -81,7 +81,8 @@ class WeightBinder {
       LAPILLI_CHECK(linear({names_.pooler}, c_.head.pooled, width, net_.pooler));
       width = c_.head.pooled;
     }
-    return c_.head.classes ? linear({names_.classifier}, c_.head.classes, width, net_.classifier) : Status();
+    if (c_.head.classes) LAPILLI_CHECK(linear({names_.classifier}, c_.head.classes, width, net_.classifier));
+    return c_.head.distilled ? linear({names_.distillation}, c_.head.classes, width, net_.distillation) : Status();
   }
 
  private:

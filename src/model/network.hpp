@@ -92,7 +92,7 @@ struct Network {
   std::vector<StageWeights> stages;
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
-  WeightIndex pooler = kNoWeight, classifier = kNoWeight;  // of an encoder alone
+  WeightIndex pooler = kNoWeight, classifier = kNoWeight, distillation = kNoWeight;  // of an encoder alone
   uint64_t parameters = 0;                                 // numbers used from the checkpoint, tied ones once
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;

@@ -61,10 +61,14 @@ struct GroupNormAttributes {
   uint32_t level = 0, sentences = 0;
 };
 
-// "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y = x.
+// "add": x += y, same shape, in place. "activation": y = scale * act(x). "copy": y[r, c] = x[r, first_column + c].
 struct ElementwiseAttributes {
   Activation activation = Activation::none;
   float scale = 1;
+};
+
+struct CopyAttributes {
+  uint32_t first_column = 0;
 };
 
 // "gate": y[r, c] = act(x[r, c]) * x[r, round_up(cols, 4) + c]: gate and value side by side, as one product of a matrix
@@ -131,7 +135,9 @@ graph::TensorId gate(graph::Graph& g, const std::string& label, graph::TensorId 
                      Activation activation);
 // y = factor * x: an "activation" node.
 graph::TensorId scale(graph::Graph& g, const std::string& label, graph::TensorId x, float factor);
-// Of any element type and row distance; y is padded to vec4.
+// `cols` columns from `first_column` on, of any element type and row distance; y is padded to vec4.
+graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x, uint64_t first_column,
+                     uint64_t cols);
 graph::TensorId copy(graph::Graph& g, const std::string& label, graph::TensorId x);
 graph::TensorId softmax(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId lengths,
                         uint32_t rows_per_sentence);

@@ -93,12 +93,12 @@ HostTensor random_halves(const graph::Tensor& x, uint64_t cols, CaseRandom& rand
   return values;
 }
 
-Status expect_moved(const graph::Graph& g, const graph::Node& node, bool transposed) {
+Status expect_source(const graph::Graph& g, const graph::Node& node) {
   const auto x = operand(node.inputs, 0);
   if (x == graph::kNone || x >= g.tensors().size()) return node_error(node, "operand x is missing");
   const auto& t = g.tensor(x);
   LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, 0, t.dtype}));
-  LAPILLI_CHECK(expect_output(g, node, 0, {"y", transposed ? t.cols : t.rows, transposed ? t.rows : t.cols, t.dtype}));
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", 0, 0, t.dtype}));
   if (g.root(node.outputs[0]) == g.root(x)) return node_error(node, "x and y share their bytes");
   return {};
 }

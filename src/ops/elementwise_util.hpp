@@ -65,8 +65,8 @@ HostTensor random_halves(const graph::Tensor& x, uint64_t cols, CaseRandom& rand
 
 // ---- "copy" and "transpose", which move words of any type -------------------------------------------------------
 
-// x is there, and y apart from it has its rows and columns, or its columns and rows.
-Status expect_moved(const graph::Graph& g, const graph::Node& node, bool transposed);
+// x is there, and y lies apart from it.
+Status expect_source(const graph::Graph& g, const graph::Node& node);
 // y[r, c] = element `from(r, c)` of x; the padding is zero.
 template <class From>
 void move_words(const graph::Graph& g, const graph::Node& node, HostTensors& values, const From& from) {

@@ -16,7 +16,11 @@ struct Push {
   LAPILLI_PUSH(uint32_t groups, tiles, rows, cols, y_cols, x_ld, y_ld, x_begin, y_begin;)
 };
 
-Status infer(const graph::Graph& g, const graph::Node& node) { return elementwise::expect_moved(g, node, true); }
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  LAPILLI_CHECK(elementwise::expect_source(g, node));
+  const auto& x = g.tensor(node.inputs[0]);
+  return expect_output(g, node, 0, {"y", x.cols, x.rows, x.dtype});
+}
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
   return {{0, "tiles", true, default_numbers(caps, Tuned::transpose)}};

@@ -4,15 +4,24 @@ namespace lapilli::model {
 
 namespace {
 
-// The first row of each source: the same bytes with its other rows skipped, brought together.
-graph::TensorId first_rows(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length) {
-  graph::Tensor rows = b.g().tensor(x);
-  rows.name = "head.rows";
-  rows.rows = batch;
-  rows.ld *= length;
-  rows.alias = x;
-  rows.keep = false;
-  return ops::copy(b.g(), "head.first", b.g().add_tensor(std::move(rows)));
+// Row `row` of each source, brought together out of the same bytes with a source a row.
+graph::TensorId rows_at(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length, uint32_t row) {
+  graph::Tensor sources = b.g().tensor(x);
+  const uint64_t cols = sources.cols, first = row * sources.ld;
+  sources.name = format("head.sources%u", row);
+  sources.rows = batch;
+  sources.cols = first + cols;
+  sources.ld *= length;
+  sources.alias = x;
+  sources.keep = false;
+  return ops::copy(b.g(), format("head.row%u", row), b.g().add_tensor(std::move(sources)), first, cols);
+}
+
+// The mean of two classifiers, each with a row of its own (Touvron et al. 2020, DeiT).
+graph::TensorId mean_scores(Builder& b, graph::TensorId scores, graph::TensorId second) {
+  const auto other = ops::linear(b.g(), "distillation", second, b.weight(b.network().distillation),
+                                 b.config().head.classes);
+  return ops::scale(b.g(), "scores.mean", ops::add(b.g(), "scores.sum", scores, other), 0.5f);
 }
 
 }  // namespace
@@ -21,13 +30,15 @@ void keep_heads(Builder& b, graph::TensorId x, uint32_t batch, uint32_t length) 
   const HeadConfig& head = b.config().head;
   const Network& n = b.network();
   if (n.pooler == kNoWeight && n.classifier == kNoWeight) return;
-  auto first = first_rows(b, x, batch, length);
+  auto first = rows_at(b, x, batch, length, 0);
   if (n.pooler != kNoWeight) {
     first = ops::linear(b.g(), "pooler", first, b.weight(n.pooler), head.pooled, head.activation);
     b.keep("pooler_output", first);
   }
-  if (n.classifier != kNoWeight)
-    b.keep("logits", ops::linear(b.g(), "classifier", first, b.weight(n.classifier), head.classes));
+  if (n.classifier == kNoWeight) return;
+  auto scores = ops::linear(b.g(), "classifier", first, b.weight(n.classifier), head.classes);
+  if (n.distillation != kNoWeight) scores = mean_scores(b, scores, rows_at(b, x, batch, length, 1));
+  b.keep("logits", scores);
 }
 
 }  // namespace lapilli::model

@@ -31,7 +31,8 @@ Result<uint32_t> count_classes(const JsonView& v) {
 Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
   LAPILLI_TRY(const std::string name, architecture(v));
   const std::string model = type == "deit" ? "DeiT" : "ViT";
-  if (name == model + "ForImageClassification") {
+  head.distilled = name == "DeiTForImageClassificationWithTeacher" && type == "deit";
+  if (head.distilled || name == model + "ForImageClassification") {
     LAPILLI_TRY(head.classes, count_classes(v));
     return {};
   }
@@ -61,7 +62,8 @@ Names vit_names(const Config& c) {
   n.base_prefix = c.family + ".";
   n.encoder = picture_encoder_names(c, n.base_prefix);
   n.pooler = n.base_prefix + "pooler.dense";
-  n.classifier = "classifier";
+  n.classifier = c.head.distilled ? "cls_classifier" : "classifier";
+  n.distillation = "distillation_classifier";
   return n;
 }
 
