@@ -1,6 +1,6 @@
 # lapilli_add_shaders(TARGET TABLE): compiles every line of the shader table to a header with SPIR-V words, and generates
 # shader_id.hpp (the enum) and shader_table.cpp (id -> words, name).  A line: ID FILE [MACRO[=VALUE]...] [NAME:VALUE]
-# Lines that differ in the last alone share what is compiled for the first of them; see src/ops/shader_code.cpp.
+# Lines that differ in the last alone share what is compiled for the first of them; see src/ops/core/shader_code.cpp.
 # With the macro PREBUILT it is not compiled here: prebuilt/ID.inc is what scripts/prebuild-shaders has made of it.
 find_program(GLSLANG NAMES glslangValidator glslang REQUIRED)
 
@@ -74,7 +74,7 @@ function(lapilli_add_shaders target table)
     string(APPEND enums "  ${id},\n")
     string(APPEND entries "    {\"${id}\", spv_${module}, sizeof(spv_${module}) / 4, ${size}},\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${dir}/ops/shader_id.hpp @ONLY CONTENT
+  file(CONFIGURE OUTPUT ${dir}/ops/core/shader_id.hpp @ONLY CONTENT
 "// Generated from shaders/table.inc.
 #pragma once
 #include <cstdint>
@@ -88,7 +88,7 @@ enum class ShaderId : uint16_t {
 "// Generated from shaders/table.inc.
 #include <cstdint>
 @includes@
-#include \"ops/shader_table.hpp\"
+#include \"ops/core/shader_table.hpp\"
 namespace lapilli {
 namespace {
 const ShaderModule table[] = {

@@ -22,7 +22,7 @@ layout(constant_id = 5) const uint M = 16;
 layout(constant_id = 6) const uint N = 16;
 layout(constant_id = 7) const uint K = 16;
 
-// ROWS:VALUE in table.inc: 32 or 64. What follows from it becomes plain numbers as well (src/ops/shader_code.cpp).
+// ROWS:VALUE in table.inc: 32 or 64. What follows from it becomes plain numbers as well (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint ROWS = 64;
 const bool SMALL = ROWS == 32u;              // for grids that do not fill a device
 const uint COLUMNS = ROWS;                   // rows and columns of a workgroup

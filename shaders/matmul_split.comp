@@ -12,7 +12,7 @@
 #include "matmul.glsl"
 
 // Rows of a workgroup, and 64 more if it may have four times as many invocations: SIZE:VALUE in table.inc, put into the
-// words of the one module that all of them are (src/ops/shader_code.cpp).
+// words of the one module that all of them are (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint SIZE = 1;
 const uint DEEP = SIZE / 64u, RM = SIZE - 64u * DEEP;
 

@@ -5,7 +5,7 @@
 #include "common.glsl"
 #include "matmul.glsl"
 
-// ROWS:VALUE in table.inc: 16, 32 or 64. What follows from it becomes plain numbers as well (src/ops/shader_code.cpp).
+// ROWS:VALUE in table.inc: 16, 32 or 64. What follows from it becomes plain numbers as well (src/ops/core/shader_code.cpp).
 layout(constant_id = 31) const uint ROWS = 32;
 const bool SMALL = ROWS == 16u;
 const uint INVOCATIONS = 64u;

@@ -1,5 +1,5 @@
 #version 450
-// Rows of maps in the order of their windows, or back (ops/windows.hpp); a workgroup a row of y.
+// Rows of maps in the order of their windows, or back (ops/attention/windows.hpp); a workgroup a row of y.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 layout(local_size_x_id = 0) in;

@@ -1,5 +1,5 @@
 // Random numbers of sampling: Philox 4x32 with 10 rounds over (four ids, step, sequence, beam), keyed by the seed. The host's
-// counterpart is src/ops/draw.cpp. A score plus the Gumbel number of its place, greatest first, draws from the softmax of
+// counterpart is src/ops/search/draw.cpp. A score plus the Gumbel number of its place, greatest first, draws from the softmax of
 // the scores without a sum over them.
 
 uvec4 philox(uvec4 counter, uvec2 key) {

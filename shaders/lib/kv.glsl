@@ -1,4 +1,4 @@
-// How keys and values lie in words: the GPU's view of lapilli::KvLayout in src/ops/kv_layout.hpp (a test compares the two).
+// How keys and values lie in words: the GPU's view of lapilli::KvLayout in src/ops/core/kv_layout.hpp (a test compares the two).
 // Indices count numbers, in fp32 and in fp16. KV_FORMAT_ID: the constant that says the format, of kernels that know both, so
 // that compilers leave the other one away; without it they know fp32.
 // lapilli::KvFormat

@@ -1,5 +1,5 @@
 // Bits of floats as the bits of a weight's format (behind panel.glsl), rounded to nearest even: the GPU's view of
-// lapilli::weight_bits in src/ops/weight_layout.hpp (a test compares the two). In integers: drivers round packHalf2x16 as
+// lapilli::weight_bits in src/ops/core/weight_layout.hpp (a test compares the two). In integers: drivers round packHalf2x16 as
 // they like, and flush what is subnormal.
 
 uint bf16_bits(const uint f) {
@@ -21,7 +21,7 @@ uint fp16_bits(const uint f) {
   return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x47800000u)));
 }
 
-// Half of a word of keys and values: lapilli::kv_half of src/ops/kv_layout.hpp. What is beyond the range is its end.
+// Half of a word of keys and values: lapilli::kv_half of src/ops/core/kv_layout.hpp. What is beyond the range is its end.
 uint kv_half(const uint f) {
   uint size = f & 0x7fffffffu;
   return ((f >> 16) & 0x8000u) | (size > 0x7f800000u ? 0x7e00u : half_of(min(size, 0x477fe000u)));

@@ -1,4 +1,4 @@
-// How a matrix lies in a weight: the GPU's view of lapilli::WeightLayout in src/ops/weight_layout.hpp (a test compares the
+// How a matrix lies in a weight: the GPU's view of lapilli::WeightLayout in src/ops/core/weight_layout.hpp (a test compares the
 // two).
 const uint PANEL = 32u;          // columns of a panel
 const uint PANEL4 = PANEL / 4u;  // vec4 of a row of a panel

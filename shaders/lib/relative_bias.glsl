@@ -1,4 +1,4 @@
-// The bias of attention by relative position (ops/attention.hpp), for kernels with the push constants p and the queries
+// The bias of attention by relative position (ops/attention/attention.hpp), for kernels with the push constants p and the queries
 // q: by distance, or, MAP_BIAS, of places in windows of a map. BIAS_ROWS_ID: the constant that says where the values are.
 #ifdef MAP_BIAS
 layout(std430, set = 0, binding = 3) readonly buffer MapBias { float map_bias[]; };  // [distances][heads]

@@ -1,4 +1,4 @@
-// The GPU's view of src/ops/state.hpp: a test compares the constants, and runs the functions beside those of the header.
+// The GPU's view of src/ops/core/state.hpp: a test compares the constants, and runs the functions beside those of the header.
 // Uniform buffers are arrays of uvec4.
 const uint STEP_TICK = 0u, STEP_LIVE = 1u, STEP_STARTED = 2u, STEP_QUEUED = 3u, STEP_ADMITTED = 4u, STEP_MARK = 5u;
 const uint STEP_ROWS = 16u, STEP_QUEUE = 1040u;

@@ -1,10 +1,10 @@
 // The C interface: versions, errors, devices and models. Generation is in api_generate.cpp.
 #include "api/handles.hpp"
 #include "api/host_store.hpp"
-#include "api/tools.hpp"
 #include "base/log.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/self_test.hpp"
+#include "ops/core/shader_table.hpp"
+#include "runtime/check/self_test.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::api {
 

@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "generate/model_loading.hpp"
 #include "generate/verbs.hpp"
-#include "runtime/bind.hpp"
+#include "runtime/run/bind.hpp"
 #include "search/network_on_device.hpp"
 
 using lapilli::ErrorCode;

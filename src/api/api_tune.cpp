@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "api/handles.hpp"
-#include "api/model_tuning.hpp"
+#include "tools/model_tuning.hpp"
 #include "vulkan/kept.hpp"
 
 using lapilli::ErrorCode;

@@ -18,7 +18,7 @@
 #include "generate/generate.hpp"
 #include "generate/translate.hpp"
 #include "lapilli/lapilli.h"
-#include "ops/weight_layout.hpp"
+#include "ops/core/weight_layout.hpp"
 #include "vulkan/device.hpp"
 
 struct lapilli_device {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/handles.hpp"
-#include "api/locate.hpp"
 #include "base/files.hpp"
+#include "tools/locate.hpp"
 
 namespace lapilli::api {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "runtime/self_test.hpp"
+#include "runtime/check/self_test.hpp"
 
 #if !defined(_WIN32)
 #include <sys/resource.h>

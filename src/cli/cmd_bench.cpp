@@ -1,12 +1,12 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/arguments/searches.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/run/trace_file.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

@@ -1,10 +1,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "lapilli/lapilli.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

@@ -1,11 +1,11 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

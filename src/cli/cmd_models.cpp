@@ -2,11 +2,11 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "hub/cache.hpp"
 #include "hub/catalogue.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

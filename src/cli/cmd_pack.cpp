@@ -1,10 +1,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

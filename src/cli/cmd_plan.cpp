@@ -1,12 +1,12 @@
 #include <cstdio>
 #include <memory>
 
-#include "api/tools.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/run/kept_folder.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

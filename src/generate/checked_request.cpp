@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "generate/verbs.hpp"
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 #include "search/globals.hpp"
 #include "search/network_on_device.hpp"
 

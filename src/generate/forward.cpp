@@ -7,9 +7,9 @@
 
 #include "generate/checked_request.hpp"
 #include "generate/forward_job.hpp"
-#include "runtime/paced_submitter.hpp"
-#include "runtime/self_test.hpp"
-#include "runtime/upload.hpp"
+#include "runtime/check/self_test.hpp"
+#include "runtime/run/paced_submitter.hpp"
+#include "runtime/run/upload.hpp"
 #include "search/engine_pool.hpp"
 #include "search/globals.hpp"
 

@@ -22,7 +22,7 @@
 #include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
 #include "model/features.hpp"
-#include "ops/weight_layout.hpp"
+#include "ops/core/weight_layout.hpp"
 #include "search/hypothesis.hpp"
 #include "text/tokenizer.hpp"
 #include "vulkan/device.hpp"
@@ -50,7 +50,7 @@ struct LoadOptions {
   std::optional<WeightFormat> format = WeightFormat::fp32;
   // Matrices that take it, by the names in model::Network; the others stay in fp32. None: all.
   std::function<bool(const std::string& matrix)> takes_format;
-  // Of the keys and values of searches, by ops/kv_layout.hpp and model::set_kv_format().
+  // Of the keys and values of searches, by ops/core/kv_layout.hpp and model::set_kv_format().
   KvFormat kv_format = KvFormat::fp32;
   PictureSize pictures;  // another size than the model's: its positions are brought to it
 };

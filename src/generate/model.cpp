@@ -3,7 +3,7 @@
 #include "generate/weight_sources.hpp"
 #include "model/shape.hpp"
 #include "model/weight_formats.hpp"
-#include "ops/tuning.hpp"
+#include "ops/core/tuning.hpp"
 
 namespace lapilli {
 

@@ -11,9 +11,9 @@
 #include "generate/speech_marks.hpp"
 #include "generate/weight_sources.hpp"
 #include "model/weight_formats.hpp"
-#include "ops/tuning.hpp"
-#include "runtime/expected_pipelines.hpp"
-#include "runtime/self_test.hpp"
+#include "ops/core/tuning.hpp"
+#include "runtime/check/expected_pipelines.hpp"
+#include "runtime/check/self_test.hpp"
 
 namespace lapilli {
 

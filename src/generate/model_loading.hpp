@@ -11,8 +11,8 @@
 
 #include "generate/generate.hpp"
 #include "generate/published.hpp"
-#include "runtime/plan.hpp"
-#include "runtime/weights.hpp"
+#include "runtime/plan/plan.hpp"
+#include "runtime/weights/weights.hpp"
 
 namespace lapilli {
 

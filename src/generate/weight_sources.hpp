@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 #include "model/network.hpp"
-#include "runtime/weights.hpp"
+#include "runtime/weights/weights.hpp"
 
 namespace lapilli {
 

@@ -16,7 +16,7 @@
 #include "base/result.hpp"
 
 namespace lapilli {
-struct OpDef;  // src/ops/op.hpp
+struct OpDef;  // src/ops/core/op.hpp
 }
 
 namespace lapilli::graph {
@@ -26,7 +26,7 @@ using NodeId = uint32_t;
 constexpr uint32_t kNone = 0xffffffffu;
 
 // u32 also for packed words and structs of words; bf16 and f16 are packed matrices, which are words as well: what an
-// element of these is, src/ops/weight_layout.hpp says.
+// element of these is, src/ops/core/weight_layout.hpp says.
 enum class DType : uint8_t { f32, u32, bf16, f16, i8, i4 };
 constexpr uint64_t element_bytes(DType) { return 4; }
 constexpr const char* name(DType dtype) {
@@ -38,7 +38,7 @@ constexpr const char* name(DType dtype) {
 enum class Space : uint8_t {
   arena,   // placed by the planner, valid within one run of the plan
   weight,  // the model's, read-only after loading; `id` is the weight's index
-  state,   // the session's, persistent over runs; `id` names the state (src/ops/state.hpp)
+  state,   // the session's, persistent over runs; `id` names the state (src/ops/core/state.hpp)
 };
 
 struct Tensor {

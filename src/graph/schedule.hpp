@@ -30,7 +30,7 @@ struct Command {
   NodeId node = kNone;
 };
 
-// What commands are estimated to take of a device: how long that is only a device's pace says (runtime/pace.hpp).
+// What commands are estimated to take of a device: how long that is only a device's pace says (runtime/run/pace.hpp).
 struct Cost {
   double operations = 0, bytes = 0, commands = 0;
   Cost& operator+=(const Cost& c);

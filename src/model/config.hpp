@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/matmul.hpp"
+#include "ops/products/matmul.hpp"
 
 namespace lapilli::model {
 
@@ -135,7 +135,7 @@ struct StageConfig {
 struct HeadConfig {
   uint32_t pooled = 0;  // columns of a linear layer with an activation, where it is stored; 0: there is none
   Activation activation = Activation::tanh;
-  uint32_t classes = 0;  // columns of a linear layer behind it: a score for each class; 0: there is none
+  uint32_t classes = 0;    // columns of a linear layer behind it: a score for each class; 0: there is none
   bool distilled = false;  // another such layer reads the second row, and the scores are the mean of both
 };
 

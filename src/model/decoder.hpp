@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/blocks/attention_block.hpp"
+#include "ops/products/embed.hpp"
 
 namespace lapilli::model {
 

@@ -4,7 +4,7 @@
 #include "model/blocks/encoder_input.hpp"
 #include "model/blocks/feed_forward.hpp"
 #include "model/blocks/norm.hpp"
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::model {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/spans.hpp"
-#include "ops/state.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::model {
 

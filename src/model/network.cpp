@@ -7,7 +7,7 @@
 #include "model/patches.hpp"
 #include "model/positions.hpp"
 #include "model/relative.hpp"
-#include "ops/attention.hpp"
+#include "ops/attention/attention.hpp"
 
 namespace lapilli::model {
 

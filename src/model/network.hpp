@@ -11,8 +11,8 @@
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
 #include "model/config.hpp"
-#include "ops/basic.hpp"
-#include "ops/kv_layout.hpp"
+#include "ops/core/kv_layout.hpp"
+#include "ops/rows/basic.hpp"
 
 namespace lapilli::model {
 
@@ -33,7 +33,7 @@ struct WeightPart {
 struct PatchGrid;
 struct WeightSpec {
   enum class Kind : uint8_t {
-    matrix,  // packed (ops/matmul.hpp): n columns, k deep
+    matrix,  // packed (ops/products/matmul.hpp): n columns, k deep
     vector,  // parts one after the other (normalization: weight, bias)
     table,   // [rows, d] as stored; of a further part row `destination` is added to every row, or see one_row
     values,  // computed on the host
@@ -93,7 +93,7 @@ struct Network {
   WeightIndex output = kNoWeight;
   WeightIndex memory_projection = kNoWeight, output_transform = kNoWeight, output_norm = kNoWeight;
   WeightIndex pooler = kNoWeight, classifier = kNoWeight, distillation = kNoWeight;  // of an encoder alone
-  uint64_t parameters = 0;                                 // numbers used from the checkpoint, tied ones once
+  uint64_t parameters = 0;  // numbers used from the checkpoint, tied ones once
   // Tensors that were asked for and hold the values of another one, which is used.
   std::vector<std::pair<std::string, std::string>> tied;
   KvFormat kv_format = KvFormat::fp32;  // of the caches of a search

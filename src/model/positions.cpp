@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/attention.hpp"
+#include "ops/attention/attention.hpp"
 
 namespace lapilli::model {
 

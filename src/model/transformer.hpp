@@ -7,8 +7,8 @@
 
 #include "graph/graph.hpp"
 #include "model/blocks/block.hpp"
-#include "ops/attention.hpp"
-#include "ops/state.hpp"
+#include "ops/attention/attention.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::model {
 

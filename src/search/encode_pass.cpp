@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/search_util.hpp"
-#include "ops/spans.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/search/search_util.hpp"
 #include "search/globals.hpp"
 
 namespace lapilli {

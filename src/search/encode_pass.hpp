@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/features.hpp"
-#include "runtime/plan.hpp"
-#include "runtime/upload.hpp"
+#include "runtime/plan/plan.hpp"
+#include "runtime/run/upload.hpp"
 
 namespace lapilli {
 

@@ -19,7 +19,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/runner.hpp"
+#include "runtime/run/runner.hpp"
 #include "search/encode_pass.hpp"
 #include "search/list_room.hpp"
 #include "search/sentence.hpp"

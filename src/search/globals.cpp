@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli {
 

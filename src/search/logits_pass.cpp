@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/search_util.hpp"
+#include "ops/search/search_util.hpp"
 
 namespace lapilli {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
-#include "runtime/bind.hpp"
-#include "runtime/upload.hpp"
+#include "runtime/run/bind.hpp"
+#include "runtime/run/upload.hpp"
 
 namespace lapilli {
 

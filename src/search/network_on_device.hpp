@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "model/network.hpp"
-#include "runtime/tunings.hpp"
-#include "runtime/weights.hpp"
+#include "runtime/plan/tunings.hpp"
+#include "runtime/weights/weights.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/pace.hpp"
-#include "runtime/plan.hpp"
-#include "runtime/self_test.hpp"
+#include "runtime/check/self_test.hpp"
+#include "runtime/plan/plan.hpp"
+#include "runtime/run/pace.hpp"
 #include "search/network_on_device.hpp"
 #include "search/workspace_key.hpp"
 

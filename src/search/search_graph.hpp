@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "model/blocks/block.hpp"
-#include "ops/search.hpp"
+#include "ops/search/search.hpp"
 #include "search/workspace_key.hpp"
 
 namespace lapilli {
@@ -14,7 +14,7 @@ namespace lapilli {
 ops::SearchTensors search_tensors(model::Builder& b, const SessionShape& session);
 SearchShape search_shape(const SessionShape& session);
 
-// Search tail after the logits of a step of up to `rows` live rows: see ops/search.hpp.
+// Search tail after the logits of a step of up to `rows` live rows: see ops/search/search.hpp.
 struct TailOptions {
   uint32_t rows = 0;
   uint32_t candidates = 1;  // K of beam search; with one beam greedy search runs
@@ -25,8 +25,8 @@ struct TailOptions {
 };
 void build_tail(model::Builder& b, graph::TensorId logits, const SessionShape& session, const TailOptions& options);
 
-// New sentences enter the session (ops/search.hpp, "admit"): as many at once as run. And their start: "advance" that
-// counts nothing.
+// New sentences enter the session (ops/search/search.hpp, "admit"): as many at once as run. And their start: "advance"
+// that counts nothing.
 graph::Graph admit_graph(const model::Network& network, const SessionShape& session);
 graph::Graph start_graph(const model::Network& network, const SessionShape& session);
 

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "formats/generation_config.hpp"
 #include "model/config.hpp"
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "model/transformer.hpp"
-#include "runtime/expected_pipelines.hpp"
+#include "runtime/check/expected_pipelines.hpp"
 #include "search/encoded_source.hpp"
 
 namespace lapilli {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/bind.hpp"
-#include "runtime/session.hpp"
-#include "runtime/upload.hpp"
+#include "runtime/run/bind.hpp"
+#include "runtime/run/session.hpp"
+#include "runtime/run/upload.hpp"
 #include "search/logits_pass.hpp"
 #include "search/memory_ledger.hpp"
 #include "search/plan_cache.hpp"

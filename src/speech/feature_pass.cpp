@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "audio/spectrum.hpp"
-#include "ops/basic.hpp"
-#include "ops/sound.hpp"
+#include "ops/products/matmul.hpp"
+#include "ops/rows/basic.hpp"
+#include "ops/sound/sound.hpp"
 
 namespace lapilli::speech {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "formats/sound_config.hpp"
-#include "runtime/bind.hpp"
-#include "runtime/self_test.hpp"
-#include "runtime/upload.hpp"
-#include "runtime/weights.hpp"
+#include "runtime/check/self_test.hpp"
+#include "runtime/run/bind.hpp"
+#include "runtime/run/upload.hpp"
+#include "runtime/weights/weights.hpp"
 
 namespace lapilli::speech {
 

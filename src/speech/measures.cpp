@@ -8,7 +8,7 @@
 #include <zlib.h>
 #endif
 
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::speech {
 

@@ -10,7 +10,7 @@ namespace lapilli {
 
 // Narrows `caps`; never widens limits or features. `mask` is a comma-separated list of: full (nothing), floor (every
 // default above), small-bindings (64 KiB bindings, 64 groups a dimension), small-work (only noted here:
-// ops/work_limit.hpp then allows a million operations at a time), no-subgroup, no-timeline, no-indirect, no-fp16,
+// ops/core/work_limit.hpp then allows a million operations at a time), no-subgroup, no-timeline, no-indirect, no-fp16,
 // no-halves (words of two fp16), no-int8, no-coop (cooperative matrices), staging (memory treated as not host-visible),
 // gpu (a CPU driver is given the work that a GPU would be given: only the type changes, every limit and feature stays),
 // or the name of a JSON file of capabilities to intersect with.

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "api/tools.hpp"
 #include "lapilli/lapilli.h"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
+#include "tools/tools.hpp"
 
 namespace {
 

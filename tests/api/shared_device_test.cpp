@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/handles.hpp"
-#include "runtime/self_test.hpp"
+#include "runtime/check/self_test.hpp"
 
 namespace {
 

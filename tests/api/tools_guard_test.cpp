@@ -1,9 +1,9 @@
 // What the program's tools make of exceptions.
-#include "api/tools_guard.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "tools/guard.hpp"
 
 namespace lapilli::tools {
 namespace {

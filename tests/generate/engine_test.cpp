@@ -10,7 +10,7 @@
 
 #include "generate/generate.hpp"
 #include "generate/jobs.hpp"
-#include "runtime/pace.hpp"
+#include "runtime/run/pace.hpp"
 #include "search/engine_pool.hpp"
 #include "support/real_events.hpp"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "generate/jobs.hpp"
-#include "runtime/self_test.hpp"
+#include "runtime/check/self_test.hpp"
 
 namespace lapilli {
 namespace {

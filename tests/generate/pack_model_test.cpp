@@ -14,7 +14,7 @@
 #include "generate/generate.hpp"
 #include "generate/published.hpp"
 #include "generate/weight_sources.hpp"
-#include "runtime/weights.hpp"
+#include "runtime/weights/weights.hpp"
 #include "search/network_on_device.hpp"
 #include "support/fixtures.hpp"
 #include "support/temp_directory.hpp"

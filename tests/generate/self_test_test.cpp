@@ -1,6 +1,6 @@
 // The self-test: kernels that a driver compiles wrongly or refuses are found before they are used, and results stay
 // right.
-#include "runtime/self_test.hpp"
+#include "runtime/check/self_test.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "generate/jobs.hpp"
 #include "model/shape.hpp"
-#include "ops/shader_table.hpp"
+#include "ops/core/shader_table.hpp"
 #include "search/plan_cache.hpp"
 #include "search/search_graph.hpp"
 #include "search/workspace.hpp"

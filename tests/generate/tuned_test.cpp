@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <functional>
 
-#include "api/tools.hpp"
 #include "base/store.hpp"
 #include "generate/jobs.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/self_test.hpp"
-#include "runtime/tuning_space.hpp"
+#include "ops/core/shader_table.hpp"
+#include "runtime/check/self_test.hpp"
+#include "runtime/plan/tuning_space.hpp"
 #include "search/plan_cache.hpp"
 #include "search/workspace.hpp"
 #include "support/memory_store.hpp"
 #include "support/temp_directory.hpp"
+#include "tools/tools.hpp"
 #include "vulkan/kept.hpp"
 
 namespace lapilli {

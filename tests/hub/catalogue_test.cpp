@@ -8,9 +8,9 @@
 #include <set>
 #include <sstream>
 
-#include "api/tools.hpp"
 #include "model/families/family.hpp"
 #include "support/temp_directory.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::hub {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "ops/spans.hpp"
-#include "ops/state.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::model {
 namespace {

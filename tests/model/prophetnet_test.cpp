@@ -8,7 +8,7 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/transformer.hpp"
-#include "ops/op.hpp"
+#include "ops/core/op.hpp"
 
 namespace lapilli::model {
 namespace {

@@ -10,7 +10,7 @@
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 #include "model/positions.hpp"
-#include "ops/attention.hpp"
+#include "ops/attention/attention.hpp"
 #include "support/safetensors_file.hpp"
 
 namespace lapilli::model {

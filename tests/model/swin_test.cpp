@@ -9,7 +9,7 @@
 #include "model/families/family.hpp"
 #include "model/features.hpp"
 #include "model/patches.hpp"
-#include "ops/windows.hpp"
+#include "ops/attention/windows.hpp"
 
 namespace lapilli::model {
 namespace {

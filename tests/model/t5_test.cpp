@@ -11,7 +11,7 @@
 #include "model/families/family.hpp"
 #include "model/network.hpp"
 #include "model/relative.hpp"
-#include "ops/attention.hpp"
+#include "ops/attention/attention.hpp"
 
 namespace lapilli::model {
 namespace {

@@ -1,6 +1,6 @@
 // Random numbers of sampling: known answers of the generator, and that the best sums of scores and numbers are draws
 // without replacement.
-#include "ops/draw.hpp"
+#include "ops/search/draw.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "ops/shader_table.hpp"
+#include "ops/core/shader_table.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,14 +1,14 @@
 // Caches of halves: where their numbers lie, how they are rounded, and what is refused.
-#include "ops/kv_layout.hpp"
+#include "ops/core/kv_layout.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "ops/case_util.hpp"
-#include "ops/matmul_cases.hpp"
-#include "ops/registry.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/products/matmul_cases.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {

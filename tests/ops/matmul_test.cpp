@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ops/matmul_cases.hpp"
-#include "ops/registry.hpp"
-#include "ops/weight_layout.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/weight_layout.hpp"
+#include "ops/products/matmul_cases.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,13 +1,13 @@
 // What every op promises, checked without a device.
-#include "ops/op.hpp"
+#include "ops/core/op.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "ops/case_util.hpp"
-#include "ops/shader_table.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/shader_table.hpp"
 #include "support/other_numbers.hpp"
 #include "vulkan/bindings.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/push.hpp"
+#include "ops/core/push.hpp"
 #include "spirv_reader.hpp"
 
 namespace lapilli {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "ops/op.hpp"
-#include "ops/shader_table.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/shader_table.hpp"
 #include "push_members.hpp"
 #include "spirv_reader.hpp"
 #include "support/temp_directory.hpp"

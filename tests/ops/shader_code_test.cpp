@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "ops/shader_table.hpp"
+#include "ops/core/shader_table.hpp"
 #include "ops/spirv_reader.hpp"
 
 namespace lapilli {

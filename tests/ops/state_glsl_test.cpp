@@ -1,4 +1,5 @@
-// The constants and functions of shaders/lib/state.glsl and panel.glsl are those of src/ops/state.hpp and matmul.hpp.
+// The constants and functions of shaders/lib/state.glsl and panel.glsl are those of src/ops/core/state.hpp and
+// matmul.hpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,10 +12,10 @@
 
 #include "base/half.hpp"
 #include "glsl_as_cpp.hpp"
-#include "ops/case_util.hpp"
-#include "ops/matmul.hpp"
-#include "ops/search_util.hpp"
-#include "ops/state.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/state.hpp"
+#include "ops/products/matmul.hpp"
+#include "ops/search/search_util.hpp"
 
 namespace lapilli {
 namespace {

@@ -1,5 +1,5 @@
 // Where numbers of a packed matrix lie, and what packing makes of them.
-#include "ops/weight_layout.hpp"
+#include "ops/core/weight_layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How much work goes to a device at once: by its type and by masks.
-#include "ops/work_limit.hpp"
+#include "ops/core/work_limit.hpp"
 
 #include <gtest/gtest.h>
 

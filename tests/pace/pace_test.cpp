@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "generate/generate.hpp"
-#include "runtime/pace.hpp"
+#include "runtime/run/pace.hpp"
 #include "search/workspace.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "ops/case_util.hpp"
-#include "ops/registry.hpp"
-#include "runtime/execute.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/registry.hpp"
+#include "runtime/check/execute.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/session.hpp"
+#include "runtime/run/session.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
 #include "support/real_events.hpp"

@@ -1,8 +1,8 @@
 // What binding records: which barriers wait for the arguments of indirect dispatches, and what may be replayed.
 #include <gtest/gtest.h>
 
-#include "ops/basic.hpp"
-#include "runtime/session.hpp"
+#include "ops/rows/basic.hpp"
+#include "runtime/run/session.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"

@@ -1,14 +1,14 @@
 // The doctor: it finds what a driver compiles wrongly or refuses, and nothing where nothing is wrong. A wrong subgroup
 // size is in tests/cli, as a pretended device's.
-#include "runtime/doctor.hpp"
+#include "runtime/check/doctor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "ops/op.hpp"
-#include "ops/shader_table.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/shader_table.hpp"
 #include "support/counting_vulkan.hpp"
 
 namespace lapilli {

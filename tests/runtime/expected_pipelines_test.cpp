@@ -1,14 +1,14 @@
 // Which pipelines the next run is told of: what the first search of a run needs, where there are threads to make them.
-#include "runtime/expected_pipelines.hpp"
+#include "runtime/check/expected_pipelines.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "ops/basic.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/self_test.hpp"
+#include "ops/core/shader_table.hpp"
+#include "ops/rows/basic.hpp"
+#include "runtime/check/self_test.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"
 

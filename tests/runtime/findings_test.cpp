@@ -1,14 +1,14 @@
 // Verdicts that are kept between runs: nothing is tested twice on the same driver, and what was found wrong stays so.
-#include "runtime/findings.hpp"
+#include "runtime/check/findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/log.hpp"
-#include "ops/basic.hpp"
-#include "ops/registry.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/self_test.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/shader_table.hpp"
+#include "ops/rows/basic.hpp"
+#include "runtime/check/self_test.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"

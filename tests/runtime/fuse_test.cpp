@@ -1,12 +1,13 @@
 // Nodes that become parts of others: where, and that the graph still computes the same.
-#include "runtime/fuse.hpp"
+#include "runtime/plan/fuse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "ops/layer_norm.hpp"
+#include "ops/rows/gate.hpp"
+#include "ops/rows/layer_norm.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"
 

@@ -1,6 +1,6 @@
 // Which kernels the self-test on a user's device runs as they are used, without a device: those of plans of networks
 // with the head sizes that published models have.
-#include "runtime/kernel_trials.hpp"
+#include "runtime/check/kernel_trials.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cctype>
 
 #include "model/weight_formats.hpp"
-#include "ops/shader_table.hpp"
+#include "ops/core/shader_table.hpp"
 #include "search/search_graph.hpp"
 #include "support/fixtures.hpp"
 #include "support/network_rig.hpp"

@@ -1,5 +1,5 @@
 // What is learnt of a device's pace: from devices whose kernels have rates of their own, and from clocks that lie.
-#include "runtime/pace.hpp"
+#include "runtime/run/pace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which words of a weight loading has to zero, against the words that its pieces write, one by one.
-#include "runtime/padding.hpp"
+#include "runtime/weights/padding.hpp"
 
 #include <gtest/gtest.h>
 

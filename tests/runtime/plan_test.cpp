@@ -1,6 +1,6 @@
 // Plans of real networks, without a device: the checker over each plan, barriers left out, and planted verdicts. What a
 // job submits is checked in tests/generate/events_test.cpp.
-#include "runtime/plan.hpp"
+#include "runtime/plan/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using graph::Event;
 using testing::HasSubstr;
 using testing_support::SearchInput;
 
-// "bindings": as the floor, with more buffers a kernel, for which nodes are fused (runtime/fuse.hpp).
+// "bindings": as the floor, with more buffers a kernel, for which nodes are fused (runtime/plan/fuse.hpp).
 Capabilities masked(const char* mask) {
   Capabilities caps;
   if (std::string(mask) == "bindings") return caps.max_storage_buffers = 16, caps;

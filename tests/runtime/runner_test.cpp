@@ -1,6 +1,6 @@
 // Steps in flight: the same log whatever the number of steps that a submission carries, and the same bits on a second
 // replay in the same memory.
-#include "runtime/runner.hpp"
+#include "runtime/run/runner.hpp"
 
 #include <gtest/gtest.h>
 

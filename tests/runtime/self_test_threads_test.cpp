@@ -9,9 +9,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "ops/basic.hpp"
-#include "ops/registry.hpp"
-#include "runtime/self_test.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/rows/basic.hpp"
+#include "runtime/check/self_test.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 

@@ -1,5 +1,5 @@
 // The search for the fastest ways to run a plan, with a device and a clock that are made up: nothing here is timed.
-#include "runtime/tuner.hpp"
+#include "runtime/tune/tuner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "ops/layer_norm.hpp"
-#include "runtime/tuning_space.hpp"
+#include "ops/products/matmul.hpp"
+#include "ops/rows/layer_norm.hpp"
+#include "runtime/plan/tuning_space.hpp"
 #include "support/fixtures.hpp"
 
 namespace lapilli {

@@ -1,17 +1,18 @@
 // What was found fastest: kept between runs, and what a plan makes of it, whoever wrote it.
-#include "runtime/tunings.hpp"
+#include "runtime/plan/tunings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ops/basic.hpp"
-#include "ops/layer_norm.hpp"
-#include "ops/registry.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/agreement.hpp"
-#include "runtime/kernel_proof.hpp"
-#include "runtime/self_test.hpp"
-#include "runtime/tuning_space.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/shader_table.hpp"
+#include "ops/products/matmul.hpp"
+#include "ops/rows/basic.hpp"
+#include "ops/rows/layer_norm.hpp"
+#include "runtime/check/agreement.hpp"
+#include "runtime/check/kernel_proof.hpp"
+#include "runtime/check/self_test.hpp"
+#include "runtime/plan/tuning_space.hpp"
 #include "support/counting_vulkan.hpp"
 #include "support/fixtures.hpp"
 #include "support/memory_store.hpp"

@@ -1,6 +1,6 @@
 // Weights on the device against a packing done by hand on the host: every stored format, parts that share a matrix,
 // tensors larger than the staging buffer. Exact: conversion to float is.
-#include "runtime/weights.hpp"
+#include "runtime/weights/weights.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
 
 namespace lapilli::speech {
 namespace {

@@ -10,7 +10,8 @@
 #include "formats/hf_config.hpp"
 #include "model/families/family.hpp"
 #include "model/shape.hpp"
-#include "ops/search_util.hpp"
+#include "ops/products/pack.hpp"
+#include "ops/search/search_util.hpp"
 #include "search/encode_pass.hpp"
 #include "search/inbox.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "generate/published.hpp"
 #include "generate/weight_sources.hpp"
-#include "runtime/interpreter.hpp"
+#include "runtime/check/interpreter.hpp"
 #include "search/plan_cache.hpp"
 #include "search/search_graph.hpp"
 #include "search/search_options.hpp"

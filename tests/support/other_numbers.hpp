@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ops/op.hpp"
+#include "ops/core/op.hpp"
 
 namespace lapilli::testing_support {
 

@@ -2,10 +2,10 @@
 #include <bit>
 #include <cmath>
 
-#include "ops/basic.hpp"
-#include "ops/case_util.hpp"
-#include "runtime/interpreter.hpp"
-#include "runtime/session.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/products/embed.hpp"
+#include "runtime/check/interpreter.hpp"
+#include "runtime/run/session.hpp"
 #include "search/inbox.hpp"
 #include "search/trace_back.hpp"
 #include "support/search_graph.hpp"

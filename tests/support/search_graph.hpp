@@ -1,7 +1,7 @@
 // What the graphs of recorded searches and processors share.
 #pragma once
 
-#include "ops/case_util.hpp"
+#include "ops/core/case_util.hpp"
 #include "support/options.hpp"
 #include "support/search_records.hpp"
 

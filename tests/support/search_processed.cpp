@@ -1,8 +1,8 @@
 // Processors on given ids and scores.
 #include <cmath>
 
-#include "runtime/interpreter.hpp"
-#include "runtime/session.hpp"
+#include "runtime/check/interpreter.hpp"
+#include "runtime/run/session.hpp"
 #include "support/search_graph.hpp"
 #include "support/search_records.hpp"
 

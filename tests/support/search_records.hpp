@@ -12,7 +12,7 @@
 
 #include "base/result.hpp"
 #include "formats/checkpoint.hpp"
-#include "ops/search.hpp"
+#include "ops/search/search.hpp"
 #include "search/sentence.hpp"
 #include "vulkan/device.hpp"
 

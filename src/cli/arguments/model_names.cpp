@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "api/tools.hpp"
 #include "base/path.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
 #include "hub/cache.hpp"
 #include "hub/catalogue.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

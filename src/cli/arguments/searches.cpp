@@ -1,9 +1,9 @@
 #include "cli/arguments/searches.hpp"
 
-#include "api/tools.hpp"
 #include "cli/arguments/dtype.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
+#include "tools/tools.hpp"
 
 namespace lapilli::cli {
 

@@ -7,8 +7,8 @@
 
 #include "graph/graph.hpp"
 #include "model/network.hpp"
-#include "ops/attention.hpp"
-#include "ops/basic.hpp"
+#include "ops/attention/attention.hpp"
+#include "ops/rows/basic.hpp"
 
 namespace lapilli::model {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/blocks/block.hpp"
+#include "ops/products/embed.hpp"
 
 namespace lapilli::model {
 

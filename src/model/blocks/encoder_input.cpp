@@ -4,7 +4,9 @@
 
 #include "model/blocks/embedding.hpp"
 #include "model/features.hpp"
-#include "ops/state.hpp"
+#include "ops/core/state.hpp"
+#include "ops/products/embed.hpp"
+#include "ops/rows/basic.hpp"
 
 namespace lapilli::model {
 

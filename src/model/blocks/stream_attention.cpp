@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/stream_attention.hpp"
+#include "ops/attention/stream_attention.hpp"
 
 namespace lapilli::model {
 

@@ -1,4 +1,5 @@
-// Self attention of a decoder with predicting streams (ProphetNet; ops/stream_attention.hpp says what the streams are).
+// Self attention of a decoder with predicting streams (ProphetNet; ops/attention/stream_attention.hpp says what the
+// streams are).
 #pragma once
 
 #include "model/blocks/attention_block.hpp"

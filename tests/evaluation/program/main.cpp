@@ -16,7 +16,7 @@
 #include "evaluation/score.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/translate.hpp"
-#include "ops/tuning.hpp"
+#include "ops/core/tuning.hpp"
 
 namespace lapilli::evaluation {
 namespace {

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "generate/published.hpp"
-#include "ops/op.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/plan.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/shader_table.hpp"
+#include "runtime/plan/plan.hpp"
 #include "search/search_graph.hpp"
 #include "vulkan/capabilities_json.hpp"
 #include "vulkan/device.hpp"

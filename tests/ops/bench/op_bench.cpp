@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "ops/matmul.hpp"
-#include "ops/matmul_cases.hpp"
-#include "ops/op.hpp"
-#include "ops/registry.hpp"
-#include "ops/shader_table.hpp"
-#include "ops/tuning.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/shader_table.hpp"
+#include "ops/core/tuning.hpp"
+#include "ops/products/matmul.hpp"
+#include "ops/products/matmul_cases.hpp"
 #include "vulkan/device.hpp"
 
 namespace lapilli {

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "ops/case_util.hpp"
-#include "ops/op.hpp"
-#include "ops/shader_table.hpp"
-#include "runtime/execute.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/shader_table.hpp"
+#include "runtime/check/execute.hpp"
 #include "support/other_numbers.hpp"
 #include "vulkan/device.hpp"
 

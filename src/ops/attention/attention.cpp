@@ -1,0 +1,458 @@
+// "attention": see attention.hpp.
+#include <algorithm>
+
+#include "ops/attention/attention_cases.hpp"
+#include "ops/attention/attention_util.hpp"
+#include "ops/core/lower_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/state.hpp"
+#include "ops/core/tuning.hpp"
+#include "vulkan/bindings.hpp"
+
+namespace lapilli {
+namespace attention_impl {
+namespace {
+
+using ull = unsigned long long;
+
+struct Push {
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t queries, query_begin, query_end, tiles; uint32_t keys, causal;
+                      uint32_t weights_begin, weights_ld;
+                      uint32_t window, global_queries, globals_begin, globals_stride;
+                      uint32_t map_rows, map_columns, map_shift;)
+};
+// Inputs behind q, kv and lengths.
+constexpr size_t kDistances = 3, kGlobals = 5, kContext = 6;
+constexpr uint64_t kQueriesPerGroup = kTileRows, kQueriesPerSubgroup = 16;
+
+Status infer_window(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (a.window == kNoWindow)
+    return a.global_queries ? Status(node_error(node, "global queries belong to a window")) : Status{};
+  if (a.window >= 1u << 30) return node_error(node, "a window of %u positions", a.window);
+  if (a.causal || a.bias.form != BiasForm::none || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "attention with a window has no causal mask, relative positions or weights");
+  if (a.globals_stride == 0 || (a.queries != a.keys && !a.spans))
+    return node_error(node, "a window asks for a list of global positions, and for as many queries as keys");
+  LAPILLI_CHECK(expect_input(g, node, kGlobals, {"globals", 0, 0, graph::DType::u32}));
+  LAPILLI_CHECK(expect_words(g, node, node.inputs[kGlobals], "globals", uint64_t{a.batch} * a.globals_stride));
+  const auto into = operand(node.inputs, kContext);
+  const bool in_place = into != graph::kNone && g.root(into) == g.root(node.outputs[0]);
+  if (in_place != (a.global_queries != 0)) return node_error(node, "global queries update a context in place");
+  return {};
+}
+
+Status infer_spans(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (a.batch == 0 || a.batch > kMaxRows || a.queries == 0 || a.kv.slots != 1 || a.queries > a.kv.positions)
+    return node_error(node, "%u rows of %u sentences do not fit %u slots of %u positions", a.queries, a.batch,
+                      a.kv.slots, a.kv.positions);
+  if (a.causal || a.bias.form == BiasForm::rows || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "the rows of a pass have no causal mask, bias in rows or weights");
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", a.queries}));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "spans", SpanWords::words));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  return infer_window(g, node, a);
+}
+
+Status infer_map(const graph::Graph& g, const graph::Node& node, const AttentionAttributes& a) {
+  if (!a.map.makes_sense() || a.bias.form != BiasForm::map || a.queries != a.map.area() || a.keys != a.queries ||
+      a.kv.positions != a.keys || a.batch == 0 || a.batch > a.kv.slots || a.batch % a.map.count() != 0)
+    return node_error(node, "%u sentences of %u keys are no windows of maps", a.batch, a.keys);
+  if (a.causal || a.spans || a.window != kNoWindow || a.global_queries || operand(node.outputs, 1) != graph::kNone)
+    return node_error(node, "windows of maps have no causal mask, spans, other windows or weights");
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
+  const uint64_t distances = 2 * uint64_t{a.map.side} - 1;
+  return expect_words(g, node, operand(node.inputs, kDistances + 1), "bias", distances * distances * a.kv.heads);
+}
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionAttributes>();
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::sequence));
+  if (a.map.side || a.bias.form == BiasForm::map) return infer_map(g, node, a);
+  if (a.spans) return infer_spans(g, node, a);
+  if (a.batch == 0 || a.queries == 0 || a.batch > a.kv.slots || a.keys > a.kv.positions || a.batch > kMaxRows)
+    return node_error(node, "%u sentences with %u keys do not fit %u slots of %u positions", a.batch, a.keys,
+                      a.kv.slots, a.kv.positions);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", uint64_t{a.batch} * a.queries}));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 2), "lengths", 2 * uint64_t{a.batch}));
+  if (operand(node.outputs, 1) != graph::kNone)
+    LAPILLI_CHECK(expect_output(g, node, 1, {"weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys}));
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, kDistances));
+  return infer_window(g, node, a);
+}
+
+enum : uint32_t { kTogether, kSimple, kLanes };
+
+// attention_lanes.comp: a lane has at most two vec4 of a head, and loops have turns for so many keys
+// (docs/adding-an-op.md). Sixteen queries are more registers than GPUs have to spare.
+bool lanes_fit(const Capabilities& caps, const AttentionAttributes& a) {
+  return a.spans && a.window == kNoWindow && heads_are_vec4(a.kv) && has_lanes(caps) && caps.texels &&
+         a.kv.head_dim <= 8 * caps.subgroup_size && a.keys <= 16384;
+}
+
+// Of the rows of a pass the longest sentence is not known.
+uint64_t most_keys(const AttentionAttributes& a) {
+  if (a.spans) return 0;
+  return a.window == kNoWindow || a.global_queries ? a.keys : uint64_t{2} * a.window + kTileRows + a.globals_stride;
+}
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionAttributes>();
+  std::vector<Variant> list;
+  if (lanes_fit(caps, a)) list.push_back({kLanes, "lanes 16", true, {caps.subgroup_size}});
+  list.push_back(
+      {kTogether, "workgroup a head", true, attention_numbers(caps, Tuned::attention, a.kv, heads_are_vec4(a.kv))});
+  if (simple_attention_fits(a.kv, most_keys(a)))
+    list.push_back({kSimple, "simple", true, simple_attention_numbers(a.kv)});
+  return list;
+}
+
+class Lowering {
+ public:
+  Lowering(const LowerContext& context, const graph::Node& node, const Variant& v, std::vector<Dispatch>& out)
+      : context_(context),
+        node_(node),
+        simple_(v.id == kSimple),
+        lanes_(v.id == kLanes),
+        together_(lanes_ ? kQueriesPerSubgroup : kQueriesPerGroup),
+        numbers_(v.numbers),
+        out_(out),
+        a_(node.attributes.as<AttentionAttributes>()),
+        vec_(!simple_ && heads_are_vec4(a_.kv)),
+        weights_(operand(node.outputs, 1)),
+        ld_(context.graph.tensor(node.inputs[0]).ld),
+        out_ld_(context.graph.tensor(node.outputs[0]).ld) {
+    limit_ = context.caps.max_storage_range;
+    room_ = limit_ - std::min(limit_, context.caps.storage_alignment);
+  }
+
+  Status run() {
+    LAPILLI_CHECK(check_attention(context_, node_, numbers_, a_.kv, vec_));
+    if (lanes_ && numbers_.local != context_.caps.subgroup_size)
+      return node_error(node_, "workgroups of %u invocations; this kernel's are subgroups, of %u", numbers_.local,
+                        context_.caps.subgroup_size);
+    if (a_.spans) return run_spans();
+    LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 1));
+    block.slots = std::min<uint64_t>(block.slots, a_.batch);
+    uint64_t queries = a_.queries;
+    LAPILLI_CHECK(fit_rows(block, queries));
+    for (uint64_t h = 0; h < a_.kv.heads; h += block.heads)
+      for (uint64_t b = 0; b < a_.batch; b += block.slots)
+        for (uint64_t i = 0; i < a_.queries; i += queries)
+          LAPILLI_CHECK(emit(
+              {h, std::min<uint64_t>(a_.kv.heads, h + block.heads), b, std::min<uint64_t>(a_.batch, b + block.slots)},
+              i, std::min<uint64_t>(a_.queries, i + queries)));
+    return {};
+  }
+
+ private:
+  // The rows of a pass: by heads, then by rows. Each part runs all tiles and takes those that begin within its rows, so
+  // rows of the last one may lie behind them.
+  Status run_spans() {
+    LAPILLI_TRY(auto block, kv_block(context_, node_, node_.inputs[1], a_.kv, 0));
+    uint64_t rows = a_.queries;
+    const auto rows_fit = [&] {
+      return rows == a_.queries ? rows * ld_ * 4 <= limit_ : (rows + together_ - 1) * ld_ * 4 <= room_;
+    };
+    const auto work_fits = [&] { return context_.work.allows(cost(block.heads * rows)); };
+    while (!rows_fit() || (!work_fits() && block.heads * rows > 1)) {
+      if (!work_fits() && block.heads > 1)
+        block.heads = div_up<uint64_t>(block.heads, 2);
+      else if (rows > 1)
+        rows = div_up<uint64_t>(rows, 2);
+      else
+        return node_error(node_, "one query exceeds this device's binding limit of %llu bytes", ull{limit_});
+    }
+    for (uint64_t h = 0; h < a_.kv.heads; h += block.heads)
+      for (uint64_t i = 0; i < a_.queries; i += rows)
+        LAPILLI_CHECK(emit({h, std::min<uint64_t>(a_.kv.heads, h + block.heads), 0, 1}, i,
+                           std::min<uint64_t>(a_.queries, i + rows)));
+    return {};
+  }
+
+  // The listed queries may be any of a sentence.
+  [[nodiscard]] bool whole_sentences() const { return a_.global_queries != 0; }
+  // The most tiles that a pass has: sentences end with one that need not be full.
+  [[nodiscard]] uint64_t span_tiles() const {
+    return std::min<uint64_t>(a_.queries, (a_.queries + (kQueriesPerGroup - 1) * a_.batch) / kQueriesPerGroup);
+  }
+  // Rows of q from the first to the last one; and bytes of the weights.
+  [[nodiscard]] uint64_t q_rows(uint64_t sentences, uint64_t queries) const {
+    return (sentences - 1) * a_.queries + (whole_sentences() ? a_.queries : queries);
+  }
+  [[nodiscard]] uint64_t weight_bytes(uint64_t sentences, uint64_t heads, uint64_t queries) const {
+    if (weights_ == graph::kNone) return 0;
+    return (((sentences - 1) * a_.kv.heads + heads - 1) * a_.queries + queries) * context_.graph.tensor(weights_).ld *
+           4;
+  }
+
+  [[nodiscard]] double cost(uint64_t queries_of_heads) const {
+    const bool near = a_.window != kNoWindow && a_.global_queries == 0;
+    const double keys = near ? std::min<double>(a_.keys, 2.0 * a_.window + 8) : a_.keys;
+    const double lanes = simple_ ? numbers_.local : 1;  // each does all of it
+    return 4.0 * static_cast<double>(queries_of_heads) * keys * a_.kv.head_dim * lanes;
+  }
+
+  // Fewer sentences, then heads, then queries, until the rows fit.
+  Status fit_rows(KvBlock& block, uint64_t& queries) const {
+    const auto q_fits = [&] {
+      const bool whole = block.slots == a_.batch && queries == a_.queries;
+      // Rows of q are at least as wide as those of the context.
+      return q_rows(block.slots, queries) * ld_ * 4 <= (whole ? limit_ : room_);
+    };
+    const auto weights_fit = [&] {
+      return weight_bytes(block.slots, block.heads, queries) <= room_ || weights_ == graph::kNone;
+    };
+    const auto globals_fit = [&] { return a_.window == kNoWindow || block.slots * a_.globals_stride * 4 <= room_; };
+    const auto work_fits = [&] {
+      return context_.work.allows(cost(block.slots * block.heads * queries)) ||
+             block.slots * block.heads * (whole_sentences() ? 1 : queries) == 1;
+    };
+    while (!q_fits() || !weights_fit() || !globals_fit() || !work_fits()) {
+      if (block.slots > 1)
+        block.slots = div_up<uint64_t>(block.slots, 2);
+      else if ((!weights_fit() || !work_fits()) && block.heads > 1)
+        block.heads = div_up<uint64_t>(block.heads, 2);
+      else if (queries > 1 && !whole_sentences())
+        queries = div_up<uint64_t>(queries, 2);
+      else
+        return node_error(node_, "one %s exceeds this device's binding limit of %llu bytes",
+                          whole_sentences() ? "sentence" : "query", ull{limit_});
+    }
+    return {};
+  }
+
+  Status emit(const KvPart& part, uint64_t query_begin, uint64_t query_end) {
+    Dispatch d;
+    d.shader = shader();
+    d.constants = {numbers_.local, a_.kv.head_dim};
+    Push p{};
+    const uint64_t sentences = part.s1 - part.s0, heads = part.h1 - part.h0, queries = query_end - query_begin;
+    const uint64_t tiles = a_.spans ? span_tiles() : div_up(queries, kQueriesPerGroup);
+    const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups of a tile
+    d.groups = tiles * sentences * heads * each;
+    if (d.groups > max_groups(context_.caps))
+      return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
+    if (a_.spans) {
+      follow_live_rows(d, static_cast<uint32_t>(heads * each), 1);
+      d.follows = Follows::tiles;
+    }
+    const uint64_t begin = part.s0 * a_.queries + query_begin;
+    const uint64_t end =
+        a_.spans ? std::min<uint64_t>(a_.queries, query_end + together_ - 1) : begin + q_rows(sentences, queries);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 0, {node_.inputs[0], begin * ld_ * 4, end * ld_ * 4, graph::Access::read}, delta));
+    p.common.q_begin = static_cast<uint32_t>(delta - begin * ld_);
+    d.operands.push_back(bind_kv(context_, {node_.inputs[1], lanes_ ? kTexelBinding : 1}, a_.kv, part, p.common));
+    d.operands.push_back(bind_range(
+        context_, 2, {node_.outputs[0], begin * out_ld_ * 4, end * out_ld_ * 4, graph::Access::write}, delta));
+    p.common.out_begin = static_cast<uint32_t>(delta - begin * out_ld_);
+    if (a_.window != kNoWindow) bind_globals(part, d, p);
+    if (weights_ != graph::kNone) bind_weights(part, query_begin, queries, d, p);
+    LAPILLI_CHECK(a_.map.side ? bind_map(d, p) : bind_keys(d, p));
+    p.common.groups = static_cast<uint32_t>(d.groups);
+    p.common.ld = static_cast<uint32_t>(ld_);
+    p.common.out_ld = static_cast<uint32_t>(out_ld_);
+    p.common.scale = a_.scale;
+    p.queries = a_.queries;
+    p.query_begin = static_cast<uint32_t>(query_begin);
+    p.query_end = static_cast<uint32_t>(query_end);
+    p.tiles = static_cast<uint32_t>(tiles);
+    p.keys = a_.spans ? a_.queries : a_.keys;
+    p.causal = a_.causal;
+    d.set_push(p);
+    d.cost = cost(sentences * heads * queries);
+    out_.push_back(std::move(d));
+    return {};
+  }
+
+  void bind_globals(const KvPart& part, Dispatch& d, Push& p) const {
+    const uint64_t first = part.s0 * a_.globals_stride, last = (a_.spans ? a_.batch : part.s1) * a_.globals_stride;
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 3, {node_.inputs[kGlobals], first * 4, last * 4, graph::Access::read}, delta));
+    p.globals_begin = static_cast<uint32_t>(delta - first);
+    p.globals_stride = a_.globals_stride;
+    p.window = a_.window;
+    p.global_queries = a_.global_queries;
+  }
+
+  void bind_weights(const KvPart& part, uint64_t query_begin, uint64_t queries, Dispatch& d, Push& p) const {
+    const uint64_t ld = context_.graph.tensor(weights_).ld;
+    const uint64_t first = ((part.s0 * a_.kv.heads + part.h0) * a_.queries + query_begin) * ld;
+    const uint64_t bytes = weight_bytes(part.s1 - part.s0, part.h1 - part.h0, queries);
+    uint32_t delta = 0;
+    d.operands.push_back(
+        bind_range(context_, 3, {weights_, first * 4, first * 4 + bytes, graph::Access::read_write}, delta));
+    p.weights_begin = static_cast<uint32_t>(delta - first);
+    p.weights_ld = static_cast<uint32_t>(ld);
+  }
+
+  // Where keys end, and relative positions.
+  Status bind_keys(Dispatch& d, Push& p) const {
+    LAPILLI_TRY(const auto lengths, bind_whole(context_, a_.spans ? 4 : 6, node_.inputs[2], graph::Access::read));
+    d.operands.push_back(lengths);
+    return bind_bias(context_, node_, a_.bias, kDistances, d, p.common);
+  }
+
+  Status bind_map(Dispatch& d, Push& p) const {
+    LAPILLI_TRY(const auto bias, bind_whole(context_, 3, node_.inputs[kDistances + 1], graph::Access::read));
+    d.operands.push_back(bias);
+    p.window = a_.map.side;
+    p.map_rows = a_.map.rows();
+    p.map_columns = a_.map.columns();
+    p.map_shift = a_.map.shift;
+    return {};
+  }
+
+  [[nodiscard]] ShaderId shader() const { return simple_ ? simple_of(shader(false)) : shader(vec_); }
+
+  [[nodiscard]] ShaderId shader(bool vec) const {
+    const bool weights = weights_ != graph::kNone;
+    if (a_.spans) return span_shader(vec);
+    if (a_.window != kNoWindow) return vec ? ShaderId::attention_vec_window : ShaderId::attention_any_window;
+    switch (a_.bias.form) {
+      case BiasForm::map: return vec ? ShaderId::attention_vec_map : ShaderId::attention_any_map;
+      case BiasForm::table:
+      case BiasForm::rows:
+        if (weights) return vec ? ShaderId::attention_vec_bias_weights : ShaderId::attention_any_bias_weights;
+        return vec ? ShaderId::attention_vec_bias : ShaderId::attention_any_bias;
+      case BiasForm::none: break;
+    }
+    if (weights) return vec ? ShaderId::attention_vec_weights : ShaderId::attention_any_weights;
+    return vec ? ShaderId::attention_vec : ShaderId::attention_any;
+  }
+
+  [[nodiscard]] ShaderId span_shader(bool vec) const {
+    if (lanes_)
+      return a_.bias.form == BiasForm::table ? ShaderId::attention_lanes_bias_spans : ShaderId::attention_lanes_spans;
+    if (a_.window != kNoWindow)
+      return vec ? ShaderId::attention_vec_window_spans : ShaderId::attention_any_window_spans;
+    if (a_.bias.form == BiasForm::table)
+      return vec ? ShaderId::attention_vec_bias_spans : ShaderId::attention_any_bias_spans;
+    return vec ? ShaderId::attention_vec_spans : ShaderId::attention_any_spans;
+  }
+
+  const LowerContext& context_;
+  const graph::Node& node_;
+  const bool simple_, lanes_;
+  const uint64_t together_;  // rows that a workgroup may take
+  const Numbers numbers_;
+  std::vector<Dispatch>& out_;
+  const AttentionAttributes a_;
+  const bool vec_;
+  const graph::TensorId weights_;
+  const uint64_t ld_, out_ld_;
+  uint64_t limit_ = 0, room_ = 0;
+};
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  return Lowering(context, node, v, out).run();
+}
+
+// What is listed for a sentence.
+std::vector<uint64_t> listed_positions(const AttentionAttributes& a, const graph::Node& node, HostTensors& values,
+                                       uint64_t sentence) {
+  if (a.window == kNoWindow) return {};
+  const uint32_t* words = values.at(node.inputs[kGlobals]).u.data() + sentence * a.globals_stride;
+  return {words + 1, words + 1 + std::min(words[0], a.globals_stride - 1)};
+}
+
+// Queries [first, first + count) and keys [begin, end) of one sentence, all counted alike; `row` is that of query 0.
+struct HostSentence {
+  uint64_t number = 0, slot = 0, row = 0;
+  uint64_t first = 0, count = 0, begin = 0, end = 0;
+};
+
+std::vector<HostSentence> host_sentences(const AttentionAttributes& a, const std::vector<uint32_t>& words) {
+  std::vector<HostSentence> all;
+  if (a.spans) {
+    for (const Span& s : spans_of(words))
+      all.push_back({all.size(), 0, 0, s.row, s.ids, s.row, uint64_t{s.row} + s.ids});
+    return all;
+  }
+  for (uint64_t b = 0; b < a.batch && a.map.side; ++b) all.push_back({b, b, b * a.queries, 0, a.queries, 0, a.keys});
+  for (uint64_t b = 0; b < a.batch && !a.map.side; ++b)
+    all.push_back(
+        {b, b, b * a.queries, 0, a.queries, std::min(words[2 * b], a.keys), std::min(words[2 * b + 1], a.keys)});
+  return all;
+}
+
+struct HostPair {
+  uint64_t key = 0, query = 0, head = 0;
+};
+double map_bias(const AttentionAttributes& a, const std::vector<double>& table, uint64_t window, const HostPair& p) {
+  const double bias = table[a.map.distance(p.key, p.query) * a.kv.heads + p.head];
+  return a.map.apart(window, p.key, p.query) ? bias + MapWindows::kApart : bias;
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<AttentionAttributes>();
+  const auto &t = g.tensor(node.inputs[0]), &y = g.tensor(node.outputs[0]);
+  const auto& q = values.at(node.inputs[0]).f;
+  const HostKv kv(g, node.inputs[1], values);
+  auto& out = values.at(node.outputs[0]).f;
+  const auto weights = operand(node.outputs, 1);
+  const HostBias bias(node, a.kv, a.map.side ? RelativeBias{} : a.bias, kDistances, values);
+  if (!a.global_queries) std::fill(out.begin(), out.end(), 0.0);
+  if (weights != graph::kNone) std::fill(values.at(weights).f.begin(), values.at(weights).f.end(), 0.0);
+  for (const HostSentence& s : host_sentences(a, a.map.side ? std::vector<uint32_t>() : values.at(node.inputs[2]).u)) {
+    const auto listed = listed_positions(a, node, values, s.number);
+    const auto is_listed = [&](uint64_t j) { return std::find(listed.begin(), listed.end(), j) != listed.end(); };
+    for (uint64_t h = 0; h < a.kv.heads; ++h)
+      for (uint64_t i = s.first; i < s.first + s.count; ++i) {
+        if (a.global_queries && !is_listed(i)) continue;
+        const uint64_t at = s.row + i;
+        double* row = nullptr;
+        if (weights != graph::kNone)
+          row = values.at(weights).f.data() + ((s.number * a.kv.heads + h) * a.queries + i) * g.tensor(weights).ld;
+        const auto seen = [&](uint64_t j) {
+          if (a.causal && j > i) return false;
+          if (a.window == kNoWindow || a.global_queries) return true;
+          return (j > i ? j - i : i - j) <= a.window || is_listed(j);
+        };
+        const auto slot = [&](uint64_t) { return s.slot; };
+        const auto added = [&](uint64_t j) {
+          if (a.map.side) return map_bias(a, values.at(node.inputs[kDistances + 1]).f, s.number, {j, i, h});
+          return bias(j, i, h, q.data() + at * t.ld);
+        };
+        attend(a.kv, kv,
+               HostQuery{q.data() + at * t.ld + h * a.kv.head_dim, h, s.begin, s.end, static_cast<double>(a.scale),
+                         slot, seen, added, out.data() + at * y.ld + h * a.kv.head_dim, row});
+      }
+  }
+}
+
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionAttributes>();
+  return format("%u heads of %u, rows %llu, keys %llu%s%s%s%s", a.kv.heads, a.kv.head_dim,
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                static_cast<unsigned long long>(tuning_class(a.keys)), a.causal ? ", causal" : "",
+                a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias",
+                kv_tuning_key(g.tensor(node.inputs[1])));
+}
+
+constexpr OpDef op{"attention", infer, variants, lower, reference, attention_cases, {tuning_key}};
+
+}  // namespace
+}  // namespace attention_impl
+
+constinit const OpDef attention_op = attention_impl::op;
+
+ops::AttentionResult ops::attention(graph::Graph& g, const std::string& label, const AttentionOperands& o,
+                                    const AttentionAttributes& a, bool want_weights) {
+  const auto context =
+      a.global_queries ? g.updated(label, o.context) : g.rows_like(label, o.q, uint64_t{a.kv.heads} * a.kv.head_dim);
+  const auto weights = want_weights
+                           ? g.activation(label + " weights", uint64_t{a.batch} * a.kv.heads * a.queries, a.keys)
+                           : graph::kNone;
+  g.add_node({&attention_op,
+              label,
+              {o.q, o.kv, o.lengths, o.distances, o.bias, o.globals, o.context},
+              {context, weights},
+              graph::Attributes(a)});
+  return {context, weights};
+}
+
+}  // namespace lapilli

@@ -1,0 +1,317 @@
+#include "ops/attention/attention_cases.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lapilli {
+
+RelativeBias bias_case(BiasForm form, int32_t low, int32_t high, const KvShape& kv) {
+  RelativeBias b;
+  b.form = form;
+  b.low = low;
+  b.count = static_cast<uint32_t>(high - low + 1);
+  b.buckets = 7;
+  b.column = form == BiasForm::rows ? kv.heads * kv.head_dim + 3 : 0;
+  return b;
+}
+
+uint64_t bias_columns(const RelativeBias& bias, const KvShape& kv) {
+  if (bias.form != BiasForm::rows) return uint64_t{kv.heads} * kv.head_dim;
+  return bias.column + uint64_t{bias.buckets} * kv.heads;
+}
+
+void add_bias_inputs(OpCase& c, const RelativeBias& bias, const KvShape& kv, CaseRandom& random,
+                     graph::TensorId& distances, graph::TensorId& values) {
+  if (bias.form == BiasForm::none) return;
+  HostTensor table;
+  table.f.assign(kBiasWords, 0.0);
+  for (uint32_t i = 0; i < bias.count; ++i) table.f[i] = random.below(bias.buckets);
+  distances = add_weight(c.graph, "distances", kBiasWords);
+  c.inputs.emplace_back(distances, std::move(table));
+  if (bias.form == BiasForm::rows) return;
+  HostTensor v;
+  v.f.assign(kBiasWords, 0.0);
+  for (uint32_t i = 0; i < bias.buckets * kv.heads; ++i)
+    v.f[i] = static_cast<double>(static_cast<float>(3 * random.unit()));
+  values = add_weight(c.graph, "bias", kBiasWords);
+  c.inputs.emplace_back(values, std::move(v));
+}
+
+namespace {
+
+struct CaseShape {
+  uint32_t batch, queries, keys, heads, head_dim;
+  bool causal = false, weights = false;
+  uint32_t slots = 0, positions = 0;  // 0: as batch and keys
+  BiasForm bias = BiasForm::none;
+  uint32_t window = kNoWindow;
+  std::vector<std::vector<uint32_t>> globals;  // of each sentence, with a window
+  bool global_queries = false;
+  bool slow = false;
+  double shift = 0;  // of all values
+  // Not empty: an encode pass of these sentences; `queries` are its rows, and may be more than theirs.
+  std::vector<uint32_t> pass;
+};
+
+std::string pass_name(const CaseShape& s) {
+  std::string name = format("pass of %zu rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
+  if (s.bias != BiasForm::none) name += " bias";
+  if (s.window != kNoWindow) name += format(" window %u%s", s.window, s.global_queries ? " global queries" : "");
+  return name;
+}
+
+std::string case_name(const CaseShape& s) {
+  if (!s.pass.empty()) return pass_name(s);
+  std::string name = format("batch %u queries %u keys %u heads %ux%u%s%s", s.batch, s.queries, s.keys, s.heads,
+                            s.head_dim, s.causal ? " causal" : "", s.weights ? " weights" : "");
+  if (s.bias != BiasForm::none) name += s.bias == BiasForm::table ? " bias" : " bias in rows";
+  if (s.shift != 0) name += format(" values about %g", s.shift);
+  if (s.window == kNoWindow) return name;
+  size_t listed = 0;
+  for (const auto& g : s.globals) listed += g.size();
+  return name + format(" window %u, %zu global%s", s.window, listed, s.global_queries ? " queries" : "");
+}
+
+HostTensor global_words(const CaseShape& s, uint32_t stride) {
+  std::vector<uint32_t> words(uint64_t{s.batch} * stride, 0);
+  for (size_t b = 0; b < s.globals.size(); ++b) {
+    words[b * stride] = static_cast<uint32_t>(s.globals[b].size());
+    std::copy(s.globals[b].begin(), s.globals[b].end(), words.begin() + static_cast<ptrdiff_t>(b * stride + 1));
+  }
+  return words_of(std::move(words));
+}
+
+OpCase make_case(const CaseShape& s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+  OpCase c;
+  c.name = case_name(s);
+  AttentionAttributes a;
+  a.batch = s.batch;
+  a.queries = s.queries;
+  a.keys = s.keys;
+  a.causal = s.causal;
+  a.scale = 0.25f;
+  a.kv = {s.heads, s.head_dim, s.slots ? s.slots : s.batch, s.positions ? s.positions : s.keys};
+  const bool pass = !s.pass.empty();
+  if (pass) {
+    a.spans = 1;
+    a.kv.slots = 1;
+    a.kv.positions = s.queries;
+  }
+  CaseRandom random(s.batch * 3 + s.queries * 5 + s.keys * 7 + s.head_dim);
+  if (s.bias != BiasForm::none) {
+    const auto reach = static_cast<int32_t>(s.keys) / 2;
+    a.bias = bias_case(s.bias, -reach, s.causal ? 0 : reach, a.kv);
+  }
+  const uint64_t rows = (pass ? 1 : uint64_t{s.batch}) * s.queries, columns = uint64_t{s.heads} * s.head_dim;
+  const auto q = c.graph.activation("q", rows, bias_columns(a.bias, a.kv));
+  const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
+  const auto l = pass ? add_spans(c, s.pass) : add_lengths(c.graph);
+  ops::AttentionOperands reads{q, kv, l};
+  add_bias_inputs(c, a.bias, a.kv, random, reads.distances, reads.bias);
+  if (s.window != kNoWindow) {
+    a.window = s.window;
+    a.global_queries = s.global_queries;
+    a.globals_stride = s.keys + 1;
+    reads.globals =
+        add_state(c.graph, "globals", StateKind::lists, uint64_t{s.batch} * a.globals_stride, graph::DType::u32);
+    c.inputs.emplace_back(reads.globals, global_words(s, a.globals_stride));
+  }
+  if (s.global_queries) {
+    reads.context = c.graph.activation("local context", rows, columns);
+    c.inputs.emplace_back(reads.context, random_values(c.graph.tensor(reads.context), random, 1));
+  }
+  ops::attention(c.graph, "context", reads, a, s.weights);
+  if (!pass) c.inputs.emplace_back(l, length_values(lengths));
+  c.prepare = [q, kv, random, shift = s.shift, width = s.head_dim](OpCase& into) mutable {
+    into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
+    auto cache = random_values(into.graph.tensor(kv), random, 2);
+    for (size_t i = 0; i < cache.f.size(); ++i)
+      if (i % (2 * width) >= width) cache.f[i] = static_cast<double>(static_cast<float>(cache.f[i] + shift));
+    into.inputs.emplace_back(kv, std::move(cache));
+  };
+  c.slow = s.slow;
+  return c;
+}
+
+// Cases that are small enough for the self-test, of the head sizes that published models have: without them a device
+// would be examined with kernels of other constants than those that it is to run.
+constexpr uint32_t kUsualHeads[] = {8, 16, 32, 36, 40, 52, 64, 80, 128};
+
+void add_usual_heads(std::vector<OpCase>& all, BiasForm bias) {
+  for (const uint32_t head_dim : kUsualHeads)
+    for (const bool weights : {false, true}) {
+      CaseShape s{1, 33, 33, 1, head_dim, weights, weights};
+      s.bias = bias;
+      all.push_back(make_case(s, {{0, 31}}));
+    }
+}
+
+void add_biased(std::vector<OpCase>& all, BiasForm bias) {
+  const auto add = [&](CaseShape s, const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.bias = bias;
+    all.push_back(make_case(s, lengths));
+  };
+  add({1, 1, 1, 1, 8}, {{0, 1}});
+  add({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}});
+  add({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}});
+  add({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}});
+  add({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}});
+  add({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}});
+  add({1, 131, 131, 2, 64, true}, {{0, 131}});
+  add({1, 150, 150, 3, 32}, {{0, 149}});
+  add_usual_heads(all, bias);
+}
+
+void add_windows(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s, uint32_t window, std::vector<std::vector<uint32_t>> globals,
+                       const std::vector<std::pair<uint32_t, uint32_t>>& lengths) {
+    s.window = window;
+    s.globals = std::move(globals);
+    all.push_back(make_case(s, lengths));
+    s.global_queries = true;
+    all.push_back(make_case(s, lengths));
+  };
+  add({1, 1, 1, 1, 8}, 1, {{}}, {{0, 1}});
+  add({1, 9, 9, 2, 8}, 0, {{4}}, {{0, 9}});
+  add({2, 13, 13, 3, 12}, 2, {{0, 5, 6, 7, 12}, {}}, {{0, 13}, {3, 8}});  // global keys inside and outside windows
+  add({3, 40, 40, 2, 64}, 5, {{0}, {39}, {2, 30}}, {{0, 40}, {0, 40}, {0, 31}});
+  add({1, 40, 40, 1, 64}, 5, {{0, 17}}, {{0, 40}});               // for the self-test: LED's heads
+  add({1, 300, 300, 2, 16}, 70, {{0, 1, 150, 299}}, {{0, 300}});  // more than a chunk of keys
+  add({2, 11, 11, 3, 5}, 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {{0, 11}, {0, 6}});
+  CaseShape long_input{1, 16384, 16384, 1, 64};  // as many keys as LED has positions
+  long_input.window = 256;
+  long_input.globals = {{0, 8000, 16383}};
+  long_input.global_queries = long_input.slow = true;
+  all.push_back(make_case(long_input, {{0, 16384}}));
+  add({2, 20, 20, 2, 32}, 200, {{3}, {}}, {{0, 20}, {0, 0}});  // a window wider than everything; no key at all
+}
+
+// Windows of `maps` maps.
+OpCase make_map(const MapWindows& map, uint32_t maps, uint32_t heads, uint32_t head_dim) {
+  OpCase c;
+  c.name = format("%u maps of %ux%u, windows of %u, %u off, heads %ux%u", maps, map.height, map.width, map.side,
+                  map.shift, heads, head_dim);
+  AttentionAttributes a;
+  a.batch = static_cast<uint32_t>(maps * map.count());
+  a.queries = a.keys = static_cast<uint32_t>(map.area());
+  a.kv = {heads, head_dim, a.batch, a.keys};
+  a.scale = 0.25f;
+  a.map = map;
+  a.bias.form = BiasForm::map;
+  const uint64_t distances = 2 * uint64_t{map.side} - 1;
+  const auto q = c.graph.activation("q", uint64_t{a.batch} * a.queries, uint64_t{heads} * head_dim);
+  const auto kv = add_kv(c.graph, StateKind::cross_kv, {a.kv, KvFormat::fp32});
+  ops::AttentionOperands reads{q, kv};
+  reads.bias = add_weight(c.graph, "bias", distances * distances * heads);
+  ops::attention(c.graph, "context", reads, a, false);
+  c.prepare = [q, kv, bias = reads.bias](OpCase& into) {
+    CaseRandom random(into.graph.tensor(q).rows);
+    for (const auto t : {q, kv, bias}) into.inputs.emplace_back(t, random_values(into.graph.tensor(t), random, 2));
+  };
+  return c;
+}
+
+void add_maps(std::vector<OpCase>& all) {
+  all.push_back(make_map({1, 1, 1, 0}, 1, 1, 8));
+  all.push_back(make_map({6, 9, 3, 0}, 1, 2, 8));
+  all.push_back(make_map({7, 5, 4, 2}, 2, 3, 12));  // rows and columns of the last windows are apart
+  all.push_back(make_map({7, 5, 4, 2}, 1, 2, 5));   // heads that are no vec4
+  all.push_back(make_map({4, 12, 4, 2}, 3, 1, 16));
+  all.push_back(make_map({7, 5, 4, 2}, 1, 1, 32));     // for the self-test: Swin's heads
+  all.push_back(make_map({13, 13, 12, 6}, 1, 2, 32));  // more than a chunk of keys
+  all.push_back(make_map({45, 40, 5, 2}, 1, 4, 32));   // in slices where bindings are small
+}
+
+// Sentences of an encode pass, one after another. `slack`: rows behind the last one.
+OpCase make_pass(CaseShape s, std::vector<uint32_t> lengths, uint32_t slack = 0) {
+  s.batch = static_cast<uint32_t>(lengths.size());
+  s.keys = *std::max_element(lengths.begin(), lengths.end());
+  s.queries = std::accumulate(lengths.begin(), lengths.end(), slack);
+  s.pass = std::move(lengths);
+  return make_case(s, {});
+}
+
+void add_passes(std::vector<OpCase>& all) {
+  const auto shape = [](uint32_t heads, uint32_t head_dim) {
+    CaseShape s{};
+    s.heads = heads;
+    s.head_dim = head_dim;
+    return s;
+  };
+  const std::vector<uint32_t> mixed{5, 1, 33, 4, 3, 130, 1};
+  all.push_back(make_pass(shape(1, 8), {1}));
+  all.push_back(make_pass(shape(2, 8), {5, 4, 1}, 3));
+  all.push_back(make_pass(shape(2, 16), {3}, 5));
+  all.push_back(make_pass(shape(3, 12), {4, 1, 3, 5}, 3));
+  all.push_back(make_pass(shape(4, 32), {5, 4, 1}, 6));
+  all.push_back(make_pass(shape(2, 64), mixed, 11));
+  all.push_back(make_pass(shape(16, 16), mixed, 0));  // q in slices where bindings are small, whose edges cut tiles
+  all.push_back(make_pass(shape(3, 5), {5, 1, 6, 2}, 2));
+  all.push_back(make_pass(shape(1, 256), {9, 2}));
+  all.push_back(make_pass(shape(1, 8), std::vector<uint32_t>(kMaxRows, 1), 9));  // no entry behind the last sentence
+  for (const uint32_t head_dim : {12u, 5u, 64u}) {
+    CaseShape s = shape(3, head_dim);
+    s.bias = BiasForm::table;
+    all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
+  }
+  for (const uint32_t head_dim : kUsualHeads)
+    for (const auto bias : {BiasForm::none, BiasForm::table}) {
+      CaseShape s = shape(1, head_dim);
+      s.bias = bias;
+      all.push_back(make_pass(s, {5, 1, 33, 4}, 7));
+    }
+  const auto window = [&](CaseShape s, uint32_t width, std::vector<std::vector<uint32_t>> globals,
+                          const std::vector<uint32_t>& lengths) {
+    s.window = width;
+    uint32_t first = 0;  // listed are rows of the pass
+    for (size_t i = 0; i < globals.size(); first += lengths[i++])
+      for (uint32_t& g : globals[i]) g += first;
+    s.globals = std::move(globals);
+    all.push_back(make_pass(s, lengths, 4));
+    s.global_queries = true;
+    all.push_back(make_pass(s, lengths, 4));
+  };
+  window(shape(1, 8), 1, {{}}, {1});
+  window(shape(3, 12), 2, {{0, 5, 6, 7, 12}, {}, {2}}, {13, 5, 3});
+  window(shape(2, 64), 5, {{0}, {39}, {2, 30}, {}}, {40, 40, 31, 1});
+  window(shape(1, 64), 5, {{0}, {2, 20}}, {40, 21});            // for the self-test: LED's heads
+  window(shape(2, 16), 70, {{4}, {0, 1, 150, 299}}, {5, 300});  // more than a chunk of keys
+  window(shape(2, 5), 3, {{0, 10}, {0, 1, 2, 3, 4, 5}}, {11, 6});
+  window(shape(16, 16), 9, {{3}, {0, 20, 100, 129}, {0}}, {4, 130, 33});  // in slices where bindings are small
+}
+
+}  // namespace
+
+std::vector<OpCase> attention_cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case({1, 1, 1, 1, 8}, {{0, 1}}));
+  all.push_back(make_case({2, 7, 7, 4, 8}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({2, 7, 7, 4, 8, true}, {{0, 7}, {0, 3}}));
+  all.push_back(make_case({3, 5, 11, 3, 12}, {{0, 11}, {4, 9}, {5, 5}}));  // left padding; no key at all
+  all.push_back(make_case({3, 5, 11, 3, 12, false, true}, {{0, 11}, {4, 9}, {5, 5}}));
+  all.push_back(make_case({2, 13, 13, 2, 16, true, true}, {{0, 13}, {2, 13}}));
+  all.push_back(make_case({1, 131, 131, 2, 64}, {{0, 131}}));  // more than a chunk of keys
+  all.push_back(make_case({1, 131, 131, 2, 64, true}, {{0, 131}}));
+  all.push_back(make_case({1, 9, 300, 2, 32, false, true}, {{3, 290}}));
+  all.push_back(make_case({2, 5, 6, 3, 5}, {{0, 6}, {1, 4}}));  // heads that are no vec4, padded rows
+  all.push_back(make_case({2, 5, 6, 3, 5, true, true}, {{0, 6}, {0, 4}}));
+  all.push_back(make_case({1, 3, 5, 1, 255}, {{0, 5}}));
+  all.push_back(make_case({1, 3, 9, 2, 256}, {{0, 9}}));
+  all.push_back(make_case({1, 1, 1, 5000, 1}, {{0, 1}}));  // a grid of three dimensions where those are small
+  all.push_back(make_case({4, 17, 23, 8, 64, false, false, 5, 31}, {{0, 23}, {0, 1}, {22, 23}, {0, 0}}));
+  all.push_back(make_case({3, 40, 60, 4, 64, false, true}, {{0, 60}, {0, 17}, {0, 59}}));
+  {  // sums of very many numbers of one sign
+    CaseShape s{1, 5, 16000, 2, 8};
+    s.shift = 100;
+    all.push_back(make_case(s, {{0, 15999}}));
+  }
+  add_usual_heads(all, BiasForm::none);
+  add_biased(all, BiasForm::table);
+  add_biased(all, BiasForm::rows);
+  add_windows(all);
+  add_passes(all);
+  add_maps(all);
+  return all;
+}
+
+}  // namespace lapilli

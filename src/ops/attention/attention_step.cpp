@@ -1,0 +1,371 @@
+// "attention_step": see attention.hpp.
+#include <algorithm>
+
+#include "ops/attention/attention_cases.hpp"
+#include "ops/attention/attention_parts.hpp"
+#include "ops/attention/attention_util.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/lower_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/tuning.hpp"
+#include "vulkan/bindings.hpp"
+
+namespace lapilli {
+namespace attention_step_impl {
+namespace {
+
+using ull = unsigned long long;
+
+struct Push {
+  LAPILLI_PUSH_BEHIND(AttentionPush, common, uint32_t lineage_slots, lineage_positions, beams; uint32_t chunks, rows;)
+};
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  LAPILLI_CHECK(infer_heads(g, node, a.kv, a.bias, KvReader::step));
+  if (g.tensor(node.inputs[0]).rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
+  if (!a.self && a.bias.form != BiasForm::none) return node_error(node, "cross attention has no relative positions");
+  LAPILLI_CHECK(infer_bias(g, node, a.kv, a.bias, 5));
+  LAPILLI_CHECK(infer_running(g, node, a.kv));
+  if (a.self) {
+    if (a.lineage_slots < a.kv.slots)
+      return node_error(node, "lineage has %u slots, the cache %u", a.lineage_slots, a.kv.slots);
+    return expect_words(g, node, operand(node.inputs, 2), "lineage",
+                        lineage_words(a.lineage_slots, a.lineage_positions));
+  }
+  if (a.kv.slots > kMaxRows || a.beams == 0)
+    return node_error(node, "%u places of %u slots; at most %u places", a.kv.slots, a.beams, kMaxRows);
+  return expect_words(g, node, operand(node.inputs, 4), "lengths", 2 * uint64_t{a.kv.slots});
+}
+
+enum : uint32_t { kWhole, kParts, kSimple, kChunks, kTexels };
+
+// Parts are summed in an order of their own. A sentence has one order in all sessions if these sum its keys whole, or
+// if they sum them in parts also where they need not.
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  const bool fits = a.part_cells == 0 && kv_block({g, caps}, node, node.inputs[1], a.kv, a.beams).ok();
+  const bool in_parts =
+      a.self && a.longest != 0 && !caches_always_fit(caps, a, kv_format_of(g.tensor(node.inputs[1]).dtype));
+  // A query has a workgroup of its own: teams of lanes share out its keys (attention.comp), those of parts do not.
+  const bool vec = heads_are_vec4(a.kv);
+  const Numbers numbers = attention_numbers(caps, Tuned::attention_step, a.kv, vec);
+  std::vector<Variant> list;
+  if (fits && shares_out_keys(caps, g.tensor(node.inputs[0]).rows * a.kv.heads, a.kv.positions) &&
+      chunks_fit(caps, g, node, a.kv))
+    list.push_back({kChunks, "workgroup a row, head and chunk", false, numbers});
+  if (fits || !a.self) {
+    if (vec && sharing_ways(caps).texels)
+      list.push_back({kTexels, "texels, workgroup a row and head", !in_parts, numbers});
+    list.push_back({kWhole, "workgroup a row and head", !in_parts, numbers});
+    if (simple_attention_fits(a.kv, a.kv.positions))
+      list.push_back({kSimple, "simple", !in_parts, simple_attention_numbers(a.kv)});
+  }
+  if (a.self && (!fits || in_parts))
+    list.push_back({kParts, "parts of the cache", in_parts, attention_numbers(caps, Tuned::attention, a.kv, vec)});
+  return list;
+}
+
+Status bind_state(const LowerContext& context, const graph::Node& node, const AttentionStepAttributes& a, Dispatch& d) {
+  if (a.self) {
+    LAPILLI_TRY(const auto lineage, bind_whole(context, 2, node.inputs[2], graph::Access::read));
+    d.operands.push_back(lineage);
+  } else {
+    LAPILLI_TRY(const auto lengths, bind_whole(context, 6, node.inputs[4], graph::Access::read));
+    d.operands.push_back(lengths);
+  }
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[3], graph::Access::read));
+  d.operands.push_back(step);
+  return {};
+}
+
+ShaderId texel_shader(const AttentionStepAttributes& a) {
+  if (!a.self) return ShaderId::attention_step_cross_texels;
+  return a.bias.form == BiasForm::none ? ShaderId::attention_step_self_texels
+                                       : ShaderId::attention_step_self_texels_bias;
+}
+
+ShaderId shader(const AttentionStepAttributes& a, bool vec) {
+  if (!a.self) return vec ? ShaderId::attention_step_cross_vec : ShaderId::attention_step_cross_any;
+  switch (a.bias.form) {
+    case BiasForm::table:
+    case BiasForm::rows: return vec ? ShaderId::attention_step_self_vec_bias : ShaderId::attention_step_self_any_bias;
+    case BiasForm::map:  // of whole sequences; infer refuses it here
+    case BiasForm::none: break;
+  }
+  return vec ? ShaderId::attention_step_self_vec : ShaderId::attention_step_self_any;
+}
+
+// Where the context goes, or what each chunk of the keys gives for it.
+Status bind_result(const LowerContext& context, const graph::Node& node, bool chunks, Dispatch& d, Push& p) {
+  const graph::TensorId result = node.outputs[chunks ? 1 : 0];
+  LAPILLI_TRY(const auto out, bind_whole(context, 3, result, graph::Access::write));
+  d.operands.push_back(out);
+  p.common.out_ld = static_cast<uint32_t>(context.graph.tensor(result).ld);
+  p.chunks = chunks ? key_chunks(node.attributes.as<AttentionStepAttributes>().kv) : 1;
+  p.rows = static_cast<uint32_t>(context.graph.tensor(node.inputs[0]).rows);
+  return {};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  if (v.id == kParts) return lower_attention_parts(context, node, v.numbers, out);
+  const bool chunks = v.id == kChunks;
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  const bool simple = v.id == kSimple, texels = v.id == kTexels, vec = !simple && heads_are_vec4(a.kv);
+  LAPILLI_CHECK(check_attention(context, node, v.numbers, a.kv, vec));
+  const auto& q = context.graph.tensor(node.inputs[0]);
+  LAPILLI_TRY(const auto block, kv_block(context, node, node.inputs[1], a.kv, a.self ? a.beams : 1));
+  for (uint64_t h = 0; h < a.kv.heads; h += block.heads)
+    for (uint64_t s = 0; s < a.kv.slots; s += block.slots) {
+      const KvPart part{h, std::min<uint64_t>(a.kv.heads, h + block.heads), s,
+                        std::min<uint64_t>(a.kv.slots, s + block.slots)};
+      Dispatch d;
+      d.shader = texels ? texel_shader(a) : simple ? simple_of(shader(a, false)) : shader(a, vec);
+      d.constants = {v.numbers.local, a.kv.head_dim, chunks ? 1u : 0u, kv_format(context, node)};
+      Push p{};
+      LAPILLI_TRY(const auto q_operand, bind_whole(context, 0, node.inputs[0], graph::Access::read));
+      d.operands = {q_operand, bind_kv(context, {node.inputs[1], texels ? kTexelBinding : 1}, a.kv, part, p.common)};
+      LAPILLI_CHECK(bind_result(context, node, chunks, d, p));
+      LAPILLI_CHECK(bind_state(context, node, a, d));
+      LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
+      d.groups = q.rows * (part.h1 - part.h0) * p.chunks;
+      if (d.groups > max_groups(context.caps))
+        return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
+      follow_live_rows(d, p.common.heads * p.chunks, 1);
+      p.common.groups = static_cast<uint32_t>(d.groups);
+      p.common.ld = static_cast<uint32_t>(q.ld);
+      p.common.scale = a.scale;
+      p.lineage_slots = a.lineage_slots;
+      p.lineage_positions = a.lineage_positions;
+      p.beams = a.beams;
+      d.set_push(p);
+      d.cost = 4.0 * static_cast<double>(d.groups / p.chunks) * a.kv.positions * a.kv.head_dim;
+      if (simple) d.cost *= v.numbers.local;  // each invocation goes over all keys
+      out.push_back(std::move(d));
+    }
+  if (chunks) return lower_attention_chunks(context, node, v.numbers, out);
+  return {};
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  const auto& t = g.tensor(node.inputs[0]);
+  const auto& words = values.at(node.inputs[3]).u;
+  auto& out = values.at(node.outputs[0]).f;
+  std::fill(out.begin(), out.end(), 0.0);
+  const uint64_t rows = std::min<uint64_t>(t.rows, words[StepWords::live]);
+  const uint64_t out_ld = g.tensor(node.outputs[0]).ld;
+  const HostBias bias(node, a.kv, a.bias, 5, values);
+  const HostKv kv(g, node.inputs[1], values);
+  for (uint64_t r = 0; r < rows; ++r)
+    for (uint64_t h = 0; h < a.kv.heads; ++h) {
+      const uint64_t own = RowWord::slot(words[StepWords::rows + r]);
+      const uint32_t position = RowWord::position(words[StepWords::rows + r]);
+      const uint64_t step = position;
+      const double* q_row = values.at(node.inputs[0]).f.data() + r * t.ld;
+      uint64_t begin = 0, end = std::min<uint64_t>(step + 1, a.kv.positions), sentence = 0;
+      if (!a.self) {
+        sentence = own / a.beams;
+        const auto& lengths = values.at(node.inputs[4]).u;
+        begin = lengths[2 * sentence];
+        end = std::min(lengths[2 * sentence + 1], a.kv.positions);
+      }
+      const auto slot_of = [&](uint64_t j) -> uint64_t {
+        if (!a.self) return sentence;
+        if (j == step) return own;
+        const auto word =
+            lineage_word(Lineage::parity(position), Lineage::ancestry, own, j, a.lineage_slots, a.lineage_positions);
+        return values.at(node.inputs[2]).u[word];
+      };
+      const auto all = [](uint64_t) { return true; };
+      const auto added = [&](uint64_t j) { return bias(j, step, h, q_row); };
+      double* const weights = nullptr;
+      attend(a.kv, kv,
+             HostQuery{q_row + h * a.kv.head_dim, h, begin, end, static_cast<double>(a.scale), slot_of, all, added,
+                       out.data() + r * out_ld + h * a.kv.head_dim, weights});
+    }
+}
+
+struct CaseShape {
+  uint32_t rows, live, beams, sentences, positions, heads, head_dim, step;
+  bool self = true;
+  BiasForm bias = BiasForm::none;
+  uint32_t part = 0;  // cells of a part; 0: as it fits
+  KvFormat format = KvFormat::fp32;
+};
+
+OpCase make_case(const CaseShape& s) {
+  OpCase c;
+  c.name = format("%s rows %u of %u beams %u sentences %u positions %u heads %ux%u step %u", s.self ? "self" : "cross",
+                  s.live, s.rows, s.beams, s.sentences, s.positions, s.heads, s.head_dim, s.step);
+  const uint32_t slots = s.beams * s.sentences;
+  CaseRandom random(s.rows * 3 + s.positions * 5 + s.head_dim * 7 + s.step);
+  AttentionStepAttributes a;
+  a.kv = {s.heads, s.head_dim, s.self ? slots : s.sentences, s.positions, s.self ? Place::step : Place::batch};
+  a.self = s.self;
+  a.scale = 0.3f;
+  a.beams = s.beams;
+  a.part_cells = s.part;
+  a.lineage_slots = slots + 1;  // strides larger than the cache's
+  a.lineage_positions = s.positions + 3;
+  if (s.bias != BiasForm::none) {
+    a.bias = bias_case(s.bias, -static_cast<int32_t>(s.positions) / 2, 1, a.kv);
+    c.name += s.bias == BiasForm::table ? " bias" : " bias in rows";
+  }
+  if (s.part) c.name += format(" parts of %u", s.part);
+  c.name += suffix(s.format);
+  const auto q = c.graph.activation("q", s.rows, bias_columns(a.bias, a.kv));
+  const KvLayout layout(a.kv, s.format);
+  const auto kv = add_kv(c.graph, s.self ? StateKind::self_kv : StateKind::cross_kv, layout);
+  ops::StepTensors state;
+  state.step = add_step(c.graph);
+  c.prepare = [q, kv, layout, random](OpCase& into) mutable {
+    into.inputs.emplace_back(q, random_values(into.graph.tensor(q), random, 2));
+    into.inputs.emplace_back(kv, kv_values(layout, random, 2));
+  };
+  std::vector<uint32_t> row_slots;
+  for (uint32_t r = 0; r < s.rows; ++r) row_slots.push_back(slots - 1 - r % slots);
+  c.inputs.emplace_back(state.step, step_values(mixed_positions(s.step, s.rows), s.live, row_slots));
+  if (s.self) {
+    state.lineage = add_state(c.graph, "lineage", StateKind::lineage,
+                              lineage_words(a.lineage_slots, a.lineage_positions), graph::DType::u32);
+    std::vector<uint32_t> words(lineage_words(a.lineage_slots, a.lineage_positions), 0xffffffffu);
+    for (uint32_t slot = 0; slot < slots; ++slot)
+      for (uint32_t j = 0; j < s.step; ++j)
+        for (const uint32_t parity : {0u, 1u})
+          words[lineage_word(parity, Lineage::ancestry, slot, j, a.lineage_slots, a.lineage_positions)] =
+              slot / s.beams * s.beams + random.below(s.beams);
+    c.inputs.emplace_back(state.lineage, words_of(std::move(words)));
+  } else {
+    state.lengths = add_lengths(c.graph);
+    std::vector<std::pair<uint32_t, uint32_t>> lengths;
+    for (uint32_t i = 0; i < s.sentences; ++i)
+      lengths.emplace_back(i % 3 == 2 ? 1 : 0, i % 4 == 3 ? 1 : s.positions - i % s.positions);  // one of them is empty
+    c.inputs.emplace_back(state.lengths, length_values(lengths));
+  }
+  c.live_rows = s.live;
+  add_bias_inputs(c, a.bias, a.kv, random, state.distances, state.bias);
+  ops::attention_step(c.graph, "context", q, kv, state, a);
+  return c;
+}
+
+void add_parts(std::vector<OpCase>& all, BiasForm bias, KvFormat kv) {
+  const auto add = [&](CaseShape s, uint32_t part) {
+    s.bias = bias;
+    s.part = part;
+    s.format = kv;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0}, 2);  // rows whose keys are all in the first part
+  add({1, 1, 1, 1, 5, 2, 8, 4}, 1);
+  add({8, 5, 4, 2, 9, 3, 12, 6}, 7);     // edges within sentences and slots
+  add({9, 8, 3, 3, 9, 2, 16, 7}, 27);    // at the edges of sentences
+  add({9, 9, 3, 3, 9, 2, 16, 8}, 1000);  // all in one
+  add({3, 3, 3, 1, 7, 3, 5, 3}, 4);
+  add({2, 2, 1, 2, 6, 1, 256, 5}, 5);
+  add({2, 1, 2, 1, 6, 1, 255, 2}, 4);
+  add({4, 0, 4, 1, 6, 2, 8, 2}, 5);
+  add({8, 8, 4, 2, 20, 1, 64, 18}, 50);      // for the self-test
+  add({12, 7, 4, 3, 300, 2, 64, 260}, 500);  // several chunks of keys
+}
+
+// Where bindings are small, these have caches that fit just so, and by one position not, and slots that do not fit.
+void add_large(std::vector<OpCase>& all) {
+  all.push_back(make_case({6, 6, 2, 3, 64, 2, 64, 63}));
+  all.push_back(make_case({6, 6, 2, 3, 65, 2, 64, 64}));
+  all.push_back(make_case({32, 31, 32, 1, 20, 2, 64, 15}));
+  all.push_back(make_case({5, 4, 1, 5, 200, 1, 64, 180}));
+  all.push_back(make_case({8, 8, 4, 2, 150, 3, 61, 131}));  // parts begin at no multiple of the alignment
+}
+
+// The same of halves, in twice the positions.
+void add_large_halves(std::vector<OpCase>& all) {
+  const auto add = [&](CaseShape s) {
+    s.format = KvFormat::fp16;
+    all.push_back(make_case(s));
+  };
+  add({6, 6, 2, 3, 128, 2, 64, 127});
+  add({6, 6, 2, 3, 129, 2, 64, 128});
+  add({32, 31, 32, 1, 40, 2, 64, 35});
+  add({5, 4, 1, 5, 400, 1, 64, 380});
+  add({8, 8, 4, 2, 300, 3, 61, 261});
+}
+
+void add_whole(std::vector<OpCase>& all, KvFormat kv) {
+  const auto add = [&](CaseShape s) {
+    s.format = kv;
+    all.push_back(make_case(s));
+  };
+  add({1, 1, 1, 1, 5, 2, 8, 0});
+  add({1, 1, 1, 1, 5, 2, 8, 4});
+  add({8, 8, 4, 2, 9, 4, 16, 5});
+  add({8, 5, 4, 2, 9, 3, 12, 6});
+  add({12, 7, 4, 3, 300, 2, 64, 260});  // several chunks of keys
+  add({3, 3, 3, 1, 7, 3, 5, 3});        // heads that are no vec4
+  add({2, 2, 1, 2, 6, 1, 256, 5});
+  add({2, 1, 2, 1, 6, 1, 255, 2});
+  add({4, 0, 4, 1, 6, 2, 8, 2});     // nothing runs
+  add({8, 8, 4, 2, 30, 2, 64, 21});  // in slices where bindings are small
+  add({8, 7, 4, 2, 20, 1, 64, 15});  // for the self-test: the head size of most models
+  add({8, 7, 4, 2, 20, 1, 64, 15, false});
+  for (const uint32_t head_dim : {16u, 32u, 36u, 40u, 52u, 80u, 128u}) {  // and of others
+    add({4, 4, 2, 2, 9, 1, head_dim, 7});
+    add({4, 3, 2, 2, 9, 1, head_dim, 5, false});
+  }
+  add({1, 1, 1, 1, 9, 4, 16, 0, false});
+  add({8, 6, 4, 2, 11, 3, 12, 3, false});
+  add({9, 9, 1, 9, 7, 2, 10, 3, false});
+  add({8, 8, 2, 4, 100, 2, 64, 7, false});
+  add({5, 5, 5, 1, 131, 2, 8, 7, false});
+  add({4, 3, 2, 2, 300, 2, 8, 7, false});   // chunks of keys side by side on GPUs
+  add({3, 2, 1, 3, 257, 2, 10, 9, false});  // the last of one key
+  for (const auto bias : {BiasForm::table, BiasForm::rows}) {
+    add({1, 1, 1, 1, 5, 2, 8, 0, true, bias});
+    add({8, 5, 4, 2, 9, 3, 12, 6, true, bias});
+    add({12, 7, 4, 3, 300, 2, 64, 260, true, bias});
+    add({3, 3, 3, 1, 7, 3, 5, 3, true, bias});
+    add({8, 8, 4, 2, 30, 2, 64, 21, true, bias});
+    for (const uint32_t head_dim : {16u, 32u, 64u, 128u}) add({4, 4, 2, 2, 9, 1, head_dim, 7, true, bias});
+  }
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  for (const auto kv : {KvFormat::fp32, KvFormat::fp16}) {
+    add_whole(all, kv);
+    for (const auto bias : {BiasForm::none, BiasForm::table, BiasForm::rows}) add_parts(all, bias, kv);
+  }
+  add_large(all);
+  add_large_halves(all);
+  return all;
+}
+
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<AttentionStepAttributes>();
+  return format("%s, %u heads of %u, rows %llu%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                a.kv.positions >= kManyPositions ? ", many positions" : "",
+                a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
+}
+
+constexpr OpDef op{"attention_step", infer, variants, lower, reference, cases, {tuning_key}};
+
+}  // namespace
+}  // namespace attention_step_impl
+
+constinit const OpDef attention_step_op = attention_step_impl::op;
+
+graph::TensorId ops::attention_step(graph::Graph& g, const std::string& label, graph::TensorId q, graph::TensorId kv,
+                                    const StepTensors& state, const AttentionStepAttributes& attributes) {
+  const auto context = g.rows_like(label, q, uint64_t{attributes.kv.heads} * attributes.kv.head_dim);
+  const auto running = running_sums(g, label, attributes.kv, g.tensor(q).rows);
+  g.add_node({&attention_step_op,
+              label,
+              {q, kv, state.lineage, state.step, state.lengths, state.distances, state.bias},
+              {context, running},
+              graph::Attributes(attributes)});
+  return context;
+}
+
+}  // namespace lapilli

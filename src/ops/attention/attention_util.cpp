@@ -1,0 +1,151 @@
+#include "ops/attention/attention_util.hpp"
+
+#include <algorithm>
+
+#include "ops/core/lower_util.hpp"
+#include "ops/core/shader_table.hpp"
+
+namespace lapilli {
+namespace {
+uint32_t columns_of(const KvShape& kv, bool vec4) { return vec4 ? kv.head_dim / 4 : kv.head_dim; }
+}  // namespace
+
+Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4) {
+  Numbers numbers = default_numbers(caps, kernel);
+  // Fewer would leave lanes of a subgroup idle.
+  numbers.local = std::max(numbers.local, std::min(64u, caps.min_subgroup_size));
+  while (2 * numbers.local < columns_of(kv, vec4)) numbers.local *= 2;
+  return numbers;
+}
+
+Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
+                       bool vec4) {
+  // Up to three columns of padding are written by as many invocations.
+  const uint32_t least = std::max(4u, div_up(columns_of(kv, vec4), 2u));
+  return check_numbers(context, node, numbers, {least, 128, 1, true});
+}
+
+// Each stands behind the other in shaders/table.inc, which a test sees to.
+ShaderId simple_of(ShaderId any) { return static_cast<ShaderId>(static_cast<uint32_t>(any) + 1); }
+
+Numbers simple_attention_numbers(const KvShape& kv) {
+  Numbers numbers{4};
+  while (2 * numbers.local < kv.head_dim) numbers.local *= 2;
+  return numbers;
+}
+
+bool simple_attention_fits(const KvShape& kv, uint64_t keys) {
+  constexpr uint64_t kTurns = 50'000;
+  return 2 * keys * (div_up(kv.head_dim, 4u) + 2) <= kTurns;
+}
+
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                   KvReader kv_reader) {
+  if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0)
+    return node_error(node, "the cache has no heads, slots or positions");
+  if (kv.head_dim > kMaxHeadDim)
+    return node_error(node, "heads of %u columns; at most %u are supported", kv.head_dim, kMaxHeadDim);
+  const uint64_t columns = uint64_t{kv.heads} * kv.head_dim;
+  const bool wider = bias.form == BiasForm::rows;
+  LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, wider ? 0 : columns}));
+  const auto& q = g.tensor(node.inputs[0]);
+  if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.heads))
+    return node_error(node, "q has %llu columns, too few for %u heads and their bias",
+                      static_cast<unsigned long long>(q.cols), kv.heads);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
+  if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
+    return node_error(node, "rows are not padded to vec4");
+  return expect_kv(g, node, operand(node.inputs, 1), kv, kv_reader == KvReader::step);
+}
+
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                  size_t at) {
+  if (bias.form == BiasForm::none) return {};
+  if (bias.form > BiasForm::rows) return node_error(node, "unknown form of bias");
+  if (bias.count == 0 || bias.count > kBiasWords)
+    return node_error(node, "relative positions have %u distances; 1 to %u are supported", bias.count, kBiasWords);
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, at), "distances", kBiasWords));
+  if (bias.form == BiasForm::rows) return {};
+  if (uint64_t{bias.buckets} * kv.heads > kBiasWords)
+    return node_error(node, "a bias of %u buckets for %u heads; at most %u values are supported", bias.buckets,
+                      kv.heads, kBiasWords);
+  return expect_words(g, node, operand(node.inputs, at + 1), "bias", kBiasWords);
+}
+
+Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
+                      Dispatch& d, AttentionPush& push) {
+  push.bias_low = bias.low;
+  push.bias_last = bias.count == 0 ? 0 : bias.count - 1;
+  push.bias_column = bias.column;
+  if (bias.form == BiasForm::none) return {};
+  LAPILLI_TRY(const auto distances, bind_whole(context, 5, node.inputs[at], graph::Access::read));
+  d.operands.push_back(distances);
+  return {};
+}
+
+Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+                 AttentionPush& push) {
+  LAPILLI_CHECK(bind_distances(context, node, bias, at, d, push));
+  if (bias.form == BiasForm::none) return {};
+  // Values of rows are in q, which is bound; something has to be where kernels look for the table.
+  const bool rows = bias.form == BiasForm::rows;
+  LAPILLI_TRY(const auto values, bind_whole(context, 7, node.inputs[rows ? at : at + 1], graph::Access::read));
+  d.operands.push_back(values);
+  d.constants.push_back(rows ? 1 : 0);
+  return {};
+}
+
+HostBias::HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values)
+    : bias_(bias), heads_(kv.heads) {
+  if (bias.form == BiasForm::none) return;
+  distances_ = &values.at(node.inputs[at]).f;
+  if (bias.form == BiasForm::table) values_ = &values.at(node.inputs[at + 1]).f;
+}
+
+double HostBias::operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const {
+  if (bias_.form == BiasForm::none) return 0;
+  const int64_t distance = static_cast<int64_t>(key) - static_cast<int64_t>(query);
+  const int64_t i = std::clamp<int64_t>(distance - bias_.low, 0, int64_t{bias_.count} - 1);
+  const auto word = static_cast<uint64_t>((*distances_)[static_cast<size_t>(i)]) * heads_ + head;
+  return values_ ? (*values_)[word] : q_row[bias_.column + word];
+}
+
+Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
+                         const KvShape& kv, uint64_t unit) {
+  const uint64_t limit = context.caps.max_storage_range;
+  const KvLayout layout(kv, context.graph.tensor(kv_tensor));
+  if (layout.bytes() <= limit) return KvBlock{kv.heads, kv.slots};
+  const uint64_t alignment = context.caps.storage_alignment;
+  // A part that starts aligned needs no room for the alignment of its start.
+  const auto room = [&](uint64_t step) { return step % alignment == 0 ? limit : limit - std::min(limit, alignment); };
+  const uint64_t slot_bytes = kv.positions * layout.cell_words() * 4, head_bytes = slot_bytes * kv.slots;
+  if (head_bytes <= room(head_bytes)) return KvBlock{room(head_bytes) / head_bytes, kv.slots};
+  const uint64_t slots = unit == 0 ? 0 : room(slot_bytes * unit) / slot_bytes / unit * unit;
+  if (slots == 0)
+    return node_error(node,
+                      "one head of %s has %llu bytes in %u slots; this device binds %llu. Use a smaller batch or "
+                      "fewer positions",
+                      context.graph.tensor(kv_tensor).name.c_str(), static_cast<unsigned long long>(head_bytes),
+                      kv.slots, static_cast<unsigned long long>(limit));
+  return KvBlock{1, slots};
+}
+
+Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
+                AttentionPush& push) {
+  uint32_t delta = 0;
+  const KvLayout layout(kv, context.graph.tensor(bound.tensor));
+  const uint64_t begin = layout.word(part.h0, part.s0, 0), end = layout.word(part.h1 - 1, part.s1, 0);
+  const auto operand =
+      bind_range(context, bound.binding, {bound.tensor, begin * 4, end * 4, graph::Access::read}, delta);
+  push.all_heads = kv.heads;
+  push.heads = static_cast<uint32_t>(part.h1 - part.h0);
+  push.head_begin = static_cast<uint32_t>(part.h0);
+  push.slots = kv.slots;
+  push.positions = kv.positions;
+  push.slot_begin = static_cast<uint32_t>(part.s0);
+  push.slot_end = static_cast<uint32_t>(part.s1);
+  push.kv_begin = layout.begin_of(begin, delta);
+  return operand;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,124 @@
+// What "attention" and "attention_step" share.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "ops/attention/attention.hpp"
+#include "ops/core/op.hpp"
+#include "ops/core/tuning.hpp"
+
+namespace lapilli {
+
+// Words of push constants before those that differ.
+struct AttentionPush {
+  LAPILLI_PUSH(uint32_t groups; uint32_t all_heads; uint32_t heads, head_begin; uint32_t slots, positions;
+               uint32_t slot_begin, slot_end; uint32_t kv_begin; uint32_t q_begin, out_begin; uint32_t ld, out_ld;
+               float scale; int32_t bias_low; uint32_t bias_last, bias_column;)
+};
+
+constexpr uint32_t kMaxHeadDim = 256;
+inline bool heads_are_vec4(const KvShape& kv) { return kv.head_dim % 4 == 0; }
+// Each invocation of a workgroup has at most two columns of a head (two vec4 of them where `vec4`); a chunk of 128 keys
+// is shared out evenly.
+Numbers attention_numbers(const Capabilities& caps, Tuned kernel, const KvShape& kv, bool vec4);
+Status check_attention(const LowerContext& context, const graph::Node& node, const Numbers& numbers, const KvShape& kv,
+                       bool vec4);
+// attention_simple.comp, which stands behind attention.comp where a driver gets that wrong: heads are not vec4 there.
+// Its kernel with the macros of one of attention.comp for any heads.
+ShaderId simple_of(ShaderId any);
+// As few invocations as the columns of a head need, for each does all the work.
+Numbers simple_attention_numbers(const KvShape& kv);
+// Each goes over all keys twice: are there turns of loops for so many (docs/adding-an-op.md)?
+bool simple_attention_fits(const KvShape& kv, uint64_t keys);
+// Whole sequences read what their own run made, steps a cache (kv_layout.hpp).
+enum class KvReader { sequence, step };
+Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                   KvReader kv_reader);
+// The bias's operands, inputs `at` (distances) and `at` + 1 (values), at bindings 5 and 7. bind_bias() also sets the
+// constant that says where the values are, behind those that the kernel has without a bias; bind_distances() is for
+// kernels that know of values in q's rows alone.
+Status infer_bias(const graph::Graph& g, const graph::Node& node, const KvShape& kv, const RelativeBias& bias,
+                  size_t at);
+Status bind_distances(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at,
+                      Dispatch& d, AttentionPush& push);
+Status bind_bias(const LowerContext& context, const graph::Node& node, const RelativeBias& bias, size_t at, Dispatch& d,
+                 AttentionPush& push);
+// For references.
+class HostBias {
+ public:
+  HostBias(const graph::Node& node, const KvShape& kv, const RelativeBias& bias, size_t at, HostTensors& values);
+  // `q_row`: the first value of the query's row of q.
+  [[nodiscard]] double operator()(uint64_t key, uint64_t query, uint64_t head, const double* q_row) const;
+
+ private:
+  RelativeBias bias_;
+  uint32_t heads_;
+  const std::vector<double>*distances_ = nullptr, *values_ = nullptr;
+};
+
+// How many heads, and slots of each, one binding of kv holds; slots are cut at multiples of `unit`.
+struct KvBlock {
+  uint64_t heads = 1, slots = 1;
+};
+Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, graph::TensorId kv_tensor,
+                         const KvShape& kv, uint64_t unit);
+// The constant that says how the node's input 1 holds its numbers.
+inline uint32_t kv_format(const LowerContext& context, const graph::Node& node) {
+  return static_cast<uint32_t>(kv_format_of(context.graph.tensor(node.inputs[1]).dtype));
+}
+// At the end of the key of a tuned node that reads this.
+inline const char* kv_tuning_key(const graph::Tensor& kv) {
+  return kv_format_of(kv.dtype) == KvFormat::fp32 ? "" : ", kv in fp16";
+}
+// Binds heads [h0, h1) of slots [s0, s1), at 1 or as texels, and sets the fields of `push` that say so.
+struct KvPart {
+  uint64_t h0 = 0, h1 = 0, s0 = 0, s1 = 0;
+};
+struct KvBinding {
+  graph::TensorId tensor = graph::kNone;
+  uint32_t binding = 1;
+};
+Operand bind_kv(const LowerContext& context, const KvBinding& bound, const KvShape& kv, const KvPart& part,
+                AttentionPush& push);
+
+// One query of a head over keys [begin, end), those that are allowed: key j lies in slot_of(j) of the cache, its score
+// gets bias(j). Context of head_dim values; weights of `end` values, or null.
+template <class SlotOf, class Allowed, class Bias>
+struct HostQuery {
+  const double* q;
+  uint64_t head, begin, end;
+  double scale;
+  SlotOf slot_of;
+  Allowed allowed;
+  Bias bias;
+  double *context, *weights;
+};
+// Clang deduces an aggregate's types without this since version 17 only.
+template <class SlotOf, class Allowed, class Bias>
+HostQuery(const double*, uint64_t, uint64_t, uint64_t, double, SlotOf, Allowed, Bias, double*, double*)
+    -> HostQuery<SlotOf, Allowed, Bias>;
+template <class SlotOf, class Allowed, class Bias>
+void attend(const KvShape& kv, const HostKv& cache, const HostQuery<SlotOf, Allowed, Bias>& query) {
+  const auto& [q, head, begin, end, scale, slot_of, allowed, bias, context, weights] = query;
+  std::vector<double> p(end > begin ? end - begin : 0, 0.0);
+  double top = -1e300, sum = 0;
+  for (uint64_t j = begin; j < end; ++j) {
+    if (!allowed(j)) continue;
+    const uint64_t key = kv.number(head, slot_of(j), j);
+    double s = 0;
+    for (uint32_t d = 0; d < kv.head_dim; ++d) s += q[d] * cache[key + d];
+    s = s * scale + bias(j);
+    p[j - begin] = s;
+    top = s > top ? s : top;
+  }
+  for (uint64_t j = begin; j < end; ++j) sum += p[j - begin] = allowed(j) ? std::exp(p[j - begin] - top) : 0.0;
+  for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] = 0;
+  for (uint64_t j = begin; j < end && sum > 0; ++j) {
+    const uint64_t value = kv.number(head, slot_of(j), j) + kv.head_dim;
+    if (weights) weights[j] = p[j - begin] / sum;
+    for (uint32_t d = 0; d < kv.head_dim; ++d) context[d] += p[j - begin] / sum * cache[value + d];
+  }
+}
+
+}  // namespace lapilli

@@ -1,0 +1,310 @@
+// "rotate": see attention.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/attention/attention.hpp"
+#include "ops/core/case_util.hpp"
+#include "ops/core/lower_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/tuning.hpp"
+
+namespace lapilli {
+namespace rotate_impl {
+namespace {
+
+struct Push {
+  LAPILLI_PUSH(uint32_t groups, first_row, heads, head_dim, pairs, table_ld, q_ld, q_begin, rows_per_slot, slots,
+               positions, head_begin, head_end, cell_begin, cell_end, kv_begin;)
+};
+
+// inputs: q, kv, table, step or spans
+enum Input : size_t { kQ, kKv, kTable, kRowState };
+
+uint64_t table_ld(const RotateAttributes& a) { return round_up<uint64_t>(uint64_t{2} * a.pairs, 4); }
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<RotateAttributes>();
+  const KvShape& kv = a.kv;
+  const bool step = kv.place == Place::step;
+  if (a.pairs == 0 || uint64_t{2} * a.pairs > kv.head_dim || kv.rows_per_slot == 0 || kv.place == Place::spans ||
+      (step && a.spans))
+    return node_error(node, "%u pairs in heads of %u", a.pairs, kv.head_dim);
+  LAPILLI_CHECK(expect_input(g, node, kQ, {"q", 0, uint64_t{kv.heads} * kv.head_dim}));
+  LAPILLI_CHECK(expect_kv(g, node, operand(node.inputs, kKv), kv, step));
+  LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, kTable), "table", 2 * kRotationRows * table_ld(a)));
+  const auto &in = node.inputs, &out = node.outputs;
+  if (out.size() != 2 || g.root(out[kQ]) != g.root(in[kQ]) || g.root(out[kKv]) != g.root(in[kKv]))
+    return node_error(node, "q and kv are not updated in place");
+  const auto longest = uint64_t{kRotationRows} * kRotationRows;
+  if ((step ? kv.positions : kv.rows_per_slot) > longest)
+    return node_error(node, "%u positions; at most %llu", kv.positions, static_cast<unsigned long long>(longest));
+  const uint64_t rows = g.tensor(in[kQ]).rows;
+  if (step) return expect_words(g, node, operand(in, kRowState), "step", StepWords::given_words);
+  if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(rows, kv.rows_per_slot) > kv.slots)
+    return node_error(node, "%llu rows do not fit kv", static_cast<unsigned long long>(rows));
+  return a.spans ? expect_words(g, node, operand(in, kRowState), "spans", SpanWords::words) : Status();
+}
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::unfold)}};
+}
+
+// What one dispatch turns: rows of q or none, heads and cells (slot * positions + position) of kv or none.
+struct Part {
+  RowSlice rows, heads, cells;
+  bool queries = false;
+};
+
+void bind_queries(const LowerContext& context, const graph::Node& node, const Part& part, Dispatch& d, Push& push) {
+  const auto& q = context.graph.tensor(node.inputs[kQ]);
+  d.operands.push_back(bind_range(
+      context, 0, {node.inputs[kQ], part.rows.begin * q.ld * 4, part.rows.end * q.ld * 4, graph::Access::read_write},
+      push.q_begin));
+  push.q_ld = static_cast<uint32_t>(q.ld);
+}
+
+KvLayout layout_of(const LowerContext& context, const graph::Node& node) {
+  return {node.attributes.as<RotateAttributes>().kv, context.graph.tensor(node.inputs[kKv])};
+}
+
+void bind_keys(const LowerContext& context, const graph::Node& node, const Part& part, Dispatch& d, Push& push) {
+  const KvLayout kv = layout_of(context, node);
+  const uint64_t begin = kv.word(part.heads.begin, 0, part.cells.begin),
+                 end = kv.word(part.heads.end - 1, 0, part.cells.end);
+  uint32_t delta = 0;
+  d.operands.push_back(
+      bind_range(context, 1, {node.inputs[kKv], begin * 4, end * 4, graph::Access::read_write}, delta));
+  push.head_begin = static_cast<uint32_t>(part.heads.begin);
+  push.head_end = static_cast<uint32_t>(part.heads.end);
+  push.cell_begin = static_cast<uint32_t>(part.cells.begin);
+  push.cell_end = static_cast<uint32_t>(part.cells.end);
+  push.kv_begin = kv.begin_of(begin, delta);
+}
+
+// A binding that is declared must be there: what is left to other dispatches the other operand stands in for.
+void stand_in(uint32_t binding, Dispatch& d) {
+  Operand unused = d.operands.back();
+  unused.binding = binding;
+  unused.used = false;
+  d.operands.push_back(unused);
+}
+
+Status lower_part(const LowerContext& context, const graph::Node& node, Variant v, const Part& part,
+                  std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<RotateAttributes>();
+  const auto& q = context.graph.tensor(node.inputs[kQ]);
+  const bool step = a.kv.place == Place::step, keys = part.heads.end > 0;
+  Dispatch d;
+  d.shader = step ? ShaderId::rotate_step : a.spans ? ShaderId::rotate_spans : ShaderId::rotate;
+  d.constants = {v.numbers.local};
+  if (step) d.constants.push_back(static_cast<uint32_t>(layout_of(context, node).format));
+  d.groups = part.rows.end - part.rows.begin;
+  if (q.live_rows && d.groups == q.rows) follow_live_rows(d, 1, 1);
+  Push push{};
+  push.groups = static_cast<uint32_t>(d.groups);
+  push.first_row = static_cast<uint32_t>(part.rows.begin);
+  push.heads = a.kv.heads;
+  push.head_dim = a.kv.head_dim;
+  push.pairs = a.pairs;
+  push.table_ld = static_cast<uint32_t>(table_ld(a));
+  push.rows_per_slot = a.kv.rows_per_slot;
+  push.slots = a.kv.slots;
+  push.positions = a.kv.positions;
+  if (part.queries) bind_queries(context, node, part, d, push);
+  if (keys) bind_keys(context, node, part, d, push);
+  if (!part.queries) stand_in(0, d);
+  if (!keys) stand_in(1, d);
+  LAPILLI_TRY(const auto table, bind_whole(context, 2, node.inputs[kTable], graph::Access::read));
+  d.operands.push_back(table);
+  if (step || a.spans) {
+    LAPILLI_TRY(const auto state, bind_whole(context, 4, node.inputs[kRowState], graph::Access::read));
+    d.operands.push_back(state);
+  }
+  d.set_push(push);
+  d.cost = 16.0 * static_cast<double>(d.groups * a.kv.heads * a.pairs);
+  out.push_back(std::move(d));
+  return {};
+}
+
+// Where keys and values fit no binding: by heads, or by cells of a head.
+Result<Part> largest_keys(const LowerContext& context, const graph::Node& node) {
+  const KvLayout layout = layout_of(context, node);
+  const KvShape& kv = layout.shape;
+  const uint64_t limit = context.caps.max_storage_range, cell = layout.cell_words() * 4;
+  const uint64_t room = limit - std::min(limit, context.caps.storage_alignment);
+  const uint64_t cells = uint64_t{kv.slots} * kv.positions;
+  if (layout.bytes() <= limit) return Part{{}, {0, kv.heads}, {0, cells}};
+  if (room < cell) return node_error(node, "one position of a head exceeds this device's binding limit");
+  return Part{{}, {0, std::max<uint64_t>(1, room / (cells * cell))}, {0, std::min(cells, room / cell)}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, {}));
+  const auto a = node.attributes.as<RotateAttributes>();
+  const auto& q = context.graph.tensor(node.inputs[kQ]);
+  const uint64_t cells = uint64_t{a.kv.slots} * a.kv.positions;
+  LAPILLI_TRY(const Part most, largest_keys(context, node));
+  LAPILLI_TRY(const auto rows, row_slices(context, node, q.rows, {q.ld * 4, 1}));
+  const bool whole = rows.size() == 1 && most.heads.end == a.kv.heads && most.cells.end == cells;
+  if (whole) return lower_part(context, node, v, {rows[0], most.heads, most.cells, true}, out);
+  for (const RowSlice& slice : rows) LAPILLI_CHECK(lower_part(context, node, v, {slice, {}, {}, true}, out));
+  LAPILLI_TRY(const auto groups, row_slices(context, node, q.rows, {0, 1}));
+  for (const RowSlice& slice : groups)
+    for (uint64_t h = 0; h < a.kv.heads; h += most.heads.end)
+      for (uint64_t c = 0; c < cells; c += most.cells.end)
+        LAPILLI_CHECK(lower_part(
+            context, node, v,
+            {slice, {h, std::min<uint64_t>(a.kv.heads, h + most.heads.end)}, {c, std::min(cells, c + most.cells.end)}},
+            out));
+  return {};
+}
+
+// A row that is turned: where its keys lie, and by which position.
+struct TurnedRow {
+  uint64_t row, slot, position, by;
+};
+std::vector<TurnedRow> turned_rows(const graph::Node& node, uint64_t rows, HostTensors& values) {
+  const auto a = node.attributes.as<RotateAttributes>();
+  std::vector<TurnedRow> all;
+  if (a.spans) {
+    for (const Span& s : spans_of(values.at(node.inputs[kRowState]).u))
+      for (uint64_t i = 0; i < s.ids; ++i)
+        all.push_back({s.row + i, (s.row + i) / a.kv.rows_per_slot, (s.row + i) % a.kv.rows_per_slot, i});
+    return all;
+  }
+  for (uint64_t r = 0; r < rows; ++r) {
+    if (a.kv.place == Place::batch) {
+      all.push_back({r, r / a.kv.rows_per_slot, r % a.kv.rows_per_slot, r % a.kv.rows_per_slot});
+      continue;
+    }
+    const auto& words = values.at(node.inputs[kRowState]).u;
+    if (r >= words[StepWords::live]) break;
+    const uint32_t word = words[StepWords::rows + r];
+    all.push_back({r, RowWord::slot(word), RowWord::position(word), RowWord::position(word)});
+  }
+  return all;
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<RotateAttributes>();
+  const auto& t = g.tensor(node.inputs[kQ]);
+  auto& q = values.at(node.inputs[kQ]).f;
+  HostKv kv(g, node.inputs[kKv], values);
+  const auto& table = values.at(node.inputs[kTable]).f;
+  const auto turn = [](double* pair, double cosine, double sine) {
+    const double first = pair[0] * cosine - pair[1] * sine;
+    pair[1] = pair[1] * cosine + pair[0] * sine;
+    pair[0] = first;
+  };
+  for (const TurnedRow& row : turned_rows(node, t.rows, values))
+    for (uint64_t head = 0; head < a.kv.heads; ++head)
+      for (uint64_t c = 0; c < uint64_t{2} * a.pairs; c += 2) {
+        const uint64_t high = (kRotationRows + row.by / kRotationRows) * table_ld(a) + c;
+        double angle[2] = {table[high], table[high + 1]};
+        const uint64_t low = row.by % kRotationRows * table_ld(a) + c;
+        turn(angle, table[low], table[low + 1]);
+        turn(q.data() + row.row * t.ld + head * a.kv.head_dim + c, angle[0], angle[1]);
+        const uint64_t at = a.kv.number(head, row.slot, row.position) + c;
+        double key[2] = {kv[at], kv[at + 1]};
+        turn(key, angle[0], angle[1]);
+        kv.set(at, key[0]);
+        kv.set(at + 1, key[1]);
+      }
+}
+
+struct CaseShape {
+  KvShape kv;
+  uint32_t pairs = 0;
+  uint32_t rows = 0, live = 0;        // batch, step
+  std::vector<uint32_t> sentences{};  // of a pass
+  uint32_t position = 0;              // step: the largest
+  KvFormat format = KvFormat::fp32;   // step
+};
+
+HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
+  HostTensor table;
+  table.f.assign(2 * kRotationRows * ld, 0.0);
+  for (uint32_t r = 0; r < 2 * kRotationRows; ++r)
+    for (uint32_t i = 0; i < pairs; ++i) {
+      const double place = r < kRotationRows ? r : (r - kRotationRows) * double{kRotationRows};
+      const double angle = place * std::pow(10000.0, -static_cast<double>(i) / pairs);
+      table.f[r * ld + 2 * uint64_t{i}] = static_cast<double>(static_cast<float>(std::cos(angle)));
+      table.f[r * ld + 2 * uint64_t{i} + 1] = static_cast<double>(static_cast<float>(std::sin(angle)));
+    }
+  return table;
+}
+
+OpCase make_case(const std::string& name, CaseShape s) {
+  OpCase c;
+  c.name = format("%s, %u of %u heads of %u", name.c_str(), s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
+  RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u};
+  ops::RotateOperands o;
+  if (a.spans) {
+    s.rows = 2;  // behind the last sentence
+    for (const uint32_t n : s.sentences) s.rows += n;
+    a.kv.slots = 1;
+    a.kv.positions = a.kv.rows_per_slot = s.rows;
+    o.step_or_spans = add_spans(c, s.sentences);
+  }
+  o.q = c.graph.activation("q", s.rows, uint64_t{a.kv.heads} * a.kv.head_dim);
+  const KvLayout layout(a.kv, s.format);
+  o.kv = add_kv(c.graph, StateKind::self_kv, layout);
+  o.table = add_weight(c.graph, "table", 2 * kRotationRows * table_ld(a));
+  if (a.kv.place == Place::step) {
+    o.step_or_spans = add_step(c.graph);
+    std::vector<uint32_t> slots;
+    for (uint32_t r = 0; r < s.rows; ++r) slots.push_back(a.kv.slots - 1 - r);
+    c.inputs.emplace_back(o.step_or_spans, step_values(mixed_positions(s.position, s.rows), s.live, slots));
+  }
+  ops::rotate(c.graph, c.name, o, a);
+  c.prepare = [o, a, layout](OpCase& into) {
+    CaseRandom random(a.kv.positions * 31 + a.kv.head_dim);
+    into.inputs.emplace_back(o.q, random_values(into.graph.tensor(o.q), random, 2));
+    into.inputs.emplace_back(o.kv, kv_values(layout, random, 2));
+    into.inputs.emplace_back(o.table, rotation_values(table_ld(a), a.pairs));
+    if (layout.format == KvFormat::fp16) put_on_grid(into.inputs.back().second);
+  };
+  return c;
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  const auto batch = [](uint32_t heads, uint32_t head, uint32_t slots, uint32_t positions, uint32_t rows) {
+    return KvShape{heads, head, slots, positions, Place::batch, rows};
+  };
+  const auto step = [](uint32_t heads, uint32_t head, uint32_t slots, uint32_t positions) {
+    return KvShape{heads, head, slots, positions, Place::step, 1};
+  };
+  all.push_back(make_case("one row", {batch(1, 2, 1, 1, 1), 1, 1}));
+  all.push_back(make_case("sequences", {batch(3, 12, 4, 7, 5), 5, 19}));
+  all.push_back(make_case("sequences, heads of odd width", {batch(2, 7, 2, 9, 9), 3, 18}));
+  all.push_back(make_case("more positions than the table has rows", {batch(1, 6, 1, 600, 600), 2, 600}));
+  all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7}));
+  all.push_back(make_case("step, nothing runs", {step(2, 8, 3, 5), 3, 2, 0, {}, 4}));
+  all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650}));
+  all.push_back(make_case("step", {step(4, 16, 6, 9), 8, 6, 4, {}, 7, KvFormat::fp16}));
+  all.push_back(make_case("step, heads of odd width", {step(3, 7, 6, 9), 3, 6, 5, {}, 8, KvFormat::fp16}));
+  all.push_back(make_case("step far on", {step(2, 12, 3, 700), 5, 3, 3, {}, 650, KvFormat::fp16}));
+  all.push_back(make_case("pass", {batch(3, 12, 1, 1, 1), 5, 0, 0, {7, 1, 30, 4}}));
+  all.push_back(make_case("pass, heads of odd width", {batch(2, 9, 1, 1, 1), 4, 0, 0, {300, 5}}));
+  // In parts where bindings are small: by heads, by cells, and queries by rows.
+  all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 40), 16, 5, 5, {}, 33}));
+  all.push_back(make_case("step, more keys than a binding", {step(3, 64, 5, 80), 16, 5, 5, {}, 70, KvFormat::fp16}));
+  all.push_back(make_case("pass, more keys than a binding", {batch(2, 64, 1, 1, 1), 32, 0, 0, {150, 40}}));
+  return all;
+}
+
+constexpr OpDef op{"rotate", infer, variants, lower, reference, cases};
+
+}  // namespace
+}  // namespace rotate_impl
+
+constinit const OpDef rotate_op = rotate_impl::op;
+
+void ops::rotate(graph::Graph& g, const std::string& label, const RotateOperands& o,
+                 const RotateAttributes& attributes) {
+  g.add_node({&rotate_op, label, {o.q, o.kv, o.table, o.step_or_spans}, {o.q, o.kv}, graph::Attributes(attributes)});
+}
+
+}  // namespace lapilli

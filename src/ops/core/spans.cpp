@@ -1,0 +1,43 @@
+#include "ops/core/spans.hpp"
+
+#include "base/math.hpp"
+#include "ops/core/state.hpp"
+
+namespace lapilli {
+
+std::vector<Span> packed_spans(std::span<const Span> sentences) {
+  std::vector<Span> packed;
+  SpanTotals next;
+  for (const Span& s : sentences) {
+    packed.push_back({next.rows, next.tiles, s.ids, s.place});
+    next = span_totals(packed);
+  }
+  return packed;
+}
+
+std::vector<uint32_t> span_words(std::span<const Span> packed) {
+  const SpanTotals end = span_totals(packed);
+  std::vector<uint32_t> words;
+  for (uint32_t i = 0; i < kMaxRows; ++i) {
+    const Span s = i < packed.size() ? packed[i] : Span{end.rows, end.tiles, 0, 0};
+    words.insert(words.end(), {s.row, s.tile, s.ids, s.place});
+  }
+  return words;
+}
+
+std::vector<Span> spans_of(std::span<const uint32_t> words) {
+  std::vector<Span> spans;
+  for (size_t at = 0; at + SpanWords::stride <= words.size() && words[at + SpanWords::ids] != 0;
+       at += SpanWords::stride)
+    spans.push_back({words[at + SpanWords::row], words[at + SpanWords::tile], words[at + SpanWords::ids],
+                     words[at + SpanWords::place]});
+  return spans;
+}
+
+SpanTotals span_totals(std::span<const Span> packed) {
+  if (packed.empty()) return {};
+  const Span& last = packed.back();
+  return {last.row + last.ids, last.tile + div_up(last.ids, kTileRows)};
+}
+
+}  // namespace lapilli

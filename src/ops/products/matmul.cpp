@@ -1,0 +1,603 @@
+// "matmul": see matmul.hpp.
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "ops/core/lower_util.hpp"
+#include "ops/core/registry.hpp"
+#include "ops/core/spans.hpp"
+#include "ops/core/state.hpp"
+#include "ops/core/tuning.hpp"
+#include "ops/products/matmul_cases.hpp"
+#include "ops/products/matmul_lower.hpp"
+#include "ops/products/row_parts.hpp"
+#include "ops/rows/activation_math.hpp"
+#include "vulkan/bindings.hpp"
+
+namespace lapilli {
+namespace matmul_impl {
+namespace {
+
+// matmul_rows.comp and matmul_lanes.comp: kernels that keep their sums in registers: no shared memory, no barrier. The
+// first of them is the floor.
+#define ROWS_KERNEL(rm)                                                                                   \
+  {                                                                                                       \
+    "rows " #rm, ShaderId::matmul_r##rm, ShaderId::matmul_q_kv_r##rm, ShaderId::matmul_q_kv_step_r##rm,   \
+        ShaderId::matmul_kv_r##rm, ShaderId::matmul_kv_step_r##rm, ShaderId::matmul_kv_spans_r##rm, rm, 0 \
+  }
+// The same with a workgroup of one subgroup whose lanes share their loads of x.
+#define LANES_KERNEL(rm)                                                                                               \
+  {                                                                                                                    \
+    "lanes " #rm, ShaderId::matmul_lanes##rm, ShaderId::matmul_q_kv_lanes##rm, ShaderId::matmul_q_kv_step_lanes##rm,   \
+        ShaderId::matmul_kv_lanes##rm, ShaderId::matmul_kv_step_lanes##rm, ShaderId::matmul_kv_spans_lanes##rm, rm, 0, \
+        Tuned::matmul_rows, {}, true                                                                                   \
+  }
+// For few rows: the depth is split among the invocations, `each` to a part; each row is added up by as many of them.
+// They gate their rows themselves.
+#define SPLIT_KERNEL(name, id, rm, most)                                                                            \
+  {                                                                                                                 \
+    name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id,  \
+        kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup, kAbsent, kAbsent, 0, \
+        true                                                                                                        \
+  }
+// The same, which normalize their rows first.
+#define NORM_SPLIT_KERNEL(name, id, rm, most)                                                                      \
+  {                                                                                                                \
+    name, ShaderId::matmul_##id, kAbsent, ShaderId::matmul_q_kv_step_##id, kAbsent, ShaderId::matmul_kv_step_##id, \
+        kAbsent, rm, 0, Tuned::matmul_split##rm, {8 * rm, most, 8}, false, Each::of_workgroup,                     \
+        ShaderId::matmul_norm_##id, ShaderId::matmul_norm_q_kv_step_##id, 0, true                                  \
+  }
+// On CPU drivers: an invocation has a column group of each of several panels, which are read as texels or as what they
+// are. Of one row they have the forms of a step.
+#define PANEL_KERNEL(name, texels)                                                                                     \
+  {                                                                                                                    \
+    name, ShaderId::matmul_panels1, kAbsent, ShaderId::matmul_q_kv_step_panels1, kAbsent,                              \
+        ShaderId::matmul_kv_step_panels1, kAbsent, 1, 0, Tuned::matmul_panels, {}, true, Each::of_invocation, kAbsent, \
+        kAbsent, 0, false, texels                                                                                      \
+  }
+#define PANELS_KERNEL(name, rm, texels)                                                                                \
+  {                                                                                                                    \
+    name, ShaderId::matmul_panels##rm, ShaderId::matmul_q_kv_panels##rm, ShaderId::matmul_q_kv_step_panels##rm,        \
+        ShaderId::matmul_kv_panels##rm, ShaderId::matmul_kv_step_panels##rm, ShaderId::matmul_kv_spans_panels##rm, rm, \
+        0, Tuned::matmul_panels, {}, true, Each::of_invocation, kAbsent, kAbsent, 0, false, texels                     \
+  }
+// Tiles in shared memory, of which a workgroup computes one; all within the floor's invocations and shared memory.
+#define TILED_KERNEL(rm, columns)                                                                                    \
+  {                                                                                                                  \
+    "tiled " #rm, ShaderId::matmul_tiled##rm, ShaderId::matmul_q_kv_tiled##rm, ShaderId::matmul_q_kv_step_tiled##rm, \
+        ShaderId::matmul_kv_tiled##rm, ShaderId::matmul_kv_step_tiled##rm, ShaderId::matmul_kv_spans_tiled##rm, rm,  \
+        columns / 4, Tuned::matmul_tiled, {                                                                          \
+      64, 64                                                                                                         \
+    }                                                                                                                \
+  }
+// The same with cooperative matrices, of weights in fp16: as many columns as rows, by four subgroups.
+#define COOP_KERNEL(rm)                                                                                          \
+  {                                                                                                              \
+    "coop " #rm, ShaderId::matmul_coop##rm, ShaderId::matmul_q_kv_coop##rm, ShaderId::matmul_q_kv_step_coop##rm, \
+        ShaderId::matmul_kv_coop##rm, ShaderId::matmul_kv_step_coop##rm, ShaderId::matmul_kv_spans_coop##rm, rm, \
+        rm / 4, Tuned::matmul_tiled, {}, false, Each::none, kAbsent, kAbsent, 4                                  \
+  }
+constexpr ShaderId kAbsent = MatmulKernel::kAbsent;
+constexpr MatmulKernel kKernels[] = {ROWS_KERNEL(1),
+                                     ROWS_KERNEL(4),
+                                     ROWS_KERNEL(8),
+                                     ROWS_KERNEL(16),
+                                     LANES_KERNEL(1),
+                                     LANES_KERNEL(4),
+                                     LANES_KERNEL(8),
+                                     LANES_KERNEL(16),
+                                     SPLIT_KERNEL("split 1", split1, 1, 256),
+                                     SPLIT_KERNEL("split 4", split4, 4, 64),
+                                     SPLIT_KERNEL("deep split 4", deep_split4, 4, 256),
+                                     NORM_SPLIT_KERNEL("norm split 1", split1, 1, 128),
+                                     NORM_SPLIT_KERNEL("norm split 4", split4, 4, 64),
+                                     NORM_SPLIT_KERNEL("deep norm split 4", deep_split4, 4, 256),
+                                     PANEL_KERNEL("panels 1", false),
+                                     PANELS_KERNEL("panels 4", 4, false),
+                                     PANELS_KERNEL("panels 8", 8, false),
+                                     PANEL_KERNEL("texels 1", true),
+                                     PANELS_KERNEL("texels 4", 4, true),
+                                     PANELS_KERNEL("texels 8", 8, true),
+                                     PANELS_KERNEL("texels 16", 16, true),
+                                     TILED_KERNEL(64, 64),
+                                     TILED_KERNEL(32, 64),
+                                     TILED_KERNEL(16, 32),
+                                     COOP_KERNEL(64),
+                                     COOP_KERNEL(32)};
+#undef ROWS_KERNEL
+#undef LANES_KERNEL
+#undef SPLIT_KERNEL
+#undef NORM_SPLIT_KERNEL
+#undef PANEL_KERNEL
+#undef PANELS_KERNEL
+#undef TILED_KERNEL
+#undef COOP_KERNEL
+enum KernelId : uint32_t {
+  kRows1,
+  kRows4,
+  kRows8,
+  kRows16,
+  kLanes1,
+  kLanes4,
+  kLanes8,
+  kLanes16,
+  kSplit1,
+  kSplit4,
+  kDeepSplit4,
+  kNormSplit1,
+  kNormSplit4,
+  kDeepNormSplit4,
+  kPanels1,
+  kPanels4,
+  kPanels8,
+  kTexels1,
+  kTexels4,
+  kTexels8,
+  kTexels16,
+  kTiled64,
+  kTiled32,
+  kTiled16,
+  kCoop64,
+  kCoop32
+};
+
+Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  const auto& kv = a.kv;
+  if (a.activation != Activation::none || operand(node.inputs, 2) != graph::kNone)
+    return node_error(node, "the split form has no activation and no residual");
+  if (kv.heads == 0 || kv.head_dim == 0 || kv.slots == 0 || kv.positions == 0 || kv.rows_per_slot == 0 ||
+      a.q_columns > a.n || uint64_t{kv.heads} * 2 * kv.head_dim != a.n - a.q_columns)
+    return node_error(node, "%u columns behind %u are not %u heads of 2 x %u", a.n, a.q_columns, kv.heads, kv.head_dim);
+  const auto& x = g.tensor(node.inputs[0]);
+  if (a.q_columns > 0) {
+    LAPILLI_CHECK(expect_output(g, node, 0, {"q", x.rows, a.q_columns}));
+    if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.q_columns, 4))
+      return node_error(node, "q is not padded to vec4");
+  }
+  LAPILLI_CHECK(expect_kv(g, node, operand(node.outputs, 1), kv, kv.place != Place::batch));
+  if (kv_format_of(g.tensor(node.outputs[1]).dtype) == KvFormat::fp16 && a.q_columns % 2 != 0)
+    return node_error(node, "%u columns in front of keys and values whose neighbours share a word", a.q_columns);
+  if (kv.place == Place::step) {
+    LAPILLI_CHECK(expect_words(g, node, operand(node.inputs, 3), "step", StepWords::given_words));
+    if (x.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
+    return {};
+  }
+  if (kv.place == Place::spans) {
+    if (a.q_columns > 0) return node_error(node, "the rows of a pass give keys and values alone");
+    return expect_words(g, node, operand(node.inputs, 3), "spans", SpanWords::words);
+  }
+  if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
+    return node_error(node, "%llu rows, %u a slot, do not fit %u slots of %u positions",
+                      static_cast<unsigned long long>(x.rows), kv.rows_per_slot, kv.slots, kv.positions);
+  return {};
+}
+
+// Other workgroups still read x when one writes.
+Status expect_apart(const graph::Graph& g, const graph::Node& node, graph::TensorId x, graph::TensorId multiplied) {
+  for (const auto id : node.outputs) {
+    if (id == graph::kNone) continue;
+    const bool over = g.root(id) == g.root(x) || (id != multiplied && g.root(id) == g.root(multiplied));
+    if (over) return node_error(node, "x, or what is multiplied of it, is written over");
+  }
+  return {};
+}
+
+Status infer_norm(const graph::Graph& g, const graph::Node& node) {
+  const auto norm = norm_of(node);
+  const auto& x = g.tensor(norm.x);
+  LAPILLI_CHECK(expect_words(g, node, norm.weight, "weight of the normalization", norm_words(norm.how, x.cols)));
+  LAPILLI_CHECK(expect_output(g, node, kMultipliedOutput, {"normalized rows", x.rows, x.cols}));
+  if (g.tensor(norm.y).ld != x.ld) return node_error(node, "the normalized rows are not as far apart as those of x");
+  return expect_apart(g, node, norm.x, norm.y);
+}
+
+Status infer_gate(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  if (a.split || a.norm != NormFirst::none) return node_error(node, "a gate in front of what has none");
+  if (a.gate > kLastActivation) return node_error(node, "gates of products have the activations of products");
+  if (node.outputs.size() <= kMultipliedOutput) return node_error(node, "the gated rows are missing");
+  const auto gate = gate_of(node);
+  LAPILLI_CHECK(infer_row_gate(g, node, gate));
+  LAPILLI_CHECK(expect_output(g, node, kMultipliedOutput, {"gated rows", 0, a.k}));
+  if (!g.tensor(gate.y).scratch) return node_error(node, "nobody writes the gated rows");
+  return expect_apart(g, node, gate.x, gate.y);
+}
+
+Status infer_rows(const graph::Graph& g, const graph::Node& node, const MatmulAttributes& a) {
+  if (a.gated) return infer_gate(g, node, a);
+  LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
+  const auto& x = g.tensor(node.inputs[0]);
+  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
+  return {};
+}
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.n == 0 || a.k == 0) return node_error(node, "%u x %u weight", a.k, a.n);
+  LAPILLI_CHECK(infer_rows(g, node, a));
+  const auto& x = g.tensor(node.inputs[0]);
+  LAPILLI_CHECK(expect_weight(g, node, operand(node.inputs, 1), "weight", a.n, a.k));
+  if (a.norm > NormFirst::rms) return node_error(node, "no such normalization");
+  if (a.norm != NormFirst::none) {
+    if (node.inputs.size() <= kNormWeightInput || node.outputs.size() <= kMultipliedOutput)
+      return node_error(node, "operands of the normalization are missing");
+    LAPILLI_CHECK(infer_norm(g, node));
+  }
+  if (a.split) return infer_split(g, node, a);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, a.n}));
+  if (g.tensor(node.outputs[0]).ld != round_up<uint64_t>(a.n, 4)) return node_error(node, "y is not padded to vec4");
+  const auto residual = operand(node.inputs, 2);
+  if (residual != graph::kNone) {
+    if (a.activation != Activation::none) return node_error(node, "a residual goes without an activation");
+    if (g.root(residual) != g.root(node.outputs[0])) return node_error(node, "the residual is not updated in place");
+  }
+  return {};
+}
+
+// Panels an invocation with which products of several rows begin: the more of them, the longer a CPU driver takes to
+// compile such a kernel, and the more multiplications of a run it takes to gain that; and no more sums than so many
+// vec4 (docs/performance.md).
+constexpr uint32_t kMostSums = 32;
+uint32_t panels_of_rows(uint32_t rows, uint64_t work) {
+  const uint32_t panels = work < uint64_t{1} << 20 ? 1 : work < uint64_t{1} << 22 ? 2 : 4;
+  return std::min(panels, kMostSums / rows);
+}
+
+struct Size {
+  uint64_t rows;
+  uint32_t columns, depth;
+  [[nodiscard]] uint64_t work() const { return rows * columns * depth; }
+};
+
+uint64_t groups_with(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  return div_up<uint64_t>(size.rows, kernel.rows) * div_up(size.columns, 4 * numbers.each);
+}
+
+// Invocations that share the depth of one row, on large devices: fewer where there are columns enough to fill them, and
+// more where each would wait for several loads of a weight one behind the other.
+uint32_t split_local(const Capabilities& caps, const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  if (groups_with(kernel, numbers, size) >= uint64_t{4} * least_groups(caps)) return numbers.local / 2;
+  const uint32_t most = std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]});
+  return size.depth >= 1024 && most >= 2 * numbers.local ? 2 * numbers.local : numbers.local;
+}
+
+// What a large device holds at once of invocations that have some rows each. With more, a second round waits for the
+// first (docs/performance.md, "On an H200").
+bool is_held(const MatmulKernel& kernel, const Numbers& numbers, const Size& size) {
+  constexpr uint64_t kHeld = 96 * 1024;
+  return groups_with(kernel, numbers, size) * numbers.local <= kHeld;
+}
+
+// Of several rows on large devices: all invocations that a workgroup may have, and as few columns, and so as many that
+// share the depth, as the device holds, but no more than find two turns to do; then fewer invocations. Where it does
+// not hold the fewest either, four column groups, whose reads of x lie together.
+Numbers split_rows(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  constexpr uint32_t kMostEach = 8, kLeastLocal = 64;
+  Numbers numbers{std::bit_floor(std::min({kernel.sizes.most, caps.max_invocations, caps.max_group_size[0]})), 1};
+  const auto turns = [&] { return size.depth / (4 * (numbers.local / numbers.each)); };
+  while (numbers.each < kMostEach && (turns() < 2 || !is_held(kernel, numbers, size))) numbers.each *= 2;
+  while (numbers.local > kLeastLocal && (turns() < 1 || !is_held(kernel, numbers, size))) numbers.local /= 2;
+  if (!is_held(kernel, numbers, size)) numbers.each = 4;
+  return numbers;
+}
+
+// The fewer columns a workgroup takes, the more workgroups there are.
+Numbers numbers_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  const bool panels = kernel.each == Each::of_invocation, split = kernel.each == Each::of_workgroup;
+  const bool large = device_class(caps) == DeviceClass::large;
+  if (kernel.subgroup && !panels) return {caps.subgroup_size};
+  if (kernel.subgroups != 0) return {kernel.subgroups * cooperative_subgroup(caps)};
+  if (split && large && kernel.rows > 1) return split_rows(caps, kernel, size);
+  Numbers numbers = default_numbers(caps, kernel.tuned);
+  if (panels) numbers.local = caps.subgroup_size;
+  if (panels && kernel.rows > 1) numbers.each = panels_of_rows(kernel.rows, size.work());
+  const uint64_t tiles = panels ? div_up<uint64_t>(size.rows, kernel.rows) : 1;
+  const auto groups = [&] { return tiles * div_up(size.columns, 4 * column_groups(kernel, numbers)); };
+  if (split && large) numbers.local = split_local(caps, kernel, numbers, size);
+  while (numbers.each > least_each(kernel) && groups() < least_groups(caps)) numbers.each /= 2;
+  return numbers;
+}
+
+uint64_t groups_of(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  const uint32_t columns = 4 * column_groups(kernel, numbers_of(caps, kernel, size));
+  return div_up<uint64_t>(size.rows, kernel.rows) * div_up<uint64_t>(size.columns, columns);
+}
+
+// Whether the device runs all workgroups at once, so that it waits for their rows no more than once.
+bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Size& size) {
+  if (device_class(caps) == DeviceClass::large && kernel.rows > 1)
+    return is_held(kernel, numbers_of(caps, kernel, size), size);
+  return groups_of(caps, kernel, size) <= groups_at_once(caps);
+}
+
+// Which tiles are for so many rows, from the largest to the smallest: none of which half is empty; and none of sixteen
+// sums an invocation where these are private arrays that compilers of phones crash with.
+std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
+  std::vector<uint32_t> tiles;
+  for (const uint32_t id : {kTiled64, kTiled32, kTiled16})
+    if (2 * rows > kKernels[id].rows && (id != kTiled64 || device_class(caps) != DeviceClass::small))
+      tiles.push_back(id);
+  return tiles;
+}
+
+// The largest one with which there are workgroups enough for the device comes first, or else the smallest.
+std::vector<uint32_t> tiles_for(const Capabilities& caps, const Size& size) {
+  auto tiles = possible_tiles(caps, size.rows);
+  const auto fills = [&](uint32_t id) { return groups_of(caps, kKernels[id], size) >= least_groups(caps); };
+  auto best = std::find_if(tiles.begin(), tiles.end(), fills);
+  if (best == tiles.end()) --best;
+  std::rotate(tiles.begin(), best, best + 1);
+  return tiles;
+}
+
+// Its shared memory and its workgroups, four subgroups, may be more than the least device's.
+bool has_coop_kernel(const Capabilities& caps, uint32_t id) {
+  const uint32_t shared_bytes = id == kCoop64 ? 24 * 1024 : 30 * 1024;
+  const uint32_t subgroup = cooperative_subgroup(caps), local = kKernels[id].subgroups * subgroup;
+  return has_cooperative_matrix(caps) && subgroup >= 8 && subgroup <= 128 && caps.shared_memory >= shared_bytes &&
+         local <= caps.max_invocations && local <= caps.max_group_size[0];
+}
+// Matrices do in one go what lanes do in several: half of the workgroups keeps the device as busy.
+bool fills_with_matrices(const Capabilities& caps, const Size& size) {
+  return 2 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
+}
+// Which of the two comes first of all, if any: small ones where tiles of as many rows, or those of half of them, leave
+// most of a large device idle.
+std::optional<uint32_t> first_coop(const Capabilities& caps, const Size& size, bool has_large, bool has_small) {
+  if (has_large && fills_with_matrices(caps, size)) return kCoop64;
+  const bool many = size.rows > 32 || groups_of(caps, kKernels[kCoop32], size) >= least_groups(caps);
+  return has_small && many && device_class(caps) == DeviceClass::large ? std::optional(kCoop32) : std::nullopt;
+}
+
+// Of more rows than sixteen: four times as many workgroups as tiles of sixteen, each of whose invocations waits for a
+// part of the depth alone. That is the faster way until a large device has all that it can hold.
+bool splits_rows(const Capabilities& caps, const Size& size) {
+  constexpr uint32_t kWide = 32;  // columns of a workgroup, at most
+  if (size.rows <= 16 || size.rows > 64 || device_class(caps) != DeviceClass::large) return false;
+  return div_up<uint64_t>(size.rows, 4) * div_up(size.columns, kWide) <= 2 * least_groups(caps);
+}
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  const uint64_t rows = g.tensor(node.inputs[0]).rows;
+  const Size size{rows, a.n, a.k};
+  const bool batch = a.split && a.kv.place != Place::step;
+  const SharingWays ways = sharing_ways(caps);
+  const bool shared_first = ways.shared, rows_first = ways.uniform && rows > 1;
+  std::vector<Variant> list;
+  // The split ones sum parts of the depth, and how a cooperative matrix is summed the device knows; all others go
+  // through it from its first to its last four. But compilers of GPUs make fused multiplications of some and not of
+  // others, as they like, so that there only one and the same kernel, whatever the rows, gives the same bits.
+  const bool alike = device_class(caps) == DeviceClass::cpu;
+  const auto add = [&](uint32_t id) {
+    const MatmulKernel& kernel = kKernels[id];
+    const bool in_order =
+        alike ? kernel.each != Each::of_workgroup && kernel.subgroups == 0 : id == kRows1 || id == kLanes1;
+    list.push_back({id, kernel.name, in_order, numbers_of(caps, kernel, size)});
+  };
+  // Of several rows the deep kernel comes first where it has more invocations.
+  const auto splits_of = [&](uint32_t one, uint32_t four, uint32_t deep) -> std::vector<uint32_t> {
+    if (rows == 1) return {one};
+    if (numbers_of(caps, kKernels[deep], size).local > kKernels[four].sizes.most) return {deep, four};
+    return {four, deep};
+  };
+  const auto add_all = [&](const std::vector<uint32_t>& ids) { std::ranges::for_each(ids, add); };
+  // Normalizing its rows first, where that pays; else last.
+  const auto norm_splits = splits_of(kNormSplit1, kNormSplit4, kDeepNormSplit4);
+  const bool has_norm_split = a.norm != NormFirst::none && rows <= 16 && !batch && has_most_bindings(caps);
+  const bool norm_first = has_norm_split && shared_first && runs_at_once(caps, kKernels[norm_splits.front()], size);
+  if (norm_first) add_all(norm_splits);
+  // By panels on CPU drivers alone: private arrays of so many vectors are nothing for compilers of phones. First where
+  // texels are read in fewer instructions, else last.
+  const bool has_panels = has_lanes(caps) && caps.texels && !(rows == 1 && batch);
+  const auto add_panels = [&] {
+    if (!has_panels) return;
+    const bool even = rows > 64 || div_up<uint64_t>(rows, 8) % 2 == 0;
+    if (even) add(kTexels16);
+    if (rows > 4) add(kTexels8);
+    if (rows > 8 && !even) add(kTexels16);
+    add(rows > 1 ? kTexels4 : kTexels1);
+    if (rows > 4) add(kPanels8);
+    add(rows > 1 ? kPanels4 : kPanels1);
+  };
+  if (ways.texels) add_panels();
+  // Sixteen rows are private arrays of more than sixteen vectors, with which compilers of some phones crash: there they
+  // come last.
+  const bool small = device_class(caps) == DeviceClass::small;
+  const auto add_registers = [&](uint32_t one, uint32_t four, uint32_t eight, uint32_t sixteen) {
+    if (rows > 8 && !small) add(sixteen);
+    if (rows > 4) add(eight);
+    if (rows > 1) add(four);
+    if (one != kRows1) add(one);
+  };
+  const bool fp16 = format_of(g.tensor(node.inputs[1]).dtype) == WeightFormat::fp16;
+  const auto has_coop = [&](uint32_t id) {
+    return shared_first && fp16 && has_coop_kernel(caps, id) && 2 * rows > kKernels[id].rows;
+  };
+  const auto coop_first = first_coop(caps, size, has_coop(kCoop64), has_coop(kCoop32));
+  const auto add_shared = [&] {
+    const bool few = rows <= 16, split_first = few || splits_rows(caps, size);
+    const auto add_split = [&] {
+      if (!batch) add_all(splits_of(kSplit1, kSplit4, kDeepSplit4));
+    };
+    if (split_first) add_split();
+    if (coop_first) add(*coop_first);
+    if (rows >= 16)
+      for (const uint32_t tile : tiles_for(caps, size)) add(tile);
+    for (const uint32_t id : {kCoop64, kCoop32})
+      if (has_coop(id) && coop_first != id) add(id);
+    if (!split_first && rows <= 32) add_split();  // more workgroups than tiles, which read W more often
+  };
+  if (shared_first) add_shared();
+  const auto add_rows = [&] { add_registers(kRows1, kRows4, kRows8, kRows16); };
+  if (rows_first) add_rows();
+  if (has_lanes(caps)) add_registers(kLanes1, kLanes4, kLanes8, kLanes16);
+  if (!rows_first) add_rows();
+  if (!shared_first) add_shared();
+  if (rows > 8 && small) {
+    if (has_lanes(caps)) add(kLanes16);
+    add(kRows16);
+  }
+  if (!ways.texels) add_panels();
+  if (has_norm_split && !norm_first) add_all(norm_splits);
+  add(kRows1);
+  return list;
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
+  if (variant.id >= std::size(kKernels)) return node_error(node, "no variant %u", variant.id);
+  return lower_matmul(context, node, kKernels[variant.id], variant.numbers, out);
+}
+
+// Row r of x W + b, before activation, into y[n]; w as in fp32.
+void product_row(const MatmulAttributes& a, const double* x, const std::vector<double>& w, std::vector<double>& y) {
+  const WeightLayout layout(a.n, a.k);
+  y.assign(packed::panels(a.n) * packed::kPanel, 0.0);
+  for (uint64_t panel = 0; panel < packed::panels(a.n); ++panel) {
+    double* out = y.data() + panel * packed::kPanel;
+    for (uint64_t k = 0; k < a.k; ++k) {
+      const double* row = w.data() + layout.word(panel * packed::kPanel, k);
+      for (uint64_t c = 0; c < packed::kPanel; ++c) out[c] += x[k] * row[c];
+    }
+  }
+  for (uint64_t n = 0; n < a.n; ++n) y[n] += w[layout.bias_word(n)];
+}
+
+// Where the rows of the split form go: slot and position of row r; false: it writes nothing.
+class HostPlaces {
+ public:
+  HostPlaces(const graph::Node& node, const KvShape& kv, HostTensors& values) : kv_(kv) {
+    if (kv.place != Place::batch) words_ = &values.at(node.inputs[3]).u;
+    if (kv.place != Place::spans) return;
+    for (const Span& s : spans_of(*words_))
+      for (uint32_t i = 0; i < s.ids; ++i) rows_.emplace_back(s.place, i);
+  }
+  bool find(uint64_t r, uint64_t& slot, uint64_t& position) const {
+    switch (kv_.place) {
+      case Place::step:
+        if (r >= (*words_)[StepWords::live]) return false;
+        slot = RowWord::slot((*words_)[StepWords::rows + r]);
+        position = RowWord::position((*words_)[StepWords::rows + r]);
+        return true;
+      case Place::spans:
+        if (r >= rows_.size()) return false;
+        slot = rows_[r].first;
+        position = rows_[r].second;
+        return true;
+      case Place::batch: break;
+    }
+    slot = r / kv_.rows_per_slot;
+    position = r % kv_.rows_per_slot;
+    return true;
+  }
+
+ private:
+  KvShape kv_;
+  const std::vector<uint32_t>* words_ = nullptr;
+  std::vector<std::pair<uint32_t, uint32_t>> rows_;  // of a pass: slot and position
+};
+
+// What is multiplied: x, or its normalization, or what its gate leaves, which are made first.
+graph::TensorId reference_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.gated) {
+    row_gate_reference(g, gate_of(node), values);
+    return gate_of(node).y;
+  }
+  if (a.norm == NormFirst::none) return node.inputs[0];
+  const RowNorm norm = norm_of(node);
+  row_norm_reference(g, norm, values);
+  return norm.y;
+}
+
+void reference_split(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  const auto from = reference_rows(g, node, values);
+  const auto& x = g.tensor(from);
+  HostKv kv(g, node.outputs[1], values);
+  const HostPlaces places(node, a.kv, values);
+  const HostWeight w(g, node.inputs[1], a.n, a.k, values);
+  std::vector<double> y;
+  for (uint64_t r = 0; r < x.rows; ++r) {
+    product_row(a, values.at(from).f.data() + r * x.ld, w.values(), y);
+    if (a.q_columns > 0) {
+      const auto& q = g.tensor(node.outputs[0]);
+      auto& out = values.at(node.outputs[0]).f;
+      for (uint64_t c = 0; c < q.ld; ++c) out[r * q.ld + c] = c < a.q_columns ? y[c] : 0.0;
+    }
+    uint64_t slot = 0, position = 0;
+    if (!places.find(r, slot, position)) continue;
+    for (uint64_t h = 0; h < a.kv.heads; ++h)
+      for (uint64_t i = 0; i < 2 * a.kv.head_dim; ++i)
+        kv.set(a.kv.number(h, slot, position) + i, y[a.q_columns + h * 2 * a.kv.head_dim + i]);
+  }
+}
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  if (a.split) return reference_split(g, node, values);
+  const auto from = reference_rows(g, node, values);
+  const auto &x = g.tensor(from), &out = g.tensor(node.outputs[0]);
+  const bool residual = operand(node.inputs, 2) != graph::kNone;
+  const HostWeight w(g, node.inputs[1], a.n, a.k, values);
+  std::vector<double> y;
+  for (uint64_t r = 0; r < x.rows; ++r) {
+    product_row(a, values.at(from).f.data() + r * x.ld, w.values(), y);
+    double* to = values.at(node.outputs[0]).f.data() + r * out.ld;
+    for (uint64_t c = 0; c < out.ld; ++c) {
+      const double v = c < a.n ? activate(a.activation, y[c]) : 0.0;
+      to[c] = residual ? to[c] + v : v;
+    }
+  }
+}
+
+// What is done with a sum behind it costs next to nothing: not told apart.
+std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
+  const auto a = node.attributes.as<MatmulAttributes>();
+  constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
+  return format("%u x %u %s, rows %llu%s%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
+                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
+                a.split && a.q_columns > 0 ? ", q" : "", a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
+                a.norm == NormFirst::none ? "" : ", normalized", a.gated ? ", gated" : "");
+}
+
+constexpr OpDef op{"matmul", infer, variants, lower, reference, matmul_cases, {tuning_key, true}};
+
+}  // namespace
+}  // namespace matmul_impl
+
+constinit const OpDef matmul_op = matmul_impl::op;
+
+graph::TensorId ops::linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                            uint32_t n, Activation activation) {
+  MatmulAttributes a;
+  a.n = n;
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  a.activation = activation;
+  const auto y = g.rows_like(label, x, n);
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, graph::kNone}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                                graph::TensorId residual) {
+  MatmulAttributes a;
+  a.n = static_cast<uint32_t>(g.tensor(residual).cols);
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  const auto y = g.updated(label, residual);
+  g.add_node({&matmul_op, label, {x, weight, residual, graph::kNone}, {y}, graph::Attributes(a)});
+  return y;
+}
+
+graph::TensorId ops::linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                               const KvTarget& to) {
+  MatmulAttributes a;
+  a.n = to.q_columns + to.shape.heads * 2 * to.shape.head_dim;
+  a.k = static_cast<uint32_t>(g.tensor(x).cols);
+  a.split = 1;
+  a.q_columns = to.q_columns;
+  a.kv = to.shape;
+  const auto q = to.q_columns > 0 ? g.rows_like(label, x, to.q_columns) : graph::kNone;
+  g.add_node({&matmul_op, label, {x, weight, graph::kNone, to.step_or_spans}, {q, to.kv}, graph::Attributes(a)});
+  return q;
+}
+
+}  // namespace lapilli

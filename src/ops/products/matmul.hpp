@@ -1,0 +1,62 @@
+// Matrix products with packed weights: many rows (encoder, prefill) and few (decode) are one op with several variants.
+//
+//   y[r, n] = act(sum_k x[r, k] W[k, n] + b[n]) (+ residual[r, n])
+//
+// Fused epilogues: bias, activation, residual (in place), and the split that sends the first `q_columns` columns to a
+// plain tensor and the rest to a KV tensor (cache write).
+#pragma once
+
+#include "graph/graph.hpp"
+#include "ops/core/activations.hpp"
+#include "ops/core/kv_layout.hpp"
+#include "ops/core/weight_layout.hpp"
+
+namespace lapilli {
+
+// Whether the rows of x are normalized first: a "layer_norm" in front that is a part of the product.
+enum class NormFirst : uint32_t { none, layer, rms };
+
+// Attributes of a "matmul" node, whose rows are normalized first, or gated, or neither. inputs: x (of gated rows as
+// "gate" has it), weight, residual or kNone, step state, spans or kNone (by `kv.place`), the
+// weight of the normalization if there is one.
+// outputs: y [rows, n] — or q [rows, q_columns] (kNone if q_columns is 0) and the KV tensor. With a normalization or a
+// gate the third one is the rows that are multiplied: `scratch` where nobody else reads them, which gated rows are
+// always. The split form has no gate.
+// In the split form the columns behind q_columns are, per head, head_dim keys and head_dim values. Where these are fp16
+// (KvLayout), q_columns is even, since neighbours share a word, and the depth is one piece, since a sum is rounded
+// once.
+struct MatmulAttributes {
+  uint32_t n = 0, k = 0;
+  Activation activation = Activation::none;
+  uint32_t split = 0;  // 1: the split form
+  uint32_t q_columns = 0;
+  KvShape kv;
+  NormFirst norm = NormFirst::none;
+  float epsilon = 0;   // of the normalization
+  uint32_t gated = 0;  // 1: the rows are gated first
+  Activation gate = Activation::none;
+};
+// Where a node has what belongs to its normalization or its gate.
+constexpr size_t kNormWeightInput = 4, kMultipliedOutput = 2;
+
+namespace ops {
+// A new activation [rows, n]. `weight` is a packed tensor (WeightLayout) of n columns, as deep as x is wide,
+// in any format.
+graph::TensorId linear(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight, uint32_t n,
+                       Activation activation = Activation::none);
+// residual + x W + b, in place of the residual.
+graph::TensorId linear_add(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                           graph::TensorId residual);
+// The split form: returns q (kNone if q_columns is 0); kv is updated in place. Place::step needs the step state, and
+// Place::spans (without q) the spans.
+struct KvTarget {
+  uint32_t q_columns = 0;
+  graph::TensorId kv = graph::kNone;
+  KvShape shape;
+  graph::TensorId step_or_spans = graph::kNone;
+};
+graph::TensorId linear_kv(graph::Graph& g, const std::string& label, graph::TensorId x, graph::TensorId weight,
+                          const KvTarget& to);
+}  // namespace ops
+
+}  // namespace lapilli

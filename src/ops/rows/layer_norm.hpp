@@ -1,0 +1,25 @@
+// Layer normalization as a part of nodes: its own, and products that normalize their rows (products/row_parts.hpp).
+#pragma once
+
+#include <vector>
+
+#include "ops/core/op.hpp"
+#include "ops/rows/basic.hpp"
+
+namespace lapilli {
+
+extern const OpDef layer_norm_op;
+
+// y = the normalization of x; `weight` as "layer_norm" has it.
+struct RowNorm {
+  graph::TensorId x = graph::kNone, weight = graph::kNone, y = graph::kNone;
+  LayerNormAttributes how;
+};
+// Words of its weight for so many columns.
+uint64_t norm_words(const LayerNormAttributes& how, uint64_t cols);
+// One dispatch or several, with so many invocations a row: a power of two up to 128.
+Status lower_row_norm(const LowerContext& context, const graph::Node& node, const RowNorm& norm, uint32_t local,
+                      std::vector<Dispatch>& out);
+void row_norm_reference(const graph::Graph& g, const RowNorm& norm, HostTensors& values);
+
+}  // namespace lapilli

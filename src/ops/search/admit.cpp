@@ -1,0 +1,237 @@
+// "admit": see search.hpp. Three dispatches, since together they touch six buffers.
+#include <algorithm>
+
+#include "ops/core/registry.hpp"
+#include "ops/search/search_util.hpp"
+
+namespace lapilli {
+namespace admit_impl {
+namespace {
+
+using P = ParamWords;
+using I = InboxLayout;
+
+constexpr uint32_t kListGroups = 16;
+
+struct Push {
+  LAPILLI_PUSH(uint32_t groups, slots, positions, beams, places, room, list_words;)
+};
+
+// inputs: inbox, then what is updated; outputs: step, search, lineage, lists, lengths.
+enum Input : size_t { kInbox, kInputs = 6 };
+enum Output : size_t { kStep, kSearch, kLineage, kLists, kLengths, kOutputs };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  if (node.inputs.size() != kInputs || node.outputs.size() != kOutputs) return node_error(node, "operands are missing");
+  const auto a = node.attributes.as<AdmitAttributes>();
+  ops::SearchTensors state;
+  state.inbox = node.inputs[kInbox];
+  state.step = node.outputs[kStep];
+  state.search = node.outputs[kSearch];
+  state.lineage = node.outputs[kLineage];
+  state.lists = node.outputs[kLists];
+  state.lengths = node.outputs[kLengths];
+  if (a.sentences == 0 || a.sentences > a.shape.places)
+    return node_error(node, "%u sentences at once for %u places", a.sentences, a.shape.places);
+  LAPILLI_CHECK(expect_words(g, node, state.inbox, "inbox", I::entry_at(a.sentences)));
+  return search::expect_state(g, node, state, a.shape);
+}
+
+std::vector<Variant> variants(const Capabilities&, const graph::Graph&, const graph::Node&) { return {{0, "floor"}}; }
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant, std::vector<Dispatch>& out) {
+  const auto a = node.attributes.as<AdmitAttributes>();
+  using graph::Access;
+  struct Part {
+    ShaderId shader;
+    uint32_t groups;
+    std::vector<std::pair<graph::TensorId, Access>> writes;
+  };
+  const Part parts[] = {{ShaderId::admit_sentences,
+                         a.sentences + 1,
+                         {{node.outputs[kSearch], Access::write}, {node.outputs[kStep], Access::read_write}}},
+                        {ShaderId::admit_given, a.sentences * a.shape.beams, {{node.outputs[kLineage], Access::write}}},
+                        {ShaderId::admit_lists,
+                         kListGroups,
+                         {{node.outputs[kLists], Access::write}, {node.outputs[kLengths], Access::write}}}};
+  for (const Part& part : parts) {
+    Dispatch d;
+    d.shader = part.shader;
+    d.groups = part.groups;
+    LAPILLI_TRY(const auto inbox, bind_whole(context, 0, node.inputs[kInbox], Access::read));
+    d.operands.push_back(inbox);
+    for (const auto& [tensor, access] : part.writes) {
+      LAPILLI_TRY(const auto bound, bind_whole(context, static_cast<uint32_t>(d.operands.size()), tensor, access));
+      d.operands.push_back(bound);
+    }
+    d.set_push(Push{part.groups, a.shape.slots, a.shape.positions, a.shape.beams, a.shape.places, a.sentences,
+                    static_cast<uint32_t>(context.graph.tensor(node.outputs[kLists]).elements())});
+    d.cost = 128.0 * part.groups;
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+class Admission {
+ public:
+  Admission(const graph::Node& node, HostTensors& values)
+      : shape_(node.attributes.as<AdmitAttributes>().shape),
+        room_(node.attributes.as<AdmitAttributes>().sentences),
+        inbox_(values.at(node.inputs[kInbox]).u),
+        step_(values.at(node.outputs[kStep]).u),
+        search_(values.at(node.outputs[kSearch]).u),
+        lineage_(values.at(node.outputs[kLineage]).u),
+        lists_(values.at(node.outputs[kLists]).u),
+        lengths_(values.at(node.outputs[kLengths]).u) {}
+
+  void run() {
+    for (uint32_t i = 0; i < std::min(inbox_[I::cancelled], shape_.places); ++i)
+      record(inbox_[inbox_[I::cancelled_offset] + i])[SearchLayout::status] =
+          static_cast<uint32_t>(SentenceStatus::none);
+    const uint32_t sentences = std::min(inbox_[I::sentences], room_);
+    for (uint32_t i = 0; i < sentences; ++i) enter(i);
+    step_[StepWords::admitted] = sentences;
+    step_[StepWords::mark] = inbox_[I::mark];
+    for (uint32_t b = 0; b < inbox_[I::blocks]; ++b) {
+      const uint32_t* block = &inbox_[inbox_[I::blocks_offset] + I::block * b];
+      std::copy_n(&inbox_[block[I::block_from]], block[I::block_size], &lists_[block[I::block_to]]);
+    }
+  }
+
+ private:
+  uint32_t* record(uint32_t place) { return &search_[SearchLayout::record(place, shape_.beams)]; }
+
+  void enter(uint32_t i) {
+    const uint32_t* entry = &inbox_[I::entry_at(i)];
+    const uint32_t place = entry[I::place];
+    uint32_t* r = record(place);
+    std::fill_n(r, SearchLayout::stride(shape_.beams), 0u);
+    std::copy_n(entry + I::params, P::words, r);
+    r[SearchLayout::status] = static_cast<uint32_t>(SentenceStatus::waiting);
+    r[SearchLayout::position] = r[P::prefix] - 1;
+    for (uint32_t b = 0; b < shape_.beams; ++b) {
+      // Only the first beam counts at first, so that the beams do not all find the same.
+      r[SearchLayout::running(b)] = search::as_word(b == 0 ? 0.0f : kNoScore);
+      r[SearchLayout::finished_entry(shape_.beams, b)] = search::as_word(kNoScore);
+    }
+    lengths_[2 * place] = entry[I::source_begin];
+    lengths_[2 * place + 1] = entry[I::source_end];
+    step_[StepWords::queue_word(step_[StepWords::queued] + i)] = place;
+    give(entry, place * shape_.beams);
+  }
+
+  void give(const uint32_t* entry, uint32_t first) {
+    const uint32_t given = std::min(entry[I::params + P::prefix], shape_.positions);
+    for (uint32_t slot = first; slot < first + shape_.beams; ++slot)
+      for (uint32_t i = 0; i < given; ++i)
+        for (const uint32_t parity : {0u, 1u}) {
+          const auto word = [&](uint32_t plane) -> uint32_t& {
+            return lineage_[lineage_word(parity, plane, slot, i, shape_.slots, shape_.positions)];
+          };
+          word(Lineage::ancestry) = i + 1 < given ? first : slot;
+          word(Lineage::tokens) = inbox_[entry[I::given_offset] + i];
+        }
+  }
+
+  SearchShape shape_;
+  uint32_t room_;
+  const std::vector<uint32_t>& inbox_;
+  std::vector<uint32_t>&step_, &search_, &lineage_, &lists_, &lengths_;
+};
+
+void reference(const graph::Graph&, const graph::Node& node, HostTensors& values) { Admission(node, values).run(); }
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+struct Build {
+  SearchShape shape;
+  std::vector<std::pair<uint32_t, uint32_t>> sentences = {};  // place and given ids
+  std::vector<uint32_t> cancelled = {};
+  std::vector<std::pair<uint32_t, uint32_t>> blocks = {};  // of lists: where, words
+  uint32_t room = 0;                                       // 0: as many as there are
+  uint32_t queued = 5;
+};
+
+OpCase make_case(const std::string& name, const Build& b) {
+  search::StateCase c(name, b.shape, 2000);
+  c.inbox.assign(I::entry_at(100) + 8000, 0);
+  c.lists.assign(500, 3);
+  auto& in = c.inbox;
+  const auto n = static_cast<uint32_t>(b.sentences.size());
+  uint32_t data = I::entry_at(n);
+  CaseRandom random(n + b.shape.slots);
+  const auto put = [&](uint32_t words) {
+    const uint32_t at = data;
+    for (uint32_t i = 0; i < words; ++i) in[data++] = random.below(90);
+    return at;
+  };
+  in[I::sentences] = n;
+  in[I::mark] = 77;
+  in[I::cancelled] = static_cast<uint32_t>(b.cancelled.size());
+  in[I::cancelled_offset] = put(in[I::cancelled]);
+  std::copy(b.cancelled.begin(), b.cancelled.end(), in.begin() + in[I::cancelled_offset]);
+  in[I::blocks] = static_cast<uint32_t>(b.blocks.size());
+  in[I::blocks_offset] = put(I::block * in[I::blocks]);
+  for (uint32_t i = 0; i < in[I::blocks]; ++i) {
+    uint32_t* block = &in[in[I::blocks_offset] + I::block * i];
+    block[I::block_to] = b.blocks[i].first;
+    block[I::block_size] = b.blocks[i].second;
+    block[I::block_from] = put(b.blocks[i].second);
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    uint32_t* entry = &in[I::entry_at(i)];
+    for (uint32_t w = 0; w < P::words; ++w) entry[I::params + w] = random.word();
+    entry[I::params + P::prefix] = b.sentences[i].second;
+    entry[I::place] = b.sentences[i].first;
+    entry[I::source_begin] = i % 2;
+    entry[I::source_end] = 3 + i;
+    entry[I::given_offset] = put(b.sentences[i].second);
+  }
+  c.step[StepWords::queued] = b.queued;
+  for (auto& w : c.search) w = 77;
+  // The inbox is larger than the case's default.
+  auto& g = c.op_case.graph;
+  c.tensors.inbox = add_state(g, "large inbox", StateKind::inbox, in.size(), graph::DType::u32);
+  c.tensors.lists = add_state(g, "larger lists", StateKind::lists, c.lists.size(), graph::DType::u32);
+  ops::admit(g, c.tensors, {b.shape, b.room ? b.room : std::max(n, 1u)});
+  return c.finish();
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case("one greedy", {{1, 16, 1, 1, 1, 8}, {{0, 1}}}));
+  all.push_back(make_case("nobody", {{4, 16, 2, 2, 4, 8}}));
+  all.push_back(make_case("three of seven places", {{28, 33, 4, 7, 16, 8}, {{5, 3}, {0, 1}, {2, 12}}, {}, {{7, 100}}}));
+  all.push_back(make_case("more room than sentences", {{28, 33, 4, 7, 16, 8}, {{6, 2}, {1, 1}}, {}, {}, 7}));
+  all.push_back(
+      make_case("some are cancelled", {{14, 33, 2, 7, 14, 8}, {{3, 2}}, {0, 6, 5}, {{0, 1}, {400, 90}, {9, 64}}}));
+  all.push_back(make_case("given ids fill the capacity", {{10, 9, 5, 2, 10, 8}, {{1, 9}, {0, 4}}}));
+  all.push_back(make_case("many given ids", {{4, 900, 2, 2, 4, 8}, {{1, 700}, {0, 333}}}));
+  all.push_back(make_case("most beams", {{96, 8, kMaxBeams, 3, 96, 8}, {{2, 2}, {0, 1}}}));
+  all.push_back(
+      make_case("counters wrap", {{8, 16, 1, 8, 8, 8}, {{3, 1}, {1, 2}, {4, 1}}, {}, {}, 0, ~uint32_t{0} - 1}));
+  {
+    Build b{{100, 8, 1, 100, 50, 8}};
+    for (uint32_t i = 0; i < 100; ++i) b.sentences.emplace_back((i * 37) % 100, 1 + i % 3);
+    for (uint32_t i = 0; i < 40; ++i) b.blocks.emplace_back(i * 12, 1 + i % 12);
+    all.push_back(make_case("a hundred", b));
+  }
+  return all;
+}
+
+constexpr OpDef op{"admit", infer, variants, lower, reference, cases};
+
+}  // namespace
+}  // namespace admit_impl
+
+constinit const OpDef admit_op = admit_impl::op;
+
+void ops::admit(graph::Graph& g, const SearchTensors& state, const AdmitAttributes& attributes) {
+  g.add_node({&admit_op,
+              "admit",
+              {state.inbox, state.step, state.search, state.lineage, state.lists, state.lengths},
+              {state.step, state.search, state.lineage, state.lists, state.lengths},
+              graph::Attributes(attributes)});
+}
+
+}  // namespace lapilli

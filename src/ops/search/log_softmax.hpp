@@ -1,0 +1,15 @@
+// The first half of "log_softmax", for nodes that do the second one themselves.
+#pragma once
+
+#include <vector>
+
+#include "ops/core/op.hpp"
+
+namespace lapilli {
+
+// Maximum and sum of exponentials of each slice of the rows, as `node`, a "log_softmax", has them; all rows fit a
+// binding.
+Status lower_log_softmax_parts(const LowerContext& context, const graph::Node& node, const Numbers& numbers,
+                               std::vector<Dispatch>& out);
+
+}  // namespace lapilli

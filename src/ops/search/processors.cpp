@@ -1,0 +1,475 @@
+// "processors": see search.hpp.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ops/core/registry.hpp"
+#include "ops/core/tuning.hpp"
+#include "ops/search/search_util.hpp"
+
+namespace lapilli {
+namespace processors_impl {
+namespace {
+
+using P = ParamWords;
+
+struct Push {
+  LAPILLI_PUSH(uint32_t groups, columns, ld, begin, first_row, slots, positions, beams;)
+};
+
+enum Input : size_t { kLogits, kStep, kSearch, kLineage, kLists };
+
+Status infer(const graph::Graph& g, const graph::Node& node) {
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
+  LAPILLI_CHECK(expect_input(g, node, kLogits, {"logits"}));
+  const auto& x = g.tensor(node.inputs[kLogits]);
+  LAPILLI_CHECK(expect_output(g, node, 0, {"logits", x.rows, x.cols}));
+  if (g.root(node.outputs[0]) != g.root(node.inputs[kLogits])) return node_error(node, "works in place only");
+  if (node.inputs.size() != 5) return node_error(node, "needs logits, step, search, lineage and lists");
+  ops::SearchTensors state;
+  state.step = node.inputs[kStep];
+  state.search = node.inputs[kSearch];
+  state.lineage = node.inputs[kLineage];
+  state.lists = node.inputs[kLists];
+  LAPILLI_CHECK(search::expect_state(g, node, state, shape));
+  if (x.rows > shape.slots)
+    return node_error(node, "%llu rows, %u slots", static_cast<unsigned long long>(x.rows), shape.slots);
+  return {};
+}
+
+std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
+  return {{0, "workgroup a row", true, default_numbers(caps, Tuned::processors)}};
+}
+
+Status lower(const LowerContext& context, const graph::Node& node, Variant v, std::vector<Dispatch>& out) {
+  LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
+  const auto x = node.outputs[0];
+  const auto& t = context.graph.tensor(x);
+  LAPILLI_TRY(const auto lineage, bind_whole(context, 1, node.inputs[kLineage], graph::Access::read));
+  LAPILLI_TRY(const auto lists, bind_whole(context, 2, node.inputs[kLists], graph::Access::read));
+  LAPILLI_TRY(const auto step, bind_whole(context, 4, node.inputs[kStep], graph::Access::read));
+  LAPILLI_TRY(const auto search, bind_whole(context, 3, node.inputs[kSearch], graph::Access::read));
+  LAPILLI_TRY(const auto ranges, row_slices(context, node, t.rows, {t.ld * 4, 1}));
+  for (const auto& r : ranges) {
+    Dispatch d;
+    d.shader = ShaderId::processors;
+    d.constants = {v.numbers.local};
+    d.groups = r.end - r.begin;
+    if (ranges.size() == 1) follow_live_rows(d, 1, 1);
+    uint32_t delta = 0;
+    d.operands = {bind_range(context, 0, {x, r.begin * t.ld * 4, r.end * t.ld * 4, graph::Access::read_write}, delta),
+                  lineage, lists, search, step};
+    d.set_push(Push{static_cast<uint32_t>(d.groups), static_cast<uint32_t>(t.cols), static_cast<uint32_t>(t.ld), delta,
+                    static_cast<uint32_t>(r.begin), shape.slots, shape.positions, shape.beams});
+    // Only a few scores are touched in most steps; the history is read by all.
+    d.cost = static_cast<double>(d.groups) * (static_cast<double>(t.cols) / 8 + 64.0 * shape.positions);
+    out.push_back(std::move(d));
+  }
+  return {};
+}
+
+// One row, in the order of the reference implementation and with nothing shared with the kernel but the rules.
+class Row {
+ public:
+  Row(double* scores, uint64_t columns, const search::ParamView& p) : scores_(scores), columns_(columns), p_(p) {}
+  std::vector<uint32_t> history, source;
+
+  void process(const std::vector<uint32_t>& lists) {
+    sequence_bias(lists);
+    penalize(source, p_.real(P::encoder_repetition_penalty));
+    penalize(history, p_.real(P::repetition_penalty));
+    no_repeat(history, p_[P::no_repeat_ngram]);
+    no_repeat(source, p_[P::encoder_no_repeat_ngram]);
+    bad_words(lists);
+    const auto count = static_cast<uint32_t>(history.size());
+    for (const uint32_t least : {p_[P::min_length], p_[P::min_new_length]})
+      if (count < least)
+        for (uint32_t i = 0; i < p_[P::end_count]; ++i) forbid(p_[P::end_ids + i]);
+    if (p_[P::forced_bos] != 0 && count == 1) force({p_[P::forced_bos] - 1});
+    if (p_[P::forced_eos_count] != 0 && count + 1 == p_[P::max_length]) force(forced_ends());
+    exponential_decay();
+    suppress(lists, P::suppress_offset);
+    if (count == p_[P::begin_suppress_length]) suppress(lists, P::begin_suppress_offset);
+    if (p_[P::timestamp_begin] != 0) timestamps();
+  }
+
+ private:
+  void forbid(uint32_t id) {
+    if (id < columns_) scores_[id] = static_cast<double>(kMasked);
+  }
+  void add(uint32_t id, double bias) {
+    if (id < columns_ && !search::forbidden(scores_[id])) scores_[id] = search::unless_forbidden(scores_[id] + bias);
+  }
+  void force(const std::vector<uint32_t>& ids) {
+    for (uint32_t id = 0; id < columns_; ++id) forbid(id);
+    for (const uint32_t id : ids)
+      if (id < columns_) scores_[id] = 0;
+  }
+  std::vector<uint32_t> forced_ends() const {
+    std::vector<uint32_t> ids;
+    for (uint32_t i = 0; i < p_[P::forced_eos_count]; ++i) ids.push_back(p_[P::forced_eos_ids + i]);
+    return ids;
+  }
+  // The history ends with all but the last of these ids; the reference wants as many ids as there are, not one less.
+  bool follows(const uint32_t* ids, uint32_t n) const {
+    return n > 0 && n <= history.size() && std::equal(ids, ids + n - 1, history.end() - (n - 1));
+  }
+  void sequence_bias(const std::vector<uint32_t>& lists) {
+    uint64_t at = p_[P::bias_offset];
+    for (uint32_t e = 0; e < p_[P::bias_count]; ++e, at += lists[at] + 2)
+      if (follows(&lists[at + 2], lists[at]))
+        add(lists[at + lists[at] + 1], static_cast<double>(search::as_float(lists[at + 1])));
+  }
+  void bad_words(const std::vector<uint32_t>& lists) {
+    uint64_t at = p_[P::bad_words_offset];
+    for (uint32_t e = 0; e < p_[P::bad_words_count]; ++e, at += lists[at] + 1) {
+      const bool just_end = lists[at] == 1 && p_.is_end(lists[at + 1]);
+      if (!just_end && follows(&lists[at + 1], lists[at])) forbid(lists[at + lists[at]]);
+    }
+  }
+  void penalize(const std::vector<uint32_t>& ids, float penalty) {
+    const auto by = static_cast<double>(penalty);
+    for (const uint32_t id : std::set<uint32_t>(ids.begin(), ids.end()))
+      if (id < columns_ && !search::forbidden(scores_[id]))
+        scores_[id] = search::unless_forbidden(scores_[id] < 0 ? scores_[id] * by : scores_[id] / by);
+  }
+  void no_repeat(const std::vector<uint32_t>& ids, uint32_t n) {
+    if (n == 0 || history.size() + 1 < n) return;
+    for (size_t i = 0; i + n <= ids.size(); ++i)
+      if (std::equal(history.end() - (n - 1), history.end(), ids.begin() + static_cast<std::ptrdiff_t>(i)))
+        forbid(ids[i + n - 1]);
+  }
+  void exponential_decay() {
+    const auto count = static_cast<uint32_t>(history.size());
+    if (p_[P::decay_start] == 0 || count <= p_[P::decay_start]) return;
+    // The limits are the kernel's, where no product may be infinite.
+    const double factor =
+        std::min(1e15, std::pow(static_cast<double>(p_.real(P::decay_factor)), count - p_[P::decay_start]));
+    std::set<uint32_t> ends;
+    for (uint32_t i = 0; i < p_[P::end_count]; ++i) ends.insert(p_[P::end_ids + i]);
+    for (const uint32_t id : ends)
+      if (id < columns_) add(id, std::min(std::min(std::abs(scores_[id]), 1e23) * (factor - 1), 1e30));
+  }
+  void forbid_range(uint64_t begin, uint64_t end) {
+    for (uint64_t id = begin; id < std::min(end, columns_); ++id) forbid(static_cast<uint32_t>(id));
+  }
+  void timestamps() {
+    const uint32_t begin = p_[P::timestamp_begin], after = p_[P::timestamp_after];
+    forbid(begin - 1);
+    const std::vector<uint32_t> generated(history.begin() + std::min<std::ptrdiff_t>(after, std::ssize(history)),
+                                          history.end());
+    const size_t n = generated.size();
+    const bool last = n >= 1 && generated[n - 1] >= begin, before_last = n < 2 || generated[n - 2] >= begin;
+    if (last && before_last) forbid_range(begin, columns_);
+    if (last && !before_last) forbid_range(0, p_[P::end_count] == 0 ? 0 : p_[P::end_ids]);
+    const auto latest = std::find_if(generated.rbegin(), generated.rend(), [&](uint32_t id) { return id >= begin; });
+    if (latest != generated.rend()) forbid_range(begin, *latest + (last && !before_last ? 0 : 1));
+    if (history.size() == after) {
+      forbid_range(0, begin);
+      if (p_[P::timestamp_latest] != 0) forbid_range(uint64_t{p_[P::timestamp_latest]} + 1, columns_);
+    }
+    double text = static_cast<double>(kMasked), most = text, sum = 0;
+    for (uint32_t id = 0; id < columns_; ++id) {
+      double& best = id < begin ? text : most;
+      best = std::max(best, scores_[id]);
+    }
+    for (uint32_t id = begin; id < columns_; ++id)
+      if (!search::forbidden(scores_[id])) sum += std::exp(scores_[id] - most);
+    if (sum > 0 && most + std::log(sum) > text) forbid_range(0, begin);
+  }
+  void suppress(const std::vector<uint32_t>& lists, uint32_t offset_word) {
+    for (uint32_t i = 0; i < p_[offset_word + 1]; ++i) forbid(lists[p_[offset_word] + i]);
+  }
+
+  double* scores_;
+  uint64_t columns_;
+  search::ParamView p_;
+};
+
+void reference(const graph::Graph& g, const graph::Node& node, HostTensors& values) {
+  const auto shape = node.attributes.as<ProcessorsAttributes>().shape;
+  const auto& t = g.tensor(node.inputs[kLogits]);
+  const search::StepView step(values.at(node.inputs[kStep]));
+  const auto &lineage = values.at(node.inputs[kLineage]).u, &lists = values.at(node.inputs[kLists]).u;
+  auto& x = values.at(node.inputs[kLogits]).f;
+  for (uint64_t r = 0; r < std::min<uint64_t>(t.rows, step.live()); ++r) {
+    const uint32_t slot = step.slot(r), position = step.position(r);
+    const search::ParamView p(values.at(node.inputs[kSearch]), slot, shape.beams);
+    Row row(x.data() + r * t.ld, t.cols, p);
+    for (uint32_t i = 0; i <= position; ++i)
+      row.history.push_back(
+          lineage[lineage_word(Lineage::parity(position), Lineage::tokens, slot, i, shape.slots, shape.positions)]);
+    for (uint32_t i = 0; i < p[P::source_count]; ++i) row.source.push_back(lists[p[P::source_offset] + i]);
+    row.process(lists);
+  }
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t kVocabulary = 53;
+
+// Two sentences of three beams, the first of which has ended; 9 ids are there.
+search::StateCase make_state(const std::string& name, uint32_t t = 8) {
+  search::StateCase c(name, {6, 40, 3, 2}, 256);
+  CaseRandom random(t + 17);
+  c.set_step(t, 3, {3, 4, 5});
+  // Few ids, so that there is much to repeat.
+  c.random_lineage(t, 5, random);
+  return c;
+}
+
+OpCase make_case(search::StateCase c, uint64_t columns = kVocabulary) {
+  auto& g = c.op_case.graph;
+  const auto x = g.activation("logits", c.shape.slots, columns);
+  ops::processors(g, c.op_case.name, x, c.tensors, {c.shape});
+  CaseRandom random(columns);
+  c.op_case.inputs.emplace_back(x, random_values(g.tensor(x), random, 6));
+  c.op_case.live_rows = c.step[StepWords::live];
+  return c.finish();
+}
+
+void put(search::StateCase& c, uint32_t offset_word, uint32_t at, uint32_t count, std::vector<uint32_t> words) {
+  c.set_param(offset_word, at);
+  c.set_param(offset_word + 1, count);
+  std::copy(words.begin(), words.end(), c.lists.begin() + at);
+}
+
+void put_source(search::StateCase& c) {
+  for (uint32_t s = 0; s < c.shape.places; ++s) c.param(s, P::source_offset) = 100 + 7 * s;
+  c.set_param(P::source_count, 7);
+  CaseRandom random(3);
+  for (uint32_t i = 0; i < 14; ++i) c.lists[100 + i] = random.below(6);
+}
+
+void put_all(search::StateCase& c) {
+  put_source(c);
+  c.set_param(P::encoder_repetition_penalty, 0.625f);
+  c.set_param(P::repetition_penalty, 1.5f);
+  c.set_param(P::no_repeat_ngram, 3);
+  c.set_param(P::encoder_no_repeat_ngram, 2);
+  c.set_param(P::min_length, 12);
+  c.set_param(P::decay_start, 3);
+  c.set_param(P::decay_factor, 1.25f);
+  const auto f = [](float v) { return search::as_word(v); };
+  put(c, P::suppress_offset, 1, 2, {13, 52});
+  put(c, P::bad_words_offset, 10, 4, {1, 10, 2, 3, 12, 1, 2, 3, 1, 4, 0});
+  put(c, P::bias_offset, 30, 4, {1, f(2.5f), 14, 2, f(-1.5f), 0, 14, 2, f(0.75f), 3, 14, 1, f(-3e29f), 15});
+}
+
+void add_ngram_cases(std::vector<OpCase>& all) {
+  for (const uint32_t n : {1u, 2u, 3u, 9u, 10u, 11u}) {
+    auto c = make_state(format("no repeated %u-grams", n));
+    c.set_param(P::no_repeat_ngram, n);
+    all.push_back(make_case(std::move(c)));
+  }
+  for (const uint32_t n : {1u, 2u, 3u, 11u}) {
+    auto c = make_state(format("no %u-grams of the source", n));
+    put_source(c);
+    c.set_param(P::encoder_no_repeat_ngram, n);
+    all.push_back(make_case(std::move(c)));
+  }
+}
+
+void add_length_cases(std::vector<OpCase>& all) {
+  for (const uint32_t least : {9u, 10u}) {
+    auto c = make_state(format("at least %u ids", least));
+    c.set_param(P::min_length, least);
+    all.push_back(make_case(std::move(c)));
+    auto d = make_state(format("at least %u ids, two ends, by new ids", least));
+    d.set_ends({2, 7});
+    d.set_param(P::min_new_length, least);
+    all.push_back(make_case(std::move(d)));
+  }
+  for (const uint32_t t : {0u, 1u}) {
+    auto c = make_state(format("forced first, step %u", t), t);
+    c.set_param(P::forced_bos, 10);
+    all.push_back(make_case(std::move(c)));
+    auto d = make_state(format("suppressed at the beginning, step %u", t), t);
+    put(d, P::begin_suppress_offset, 5, 2, {2, 11});
+    d.set_param(P::begin_suppress_length, 1);
+    all.push_back(make_case(std::move(d)));
+  }
+  for (const uint32_t longest : {10u, 11u}) {
+    auto c = make_state(format("forced end, at most %u ids", longest));
+    c.set_param(P::max_length, longest);
+    c.set_param(P::forced_eos_count, 2);
+    c.set_param(P::forced_eos_ids, 2);
+    c.set_param(P::forced_eos_ids + 1, 6);
+    all.push_back(make_case(std::move(c)));
+  }
+  for (const uint32_t start : {5u, 9u}) {
+    auto c = make_state(format("decay after %u ids", start));
+    c.set_ends({2, 9, 2});
+    c.set_param(P::decay_start, start);
+    c.set_param(P::decay_factor, 1.4f);
+    all.push_back(make_case(std::move(c)));
+  }
+}
+
+// Powers far beyond what a float holds, and far below.
+void add_decay_cases(std::vector<OpCase>& all) {
+  for (const float factor : {0.5f, 1.03125f, 1.4f, 1e30f}) {
+    search::StateCase c(format("decay by %g after 300 ids more", static_cast<double>(factor)), {2, 320, 1, 2}, 16);
+    CaseRandom random(300);
+    c.set_step(304, 2);
+    c.random_lineage(304, 5, random);
+    c.set_ends({2, 9});
+    c.set_param(P::max_length, 320);
+    c.set_param(P::decay_start, 5);
+    c.set_param(P::decay_factor, factor);
+    all.push_back(make_case(std::move(c)));
+  }
+}
+
+// Timestamps from id 30 on; one sentence with a history of its own.
+void add_timestamp_cases(std::vector<OpCase>& all) {
+  const std::pair<const char*, std::vector<uint32_t>> histories[] = {{"first", {}},
+                                                                     {"one", {31}},
+                                                                     {"text", {31, 4}},
+                                                                     {"open", {31, 4, 33}},
+                                                                     {"pair", {31, 4, 33, 33}},
+                                                                     {"text after a pair", {31, 4, 35, 35, 7, 8}}};
+  for (const auto& [name, ids] : histories)
+    for (const double favour : {0.0, 4.0}) {
+      search::StateCase c(format("timestamps, %s, by %g", name, favour), {2, 40, 1, 2}, 16);
+      const auto t = static_cast<uint32_t>(ids.size()) + 1;
+      CaseRandom random(t);
+      c.random_lineage(t, 5, random);
+      for (size_t i = 0; i < ids.size(); ++i)
+        for (const uint32_t slot : {0u, 1u})
+          c.lineage[lineage_word(Lineage::parity(t), Lineage::tokens, slot, 2 + i, 2, 40)] = ids[i];
+      c.set_step(t, 2);
+      c.set_param(P::timestamp_begin, 30);
+      c.set_param(P::timestamp_after, 2);
+      c.set_param(P::timestamp_latest, 35);
+      auto made = make_case(std::move(c));
+      for (auto& [id, value] : made.inputs)
+        for (size_t i = 0; i < value.f.size(); ++i)
+          if (i % 56 >= 30 && i % 56 < kVocabulary) value.f[i] += favour;
+      all.push_back(std::move(made));
+    }
+}
+
+void add_penalty_cases(std::vector<OpCase>& all) {
+  for (const float penalty : {1.3f, 0.7f}) {
+    auto c = make_state(format("repetition penalty %.1f", static_cast<double>(penalty)));
+    c.set_param(P::repetition_penalty, penalty);
+    all.push_back(make_case(std::move(c)));
+    auto d = make_state(format("repetition penalty %.1f for the source", static_cast<double>(penalty)));
+    put_source(d);
+    d.set_param(P::encoder_repetition_penalty, penalty);
+    all.push_back(make_case(std::move(d)));
+  }
+}
+
+void add_whole_cases(std::vector<OpCase>& all) {
+  auto c = make_state("everything");
+  put_all(c);
+  all.push_back(make_case(std::move(c)));
+  auto d = make_state("everything, ids beyond the vocabulary");
+  put_all(d);
+  all.push_back(make_case(std::move(d), 11));
+  auto e = make_state("sentences at positions and with options of their own");
+  put_all(e);
+  e.step = step_values({8, 8, 8, 3}, 6, {3, 4, 5, 0, 1, 2}).u;
+  e.param(0, P::min_length) = 4;
+  e.param(0, P::no_repeat_ngram) = 1;
+  e.param(0, P::repetition_penalty) = search::as_word(0.5f);
+  e.param(0, P::source_count) = 3;
+  all.push_back(make_case(std::move(e)));
+  auto f = make_state("first step", 0);
+  put_all(f);
+  all.push_back(make_case(std::move(f)));
+  auto h = make_state("done");
+  put_all(h);
+  h.set_step(8, 0);
+  all.push_back(make_case(std::move(h)));
+}
+
+void add_forbidden_case(std::vector<OpCase>& all) {
+  auto c = make_state("everything on forbidden scores");
+  put_all(c);
+  auto made = make_case(std::move(c));
+  for (auto& v : made.inputs[0].second.f)
+    if (v != 0) v = v < 0 ? static_cast<double>(kMasked) : v;
+  all.push_back(std::move(made));
+}
+
+// Rows in several slices where bindings are small.
+void add_sliced_case(std::vector<OpCase>& all) {
+  search::StateCase c("eight rows", {8, 40, 2, 4}, 256);
+  CaseRandom random(8);
+  c.set_step(11, 7, {6, 7, 0, 1, 4, 5, 2, 3});
+  c.random_lineage(11, 9, random);
+  put_all(c);
+  for (uint32_t i = 14; i < 28; ++i) c.lists[100 + i] = random.below(6);  // the source of all four sentences
+  all.push_back(make_case(std::move(c), 4001));
+}
+
+// More ids than the bits of one pass.
+void add_large_vocabulary_case(std::vector<OpCase>& all) {
+  search::StateCase c("large vocabulary", {2, 80, 2, 1}, 256);
+  CaseRandom random(6);
+  c.set_step(70, 2);
+  c.random_lineage(70, 140003, random);
+  for (uint32_t i = 0; i < 70; i += 3)  // and some twice
+    for (const uint32_t slot : {0u, 1u}) {
+      auto* ids = &c.lineage[lineage_word(0, Lineage::tokens, slot, 0, 2, 80)];
+      ids[i] = ids[i + 1] % 65536 + 65536;
+      ids[i + 2] = ids[i];
+    }
+  c.set_param(P::repetition_penalty, 1.25f);
+  c.set_param(P::forced_eos_count, 1);
+  all.push_back(make_case(std::move(c), 140003));
+}
+
+// Longer than what a workgroup keeps of the history.
+void add_long_history_case(std::vector<OpCase>& all) {
+  search::StateCase c("long history", {2, 1300, 1, 2}, 64);
+  CaseRandom random(5);
+  c.set_step(1288, 2);
+  c.random_lineage(1288, 4001, random);
+  c.set_param(P::repetition_penalty, 1.25f);
+  c.set_param(P::no_repeat_ngram, 1);
+  c.set_param(P::bad_words_count, 1);
+  c.lists[0] = 1;
+  c.lists[1] = 77;
+  all.push_back(make_case(std::move(c), 4001));
+}
+
+std::vector<OpCase> cases() {
+  std::vector<OpCase> all;
+  all.push_back(make_case(make_state("nothing asked for")));
+  add_penalty_cases(all);
+  add_ngram_cases(all);
+  add_length_cases(all);
+  add_whole_cases(all);
+  add_decay_cases(all);
+  add_timestamp_cases(all);
+  add_forbidden_case(all);
+  add_sliced_case(all);
+  add_large_vocabulary_case(all);
+  add_long_history_case(all);
+  return all;
+}
+
+constexpr OpDef op{"processors", infer, variants, lower, reference, cases};
+
+}  // namespace
+}  // namespace processors_impl
+
+constinit const OpDef processors_op = processors_impl::op;
+
+graph::TensorId ops::processors(graph::Graph& g, const std::string& label, graph::TensorId logits,
+                                const SearchTensors& state, const ProcessorsAttributes& attributes) {
+  const auto y = g.updated(label, logits);
+  g.add_node({&processors_op,
+              label,
+              {logits, state.step, state.search, state.lineage, state.lists},
+              {y},
+              graph::Attributes(attributes)});
+  return y;
+}
+
+}  // namespace lapilli

@@ -1,0 +1,40 @@
+// What "argmax" and "top_k" share: choices from slices of the columns of scores. Inputs: scores, step (its live rows),
+// and search or kNone.
+#pragma once
+
+#include <functional>
+
+#include "ops/search/search_util.hpp"
+
+namespace lapilli::search {
+
+struct SelectPush {
+  LAPILLI_PUSH(uint32_t groups, columns, ld4, slice4, slices, x_begin4, out_begin, out_ld, first_row;)
+};
+
+// The output has `words` for each slice.
+Status expect_selection(const graph::Graph& g, const graph::Node& node, const char* output, uint64_t words);
+// Rows that one dispatch covers.
+Result<std::vector<RowSlice>> selection_rows(const LowerContext& context, const graph::Node& node);
+// Sets groups and operands for these rows. What the kernel puts out, and counts in, are elements of so many words.
+Result<SelectPush> bind_selection(const LowerContext& context, const graph::Node& node, const RowSlice& rows,
+                                  uint32_t element_words, Dispatch& d);
+// How many rows count.
+uint64_t selected_rows(const graph::Graph& g, const graph::Node& node, HostTensors& values);
+// `attributes` without slices, which follow from the scores.
+graph::TensorId add_selection(graph::Graph& g, const OpDef& op, const std::string& label,
+                              const std::vector<graph::TensorId>& inputs, SelectAttributes attributes,
+                              uint64_t words_a_slice);
+
+// ---- cases --------------------------------------------------------------------------------------------------------
+
+struct SelectCase {
+  std::string name;
+  uint64_t rows = 0, columns = 0, seed = 0;
+  uint32_t live = 0;  // rows; 0: all
+};
+// `add` adds the node.
+OpCase select_case(const SelectCase& of,
+                   const std::function<void(graph::Graph&, graph::TensorId scores, graph::TensorId step)>& add);
+
+}  // namespace lapilli::search

@@ -1,0 +1,130 @@
+// The self-test on a user's device: before a kernel is used there, cases of its op run on it and are compared with the
+// op's reference in double precision. A variant that disagrees, or whose pipeline the driver refuses, is not used on
+// that device: the op falls back to its next one, ending at the floor. Each kernel (shader and constants) is tested
+// once a device, and where verdicts are kept between runs (vulkan/kept.hpp) once a driver. With the first kernels it is
+// tried whether an indirect dispatch of no groups does nothing; where it does not, the device goes without them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "runtime/check/findings.hpp"
+#include "runtime/check/indirect_probe.hpp"
+#include "runtime/check/kernel_trials.hpp"
+#include "runtime/plan/plan.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+
+// Verdicts about one device. Safe to use from several threads: of those that need a kernel one tests it, and whoever
+// looks first when the device is done says so to all; who needs none that is being tested waits for nobody. No lock is
+// held while the device works or the driver compiles.
+class SelfTest {
+ public:
+  // The device's own, made at the first call; lives as long as the device.
+  static std::shared_ptr<SelfTest> of(vulkan::Device& device);
+
+  class Examination;
+  // The kernels of some plans on their way to verdicts. Of one thread; may be dropped at any time.
+  class Run {
+   public:
+    Run(std::shared_ptr<vulkan::Device> device, std::vector<std::shared_ptr<const Plan>> plans);
+    ~Run();
+    // Makes the pipelines of kernels that were not tested yet, in one batch, submits their tests,
+    // and looks at what was submitted before. True: all have verdicts. False: the device, or another thread, is still
+    // at it; poll again. Does not wait. After an error the kernels are still untested, for whoever asks next.
+    Result<bool> poll();
+    // Waits, bounded, for what poll() was waiting for.
+    Status wait();
+    // What the device is still to do for that; none if it is not submitted yet, or if another thread is at it.
+    [[nodiscard]] std::optional<vulkan::Ticket> ticket() const;
+    // False: a variant that a plan uses is refused; compile it anew with the verdicts.
+    [[nodiscard]] bool good() const;
+
+   private:
+    std::shared_ptr<Examination> look();
+    Status begin(const std::shared_ptr<Examination>& mine);
+    Result<bool> conclude(const std::shared_ptr<Examination>& examination);
+    std::shared_ptr<vulkan::Device> device_;
+    std::shared_ptr<SelfTest> all_;
+    std::vector<std::shared_ptr<const Plan>> plans_;
+    std::vector<KernelInTest> kernels_;                       // without verdict
+    bool waits_for_probe_ = false;                            // nor has indirect dispatch one
+    std::vector<std::shared_ptr<Examination>> examinations_;  // of these
+  };
+
+  // A run to its end, waiting. False as good().
+  Result<bool> check(const std::shared_ptr<vulkan::Device>& device, std::vector<std::shared_ptr<const Plan>> plans);
+
+  // For the next run, if there is anything new.
+  void keep(vulkan::Kept& kept);
+
+  // None of these waits for a test.
+  [[nodiscard]] Verdicts verdicts() const;
+  // Of these, what was looked at.
+  [[nodiscard]] std::vector<PlannedPipeline> tested(std::span<const PlannedPipeline> kernels) const;
+  [[nodiscard]] std::vector<Disagreement> disagreements() const;
+  // Kernels that were looked at, and those that no case of their op runs (shader and constants).
+  [[nodiscard]] size_t kernels() const;
+  [[nodiscard]] std::vector<std::string> unproven() const;
+  // What is wrong with indirect dispatches of no groups, empty: nothing; none: it was not tried.
+  [[nodiscard]] std::optional<std::string> no_groups() const;
+  // Cases that were run on the device.
+  [[nodiscard]] uint64_t cases() const { return cases_; }
+
+ private:
+  void recall(vulkan::Device& device, vulkan::Kept& kept);
+  void warn_of_recalled(const Capabilities& caps);
+  [[nodiscard]] bool wants_probe(const Capabilities& caps) const;
+  [[nodiscard]] bool good(const Capabilities& caps, std::span<const std::shared_ptr<const Plan>> plans) const;
+  Status publish(Examination& examination, vulkan::Device& device);
+  void publish_no_groups(const std::string& problem, vulkan::Device& device);
+  void forget(Examination& examination);
+
+  mutable std::mutex mutex_;
+  std::condition_variable released_;                      // nobody holds an examination any more
+  std::vector<std::weak_ptr<Examination>> examinations_;  // that go on, as long as somebody needs them
+  Findings found_;                                        // all of them
+  Verdicts verdicts_;
+  std::vector<Disagreement> recalled_;  // of an earlier run, not said yet
+  bool recalled_no_groups_ = false;     // likewise
+  size_t kept_ = 0;                     // findings that the next run will find
+  std::atomic<uint64_t> cases_{0};
+};
+
+// Keeps what the device's next run can use: verdicts, what searches need, and pipelines. Writes, so not while a frame
+// waits.
+void keep_between_runs(vulkan::Device& device);
+// What compile_tested() does, without waiting.
+class TestedCompilation {
+ public:
+  // The graph must outlive it.
+  TestedCompilation(std::shared_ptr<vulkan::Device> device, const graph::Graph& graph, bool deterministic = false);
+  // The plan; null: its kernels are still on trial. Does not wait for the device.
+  Result<std::shared_ptr<const Plan>> poll();
+  // Waits, bounded, for what poll() was waiting for.
+  Status wait() { return run_ ? run_->wait() : Status(); }
+
+ private:
+  Status begin();
+  std::shared_ptr<vulkan::Device> device_;
+  const graph::Graph& graph_;
+  bool deterministic_;
+  std::shared_ptr<const Plan> plan_;
+  std::optional<SelfTest::Run> run_;
+};
+
+// compile() for a device that is there, with the variants that its self-test left. The pipelines of kernels that were
+// tested in this run are there afterwards; of those that an earlier run proved they are made when a plan is bound.
+// deterministic: see CompileOptions.
+Result<std::shared_ptr<const Plan>> compile_tested(const std::shared_ptr<vulkan::Device>& device,
+                                                   const graph::Graph& graph, bool deterministic = false);
+
+}  // namespace lapilli

@@ -1,0 +1,365 @@
+#include "runtime/weights/weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "runtime/check/self_test.hpp"
+#include "runtime/weights/padding.hpp"
+
+namespace lapilli {
+
+namespace {
+
+constexpr size_t kPartsPerRound = 1024;  // each takes a descriptor set or more
+
+// Of a staging area. What a CPU driver unpacks is still in its cache then; elsewhere larger ones save submissions.
+uint64_t area_bytes(const Capabilities& caps) { return uint64_t{caps.type == DeviceType::cpu ? 1u : 4u} << 20; }
+
+uint64_t stored_bytes(StoredFormat f) { return f == StoredFormat::f32 ? 4 : 2; }
+
+}  // namespace
+
+// Collects pieces in a staging area; when it is full the device unpacks it while the host fills the next one. Areas are
+// used in turn, and nobody fills one that the device is at work on.
+class WeightsLoading::Loader {
+ public:
+  Loader(std::shared_ptr<vulkan::Device> device, std::span<const WeightSource> sources)
+      : device_(std::move(device)), sources_(sources), submitter_(device_) {
+    uint64_t rounded = 0;
+    const auto count = [&](uint64_t size) {
+      all_bytes_ += size;
+      rounded += round_up<uint64_t>(size, 256);
+    };
+    for (const WeightSource& s : sources_) {
+      count(s.values.size() * 4);
+      for (const WeightPiece& p : s.pieces) count(p.rows * p.k * stored_bytes(p.format));
+    }
+    const Capabilities& caps = device_->caps();
+    capacity_ = std::min(area_bytes(caps), round_up<uint64_t>(std::max<uint64_t>(rounded, 4), 256));
+    capacity_ = std::min(capacity_, round_down<uint64_t>(caps.max_storage_range, 256));
+  }
+
+  // One buffer, one part, or a submission.
+  Result<Step> step(Weights& weights) {
+    if (submitting_) return submit();
+    if (weights.buffers_.size() < sources_.size()) return make_buffer(weights);
+    buffers_ = weights.buffers_;
+    if (piece_ < pieces_.size()) return add_part();
+    if (next_ < sources_.size()) return begin_source();
+    if (!round_.is_empty()) return begin_submission();
+    LAPILLI_TRY(const bool done, device_->done(last_));
+    waits_for_ = last_;
+    return done ? Step::ended : Step::blocked;
+  }
+
+  Status rest() {
+    if (compilation_) return compilation_->wait();
+    return submitter_.all_submitted() ? device_->wait(waits_for_) : device_->wait_for_gap();
+  }
+  [[nodiscard]] uint64_t bytes_done() const { return bytes_done_; }
+  [[nodiscard]] uint64_t bytes() const { return all_bytes_; }
+
+ private:
+  struct Area {
+    vulkan::Buffer buffer;      // made at the first use
+    vulkan::Ticket ticket = 0;  // of the last work on it
+  };
+
+  // What one submission does: it fills padding and copies what is stored as it is needed, then unpacks the rest.
+  struct Round {
+    struct Fill {
+      uint32_t weight;
+      WordRange words;
+    };
+    struct Copy {
+      uint32_t weight;
+      uint64_t from, to, bytes;  // offsets in the area and in the weight
+    };
+    std::vector<Fill> fills;
+    std::vector<Copy> copies;
+    graph::Graph graph;
+    std::vector<std::pair<uint64_t, uint64_t>> parts;  // offset and bytes in the area, by state id
+    uint32_t weight = ~0u;                             // whose tensor is `destination`
+    graph::TensorId destination = graph::kNone;
+    uint64_t used = 0;  // bytes of the area
+    [[nodiscard]] bool is_empty() const { return fills.empty() && copies.empty() && graph.nodes().empty(); }
+  };
+
+  Result<Step> make_buffer(Weights& weights) {
+    const WeightSource& s = sources_[weights.buffers_.size()];
+    LAPILLI_TRY(auto buffer, device_->make_buffer(s.words * 4, vulkan::MemoryUse::weights, s.name.c_str()));
+    weights.buffers_.push_back(std::move(buffer));
+    weights.bytes_ += s.words * 4;
+    return Step::more;
+  }
+
+  [[nodiscard]] const WeightSource& source() const { return sources_[index_]; }
+
+  Result<Step> begin_source() {
+    index_ = next_++;
+    const vulkan::Buffer& buffer = buffers_[index_];
+    const auto values = std::as_bytes(std::span(source().values));
+    pieces_.clear();
+    piece_ = 0;
+    // Nothing in flight uses the buffer, so that nothing is waited for.
+    if (buffer.mapped() && values.size() == buffer.size()) {
+      bytes_done_ += values.size();
+      LAPILLI_CHECK(device_->write(buffer, 0, values, vulkan::Ticket{0}));
+      return Step::more;
+    }
+    for (const WordRange& words : padding_of(source())) round_.fills.push_back({index_, words});
+    if (!values.empty()) {
+      WeightPiece& whole = pieces_.emplace_back();
+      whole.kind = WeightPiece::Kind::plain;
+      whole.bytes = [values](uint64_t offset, uint64_t bytes) { return values.subspan(offset, bytes); };
+      whole.rows = source().values.size();
+      whole.k = 1;
+    }
+    pieces_.insert(pieces_.end(), source().pieces.begin(), source().pieces.end());
+    if (!pieces_.empty()) LAPILLI_CHECK(begin_piece());
+    return Step::more;
+  }
+
+  [[nodiscard]] uint64_t row_bytes() const { return pieces_[piece_].k * stored_bytes(pieces_[piece_].format); }
+  // Two 16-bit values share a word: a part starts at an even element.
+  [[nodiscard]] uint64_t row_step() const { return row_bytes() % 4 == 0 ? 1 : 2; }
+
+  Status begin_piece() {
+    const WeightPiece& piece = pieces_[piece_];
+    row_ = 0;
+    if (row_bytes() == 0 || std::min(row_step(), piece.rows) * row_bytes() > capacity_)
+      return fail(ErrorCode::unsupported, "%s: rows of %llu bytes do not fit a staging area of %llu",
+                  source().name.c_str(), static_cast<unsigned long long>(row_bytes()),
+                  static_cast<unsigned long long>(capacity_));
+    return {};
+  }
+
+  Result<Step> add_part() {
+    const WeightPiece& piece = pieces_[piece_];
+    if (row_ == piece.rows) return end_piece();
+    uint64_t room = (capacity_ - round_.used) / row_bytes();
+    if (row_ + room < piece.rows) room = round_down(room, row_step());
+    if (room == 0 || round_.parts.size() == kPartsPerRound) return begin_submission();
+    LAPILLI_TRY(std::byte* const area, open_area());
+    if (!area) return Step::blocked;
+    const uint64_t rows = std::min(room, piece.rows - row_);
+    LAPILLI_TRY(const auto bytes, piece.bytes(row_ * row_bytes(), rows * row_bytes()));
+    if (bytes.size() != rows * row_bytes())
+      return fail(ErrorCode::internal, "%s: a piece gives %zu bytes, not %llu", source().name.c_str(), bytes.size(),
+                  static_cast<unsigned long long>(rows * row_bytes()));
+    std::memcpy(area + round_.used, bytes.data(), bytes.size());
+    append(index_, source(), piece, {row_, rows, rows * row_bytes()});
+    row_ += rows;
+    bytes_done_ += rows * row_bytes();
+    return row_ == piece.rows ? end_piece() : Result<Step>(Step::more);
+  }
+
+  Result<Step> end_piece() {
+    if (++piece_ < pieces_.size()) LAPILLI_CHECK(begin_piece());
+    return Step::more;
+  }
+
+  // The area that is being filled; null as long as the device is at work on it.
+  Result<std::byte*> open_area() {
+    Area& area = areas_[current_];
+    if (!area.buffer) {
+      LAPILLI_TRY(area.buffer, device_->make_buffer(capacity_, vulkan::MemoryUse::upload, "weight staging"));
+      if (!area.buffer.mapped()) return fail(ErrorCode::internal, "upload memory is not mapped");
+    }
+    waits_for_ = area.ticket;
+    LAPILLI_TRY(const bool done, device_->done(area.ticket));
+    return done ? area.buffer.mapped() : nullptr;
+  }
+
+  // Rows of a piece that lie at the end of the area.
+  struct Part {
+    uint64_t row, rows, bytes;
+  };
+
+  void append(uint32_t index, const WeightSource& source, const WeightPiece& piece, const Part& part) {
+    const uint64_t from = round_.used, element = piece.destination + part.row * piece.k;
+    round_.used = std::min(capacity_, round_up<uint64_t>(from + part.bytes, 256));
+    const bool plain = piece.kind == WeightPiece::Kind::plain;
+    if (plain && piece.format == StoredFormat::f32) {
+      round_.copies.push_back({index, from, element * 4, part.bytes});
+      return;
+    }
+    graph::Graph& g = round_.graph;
+    graph::Tensor raw;
+    raw.name = source.name + " (stored)";
+    raw.dtype = graph::DType::u32;
+    raw.space = graph::Space::state;
+    raw.id = static_cast<uint32_t>(round_.parts.size());
+    raw.cols = raw.ld = div_up<uint64_t>(part.bytes, 4);
+    round_.parts.emplace_back(from, raw.cols * 4);
+    const auto raw_id = g.add_tensor(std::move(raw));
+    const auto destination = destination_tensor(index, source);
+    if (plain) {
+      ops::convert(g, source.name, raw_id, destination,
+                   {piece.format, static_cast<uint32_t>(part.rows * piece.k), static_cast<uint32_t>(element)});
+      return;
+    }
+    PackAttributes a;
+    a.format = piece.format;
+    a.rows = static_cast<uint32_t>(part.rows);
+    // A bias is a column: its op wants the matrix's depth to find its place.
+    a.k = piece.kind == WeightPiece::Kind::bias ? source.k : static_cast<uint32_t>(piece.k);
+    a.n_total = source.n;
+    a.first_row = static_cast<uint32_t>(part.row);
+    a.first_column = piece.first_column;
+    a.group = piece.group;
+    a.group_stride = piece.group_stride;
+    a.packed = piece.packed ? 1 : 0;
+    (piece.kind == WeightPiece::Kind::bias ? ops::pack_bias : ops::pack)(g, source.name, raw_id, destination, a);
+  }
+
+  // Pieces of a weight follow one another.
+  graph::TensorId destination_tensor(uint32_t index, const WeightSource& source) {
+    if (round_.weight != index) {
+      graph::Tensor t;
+      t.name = source.name;
+      t.space = graph::Space::weight;
+      t.id = index;
+      t.cols = t.ld = source.words;
+      t.dtype = dtype_of(source.format);
+      round_.destination = round_.graph.add_tensor(std::move(t));
+      round_.weight = index;
+    }
+    return round_.destination;
+  }
+
+  Result<Step> begin_submission() {
+    submitting_ = true;
+    if (!round_.graph.nodes().empty()) compilation_.emplace(device_, round_.graph);
+    return submit();
+  }
+
+  // Hands the round to the device once the kernels that it needs are proven, and what comes next goes into the next
+  // area. What it needs there and is destroyed here is freed when it is done.
+  Result<Step> submit() {
+    if (!recorded_) {
+      std::shared_ptr<const Plan> plan;
+      if (compilation_) {
+        LAPILLI_TRY(plan, compilation_->poll());
+        if (!plan) return Step::blocked;
+        compilation_.reset();
+      }
+      LAPILLI_CHECK(record(std::move(plan)));
+      recorded_ = true;
+    }
+    LAPILLI_TRY(const bool all, submitter_.submit());
+    areas_[current_].ticket = last_ = submitter_.last();
+    if (!all) return Step::blocked;
+    transfers_.reset();
+    unpacking_.reset();
+    round_ = {};
+    current_ = (current_ + 1) % areas_.size();
+    submitting_ = recorded_ = false;
+    return Step::more;
+  }
+
+  // What the round does, for the submitter.
+  Status record(std::shared_ptr<const Plan> plan) {
+    if (round_.used > 0) LAPILLI_CHECK(areas_[current_].buffer.flush(0, round_.used));
+    if (!round_.fills.empty() || !round_.copies.empty()) {
+      LAPILLI_TRY(transfers_, record_transfers());
+      submitter_.add(*transfers_, cost_of_transfers());
+    }
+    if (!plan) return {};
+    LAPILLI_TRY(unpacking_, bind_unpacking(std::move(plan)));
+    unpacking_->add_to(submitter_);
+    return {};
+  }
+
+  [[nodiscard]] graph::Cost cost_of_transfers() const {
+    graph::Cost cost;
+    for (const auto& f : round_.fills) cost += {0, 4.0 * static_cast<double>(f.words.end - f.words.begin), 1};
+    for (const auto& c : round_.copies) cost += {0, 2.0 * static_cast<double>(c.bytes), 1};
+    return cost;
+  }
+
+  // Unpacking comes in a recording of its own, which opens with a barrier: it writes over parts of what is filled here.
+  Result<vulkan::CommandRecording> record_transfers() {
+    LAPILLI_TRY(auto recording, vulkan::CommandRecording::create(device_));
+    LAPILLI_CHECK(recording.begin(vulkan::RecordingUse::single));
+    for (const auto& [weight, words] : round_.fills)
+      recording.fill(buffers_[weight], words.begin * 4, (words.end - words.begin) * 4, 0);
+    for (const auto& c : round_.copies)
+      recording.copy(areas_[current_].buffer, c.from, buffers_[c.weight], c.to, c.bytes);
+    LAPILLI_CHECK(recording.end());
+    return recording;
+  }
+
+  Result<BoundPlan> bind_unpacking(std::shared_ptr<const Plan> plan) {
+    const MemoryMap memory = [&](graph::Space space, uint32_t id) -> BufferRef {
+      if (space == graph::Space::weight) return {&buffers_[id], 0, buffers_[id].size()};
+      return {&areas_[current_].buffer, round_.parts[id].first, round_.parts[id].second};
+    };
+    return BoundPlan::bind(device_, std::move(plan), memory, {.use = vulkan::RecordingUse::single});
+  }
+
+  std::shared_ptr<vulkan::Device> device_;
+  std::span<const WeightSource> sources_;
+  std::span<const vulkan::Buffer> buffers_;
+  uint64_t capacity_ = 0;  // of an area, in bytes
+  std::array<Area, 2> areas_;
+  size_t current_ = 0;
+  Round round_;
+  bool submitting_ = false;
+  std::optional<TestedCompilation> compilation_;  // of the round's graph
+  PacedSubmitter submitter_;
+  bool recorded_ = false;  // the round, as these:
+  std::optional<vulkan::CommandRecording> transfers_;
+  std::optional<BoundPlan> unpacking_;
+  vulkan::Ticket last_ = 0, waits_for_ = 0;
+  // What is being handed over: rows from row_ on of one of the pieces of a source.
+  uint32_t next_ = 0, index_ = 0;
+  std::vector<WeightPiece> pieces_;
+  size_t piece_ = 0;
+  uint64_t row_ = 0;
+  uint64_t bytes_done_ = 0, all_bytes_ = 0;
+};
+
+WeightsLoading::WeightsLoading() = default;
+WeightsLoading::~WeightsLoading() = default;
+
+Result<std::unique_ptr<WeightsLoading>> WeightsLoading::start(std::shared_ptr<vulkan::Device> device,
+                                                              std::span<const WeightSource> sources,
+                                                              uint64_t memory_limit) {
+  uint64_t wanted = 0;
+  for (const WeightSource& s : sources) wanted += s.words * 4;
+  if (memory_limit != 0 && wanted > memory_limit)
+    return fail(
+        ErrorCode::out_of_memory,
+        "the weights take %.1f MiB of device memory, the memory limit is %.1f MiB; raise it or use a smaller model",
+        static_cast<double>(wanted) / (1 << 20), static_cast<double>(memory_limit) / (1 << 20));
+  std::unique_ptr<WeightsLoading> loading(new WeightsLoading());
+  loading->weights_ = std::make_shared<Weights>();
+  loading->loader_ = std::make_unique<Loader>(std::move(device), sources);
+  return loading;
+}
+
+Result<WeightsLoading::Step> WeightsLoading::step() { return loader_->step(*weights_); }
+Status WeightsLoading::rest() { return loader_->rest(); }
+uint64_t WeightsLoading::bytes_done() const { return loader_->bytes_done(); }
+uint64_t WeightsLoading::bytes() const { return loader_->bytes(); }
+std::shared_ptr<const Weights> WeightsLoading::take() { return std::move(weights_); }
+
+Result<std::shared_ptr<const Weights>> Weights::load(std::shared_ptr<vulkan::Device> device,
+                                                     std::span<const WeightSource> sources, uint64_t memory_limit) {
+  LAPILLI_TRY(const auto loading, WeightsLoading::start(std::move(device), sources, memory_limit));
+  for (;;) {
+    LAPILLI_TRY(const auto step, loading->step());
+    if (step == WeightsLoading::Step::ended) return loading->take();
+    if (step == WeightsLoading::Step::blocked) LAPILLI_CHECK(loading->rest());
+  }
+}
+
+BufferRef Weights::find(uint32_t index) const {
+  if (index >= buffers_.size()) return {};
+  return {&buffers_[index], 0, buffers_[index].size()};
+}
+
+}  // namespace lapilli

@@ -1,0 +1,84 @@
+// Weights on the device: stored tensors are staged as they are and converted, transposed and packed there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/core/weight_layout.hpp"
+#include "ops/products/pack.hpp"
+#include "runtime/run/bind.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli {
+
+// One stored tensor as contiguous bytes, and where it goes.
+struct WeightPiece {
+  enum class Kind : uint8_t { matrix, bias, plain } kind = Kind::matrix;
+  // So many of its bytes from `offset` on, which are whole rows; read when their turn comes, and valid until the next
+  // call for any piece of the same sources.
+  std::function<Result<std::span<const std::byte>>(uint64_t offset, uint64_t bytes)> bytes;
+  StoredFormat format = StoredFormat::f32;
+  uint64_t rows = 0, k = 0;                                // matrix [rows, k]; bias and plain: rows elements, k = 1
+  uint32_t first_column = 0, group = 1, group_stride = 1;  // matrix and bias: see PackAttributes
+  uint64_t destination = 0;                                // plain: first element
+  bool packed = false;  // a matrix whose rows are packed words of the source's format, k of them (f32: one a number)
+};
+
+struct WeightSource {
+  std::string name;
+  uint64_t words = 0;     // of the finished tensor
+  uint32_t n = 0, k = 0;  // packed matrices: columns and depth
+  std::vector<WeightPiece> pieces;
+  // Instead of pieces: computed on the host, the words as they are (of other formats than fp32 their bits).
+  std::vector<float> values;
+  WeightFormat format = WeightFormat::fp32;  // packed matrices
+  [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
+};
+
+// Immutable after load; the buffers live as long as this object.
+class Weights {
+ public:
+  // Refused with out_of_memory before anything is made if the weights alone take more than `memory_limit` bytes (0: no
+  // limit but the device's memory).
+  static Result<std::shared_ptr<const Weights>> load(std::shared_ptr<vulkan::Device> device,
+                                                     std::span<const WeightSource> sources, uint64_t memory_limit = 0);
+  [[nodiscard]] BufferRef find(uint32_t index) const;
+  [[nodiscard]] uint64_t bytes() const { return bytes_; }
+
+ private:
+  friend class WeightsLoading;
+  std::vector<vulkan::Buffer> buffers_;
+  uint64_t bytes_ = 0;
+};
+
+// Weights on their way to the device, which load() follows to its end. Of one thread; may be dropped at any time.
+class WeightsLoading {
+ public:
+  // The sources must outlive it. Refuses as Weights::load().
+  static Result<std::unique_ptr<WeightsLoading>> start(std::shared_ptr<vulkan::Device> device,
+                                                       std::span<const WeightSource> sources, uint64_t memory_limit);
+  ~WeightsLoading();
+
+  enum class Step : uint8_t { more, blocked, ended };
+  // One step of the host: a buffer is made, or a part of a tensor is handed over, at most a staging area of it. Does
+  // not wait for the device; `blocked` says that nothing can be done before it has gone on.
+  Result<Step> step();
+  // Waits, bounded, for what step() was blocked by.
+  Status rest();
+  [[nodiscard]] uint64_t bytes_done() const;  // handed over, as stored
+  [[nodiscard]] uint64_t bytes() const;       // of all
+  // After the end.
+  [[nodiscard]] std::shared_ptr<const Weights> take();
+
+ private:
+  class Loader;
+  WeightsLoading();
+  std::shared_ptr<Weights> weights_;
+  std::unique_ptr<Loader> loader_;
+};
+
+}  // namespace lapilli

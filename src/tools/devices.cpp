@@ -1,0 +1,128 @@
+// What `lapilli devices` prints.
+#include <nlohmann/json.hpp>
+
+#include "ops/core/work_limit.hpp"
+#include "tools/guard.hpp"
+#include "tools/tools.hpp"
+#include "vulkan/capabilities_json.hpp"
+#include "vulkan/choose.hpp"
+#include "vulkan/device.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+std::string hex_uuid(const std::array<uint8_t, 16>& uuid) {
+  std::string text;
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += format("%02x", uuid[i]);
+  }
+  return text;
+}
+
+std::string api_version(uint32_t v) { return format("%u.%u.%u", (v >> 22) & 0x7f, (v >> 12) & 0x3ff, v & 0xfff); }
+
+const char* type_name(DeviceType type) {
+  switch (type) {
+    case DeviceType::integrated: return "integrated GPU";
+    case DeviceType::discrete: return "discrete GPU";
+    case DeviceType::virtual_gpu: return "virtual GPU";
+    case DeviceType::cpu: return "CPU driver";
+    case DeviceType::other: break;
+  }
+  return "other";
+}
+
+std::string bytes_text(uint64_t bytes) {
+  if (bytes >= uint64_t{1} << 30) return format("%.1f GiB", static_cast<double>(bytes) / (1u << 30));
+  return format("%.0f MiB", static_cast<double>(bytes) / (1u << 20));
+}
+
+// What a device has beyond the floor, in the words of the masks.
+std::string extras(const Capabilities& caps) {
+  std::string text;
+  auto add = [&text](bool has, const std::string& name) {
+    if (has) text += (text.empty() ? "" : ", ") + name;
+  };
+  add(caps.subgroup_size > 1, format("subgroups of %u", caps.subgroup_size));
+  add(caps.arithmetic_fp16 || caps.storage_16bit, caps.arithmetic_fp16 ? "fp16" : "fp16 storage");
+  add(caps.arithmetic_int8 || caps.storage_8bit, caps.arithmetic_int8 ? "int8" : "int8 storage");
+  add(caps.integer_dot, "integer dot products");
+  const auto& shape = caps.cooperative_matrix;
+  add(has_cooperative_matrix(caps), format("cooperative matrices of %u x %u x %u", shape[0], shape[1], shape[2]));
+  add(caps.timeline_semaphore, "timeline semaphores");
+  add(caps.unified_memory, "unified memory");
+  return text.empty() ? "the floor" : text;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string describe(const vulkan::DeviceInfo& device) {
+  const Capabilities& caps = device.caps;
+  std::string text = format("%s %u  %s\n", device.chosen ? "*" : " ", device.index, caps.device_name.c_str());
+  auto line = [&text](const char* what, const std::string& value) {
+    if (!value.empty()) text += format("      %-10s %s\n", what, value.c_str());
+  };
+  line("type", format("%s, Vulkan %s, %s memory", type_name(caps.type), api_version(caps.api_version).c_str(),
+                      bytes_text(caps.heap_bytes).c_str()));
+  line("driver", caps.driver_name + (caps.driver_info.empty() ? "" : " " + caps.driver_info));
+  line("uuid", hex_uuid(caps.uuid));
+  line("has", extras(caps));
+  line("quirks", join(caps.quirks));
+  line("masks", join(caps.masks));
+  line("score", format("%lld", static_cast<long long>(device.score)) +
+                    (device.score_reason.empty() ? "" : ": " + device.score_reason));
+  line(device.chosen ? "chosen" : "not taken", device.chosen ? "this one is used" : device.refusal);
+  return text;
+}
+
+}  // namespace
+
+std::string devices_json(const std::vector<vulkan::DeviceInfo>& devices) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const vulkan::DeviceInfo& device : devices) {
+    nlohmann::ordered_json entry;
+    entry["index"] = device.index;
+    entry["name"] = device.caps.device_name;
+    entry["uuid"] = hex_uuid(device.caps.uuid);
+    entry["chosen"] = device.chosen;
+    entry["score"] = device.score;
+    entry["score_reason"] = device.score_reason;
+    entry["refusal"] = device.refusal;
+    entry["work_limit"] = static_cast<uint64_t>(WorkLimit::of(device.caps).operations());
+    entry["capabilities"] = nlohmann::ordered_json::parse(to_json(device.caps));
+    list.push_back(std::move(entry));
+  }
+  // Names come from drivers, so they may hold anything.
+  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+Outcome devices_table(const std::string& select, const std::string& caps) {
+  return guarded("devices", [&]() -> Result<std::string> {
+    vulkan::DeviceOptions options;
+    options.select = select;
+    options.mask = caps;
+    LAPILLI_TRY(const auto devices, vulkan::list_devices(options));
+    std::string text;
+    for (const vulkan::DeviceInfo& device : devices) text += describe(device);
+    return text;
+  });
+}
+
+Outcome device_choice(const std::string& select, const std::string& caps) {
+  return guarded("devices", [&]() -> Result<std::string> {
+    vulkan::DeviceOptions options;
+    options.select = select;
+    options.mask = caps;
+    LAPILLI_TRY(auto devices, vulkan::list_devices(options));
+    LAPILLI_TRY(const size_t chosen, vulkan::choose_device(devices, select));
+    return devices[chosen].caps.device_name;
+  });
+}
+
+}  // namespace lapilli::tools

@@ -1,0 +1,195 @@
+// What `lapilli inspect` tells: a model directory's description from config.json and the headers of its weights.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "formats/checkpoint.hpp"
+#include "formats/hf_config.hpp"
+#include "formats/sound_config.hpp"
+#include "formats/task_params.hpp"
+#include "generate/conventions.hpp"
+#include "generate/fitting_tokenizer.hpp"
+#include "generate/picture_reader.hpp"
+#include "generate/published.hpp"
+#include "model/families/family.hpp"
+#include "model/network.hpp"
+#include "pictures/processor.hpp"
+#include "tools/guard.hpp"
+#include "tools/inspect_table.hpp"
+#include "tools/locate.hpp"
+#include "tools/tools.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "F16: 116 tensors" per stored type.
+std::map<std::string, uint64_t> stored_types(const Checkpoint& checkpoint) {
+  std::map<std::string, uint64_t> types;
+  for (const StoredTensor& tensor : checkpoint.tensors()) ++types[stored_type_name(tensor.type)];
+  return types;
+}
+
+const char* positions_name(const model::StackConfig& stack) {
+  switch (stack.positions) {
+    case model::Positions::sinusoid_split:
+    case model::Positions::sinusoid_fairseq: return "sinusoidal";
+    case model::Positions::learned: return "learned";
+    case model::Positions::none: break;
+  }
+  if (stack.rotary) return "rotary";
+  return stack.relative_buckets ? "relative" : "none";
+}
+
+Json stack_json(const model::StackConfig& stack) {
+  return {{"layers", stack.layers},
+          {"heads", stack.heads},
+          {"ffn", stack.ffn},
+          {"d_model", stack.d_model},
+          {"head_dim", stack.head_dim},
+          {"activation", stack.activation_name},
+          {"gated", stack.gated},
+          {"norm", stack.norm == model::Norm::rms ? "rms" : "layer"},
+          {"norm_first", stack.pre_norm},
+          {"positions", positions_name(stack)},
+          {"max_positions", stack.max_positions}};
+}
+
+uint64_t weight_bytes(const model::Network& network) {
+  uint64_t words = 0;
+  for (const model::WeightSpec& weight : network.weights) words += weight.words;
+  return words * 4;
+}
+
+Json generation_json(const GenerationConfig& config) {
+  Json json = Json::object();
+  auto set = [&json](const char* name, const auto& value) {
+    if (value) json[name] = *value;
+  };
+  set("num_beams", config.num_beams);
+  set("max_length", config.max_length);
+  set("max_new_tokens", config.max_new_tokens);
+  set("length_penalty", config.length_penalty);
+  set("decoder_start_token_id", config.decoder_start_token_id);
+  set("pad_token_id", config.pad_token_id);
+  set("eos_token_id", config.eos_token_id);
+  set("forced_bos_token_id", config.forced_bos_token_id);
+  set("forced_eos_token_id", config.forced_eos_token_id);
+  set("bad_words_ids", config.bad_words_ids);
+  set("no_repeat_ngram_size", config.no_repeat_ngram_size);
+  set("repetition_penalty", config.repetition_penalty);
+  return json;
+}
+
+Json languages_json(const Tokenizer& tokenizer) {
+  const ModelLanguages of = languages_of(tokenizer);
+  return {{"source", of.sources}, {"target", of.targets}};
+}
+
+// Commands that suit the model: what its files name settings for, or its family is made for.
+Json picture_tasks(const model::Config& c) {
+  if (c.decoder.layers > 0) return Json::array({"caption", "read"});
+  return c.head.classes > 0 ? Json::array({"classify"}) : Json::array();
+}
+
+Json tasks_of(const std::string& family, const nlohmann::json& config, const std::string& path) {
+  if (only_translates(family)) return Json::array({"translate"});
+  Json tasks = Json::array();
+  const auto named = read_task_params(config, path);
+  const auto add = [&](const char* task, const char* prefix) {
+    if (named && std::any_of(named->begin(), named->end(), [&](const auto& t) { return t.name.starts_with(prefix); }))
+      tasks.push_back(task);
+  };
+  add("translate", "translation");
+  add("summarize", "summarization");
+  tasks.push_back("generate");
+  return tasks;
+}
+
+// What makes the input of sound or pictures: "ok", or what is wrong with it.
+std::string front_end_of(const std::string& directory, const model::Config& config) {
+  const auto look = [&]() -> Status {
+    if (config.patches.channels > 0) {
+      LAPILLI_TRY(const auto processor, pictures::read_processor(directory));
+      return check_processor(processor, config.patches, directory);
+    }
+    LAPILLI_TRY(const auto sound, read_sound_config(directory));
+    const auto [width, rows] = std::pair(config.features.width, config.features.rows);
+    return check_sound_config(sound, {width == 1 ? 0 : width, rows});  // of one number a row: samples
+  };
+  const Status status = look();
+  return status ? "ok" : status.error().message;
+}
+
+Result<Json> describe(const InspectRequest& request) {
+  std::string directory = request.model;
+  if (directory.empty()) {
+    LAPILLI_TRY(directory, default_model_directory());
+  }
+  const std::string config_path = directory + "/config.json";
+  LAPILLI_TRY(const auto config_json, read_json_file(config_path));
+  LAPILLI_TRY(const std::string type, get_string({config_json, config_path}, "model_type"));
+  const model::Family* family = model::find_family(type);
+  if (!family) {
+    return fail(ErrorCode::unsupported, "%s: the model family \"%s\" is not supported; known are: %s",
+                config_path.c_str(), type.c_str(), model::family_list().c_str());
+  }
+  LAPILLI_TRY(const auto config, family->config(config_json, config_path));
+  LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));
+  const Checkpoint& checkpoint = weights.checkpoint;
+  LAPILLI_TRY(const auto network, bind_network(config, family->names(config), weights));
+  LAPILLI_TRY(const auto generation, read_generation_config(directory));
+  const auto tokenizer = load_fitting_tokenizer(directory, config);
+
+  Json json;
+  json["directory"] = directory;
+  json["family"] = type;
+  json["description"] = family->description;
+  json["d_model"] = config.decoder.layers ? config.decoder.d_model : config.encoder.d_model;
+  json["encoder"] = stack_json(config.encoder);
+  json["decoder"] = stack_json(config.decoder);
+  json["activation"] = config.decoder.activation_name;
+  json["source_vocabulary"] = config.source_vocabulary;
+  json["target_vocabulary"] = config.target_vocabulary;
+  json["max_positions"] = config.encoder.max_positions;
+  if (config.features.width != 0) json["features"] = {{"width", config.features.width}, {"rows", config.features.rows}};
+  json["tied"] = {{"source_target", network.encoder.embedding == network.decoder.embedding},
+                  {"target_output", network.decoder.embedding == network.output}};
+  json["parameters"] = network.parameters;
+  json["checkpoint"] = {{"format", checkpoint.format()},
+                        {"tensors", checkpoint.tensors().size()},
+                        {"bytes", checkpoint.total_bytes()},
+                        {"stored_types", stored_types(checkpoint)}};
+  if (weights.packed) json["checkpoint"]["packed"] = name(*weights.packed);
+  json["device_weight_bytes"] = weight_bytes(network);
+  json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
+  json["generation"] = generation_json(generation);
+  json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
+  const bool pictures = config.patches.channels > 0, sound = !pictures && config.features.width > 0;
+  json["tasks"] = pictures ? picture_tasks(config)
+                  : sound  ? Json::array({"transcribe"})
+                           : tasks_of(type, config_json, config_path);
+  json["input"] = pictures ? "picture" : sound ? "sound" : "text";
+  if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
+  if (!request.tensors) return json;
+  for (const StoredTensor& tensor : checkpoint.tensors()) {
+    json["tensors"].push_back(
+        {{"name", tensor.name}, {"type", stored_type_name(tensor.type)}, {"shape", tensor.shape}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Outcome inspect(const InspectRequest& request) {
+  return guarded("inspect", [&]() -> Result<std::string> {
+    LAPILLI_TRY(const auto described, describe(request));
+    // Names come from files, so they may hold anything.
+    return request.json ? described.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                        : inspect_table(described);
+  });
+}
+
+}  // namespace lapilli::tools

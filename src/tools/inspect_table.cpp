@@ -1,0 +1,150 @@
+#include "tools/inspect_table.hpp"
+
+#include <algorithm>
+
+#include "base/result.hpp"
+#include "formats/quote.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string number(uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+// Which of the three tables are one.
+std::string tied_text(const Json& tied) {
+  const bool sides = tied["source_target"], output = tied["target_output"];
+  if (sides && output) return "one table for source, target and output";
+  if (output) return "one table for the source, one for target and output";
+  return sides ? "one table for source and target, one for the output" : "a table for source, target and output each";
+}
+
+std::string mebibytes(const Json& bytes) { return format("%.1f MiB", bytes.get<double>() / (1 << 20)); }
+
+// "6 layers, 8 heads, feed-forward 2048 (gelu); width 512, 64 a head; layer norm after sublayers; learned positions,
+// 1,024 tokens at most".
+std::string stack_text(const Json& stack) {
+  const auto most = stack["max_positions"].get<uint64_t>();
+  std::string text = format("%u layers, %u heads, feed-forward %u (%s%s)", stack["layers"].get<unsigned>(),
+                            stack["heads"].get<unsigned>(), stack["ffn"].get<unsigned>(),
+                            stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>().c_str());
+  text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
+                 stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>().c_str(),
+                 stack["norm_first"].get<bool>() ? "before" : "after");
+  text += format("; %s positions, ", stack["positions"].get<std::string>().c_str());
+  return text + (most ? number(most) + " tokens at most" : "any number of tokens");
+}
+
+// A language's code as it is, anything else quoted: it comes from a file, and must not steer a terminal.
+std::string code_text(const std::string& code) {
+  const bool plain = std::all_of(code.begin(), code.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  return plain ? code : quote_name(code);
+}
+
+// The first ones.
+std::string some(const Json& codes) {
+  constexpr size_t kMost = 12;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, codes.size()); ++i)
+    text += (i ? ", " : "") + code_text(codes[i].get<std::string>());
+  return codes.size() <= kMost ? text
+                               : format("%s and %zu more (--json lists them)", text.c_str(), codes.size() - kMost);
+}
+
+std::string languages_text(const Json& languages) {
+  if (languages.is_null()) return "unknown without the tokenizer";
+  const Json &source = languages["source"], &target = languages["target"];
+  if (target.empty()) return "the files name none";
+  if (source == target) return "between " + some(target);
+  return (source.empty() ? "" : some(source) + " ") + "to " + some(target);
+}
+
+std::string tensors_text(const Json& json) {
+  if (!json.contains("tensors")) return "";
+  std::string text = "\ntensors\n";
+  for (const Json& tensor : json["tensors"]) {
+    text += format("  %-4s %-14s %s\n", tensor["type"].get<std::string>().c_str(), tensor["shape"].dump().c_str(),
+                   quote_name(tensor["name"].get<std::string>()).c_str());
+  }
+  return text;
+}
+
+// What someone types to run it; languages where the model asks for them.
+std::string command_line(const Json& json) {
+  if (json["tasks"].empty()) return "no command runs it; programs may";
+  const auto task = json["tasks"].front().get<std::string>();
+  std::string line = "lapilli " + task + " --model " + json["directory"].get<std::string>();
+  const Json& languages = json["languages"];
+  if (task == "translate" && !languages.is_null() && languages["target"].size() > 1) {
+    if (languages["source"] == languages["target"]) line += " --from LANGUAGE";
+    line += " --to LANGUAGE";
+  }
+  if (json["input"] == "picture") return line + " PICTURE";
+  if (json["input"] == "sound") return line + " RECORDING";
+  return line + (json["tokenizer"] == "ok" ? " \"TEXT\"" : " --ids \"IDS\"");
+}
+
+// What the encoder reads, and the words that the decoder writes.
+std::string vocabulary_text(const Json& json) {
+  const std::string target = number(json["target_vocabulary"].get<uint64_t>()) + " target";
+  if (!json.contains("features")) return number(json["source_vocabulary"].get<uint64_t>()) + " source, " + target;
+  const uint64_t rows = json["features"]["rows"].get<uint64_t>();
+  return "features of " + number(json["features"]["width"].get<uint64_t>()) + " numbers" +
+         (rows ? ", " + number(rows) + " rows of them" : "") + "; " + target;
+}
+
+// What somebody lacks who has but these files; "" if it is nothing.
+std::string shortcoming(const Json& json) {
+  if (json["tokenizer"] == "ok") return "";
+  if (json["input"] == "text") return " It takes token ids alone, for its tokenizer cannot be used.";
+  return json["decoder"]["layers"] == 0 ? "" : " It gives token ids alone (--ids), for its tokenizer cannot be used.";
+}
+
+std::string summary(const Json& json) {
+  if (const std::string front = json.value("preprocessor", std::string("ok")); front != "ok")
+    return "\nThe network runs here, but nothing makes its input: " + front + "\n";
+  std::string tasks;
+  for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
+  return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks.c_str(),
+                (mebibytes(json["device_weight_bytes"]) + " of device memory for weights").c_str(),
+                shortcoming(json).c_str(), command_line(json).c_str());
+}
+
+}  // namespace
+
+std::string inspect_table(const Json& json) {
+  std::string text;
+  auto line = [&text](const char* what, const std::string& value) {
+    text += format("%-12s %s\n", what, value.c_str());
+  };
+  const Json& checkpoint = json["checkpoint"];
+  std::string types;
+  for (const auto& [type, count] : checkpoint["stored_types"].items()) {
+    types += format("%s%u x %s", types.empty() ? "" : ", ", count.get<unsigned>(), type.c_str());
+  }
+  line("directory", json["directory"].get<std::string>());
+  line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");
+  line("encoder", stack_text(json["encoder"]));
+  if (json["decoder"]["layers"] != 0) line("decoder", stack_text(json["decoder"]));
+  line("vocabulary", vocabulary_text(json));
+  if (!json.contains("features")) line("embeddings", tied_text(json["tied"]));
+  line("parameters", number(json["parameters"].get<uint64_t>()));
+  line("checkpoint", checkpoint["format"].get<std::string>() + ", " + types + ", " + mebibytes(checkpoint["bytes"]));
+  line("on device", mebibytes(json["device_weight_bytes"]) + " of weights (" +
+                        checkpoint.value("packed", std::string("fp32")) + ")");
+  if (json.contains("preprocessor")) line("preprocessor", json["preprocessor"].get<std::string>());
+  line("tokenizer", json["tokenizer"].get<std::string>());
+  line("generation", json["generation"].dump());
+  line("languages", languages_text(json["languages"]));
+  return text + tensors_text(json) + summary(json);
+}
+
+}  // namespace lapilli::tools

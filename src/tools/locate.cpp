@@ -1,0 +1,131 @@
+#include "tools/locate.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "base/path.hpp"
+
+#if defined(_WIN32)
+#include <windows.h>
+#elif defined(__APPLE__)
+#include <dlfcn.h>
+#include <mach-o/dyld.h>
+#else
+#include <dlfcn.h>
+#endif
+
+// Of lapilli.h; there if the program was compiled with a package that says where its models are.
+#if defined(__APPLE__)
+// There nothing is linked that is defined nowhere: an empty one, in whose place the program's own is taken.
+extern "C" {
+extern __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
+const char lapilli_package_models[] = "";
+}
+#define LAPILLI_PACKAGE_MODELS lapilli_package_models
+#elif defined(__GNUC__) && !defined(_WIN32)
+extern "C" __attribute__((weak, visibility("default"))) const char lapilli_package_models[];
+#define LAPILLI_PACKAGE_MODELS lapilli_package_models
+#else
+#define LAPILLI_PACKAGE_MODELS static_cast<const char*>(nullptr)
+#endif
+
+namespace lapilli {
+
+namespace {
+
+constexpr const char* kBundled = "en-fr";
+
+// The running program; "" if the system does not tell.
+std::string program_path() {
+#if defined(_WIN32)
+  std::wstring path(32768, L'\0');
+  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
+  return to_utf8(path);
+#elif defined(__APPLE__)
+  uint32_t size = 0;
+  _NSGetExecutablePath(nullptr, &size);
+  std::string path(size, '\0');
+  if (_NSGetExecutablePath(path.data(), &size) != 0) return {};
+  return path.c_str();
+#else
+  return link_target("/proc/self/exe");
+#endif
+}
+
+// The shared library that this code is in, or the program again.
+std::string library_path() {
+#if defined(_WIN32)
+  return {};
+#else
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&default_model_directory), &info) == 0 || !info.dli_fname) return {};
+  // Without a directory it is the program's name as it was called, and relative to the directory of that time: a model
+  // of the current one is not to be taken for the bundled one.
+  const std::string path = info.dli_fname;
+  return path.starts_with('/') ? path : "";
+#endif
+}
+
+// The folder of models that holds `wanted`: as installed (bin, or lib with up to one folder for the architecture),
+// beside the program, and in the build folder. "" if there is none; `looked_at` says where.
+std::string find_models_folder(const char* wanted, std::string& looked_at) {
+  const char* const places[] = {
+      "../share/lapilli/models", "../../share/lapilli/models", "models", "../models", "../../models",
+      "../../../models"};
+  for (const std::string& binary : {program_path(), library_path()}) {
+    if (binary.empty()) continue;
+    const std::string folder = real_folder(binary);
+    for (const char* place : places) {
+      const std::string directory = normal_path(folder + "/" + place);
+      if (file_is_named(directory + "/" + wanted)) return directory;
+    }
+    looked_at += (looked_at.empty() ? "" : " and ") + folder;
+  }
+  // A relative one went by the directory that a compiler was started in.
+  if (const char* const package = LAPILLI_PACKAGE_MODELS; package && *package == '/') {
+    const std::string directory = normal_path(package);
+    if (file_is_named(directory + "/" + wanted)) return directory;
+    looked_at += (looked_at.empty() ? "" : " and in ") + directory;
+  }
+  return "";
+}
+
+Result<std::string> find_bundled() {
+  std::string looked_at;
+  const std::string folder = find_models_folder((kBundled + std::string("/config.json")).c_str(), looked_at);
+  if (!folder.empty()) return folder + "/" + kBundled;
+  return fail(ErrorCode::not_found,
+              "the bundled model %s was not found near %s; name a model directory, or set LAPILLI_MODEL to one",
+              kBundled, looked_at.empty() ? "the program" : looked_at.c_str());
+}
+
+// A wrong name is said here, where it is known whence it came.
+Result<std::string> check_named(std::string directory) {
+  if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
+  return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
+              directory.c_str(), directory_exists(directory) ? "a directory with a config.json" : "a directory");
+}
+
+}  // namespace
+
+Result<std::string> default_model_directory() {
+  try {
+    std::string named = environment("LAPILLI_MODEL");
+    if (!named.empty()) return check_named(std::move(named));
+    return find_bundled();
+  } catch (const std::exception& e) {
+    return fail(ErrorCode::internal, "looking for the bundled model: %s", e.what());
+  }
+}
+
+std::string bundled_file(const char* name) {
+  try {
+    std::string looked_at;
+    const std::string folder = find_models_folder(name, looked_at);
+    return folder.empty() ? "" : folder + "/" + name;
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+}  // namespace lapilli

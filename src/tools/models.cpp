@@ -1,0 +1,17 @@
+#include "text/kinds/languages.hpp"
+#include "tools/locate.hpp"
+#include "tools/tools.hpp"
+
+namespace lapilli::tools {
+
+std::string known_models_file() { return bundled_file("models.jsonl"); }
+
+bool same_language(const std::string& a, const std::string& b) {
+  LanguageTable table;
+  table.add(a, 0);
+  return table.find(b) != nullptr;
+}
+
+bool is_known_language(const std::string& code) { return lapilli::is_known_language(code); }
+
+}  // namespace lapilli::tools

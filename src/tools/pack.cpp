@@ -1,0 +1,36 @@
+// What `lapilli pack` does.
+#include "generate/pack_model.hpp"
+#include "tools/guard.hpp"
+#include "tools/tools.hpp"
+
+namespace lapilli::tools {
+
+namespace {
+
+double mebibytes(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+std::string report(const PackRequest& request, const PackedModel& made) {
+  std::string text =
+      format("%s: %u matrices in %s, %.1f MiB of weights where %.1f MiB were\n", request.output.c_str(), made.matrices,
+             request.dtype.c_str(), mebibytes(made.bytes_after), mebibytes(made.bytes_before));
+  for (const auto& m : made.kept) text += format("%s stays as it is: fp16 does not hold its numbers\n", m.name.c_str());
+  text += "copied:";
+  for (const auto& name : made.copied) text += " " + name;
+  return text + "\n";
+}
+
+Result<std::string> packed(const PackRequest& request) {
+  LAPILLI_TRY(const auto format, parse_format(request.dtype));
+  if (!format)
+    return fail(ErrorCode::invalid_argument, "auto is chosen by a device; give bf16, fp16, int8 or int4 to pack in");
+  LAPILLI_TRY(const auto made, pack_model(request.model, request.output, *format));
+  return report(request, made);
+}
+
+}  // namespace
+
+Outcome pack(const PackRequest& request) {
+  return guarded("pack", [&] { return packed(request); });
+}
+
+}  // namespace lapilli::tools
