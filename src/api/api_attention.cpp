@@ -21,11 +21,11 @@ namespace {
 Result<const lapilli::TextSequence*> find_sequence(const lapilli_result* result, size_t input, size_t sequence) {
   if (!result) return fail(ErrorCode::invalid_argument, "result is null");
   const auto& outputs = result->output.outputs;
-  if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %zu of %zu", input, outputs.size());
+  if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %u of %u", input, outputs.size());
   LAPILLI_CHECK(Status(outputs[input].status));
   const auto& sequences = outputs[input].sequences;
   if (sequence >= sequences.size()) {
-    return fail(ErrorCode::invalid_argument, "sequence %zu of %zu", sequence, sequences.size());
+    return fail(ErrorCode::invalid_argument, "sequence %u of %u", sequence, sequences.size());
   }
   return &sequences[sequence];
 }
@@ -81,12 +81,12 @@ lapilli_status lapilli_attention_run(lapilli_model* model, const lapilli_result*
     LAPILLI_CHECK(lapilli::api::check_running(*held.model->device(), "lapilli_attention_run"));
     LAPILLI_TRY(const auto* found, find_sequence(result, input, sequence));
     if (piece >= found->pieces.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %zu of %zu", piece, found->pieces.size());
+      return fail(ErrorCode::invalid_argument, "lapilli_attention_run: piece %u of %u", piece, found->pieces.size());
     }
     if (input < result->segments.size() || input < result->classes.size())
       return fail(
           ErrorCode::unsupported,
-          "lapilli_attention_run: input %zu is sound or a picture, whose attention is not given as numbers; "
+          "lapilli_attention_run: input %u is sound or a picture, whose attention is not given as numbers; "
           "lapilli_job_draw_looks and lapilli_result_draw_looks draw it, and word_times says when words were heard",
           input);
     auto handle = std::make_unique<lapilli_attention>();
@@ -122,7 +122,7 @@ lapilli_status lapilli_attention_get_token(const lapilli_attention* attention, i
     LAPILLI_CHECK(check(attention, token, "lapilli_attention_get_token"));
     const auto& tokens = target != 0 ? attention->attention.target : attention->attention.source;
     if (index >= tokens.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_attention_get_token: token %zu of %zu", index, tokens.size());
+      return fail(ErrorCode::invalid_argument, "lapilli_attention_get_token: token %u of %u", index, tokens.size());
     }
     const lapilli::AttentionToken& from = tokens[index];
     lapilli_attention_token to{};
@@ -191,7 +191,7 @@ lapilli_status lapilli_attention_get_link(const lapilli_attention* attention, si
     const lapilli::Alignment& alignment = attention->alignment;
     if (index >= alignment.links.size()) {
       return fail(ErrorCode::invalid_argument,
-                  "lapilli_attention_get_link: link %zu of %zu; lapilli_attention_align finds them", index,
+                  "lapilli_attention_get_link: link %u of %u; lapilli_attention_align finds them", index,
                   alignment.links.size());
     }
     const lapilli::WordLink& from = alignment.links[index];

@@ -23,12 +23,12 @@ Result<const lapilli::TextSequence*> find_sequence(const lapilli_result* result,
   if (!result) return fail(ErrorCode::invalid_argument, "%s: result is null", function);
   const auto& outputs = result->output.outputs;
   if (input >= outputs.size()) {
-    return fail(ErrorCode::invalid_argument, "%s: input %zu of %zu", function, input, outputs.size());
+    return fail(ErrorCode::invalid_argument, "%s: input %u of %u", function, input, outputs.size());
   }
   const lapilli::TextOutput& from = outputs[input];
   if (!from.status) return from.status.error();
   if (sequence >= from.sequences.size()) {
-    return fail(ErrorCode::invalid_argument, "%s: sequence %zu of %zu", function, sequence, from.sequences.size());
+    return fail(ErrorCode::invalid_argument, "%s: sequence %u of %u", function, sequence, from.sequences.size());
   }
   return &from.sequences[sequence];
 }
@@ -97,8 +97,7 @@ lapilli_status lapilli_result_get_piece(const lapilli_result* result, size_t inp
   return guarded([&]() -> Status {
     LAPILLI_TRY(const lapilli::TextSequence* found, find_sequence(result, input, sequence, "lapilli_result_get_piece"));
     if (piece >= found->pieces.size()) {
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %zu of %zu", piece,
-                  found->pieces.size());
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_piece: piece %u of %u", piece, found->pieces.size());
     }
     const lapilli::SequencePiece& from = found->pieces[piece];
     const bool whole = found->pieces.size() == 1;

@@ -32,7 +32,7 @@ lapilli_segment c_segment(const HeardSegment& from) {
 
 Status write_word(const char* function, std::span<const speech::Word> words, size_t number, lapilli_word* out) {
   if (number >= words.size())
-    return fail(ErrorCode::invalid_argument, "%s: word %zu of %zu%s", function, number, words.size(),
+    return fail(ErrorCode::invalid_argument, "%s: word %u of %u%s", function, number, words.size(),
                 words.empty() ? "; lapilli_options.word_times asks for words" : "");
   const speech::Word& from = words[number];
   lapilli_word to{};
@@ -55,7 +55,7 @@ Result<std::span<const T>> find(const char* function, const lapilli_result* resu
                                 const std::vector<std::vector<T>> lapilli_result::*all, size_t input) {
   if (!result) return fail(ErrorCode::invalid_argument, "%s: result is null", function);
   const size_t inputs = result->output.outputs.size();
-  if (input >= inputs) return fail(ErrorCode::invalid_argument, "%s: input %zu of %zu", function, input, inputs);
+  if (input >= inputs) return fail(ErrorCode::invalid_argument, "%s: input %u of %u", function, input, inputs);
   const auto& of = result->*all;
   return input < of.size() ? std::span<const T>(of[input]) : std::span<const T>();
 }
@@ -64,7 +64,7 @@ Result<const HeardSegment*> find_segment(const char* function, const lapilli_res
                                          size_t segment) {
   LAPILLI_TRY(const auto segments, find(function, result, &lapilli_result::segments, input));
   if (segment < segments.size()) return &segments[segment];
-  return fail(ErrorCode::invalid_argument, "%s: segment %zu of %zu of input %zu", function, segment, segments.size(),
+  return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of input %u", function, segment, segments.size(),
               input);
 }
 
@@ -112,7 +112,7 @@ lapilli_status lapilli_result_get_class(const lapilli_result* result, size_t inp
   return guarded([&]() -> Status {
     LAPILLI_TRY(const auto found, find("lapilli_result_get_class", result, &lapilli_result::classes, input));
     if (rank >= found.size())
-      return fail(ErrorCode::invalid_argument, "lapilli_result_get_class: class %zu of %zu of input %zu", rank,
+      return fail(ErrorCode::invalid_argument, "lapilli_result_get_class: class %u of %u of input %u", rank,
                   found.size(), input);
     lapilli_class to{};
     to.index = found[rank].index;

@@ -40,12 +40,12 @@ lapilli_requirements given_out(const KeptRequirements& kept) {
 
 Status read_extensions(const lapilli_host_device& given, std::vector<std::string>& out) {
   if (given.extension_count > 0 && !given.extensions) {
-    return fail(ErrorCode::invalid_argument, "lapilli_host_device: %zu extensions at a null pointer",
+    return fail(ErrorCode::invalid_argument, "lapilli_host_device: %u extensions at a null pointer",
                 given.extension_count);
   }
   for (size_t i = 0; i < given.extension_count; ++i) {
     if (!given.extensions[i]) {
-      return fail(ErrorCode::invalid_argument, "lapilli_host_device: extension %zu is null", i);
+      return fail(ErrorCode::invalid_argument, "lapilli_host_device: extension %u is null", i);
     }
     out.emplace_back(given.extensions[i]);
   }

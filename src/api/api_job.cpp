@@ -25,7 +25,7 @@ Result<const lapilli::api::HeardSegment*> find_draft(const lapilli_job* job, siz
   LAPILLI_CHECK(check_job(job, function));
   const auto draft = job->job->told(LAPILLI_EVENT_DRAFT);
   if (segment < draft.size()) return &draft[segment];
-  return fail(ErrorCode::invalid_argument, "%s: segment %zu of %zu of the draft that was told last", function, segment,
+  return fail(ErrorCode::invalid_argument, "%s: segment %u of %u of the draft that was told last", function, segment,
               draft.size());
 }
 
@@ -116,7 +116,7 @@ lapilli_status lapilli_job_append_samples(lapilli_job* job, size_t input, const 
   return guarded([&]() -> Status {
     LAPILLI_CHECK(check_job(job, "lapilli_job_append_samples"));
     if (!samples && count != 0)
-      return fail(ErrorCode::invalid_argument, "lapilli_job_append_samples: %zu samples at a null pointer", count);
+      return fail(ErrorCode::invalid_argument, "lapilli_job_append_samples: %u samples at a null pointer", count);
     LAPILLI_CHECK(lapilli::api::check_sample_count("lapilli_job_append_samples", count));
     return job->job->append("lapilli_job_append_samples", input, {samples, count});
   });

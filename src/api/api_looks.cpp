@@ -47,11 +47,11 @@ struct Answer {
 
 Result<Answer> find_answer(const lapilli_result& result, size_t input) {
   const auto& outputs = result.output.outputs;
-  if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %zu of %zu", input, outputs.size());
+  if (input >= outputs.size()) return fail(ErrorCode::invalid_argument, "input %u of %u", input, outputs.size());
   LAPILLI_CHECK(Status(outputs[input].status));
   if (input >= result.seen.size() || !result.seen[input])
     return fail(ErrorCode::invalid_argument,
-                "input %zu is no picture whose looks were kept; lapilli_options.looks asks for them", input);
+                "input %u is no picture whose looks were kept; lapilli_options.looks asks for them", input);
   const TextSequence& best = outputs[input].sequences.front();
   Answer answer;
   answer.seen = &*result.seen[input];

@@ -23,8 +23,7 @@ lapilli_status with_device(const lapilli_device* device, const char* where, Body
 Status settled(lapilli::vulkan::Device& device) {
   if (device.settle()) return {};
   LAPILLI_CHECK(device.health());
-  return fail(ErrorCode::timeout, "%s is still at work for what was submitted before",
-              device.caps().device_name.c_str());
+  return fail(ErrorCode::timeout, "%s is still at work for what was submitted before", device.caps().device_name);
 }
 
 }  // namespace

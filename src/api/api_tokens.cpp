@@ -17,7 +17,7 @@ Result<std::shared_ptr<const lapilli::Tokenizer>> tokenizer_of(const lapilli_mod
   if (auto tokenizer = loaded->shared_tokenizer()) return tokenizer;
   const lapilli::Error& why = loaded->tokenizer_error();
   return fail(ErrorCode::unsupported, "%s: this model takes token ids only, for its tokenizer cannot be used: %s",
-              function, why.message.c_str());
+              function, why.message);
 }
 
 // The caller's input, which must be of this kind.
@@ -55,9 +55,9 @@ Result<std::vector<int32_t>> encode_text(const lapilli_model* model, const lapil
 // Whether the caller has room for `needed`; one that only counts (null, no room) does not ask for any.
 Result<bool> check_room(const void* to, size_t capacity, size_t needed, const char* function) {
   if (!to && capacity == 0) return false;
-  if (!to) return fail(ErrorCode::invalid_argument, "%s: room for %zu at a null pointer", function, capacity);
+  if (!to) return fail(ErrorCode::invalid_argument, "%s: room for %u at a null pointer", function, capacity);
   if (capacity >= needed) return true;
-  return fail(ErrorCode::invalid_argument, "%s: there is room for %zu, and %zu are needed", function, capacity, needed);
+  return fail(ErrorCode::invalid_argument, "%s: there is room for %u, and %u are needed", function, capacity, needed);
 }
 
 }  // namespace

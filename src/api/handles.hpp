@@ -133,7 +133,7 @@ Status read_struct(const T* from, T& to, const char* name) {
 template <class T, class Read>
 Status read_array(const T* from, size_t count, const char* name, Read&& read) {
   if (count == 0) return {};
-  if (!from) return fail(ErrorCode::invalid_argument, "%zu of %s at a null pointer", count, name);
+  if (!from) return fail(ErrorCode::invalid_argument, "%u of %s at a null pointer", count, name);
   const uint32_t stride = from->struct_size;
   LAPILLI_CHECK(check_size(stride, name));
   if (stride % alignof(T) != 0) {
@@ -143,7 +143,7 @@ Status read_array(const T* from, size_t count, const char* name, Read&& read) {
     const T* at = reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(from) + i * stride);
     if (at->struct_size != stride) {
       return fail(ErrorCode::invalid_argument,
-                  "%s number %zu has struct_size %u and the first one %u; set it in each, to sizeof(%s)", name, i,
+                  "%s number %u has struct_size %u and the first one %u; set it in each, to sizeof(%s)", name, i,
                   at->struct_size, stride, name);
     }
     T element{};

@@ -60,9 +60,9 @@ class HostContent final : public FileContent {
         call("read", [&] { return host_.read(host_.user, file_.handle, offset, to.data(), to.size(), &done); }));
     if (done == to.size()) return {};
     if (done > to.size())
-      return fail(ErrorCode::invalid_argument, "the host's read was asked for %zu bytes and says that it read %llu",
+      return fail(ErrorCode::invalid_argument, "the host's read was asked for %u bytes and says that it read %u",
                   to.size(), ull{done});
-    return fail(ErrorCode::invalid_data, "the host's read gave %llu of the %zu bytes at %llu; is the file cut off?",
+    return fail(ErrorCode::invalid_data, "the host's read gave %u of the %u bytes at %u; is the file cut off?",
                 ull{done}, to.size(), ull{offset});
   }
 
@@ -102,8 +102,7 @@ Result<lapilli_files> read_callbacks(const lapilli_files* from) {
 constexpr std::byte kNothing{};
 
 Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
-  if (!from.name || !*from.name)
-    return fail(ErrorCode::invalid_argument, "lapilli_file_part number %zu has no name", i);
+  if (!from.name || !*from.name) return fail(ErrorCode::invalid_argument, "lapilli_file_part number %u has no name", i);
   FilePart part;
   part.name = from.name;
   part.bytes = from.bytes;
@@ -117,7 +116,7 @@ Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
                 "lapilli_file_part %s is of kind %d; it is LAPILLI_FILE_MEMORY or LAPILLI_FILE_DESCRIPTOR", from.name,
                 from.kind);
   if (!from.memory && from.bytes > 0)
-    return fail(ErrorCode::invalid_argument, "lapilli_file_part %s has %llu bytes at a null pointer", from.name,
+    return fail(ErrorCode::invalid_argument, "lapilli_file_part %s has %u bytes at a null pointer", from.name,
                 ull{from.bytes});
   const uint64_t start = reinterpret_cast<uintptr_t>(from.memory);
   if (from.offset > UINTPTR_MAX - start || from.bytes > UINTPTR_MAX - start - from.offset)
@@ -129,7 +128,7 @@ Result<FilePart> read_part(size_t i, const lapilli_file_part& from) {
 Result<std::vector<FilePart>> read_parts(const lapilli_file_part* from, uint64_t count) {
   constexpr uint64_t kMostParts = 1 << 20;
   if (count > kMostParts)
-    return fail(ErrorCode::invalid_argument, "lapilli_model_options.part_count is %llu, which cannot be", ull{count});
+    return fail(ErrorCode::invalid_argument, "lapilli_model_options.part_count is %u, which cannot be", ull{count});
   std::vector<FilePart> parts;
   LAPILLI_CHECK(read_array(from, static_cast<size_t>(count), "lapilli_file_part",
                            [&](size_t i, const lapilli_file_part& part) -> Status {

@@ -24,18 +24,18 @@ struct At {
 Failure unknown_kind(const At& at, int32_t kind) {
   if (kind == 0)
     return fail(ErrorCode::invalid_argument,
-                "%s: the kind of input %zu is not set; lapilli_text(), lapilli_tokens(), lapilli_samples() and "
+                "%s: the kind of input %u is not set; lapilli_text(), lapilli_tokens(), lapilli_samples() and "
                 "lapilli_pixels() make inputs",
                 at.function, at.index);
   return fail(ErrorCode::unsupported,
-              "%s: input %zu is of a kind that is not known (%d); this version (%s) takes text (%d), ids (%d), samples "
+              "%s: input %u is of a kind that is not known (%d); this version (%s) takes text (%d), ids (%d), samples "
               "(%d), pixels (%d) and files of pictures (%d)",
               at.function, at.index, kind, lapilli_version(), LAPILLI_INPUT_TEXT, LAPILLI_INPUT_IDS,
               LAPILLI_INPUT_SAMPLES, LAPILLI_INPUT_PIXELS, LAPILLI_INPUT_PICTURE_FILE);
 }
 
 Status read_text(const At& at, const lapilli_input& from, Input& to) {
-  if (!from.text) return fail(ErrorCode::invalid_argument, "%s: text of input %zu is null", at.function, at.index);
+  if (!from.text) return fail(ErrorCode::invalid_argument, "%s: text of input %u is null", at.function, at.index);
   to.text = from.text_bytes == LAPILLI_ZERO_TERMINATED ? std::string_view(from.text)
                                                        : std::string_view(from.text, from.text_bytes);
   return {};
@@ -43,7 +43,7 @@ Status read_text(const At& at, const lapilli_input& from, Input& to) {
 
 Status read_ids(const At& at, const lapilli_input& from, Input& to) {
   if (!from.ids.ids && from.ids.count != 0)
-    return fail(ErrorCode::invalid_argument, "%s: ids of input %zu are at a null pointer", at.function, at.index);
+    return fail(ErrorCode::invalid_argument, "%s: ids of input %u are at a null pointer", at.function, at.index);
   to.ids = {from.ids.ids, from.ids.count};
   return {};
 }
@@ -52,21 +52,21 @@ Status read_ids(const At& at, const lapilli_input& from, Input& to) {
 Status read_path(const At& at, const lapilli_input& from, Input& to) {
   LAPILLI_CHECK(read_text(at, from, to));
   if (!to.text.empty() && to.text.find('\0') == std::string_view::npos) return {};
-  return fail(ErrorCode::invalid_argument, "%s: the path that input %zu names is empty or has a zero byte in it",
+  return fail(ErrorCode::invalid_argument, "%s: the path that input %u names is empty or has a zero byte in it",
               at.function, at.index);
 }
 
 Status read_source(const At& at, const lapilli_input& from, Input& to) {
   if (from.samples || from.sample_count != 0 || from.more_samples)
-    return fail(ErrorCode::invalid_argument, "%s: input %zu has a source of samples, and samples or more_samples too",
+    return fail(ErrorCode::invalid_argument, "%s: input %u has a source of samples, and samples or more_samples too",
                 at.function, at.index);
   lapilli_sample_source source = lapilli_default_sample_source();
   LAPILLI_CHECK(read_struct(from.source, source, "lapilli_sample_source"));
   if (!source.read)
-    return fail(ErrorCode::invalid_argument, "%s: the read function of input %zu is null", at.function, at.index);
+    return fail(ErrorCode::invalid_argument, "%s: the read function of input %u is null", at.function, at.index);
   if (source.count == 0 || source.count > kMostPulled)
-    return fail(ErrorCode::invalid_argument, "%s: input %zu says that it has %llu samples; there are 1 to %llu",
-                at.function, at.index, ull{source.count}, ull{kMostPulled});
+    return fail(ErrorCode::invalid_argument, "%s: input %u says that it has %u samples; there are 1 to %u", at.function,
+                at.index, ull{source.count}, ull{kMostPulled});
   to.source = source;
   to.sample_rate = from.sample_rate;
   return {};
@@ -75,12 +75,12 @@ Status read_source(const At& at, const lapilli_input& from, Input& to) {
 Status read_samples(const At& at, const lapilli_input& from, Input& to) {
   if (from.source) return read_source(at, from, to);
   if (!from.samples && from.sample_count != 0)
-    return fail(ErrorCode::invalid_argument, "%s: samples of input %zu are at a null pointer", at.function, at.index);
+    return fail(ErrorCode::invalid_argument, "%s: samples of input %u are at a null pointer", at.function, at.index);
   if (from.sample_count == 0 && !from.more_samples)
     return fail(ErrorCode::invalid_argument,
-                "%s: input %zu has no samples; a recording that goes on is made by lapilli_sample_stream()",
-                at.function, at.index);
-  LAPILLI_CHECK(check_sample_count(format("%s: input %zu", at.function, at.index).c_str(), from.sample_count));
+                "%s: input %u has no samples; a recording that goes on is made by lapilli_sample_stream()", at.function,
+                at.index);
+  LAPILLI_CHECK(check_sample_count(format("%s: input %u", at.function, at.index).c_str(), from.sample_count));
   to.samples = {from.samples, from.sample_count};
   to.sample_rate = from.sample_rate;
   to.more_samples = from.more_samples != 0;
@@ -89,34 +89,34 @@ Status read_samples(const At& at, const lapilli_input& from, Input& to) {
 
 Status check_picture_size(const At& at, const lapilli_input& from) {
   if (from.width == 0 || from.height == 0)
-    return fail(ErrorCode::invalid_argument, "%s: input %zu is a picture of %u by %u pixels, which holds none",
+    return fail(ErrorCode::invalid_argument, "%s: input %u is a picture of %u by %u pixels, which holds none",
                 at.function, at.index, from.width, from.height);
   if (from.width <= image::kLongestSide && from.height <= image::kLongestSide &&
       uint64_t{from.width} * from.height <= image::kMostPixels)
     return {};
   return fail(ErrorCode::invalid_argument,
-              "%s: input %zu is a picture of %u by %u pixels; at most %u a side and %llu in all are taken: make it "
+              "%s: input %u is a picture of %u by %u pixels; at most %u a side and %u in all are taken: make it "
               "smaller first, as the model would do",
               at.function, at.index, from.width, from.height, image::kLongestSide, ull{image::kMostPixels});
 }
 
 Status read_pixels(const At& at, const lapilli_input& from, Input& to) {
   if (!from.pixels)
-    return fail(ErrorCode::invalid_argument, "%s: pixels of input %zu are at a null pointer", at.function, at.index);
+    return fail(ErrorCode::invalid_argument, "%s: pixels of input %u are at a null pointer", at.function, at.index);
   LAPILLI_CHECK(check_picture_size(at, from));
   const uint32_t channels = from.channels == 0 ? 3 : from.channels;
   if ((channels != 1 && channels != 3 && channels != 4) || from.reserved != 0)
     return fail(ErrorCode::unsupported,
-                "%s: input %zu has %u channels; pixels are 1 byte (grey), 3 (red, green, blue) or 4 (and one that is "
+                "%s: input %u has %u channels; pixels are 1 byte (grey), 3 (red, green, blue) or 4 (and one that is "
                 "not read), and reserved is 0",
                 at.function, at.index, channels);
   const size_t row = size_t{from.width} * channels;
   if (from.row_stride != 0 && from.row_stride < row)
-    return fail(ErrorCode::invalid_argument, "%s: row_stride of input %zu is %zu, and a row of %u pixels has %zu bytes",
+    return fail(ErrorCode::invalid_argument, "%s: row_stride of input %u is %u, and a row of %u pixels has %u bytes",
                 at.function, at.index, from.row_stride, from.width, row);
   if (from.row_stride > SIZE_MAX / from.height)
-    return fail(ErrorCode::invalid_argument, "%s: row_stride of input %zu is %zu, which cannot be", at.function,
-                at.index, from.row_stride);
+    return fail(ErrorCode::invalid_argument, "%s: row_stride of input %u is %u, which cannot be", at.function, at.index,
+                from.row_stride);
   to.pixels = {from.pixels, from.row_stride == 0 ? row : from.row_stride, from.width, from.height, channels};
   return {};
 }
@@ -167,7 +167,7 @@ int32_t input_kind_of(const model::Config& config) { return taken_by(config).fir
 Status check_sample_count(const char* where, uint64_t count) {
   if (count <= kMostSamples) return {};
   return fail(ErrorCode::invalid_argument,
-              "%s: %llu samples are more than are taken at a time (%llu): append them piece by piece "
+              "%s: %u samples are more than are taken at a time (%u): append them piece by piece "
               "(lapilli_sample_stream(), lapilli_job_append_samples)",
               where, ull{count}, ull{kMostSamples});
 }
@@ -189,9 +189,9 @@ Status check_kinds(const char* function, std::span<const Input> inputs, const Mo
     const int32_t kind = inputs[i].kind;
     if (kind >= taken.first && kind <= taken.last) continue;
     return fail(ErrorCode::unsupported,
-                "%s: input %zu is %s, and %s models read %s: %s make inputs for them; of the program's commands, what "
+                "%s: input %u is %s, and %s models read %s: %s make inputs for them; of the program's commands, what "
                 "serves them is %s",
-                function, i, name_of(kind), c.family.c_str(), taken.what, taken.helpers, verbs_for(c).c_str());
+                function, i, name_of(kind), c.family, taken.what, taken.helpers, verbs_for(c));
   }
   return {};
 }

@@ -237,7 +237,7 @@ Result<std::unique_ptr<Job>> Job::start(const Call& call) {
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.inputs[i].more_samples)
       return fail(ErrorCode::invalid_argument,
-                  "%s: input %zu goes on, which a job alone can wait for: lapilli_job_start", call.function, i);
+                  "%s: input %u goes on, which a job alone can wait for: lapilli_job_start", call.function, i);
   if (request.options.looks != 0 && job->front_->sound)
     return fail(ErrorCode::invalid_argument,
                 "%s: looks of recordings are drawn with the events of a job: lapilli_job_start", call.function);

@@ -28,10 +28,10 @@ Status read_number(float from, const char* name, std::optional<double>& to) {
 Status read_ids(const lapilli_ids& from, const char* name, std::optional<std::vector<int32_t>>& to) {
   if (!from.ids) {
     if (from.count == 0) return {};
-    return fail(ErrorCode::invalid_argument, "%s: %zu ids at a null pointer", name, from.count);
+    return fail(ErrorCode::invalid_argument, "%s: %u ids at a null pointer", name, from.count);
   }
   if (from.count > (size_t{1} << 24)) {
-    return fail(ErrorCode::invalid_argument, "%s: %zu ids are too many", name, from.count);
+    return fail(ErrorCode::invalid_argument, "%s: %u ids are too many", name, from.count);
   }
   to.emplace(from.ids, from.ids + from.count);
   return {};
@@ -40,13 +40,13 @@ Status read_ids(const lapilli_ids& from, const char* name, std::optional<std::ve
 Status read_bad_words(const lapilli_options& from, GenerationConfig& to) {
   if (!from.bad_words) {
     if (from.bad_word_count == 0) return {};
-    return fail(ErrorCode::invalid_argument, "bad_words: %zu entries at a null pointer", from.bad_word_count);
+    return fail(ErrorCode::invalid_argument, "bad_words: %u entries at a null pointer", from.bad_word_count);
   }
   to.bad_words_ids.emplace();
   const auto read = [&to](size_t i, const lapilli_phrase& phrase) -> Status {
     std::optional<std::vector<int32_t>> ids;
     LAPILLI_CHECK(read_ids(phrase.ids, "bad_words", ids));
-    if (!ids || ids->empty()) return fail(ErrorCode::invalid_argument, "bad_words: entry %zu is empty", i);
+    if (!ids || ids->empty()) return fail(ErrorCode::invalid_argument, "bad_words: entry %u is empty", i);
     to.bad_words_ids->push_back(std::move(*ids));
     return {};
   };
@@ -79,7 +79,7 @@ Status read_json_options(const char* json, GenerationConfig& to) {
     return Error{ErrorCode::invalid_argument, parsed.error().message};
   LAPILLI_TRY(to, std::move(parsed));
   if (!to.unknown.empty()) {
-    return fail(ErrorCode::invalid_argument, "the options given as JSON: %s is not known", to.unknown.front().c_str());
+    return fail(ErrorCode::invalid_argument, "the options given as JSON: %s is not known", to.unknown.front());
   }
   return {};
 }

@@ -54,13 +54,13 @@ Result<ReplaceableDevice::Held> ReplaceableDevice::replace(uint64_t lost) {
     return fail(ErrorCode::device_lost,
                 "%s was lost again before it had done anything: trying again helps only once it works (its driver, "
                 "another program on it)",
-                caps.device_name.c_str());
+                caps.device_name);
   log(LogLevel::warning, caps.device_name + " was lost: it is opened anew");
   auto made = vulkan::Device::create(options_for(caps, *own_));
   if (!made)
     return fail(ErrorCode::device_lost,
-                "%s could not be opened anew (%s): open another device and load the model there",
-                caps.device_name.c_str(), made.error().message.c_str());
+                "%s could not be opened anew (%s): open another device and load the model there", caps.device_name,
+                made.error().message);
   const std::lock_guard lock(mutex_);
   if (held_.device->is_paused()) (*made)->pause();
   held_ = {std::move(*made), lost + 1};

@@ -8,7 +8,7 @@
 namespace lapilli::api {
 
 Status Work::append(size_t input, std::span<const float>) {
-  return fail(ErrorCode::invalid_argument, "input %zu is no recording that goes on (lapilli_sample_stream())", input);
+  return fail(ErrorCode::invalid_argument, "input %u is no recording that goes on (lapilli_sample_stream())", input);
 }
 
 Status Work::end_recording(size_t input) { return append(input, {}); }
@@ -27,7 +27,7 @@ Result<std::unique_ptr<Work>> prepare_work(WorkRequest request, const JobShape& 
   return fail(ErrorCode::unsupported,
               "%s: %s models read %s, and no shape prepares for that: run a job with %s, and what it makes is kept for "
               "those behind it",
-              request.function, c.family.c_str(), c.patches.channels ? "pictures" : "sound",
+              request.function, c.family, c.patches.channels ? "pictures" : "sound",
               c.patches.channels ? "any picture" : "a second of silence");
 }
 

@@ -192,7 +192,7 @@ Result<std::unique_ptr<Work>> start_pieces(WorkRequest request, speech::Transcri
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.inputs[i].more_samples)
       return fail(ErrorCode::invalid_argument,
-                  "%s: input %zu goes on, and lapilli_options.pieces cuts recordings that are there as a whole",
+                  "%s: input %u goes on, and lapilli_options.pieces cuts recordings that are there as a whole",
                   request.function, i);
   auto work = std::make_unique<Pieces>(request, request.options.pieces);
   LAPILLI_CHECK(work->begin(request, std::move(how)));

@@ -55,7 +55,7 @@ Status check_rates(const WorkRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     if (request.inputs[i].sample_rate == rate) continue;
     return fail(ErrorCode::invalid_argument,
-                "%s: input %zu has %u samples a second, and the model hears %u (lapilli_model_info.sample_rate): "
+                "%s: input %u has %u samples a second, and the model hears %u (lapilli_model_info.sample_rate): "
                 "resample it first (libsamplerate, \"ffmpeg -ar %u\"), or record at that rate",
                 request.function, i, request.inputs[i].sample_rate, rate, rate);
   }
@@ -73,8 +73,8 @@ class PulledSamples : public audio::SampleSource {
     const lapilli_status status = from_.read(from_.user, first, to.data(), room, &got);
     if (status != LAPILLI_OK) return failed(status);
     if (got > room)
-      return fail(ErrorCode::invalid_argument, "the program's read gave %llu samples where there is room for %llu",
-                  static_cast<unsigned long long>(got), static_cast<unsigned long long>(room));
+      return fail(ErrorCode::invalid_argument, "the program's read gave %u samples where there is room for %u", got,
+                  room);
     std::fill(to.begin() + static_cast<ptrdiff_t>(got), to.begin() + static_cast<ptrdiff_t>(room), 0.0f);
     return room;
   }
@@ -112,7 +112,7 @@ Status refuse_for_sound(const lapilli_options& o) {
 }
 
 Failure not_going_on(size_t input) {
-  return fail(ErrorCode::invalid_argument, "input %zu is no recording that goes on (lapilli_sample_stream())", input);
+  return fail(ErrorCode::invalid_argument, "input %u is no recording that goes on (lapilli_sample_stream())", input);
 }
 
 Failure hears_nothing() {

@@ -45,7 +45,7 @@ Status refuse_for_whole(const lapilli_options& o, const std::string& family) {
       ErrorCode::invalid_argument,
       "lapilli_options.%s is of models that go through recordings window by window; those of the family %s take "
       "each as a whole and have no such choice",
-      field, family.c_str());
+      field, family);
 }
 
 class Whole : public Recordings {
@@ -112,7 +112,7 @@ Result<Whole::Stream*> Whole::stream_of(size_t input) {
   if (input >= streams_.size() || !streams_[input].samples) return not_going_on(input);
   Stream& stream = streams_[input];
   if (stream.ended)
-    return fail(ErrorCode::invalid_argument, "the end of the recording that is input %zu was told before", input);
+    return fail(ErrorCode::invalid_argument, "the end of the recording that is input %u was told before", input);
   return &stream;
 }
 

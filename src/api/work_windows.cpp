@@ -27,14 +27,14 @@ class BrokenFrames : public speech::FrameSource {
 
 Status read_thresholds(const lapilli_options& o, speech::TranscribeRequest& to) {
   if (!o.temperatures && o.temperature_count != 0)
-    return fail(ErrorCode::invalid_argument, "temperatures: %zu of them at a null pointer", o.temperature_count);
+    return fail(ErrorCode::invalid_argument, "temperatures: %u of them at a null pointer", o.temperature_count);
   constexpr size_t kMostTemperatures = 64;
   if (o.temperature_count > kMostTemperatures)
-    return fail(ErrorCode::invalid_argument, "temperatures: %zu are too many; at most %zu are tried",
-                o.temperature_count, kMostTemperatures);
+    return fail(ErrorCode::invalid_argument, "temperatures: %u are too many; at most %u are tried", o.temperature_count,
+                kMostTemperatures);
   for (size_t i = 0; i < o.temperature_count; ++i) {
     if (!(o.temperatures[i] >= 0) || std::isinf(o.temperatures[i]))
-      return fail(ErrorCode::invalid_argument, "temperatures: number %zu is %g; they are 0 or more", i,
+      return fail(ErrorCode::invalid_argument, "temperatures: number %u is %g; they are 0 or more", i,
                   static_cast<double>(o.temperatures[i]));
     to.temperatures.push_back(decimal_of(o.temperatures[i]));
   }
@@ -74,12 +74,12 @@ Status read_task(const lapilli_options& o, const SpeechSettings& model, speech::
   const std::string target = o.target_language ? o.target_language : "";
   if (!task.empty() && task != "transcribe" && task != "translate")
     return fail(ErrorCode::invalid_argument,
-                "the task \"%.64s\" is not one of models that hear; they transcribe and translate", task.c_str());
+                "the task \"%.64s\" is not one of models that hear; they transcribe and translate", task);
   if (!target.empty() && (task != "translate" || target != "en"))
     return fail(ErrorCode::invalid_argument,
                 "target_language is \"%.64s\": models that hear write the language that is spoken, or with the task "
                 "\"translate\" English (\"en\")",
-                target.c_str());
+                target);
   if (o.source_language && *o.source_language) to.languages = {o.source_language};
   to.task = task;
   // A model of several tasks that is not told which may choose any. Forced ids tell it, as long as no task is named.

@@ -62,8 +62,8 @@ struct FileName::Host {
     opened->in_memory = opened->memory != nullptr;
     opened->failure = failure;
     if (opened->size > std::min<uint64_t>(kMostFileBytes, opened->in_memory ? SIZE_MAX : kMostFileBytes))
-      return File::Opened::note(*failure, fail(ErrorCode::invalid_data, "%s: a file of %llu bytes cannot be",
-                                               name.c_str(), ull{opened->size}));
+      return File::Opened::note(
+          *failure, fail(ErrorCode::invalid_data, "%s: a file of %u bytes cannot be", name, ull{opened->size}));
     File file;
     file.opened_ = std::move(opened);
     return file;
@@ -106,7 +106,7 @@ void File::let_go(uint64_t offset, uint64_t bytes) const noexcept {
 
 Status File::read(uint64_t offset, std::span<std::byte> to) const {
   if (offset > size() || to.size() > size() - offset)
-    return fail(ErrorCode::invalid_data, "%s is truncated: it has %llu bytes, and %zu from %llu on are needed",
+    return fail(ErrorCode::invalid_data, "%s is truncated: it has %u bytes, and %u from %u on are needed",
                 path().c_str(), ull{size()}, to.size(), ull{offset});
   if (to.empty()) return {};
   if (in_memory()) {
@@ -129,7 +129,7 @@ Result<std::vector<std::byte>> File::read_some(uint64_t offset, uint64_t bytes) 
   try {
     part.resize(static_cast<size_t>(bytes));
   } catch (const std::exception&) {
-    return fail(ErrorCode::out_of_memory, "not enough memory for %llu bytes of %s", ull{bytes}, path().c_str());
+    return fail(ErrorCode::out_of_memory, "not enough memory for %u bytes of %s", ull{bytes}, path().c_str());
   }
   LAPILLI_CHECK(read(offset, part));
   return part;
@@ -146,7 +146,7 @@ Result<std::span<const std::byte>> File::view(uint64_t offset, uint64_t bytes) c
 Result<std::string> read_text_file(const FileName& name, size_t limit) {
   LAPILLI_TRY(const auto file, File::open(name));
   if (file.size() > limit)
-    return fail(ErrorCode::invalid_data, "%s has %llu bytes, more than the %zu expected of such a file", name.c_str(),
+    return fail(ErrorCode::invalid_data, "%s has %u bytes, more than the %u expected of such a file", name,
                 ull{file.size()}, limit);
   std::string text(static_cast<size_t>(file.size()), '\0');
   LAPILLI_CHECK(file.read(0, std::as_writable_bytes(std::span(text))));
@@ -186,11 +186,9 @@ class PartContent final : public FileContent {
   Status read(uint64_t offset, std::span<std::byte> to) override {
     std::string why;
     const auto done = Descriptor(part_.descriptor).read(part_.offset + offset, to, why);
-    if (!done)
-      return fail(ErrorCode::invalid_data, "reading from descriptor %lld failed: %s",
-                  static_cast<long long>(part_.descriptor), why.c_str());
+    if (!done) return fail(ErrorCode::invalid_data, "reading from descriptor %d failed: %s", part_.descriptor, why);
     if (*done < to.size())
-      return fail(ErrorCode::invalid_data, "%zu of %zu bytes are there at %llu; the file was cut off while it was read",
+      return fail(ErrorCode::invalid_data, "%u of %u bytes are there at %u; the file was cut off while it was read",
                   *done, to.size(), ull{part_.offset + offset});
     return {};
   }
@@ -216,17 +214,16 @@ Status check_part(const FilePart& part) {
   const char* name = part.name.c_str();
   if (part.memory) return {};
   if (part.offset > kMostFileBytes || part.bytes > kMostFileBytes - part.offset)
-    return fail(ErrorCode::invalid_argument, "%s should be %llu bytes from %llu on, and no file is that long", name,
+    return fail(ErrorCode::invalid_argument, "%s should be %u bytes from %u on, and no file is that long", name,
                 ull{part.bytes}, ull{part.offset});
   std::string why;
   const auto size = Descriptor(part.descriptor).size(why);
   if (!size)
-    return fail(ErrorCode::invalid_argument, "%s cannot be read from descriptor %lld: %s", name,
-                static_cast<long long>(part.descriptor), why.c_str());
+    return fail(ErrorCode::invalid_argument, "%s cannot be read from descriptor %d: %s", name, part.descriptor, why);
   if (part.offset > *size || part.bytes > *size - part.offset)
     return fail(ErrorCode::invalid_data,
-                "%s should be the %llu bytes from %llu on of descriptor %lld, whose file has %llu; is it cut off?",
-                name, ull{part.bytes}, ull{part.offset}, static_cast<long long>(part.descriptor), ull{*size});
+                "%s should be the %u bytes from %u on of descriptor %d, whose file has %u; is it cut off?", name,
+                ull{part.bytes}, ull{part.offset}, part.descriptor, ull{*size});
   return {};
 }
 
@@ -238,7 +235,7 @@ Result<std::unique_ptr<FileSource>> make_file_parts(std::vector<FilePart> parts)
     LAPILLI_CHECK(check_part(part));
     const std::string name = part.name;
     if (!by_name.emplace(name, std::move(part)).second)
-      return fail(ErrorCode::invalid_argument, "two parts have the name %s", name.c_str());
+      return fail(ErrorCode::invalid_argument, "two parts have the name %s", name);
   }
   return std::unique_ptr<FileSource>(std::make_unique<PartSource>(std::move(by_name)));
 }

@@ -59,26 +59,25 @@ namespace {
 Status check_kind(const std::string& path) {
   switch (file_kind(path)) {
     case FileKind::regular: return {};
-    case FileKind::directory: return fail(ErrorCode::not_found, "%s is a directory, not a file", path.c_str());
-    case FileKind::other:
-      return fail(ErrorCode::not_found, "%s is a pipe or a device, not a regular file", path.c_str());
+    case FileKind::directory: return fail(ErrorCode::not_found, "%s is a directory, not a file", path);
+    case FileKind::other: return fail(ErrorCode::not_found, "%s is a pipe or a device, not a regular file", path);
     case FileKind::none: break;
   }
   const int error = errno;
   const std::string target = link_target(path);
   if (!target.empty())
     return fail(ErrorCode::not_found, "%s is a link to %s, which is not there; get the file again, or mend the link",
-                path.c_str(), target.c_str());
-  return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(error));
+                path, target);
+  return fail(ErrorCode::not_found, "cannot open %s: %s", path, std::strerror(error));
 }
 
 // Where addresses have 32 bits, a file can be larger than what they reach.
 Status check_size(const std::string& path, uint64_t bytes) {
   if (bytes <= std::numeric_limits<size_t>::max() / 2) return {};
   return fail(ErrorCode::out_of_memory,
-              "%s has %llu bytes, more than a 32-bit program can map; use a 64-bit build, or give the model's files as "
+              "%s has %u bytes, more than a 32-bit program can map; use a 64-bit build, or give the model's files as "
               "descriptors or functions, which are read in parts",
-              path.c_str(), static_cast<unsigned long long>(bytes));
+              path, bytes);
 }
 
 // What Git leaves in the place of large files that were not fetched.
@@ -86,7 +85,7 @@ Status check_content(const std::string& path, std::span<const std::byte> bytes) 
   constexpr std::string_view kPointer = "version https://git-lfs";
   if (bytes.size() < kPointer.size() || std::memcmp(bytes.data(), kPointer.data(), kPointer.size()) != 0) return {};
   return fail(ErrorCode::invalid_data,
-              "%s is a Git LFS pointer, not the file itself; run `git lfs pull` in its directory", path.c_str());
+              "%s is a Git LFS pointer, not the file itself; run `git lfs pull` in its directory", path);
 }
 
 }  // namespace
@@ -95,11 +94,11 @@ Status check_content(const std::string& path, std::span<const std::byte> bytes) 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   LAPILLI_CHECK(check_kind(path));
   const int fd = open_to_read(path);
-  if (fd < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
+  if (fd < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path, std::strerror(errno));
   struct stat st {};
   if (::fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     ::close(fd);
-    return fail(ErrorCode::not_found, "%s is not a regular file", path.c_str());
+    return fail(ErrorCode::not_found, "%s is not a regular file", path);
   }
   if (auto fits = check_size(path, static_cast<uint64_t>(st.st_size)); !fits) {
     ::close(fd);
@@ -113,7 +112,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     if (p == MAP_FAILED) {
       const int e = errno;
       ::close(fd);
-      return fail(ErrorCode::out_of_memory, "cannot map %s: %s", path.c_str(), std::strerror(e));
+      return fail(ErrorCode::out_of_memory, "cannot map %s: %s", path, std::strerror(e));
     }
     m->data = static_cast<const std::byte*>(p);
   }
@@ -148,16 +147,16 @@ struct Closing {
 Result<MappedFile> MappedFile::open(const std::string& path) {
   LAPILLI_CHECK(check_kind(path));
   const int descriptor = open_to_read(path);
-  if (descriptor < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path.c_str(), std::strerror(errno));
+  if (descriptor < 0) return fail(ErrorCode::not_found, "cannot open %s: %s", path, std::strerror(errno));
   const Closing closing{descriptor};
   const int64_t bytes = _filelengthi64(descriptor);
-  if (bytes < 0) return fail(ErrorCode::not_found, "cannot read %s: %s", path.c_str(), std::strerror(errno));
+  if (bytes < 0) return fail(ErrorCode::not_found, "cannot read %s: %s", path, std::strerror(errno));
   LAPILLI_CHECK(check_size(path, static_cast<uint64_t>(bytes)));
   auto m = std::make_shared<Mapping>();
   m->path = path;
   m->size = static_cast<size_t>(bytes);
   if (m->size > 0 && !(m->data = map_whole(descriptor)))
-    return fail(ErrorCode::out_of_memory, "cannot map %s: error %lu of the system", path.c_str(), GetLastError());
+    return fail(ErrorCode::out_of_memory, "cannot map %s: error %u of the system", path, GetLastError());
   MappedFile f;
   f.mapping_ = std::move(m);
   LAPILLI_CHECK(check_content(path, f.bytes()));

@@ -1,21 +1,6 @@
 #include "base/result.hpp"
 
-#include <cstdarg>
-#include <cstdio>
-
 namespace lapilli {
-
-namespace {
-std::string vformat(const char* format, va_list args) {
-  va_list again;
-  va_copy(again, args);
-  const int n = std::vsnprintf(nullptr, 0, format, args);
-  std::string text(n > 0 ? static_cast<size_t>(n) : 0, '\0');
-  if (n > 0) std::vsnprintf(text.data(), text.size() + 1, format, again);
-  va_end(again);
-  return text;
-}
-}  // namespace
 
 const char* error_code_name(ErrorCode code) {
   switch (code) {
@@ -44,20 +29,6 @@ Error& Failure::none() {
   return error;
 }
 
-Failure fail(ErrorCode code, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  Error error{code, vformat(format, args)};
-  va_end(args);
-  return error;
-}
-
-std::string format(const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  std::string text = vformat(format, args);
-  va_end(args);
-  return text;
-}
+Failure fail_with(ErrorCode code, std::string message) { return Error{code, std::move(message)}; }
 
 }  // namespace lapilli

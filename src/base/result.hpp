@@ -6,12 +6,7 @@
 #include <string>
 #include <utility>
 
-// Of a function like printf: which parameter is the format, and which the first that it speaks of.
-#if defined(__GNUC__)
-#define LAPILLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define LAPILLI_PRINTF(text, first)
-#endif
+#include "base/format.hpp"
 
 namespace lapilli {
 
@@ -112,13 +107,13 @@ class [[nodiscard]] Status {
   Failure failure_;
 };
 
-// Makes an error from printf-style arguments.
-LAPILLI_PRINTF(2, 3)
-Failure fail(ErrorCode code, const char* format, ...);
+Failure fail_with(ErrorCode code, std::string message);
 
-// printf into a string; for messages.
-LAPILLI_PRINTF(1, 2)
-std::string format(const char* format, ...);
+// An error with a message out of a pattern and values (format.hpp).
+template <class... Values>
+Failure fail(ErrorCode code, std::type_identity_t<Pattern<Values...>> pattern, const Values&... values) {
+  return fail_with(code, format<Values...>(pattern, values...));
+}
 
 }  // namespace lapilli
 

@@ -88,7 +88,7 @@ class FolderStore : public Store {
   bool complain(const std::string& path, const char* what, int why) {
     const bool first = !complained_.exchange(true);
     log(first ? LogLevel::note : LogLevel::verbose,
-        format("%s cannot be %s (%s): less is kept for the next start, which then takes longer", path.c_str(), what,
+        format("%s cannot be %s (%s): less is kept for the next start, which then takes longer", path, what,
                std::strerror(why)));
     return false;
   }

@@ -40,7 +40,7 @@ json event(const Timeline::Slice& slice, int process, size_t track, double shift
 
 Result<std::shared_ptr<Timeline>> Timeline::into_file(const std::string& path) {
   std::FILE* const file = open_stream(path, "wb");
-  if (!file) return fail(ErrorCode::not_found, "cannot write a trace to %s: %s", path.c_str(), std::strerror(errno));
+  if (!file) return fail(ErrorCode::not_found, "cannot write a trace to %s: %s", path, std::strerror(errno));
   const auto end = [](Timeline* timeline) noexcept {
     try {
       if (const auto written = timeline->write(); !written) log(LogLevel::error, written.error().message);
@@ -69,7 +69,7 @@ Status Timeline::write() {
     why = errno;
   }
   if (written) return {};
-  return fail(ErrorCode::not_found, "cannot write the trace to %s: %s", path_.c_str(), std::strerror(why));
+  return fail(ErrorCode::not_found, "cannot write the trace to %s: %s", path_, std::strerror(why));
 }
 
 bool Timeline::take_news() {

@@ -65,7 +65,7 @@ Result<std::vector<T>> convert(const StoredTensor& t, Convert value) {
     if (t.elements() > out.max_size()) throw std::bad_alloc();
     out.resize(static_cast<size_t>(t.elements()));
   } catch (const std::exception&) {
-    return fail(ErrorCode::out_of_memory, "not enough memory for the values of %s", t.describe().c_str());
+    return fail(ErrorCode::out_of_memory, "not enough memory for the values of %s", t.describe());
   }
   for_each_element(t, stored.bytes.data(), [&](const std::byte* p, uint64_t i) { out[i] = value(p); });
   return out;
@@ -161,7 +161,7 @@ Status check_numbers(const StoredTensor& t, std::span<const std::byte> values) {
   if (!any_nan(t.type, values)) return {};
   return fail(ErrorCode::invalid_data,
               "tensor %s holds values that are no numbers (NaN): the weights are damaged; get them again",
-              t.describe().c_str());
+              t.describe());
 }
 
 Result<std::vector<float>> read_floats(const StoredTensor& t) {
@@ -172,7 +172,7 @@ Result<std::vector<float>> read_floats(const StoredTensor& t) {
     case StoredType::bf16: return convert<float>(t, [](auto* p) { return bfloat16_to_float(load<uint16_t>(p)); });
     default:
       return fail(ErrorCode::unsupported, "tensor %s cannot be read as numbers; F32, F16, BF16 and F64 can",
-                  t.describe().c_str());
+                  t.describe());
   }
 }
 
@@ -187,7 +187,7 @@ Result<std::vector<int64_t>> read_integers(const StoredTensor& t) {
     case StoredType::u16: return convert<int64_t>(t, [](auto* p) { return load<uint16_t>(p); });
     case StoredType::u8: return convert<int64_t>(t, [](auto* p) { return load<uint8_t>(p); });
     case StoredType::boolean: return convert<int64_t>(t, [](auto* p) { return load<uint8_t>(p) != 0; });
-    default: return fail(ErrorCode::unsupported, "tensor %s does not hold integers", t.describe().c_str());
+    default: return fail(ErrorCode::unsupported, "tensor %s does not hold integers", t.describe());
   }
 }
 
@@ -297,7 +297,7 @@ struct CheckpointBuilder {
       if (t.file == index) missing.erase(t.name);
     if (missing.empty()) return {};
     return fail(ErrorCode::invalid_data, "%s lacks tensor %s, which the index promises there; fetch the file again",
-                path.c_str(), quote_name(*missing.begin()).c_str());
+                path, quote_name(*missing.begin()));
   }
 
   Result<Checkpoint> finish() {
@@ -305,10 +305,10 @@ struct CheckpointBuilder {
     std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     for (size_t i = 1; i < tensors.size(); ++i)
       if (tensors[i].name == tensors[i - 1].name)
-        return fail(ErrorCode::invalid_data, "%s: tensor %s appears twice", checkpoint.path(tensors[i]).c_str(),
-                    quote_name(tensors[i].name).c_str());
+        return fail(ErrorCode::invalid_data, "%s: tensor %s appears twice", checkpoint.path(tensors[i]),
+                    quote_name(tensors[i].name));
     const size_t files = checkpoint.files_.size();
-    checkpoint.format_ = files > 1 ? format("%s (%zu files)", kind.c_str(), files) : kind;
+    checkpoint.format_ = files > 1 ? format("%s (%u files)", kind, files) : kind;
     return std::move(checkpoint);
   }
 
@@ -333,39 +333,37 @@ constexpr size_t max_shards = 4096;
 Result<std::map<std::string, std::set<std::string>>> read_index(const FileName& path) {
   LAPILLI_TRY(const auto json, read_json_file(path));
   const auto map = json.find("weight_map");
-  if (map == json.end() || !map->is_object())
-    return fail(ErrorCode::invalid_data, "%s has no weight_map", path.c_str());
+  if (map == json.end() || !map->is_object()) return fail(ErrorCode::invalid_data, "%s has no weight_map", path);
   std::map<std::string, std::set<std::string>> shards;
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string())
-      return fail(ErrorCode::invalid_data, "%s: the file of tensor %s is not text", path.c_str(),
-                  quote_name(name).c_str());
+      return fail(ErrorCode::invalid_data, "%s: the file of tensor %s is not text", path, quote_name(name));
     const auto& f = file.get_ref<const std::string&>();
     if (f.empty() || f == "." || f == ".." || f.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos)
-      return fail(ErrorCode::invalid_data, "%s: tensor %s lies in %s, which is no plain file name: refused",
-                  path.c_str(), quote_name(name).c_str(), quote_name(f).c_str());
+      return fail(ErrorCode::invalid_data, "%s: tensor %s lies in %s, which is no plain file name: refused", path,
+                  quote_name(name), quote_name(f));
     shards[f].insert(name);
     if (shards.size() > max_shards)
-      return fail(ErrorCode::unsupported, "%s names more than %zu files", path.c_str(), max_shards);
+      return fail(ErrorCode::unsupported, "%s names more than %u files", path, max_shards);
   }
-  if (shards.empty()) return fail(ErrorCode::invalid_data, "%s: weight_map is empty", path.c_str());
+  if (shards.empty()) return fail(ErrorCode::invalid_data, "%s: weight_map is empty", path);
   return shards;
 }
 
 Failure nothing_found(const Files& files) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
-                "%s is not a directory; give the directory that holds config.json and the weights", files.c_str());
+                "%s is not a directory; give the directory that holds config.json and the weights", files);
   for (const char* other :
        {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.npz", "model.bin", "model.onnx"})
     if ((files / other).there())
       return fail(ErrorCode::unsupported,
                   "%s holds its weights only as %s, which is not read; get or save the model as model.safetensors",
-                  files.c_str(), other);
+                  files, other);
   return fail(
       ErrorCode::not_found,
       "%s holds no weights: neither model.safetensors nor pytorch_model.bin, nor an index of several such files",
-      files.c_str());
+      files);
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ Status parse_known(const Json& json, const std::string& where, Whose whose, Conf
     if (value.is_null()) return;
     const char* wanted = "";
     if (!read(value, (config.*member).emplace(), wanted))
-      status = fail(ErrorCode::invalid_data, "%s: \"%s\" must be %s", where.c_str(), key, wanted);
+      status = fail(ErrorCode::invalid_data, "%s: \"%s\" must be %s", where, key, wanted);
   });
   return status;
 }
@@ -308,7 +308,7 @@ Result<Config> from_model_config(const Json& json, const std::string& where) {
 namespace {
 
 Result<Config> parse(const Json& json, const std::string& where, Whose whose) {
-  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where);
   Config config;
   LAPILLI_CHECK(parse_known(json, where, whose, config));
   list_foreign(json, config);

@@ -19,7 +19,7 @@ const nlohmann::json* value_of(const JsonView& v, const char* key) {
 }
 
 Failure missing_key(const JsonView& v, const char* key) {
-  return fail(ErrorCode::invalid_data, "%s lacks \"%s\"", v.where.c_str(), key);
+  return fail(ErrorCode::invalid_data, "%s lacks \"%s\"", v.where, key);
 }
 
 Failure wrong(const JsonView& v, const char* key, const nlohmann::json& value, const char* wanted) {
@@ -29,7 +29,7 @@ Failure wrong(const JsonView& v, const char* key, const nlohmann::json& value, c
   } else {
     shown = quote_name(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace), 60);
   }
-  return fail(ErrorCode::invalid_data, "%s: \"%s\" is %s, but must be %s", v.where.c_str(), key, shown.c_str(), wanted);
+  return fail(ErrorCode::invalid_data, "%s: \"%s\" is %s, but must be %s", v.where, key, shown, wanted);
 }
 
 std::optional<uint64_t> whole_number(const nlohmann::json& value, uint64_t highest) {
@@ -43,15 +43,15 @@ std::optional<uint64_t> whole_number(const nlohmann::json& value, uint64_t highe
 
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& where) {
   if (json_nests_too_deep(text))
-    return fail(ErrorCode::invalid_data, "%s nests deeper than %d levels: refused", where.c_str(), kMaxJsonDepth);
+    return fail(ErrorCode::invalid_data, "%s nests deeper than %d levels: refused", where, kMaxJsonDepth);
   try {
     auto json = nlohmann::json::parse(text.begin(), text.end());
-    if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where.c_str());
+    if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", where);
     return json;
   } catch (const nlohmann::json::parse_error& e) {
-    return fail(ErrorCode::invalid_data, "%s is not valid JSON (at byte %zu)", where.c_str(), e.byte);
+    return fail(ErrorCode::invalid_data, "%s is not valid JSON (at byte %u)", where, e.byte);
   } catch (const std::exception& e) {
-    return fail(ErrorCode::invalid_data, "%s cannot be read as JSON: %s", where.c_str(), e.what());
+    return fail(ErrorCode::invalid_data, "%s cannot be read as JSON: %s", where, e.what());
   }
 }
 

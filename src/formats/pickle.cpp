@@ -106,7 +106,7 @@ class Reader {
 
   Result<Pickle> run() {
     while (!done_) {
-      if (++work_ > max_opcodes) return refuse(format("has more than %llu opcodes", (unsigned long long)max_opcodes));
+      if (++work_ > max_opcodes) return refuse(format("has more than %u opcodes", max_opcodes));
       uint8_t op = 0;
       if (!in_.number(op)) return cut();
       at_ = in_.position() - 1;
@@ -130,8 +130,7 @@ class Reader {
   // ---- errors ----
 
   Failure refuse(const std::string& what) const {
-    return fail(ErrorCode::invalid_data, "%s: the pickle %s (at byte %llu of it): refused", path_.c_str(), what.c_str(),
-                (unsigned long long)at_);
+    return fail(ErrorCode::invalid_data, "%s: the pickle %s (at byte %u of it): refused", path_, what, at_);
   }
   Failure cut() const { return refuse("is truncated"); }
   Failure refuse_class(std::string_view module, std::string_view name) const {
@@ -139,7 +138,7 @@ class Reader {
         ErrorCode::unsupported,
         "%s asks for class %s: refused. A checkpoint is read as data, and no code in it is ever run; get or save "
         "the model as model.safetensors",
-        path_.c_str(), quote_name(std::string(module) + "." + std::string(name)).c_str());
+        path_, quote_name(std::string(module) + "." + std::string(name)));
   }
 
   // ---- the stack ----
@@ -439,7 +438,7 @@ Result<Pickle> read_pickle(std::span<const std::byte> bytes, const std::string& 
   try {
     return Reader(bytes, path).run();
   } catch (const std::exception& e) {
-    return fail(ErrorCode::out_of_memory, "%s: no memory to read the pickle (%s)", path.c_str(), e.what());
+    return fail(ErrorCode::out_of_memory, "%s: no memory to read the pickle (%s)", path, e.what());
   }
 }
 

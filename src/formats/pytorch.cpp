@@ -29,14 +29,12 @@ constexpr int64_t stream_protocol = 1001;
 constexpr uint64_t max_tensor_name_bytes = 4096;
 
 Failure damaged(const std::string& path, const std::string& what) {
-  return fail(ErrorCode::invalid_data, "%s: %s; the file is damaged or not what it claims to be", path.c_str(),
-              what.c_str());
+  return fail(ErrorCode::invalid_data, "%s: %s; the file is damaged or not what it claims to be", path, what);
 }
 
 Failure big_endian(const std::string& path) {
   return fail(ErrorCode::unsupported,
-              "%s was written on a big-endian machine, which is not read; save the model as model.safetensors",
-              path.c_str());
+              "%s was written on a big-endian machine, which is not read; save the model as model.safetensors", path);
 }
 
 // Places a tensor in its storage; the elements that shape and strides reach must lie in it.
@@ -92,7 +90,7 @@ Result<std::vector<StoredTensor>> collect(const Pickle& pickle, const Storages& 
           ErrorCode::unsupported,
           "%s holds no tensors at its top, but a dict at %s: a training checkpoint? Save the state dict alone, or "
           "better the model as model.safetensors",
-          file.path().c_str(), quote_name(pickle.text(entries[i])).c_str());
+          file.path().c_str(), quote_name(pickle.text(entries[i])));
   return damaged(file.path(), "it holds no tensors");
 }
 

@@ -107,7 +107,7 @@ class HeaderEvents : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    problem = format("the header is not valid JSON (at byte %zu of it)", position);
+    problem = format("the header is not valid JSON (at byte %u of it)", position);
     return false;
   }
 
@@ -144,19 +144,16 @@ Result<StoredTensor> make_tensor(const Entry& e, const File& file, uint64_t data
   const std::string& path = file.path();
   const uint64_t data_bytes = file.size() - data;
   const auto bad = [&](const std::string& why) {
-    return fail(ErrorCode::invalid_data, "%s: tensor %s %s; the file is damaged or not what it claims to be",
-                path.c_str(), quote_name(e.name).c_str(), why.c_str());
+    return fail(ErrorCode::invalid_data, "%s: tensor %s %s; the file is damaged or not what it claims to be", path,
+                quote_name(e.name), why);
   };
   const auto type = type_from_name(*e.type);
   if (!type)
-    return fail(ErrorCode::unsupported, "%s: tensor %s has the unknown dtype %s", path.c_str(),
-                quote_name(e.name).c_str(), quote_name(*e.type).c_str());
+    return fail(ErrorCode::unsupported, "%s: tensor %s has the unknown dtype %s", path, quote_name(e.name),
+                quote_name(*e.type));
   const uint64_t begin = (*e.offsets)[0], end = (*e.offsets)[1];
-  if (begin > end)
-    return bad(format("begins at %llu, after its end at %llu", (unsigned long long)begin, (unsigned long long)end));
-  if (end > data_bytes)
-    return bad(format("ends at %llu, but the file has only %llu bytes of data", (unsigned long long)end,
-                      (unsigned long long)data_bytes));
+  if (begin > end) return bad(format("begins at %u, after its end at %u", begin, end));
+  if (end > data_bytes) return bad(format("ends at %u, but the file has only %u bytes of data", end, data_bytes));
   StoredTensor t;
   t.name = e.name;
   t.type = *type;
@@ -164,9 +161,7 @@ Result<StoredTensor> make_tensor(const Entry& e, const File& file, uint64_t data
   uint64_t elements = 0, bytes = 0;
   if (!count_elements(t.shape, elements) || !checked_mul(elements, stored_bytes(*type), bytes))
     return bad("has a shape whose size overflows 64 bits");
-  if (bytes != end - begin)
-    return bad(format("has %llu bytes for a shape that needs %llu", (unsigned long long)(end - begin),
-                      (unsigned long long)bytes));
+  if (bytes != end - begin) return bad(format("has %u bytes for a shape that needs %u", end - begin, bytes));
   t.strides = row_major_strides(t.shape);
   set_range(t, file, data + begin, end - begin);
   return t;
@@ -180,8 +175,8 @@ Status check_overlaps(const std::vector<StoredTensor>& tensors, const std::strin
   for (size_t i = 1; i < order.size(); ++i)
     if (order[i - 1]->stored.offset + order[i - 1]->stored.bytes > order[i]->stored.offset)
       return fail(ErrorCode::invalid_data,
-                  "%s: tensors %s and %s overlap; the file is damaged or not what it claims to be", path.c_str(),
-                  quote_name(order[i - 1]->name).c_str(), quote_name(order[i]->name).c_str());
+                  "%s: tensors %s and %s overlap; the file is damaged or not what it claims to be", path,
+                  quote_name(order[i - 1]->name), quote_name(order[i]->name));
   return {};
 }
 
@@ -194,7 +189,7 @@ Result<std::vector<Entry>> parse_header(std::span<const std::byte> header, const
   } catch (const std::exception& e) {
     events.problem = std::string("the header cannot be read: ") + e.what();
   }
-  if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path.c_str(), events.problem.c_str());
+  if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path, events.problem);
   return std::move(events.entries);
 }
 
@@ -204,19 +199,17 @@ Result<std::vector<StoredTensor>> read_safetensors(const File& file) {
   using ull = unsigned long long;
   const char* path = file.path().c_str();
   if (file.size() < 8)
-    return fail(ErrorCode::invalid_data, "%s is truncated: a file of %llu bytes holds no weights", path,
+    return fail(ErrorCode::invalid_data, "%s is truncated: a file of %u bytes holds no weights", path,
                 (ull)file.size());
   LAPILLI_TRY(const auto start, file.view(0, std::min<uint64_t>(file.size(), 9)));
   uint64_t header_bytes = 0;
   for (size_t i = 8; i-- > 0;) header_bytes = header_bytes << 8 | std::to_integer<uint64_t>(start[i]);
   if (header_bytes > max_header_bytes)
-    return fail(ErrorCode::invalid_data,
-                "%s: a header of %llu bytes is above the limit of %llu; not a safetensors file?", path,
-                (ull)header_bytes, (ull)max_header_bytes);
+    return fail(ErrorCode::invalid_data, "%s: a header of %u bytes is above the limit of %u; not a safetensors file?",
+                path, (ull)header_bytes, (ull)max_header_bytes);
   if (header_bytes > file.size() - 8)
-    return fail(ErrorCode::invalid_data,
-                "%s is truncated: its header has %llu bytes, the file only %llu; fetch it again", path,
-                (ull)header_bytes, (ull)file.size());
+    return fail(ErrorCode::invalid_data, "%s is truncated: its header has %u bytes, the file only %u; fetch it again",
+                path, (ull)header_bytes, (ull)file.size());
   if (header_bytes == 0 || start[8] != std::byte{'{'})
     return fail(ErrorCode::invalid_data, "%s: the header does not start with '{'; not a safetensors file", path);
   LAPILLI_TRY(const auto header, file.view(8, header_bytes));

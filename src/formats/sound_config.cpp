@@ -15,16 +15,16 @@ struct Bounds {
 Result<uint32_t> bounded(const JsonView& v, const char* key, uint32_t missing, Bounds bounds) {
   LAPILLI_TRY(const uint32_t n, get_u32(v, key, missing));
   if (n >= bounds.least && n <= bounds.most) return n;
-  return fail(ErrorCode::invalid_data, "%s: \"%s\" is %u, but must be from %u to %u", v.where.c_str(), key, n,
-              bounds.least, bounds.most);
+  return fail(ErrorCode::invalid_data, "%s: \"%s\" is %u, but must be from %u to %u", v.where, key, n, bounds.least,
+              bounds.most);
 }
 
 // Settings that would change what is made, and that nobody publishes: refused unless they ask for nothing.
 Status expect_zero(const JsonView& v, const char* key, const char* why) {
   LAPILLI_TRY(const float value, get_float(v, key, 0.0f));
   if (value == 0.0f) return {};
-  return fail(ErrorCode::unsupported, "%s: \"%s\" is %g: %s; set it to 0", v.where.c_str(), key,
-              static_cast<double>(value), why);
+  return fail(ErrorCode::unsupported, "%s: \"%s\" is %g: %s; set it to 0", v.where, key, static_cast<double>(value),
+              why);
 }
 
 Status read_common(const JsonView& v, SoundConfig& c) {
@@ -38,14 +38,14 @@ Status read_log_mel(const JsonView& v, SoundConfig& c) {
   LAPILLI_TRY(c.mel_bins, bounded(v, "feature_size", 80, {1, 512}));
   LAPILLI_TRY(c.frame_length, bounded(v, "n_fft", 400, {16, 4096}));
   if (c.frame_length % 2 != 0)
-    return fail(ErrorCode::unsupported, "%s: \"n_fft\" is %u; it must be even", v.where.c_str(), c.frame_length);
+    return fail(ErrorCode::unsupported, "%s: \"n_fft\" is %u; it must be even", v.where, c.frame_length);
   c.fft_length = c.frame_length;
   LAPILLI_TRY(c.hop, bounded(v, "hop_length", 160, {1, c.frame_length}));
   LAPILLI_TRY(const uint32_t seconds, bounded(v, "chunk_length", 30, {1, 600}));
   c.chunk_samples = seconds * c.sampling_rate;
   if (c.chunk_samples > c.frame_length) return {};
-  return fail(ErrorCode::invalid_data, "%s: a chunk of %u samples is no longer than a frame (\"n_fft\")",
-              v.where.c_str(), c.chunk_samples);
+  return fail(ErrorCode::invalid_data, "%s: a chunk of %u samples is no longer than a frame (\"n_fft\")", v.where,
+              c.chunk_samples);
 }
 
 // Frames of 25 ms every 10 ms whatever the file says, as Kaldi has them.
@@ -55,10 +55,10 @@ Status read_filter_banks(const JsonView& v, SoundConfig& c) {
   LAPILLI_TRY(const uint32_t size, get_u32(v, "feature_size", c.mel_bins));
   if (size != c.mel_bins)
     return fail(ErrorCode::invalid_data, "%s: \"feature_size\" is %u and \"num_mel_bins\" %u; they must be equal",
-                v.where.c_str(), size, c.mel_bins);
+                v.where, size, c.mel_bins);
   if (c.sampling_rate != 16000)
     return fail(ErrorCode::unsupported, "%s: \"sampling_rate\" is %u; filter banks are made of 16000 samples a second",
-                v.where.c_str(), c.sampling_rate);
+                v.where, c.sampling_rate);
   c.frame_length = 400;
   c.fft_length = 512;
   c.hop = 160;
@@ -74,11 +74,11 @@ Status read_samples(const JsonView& v, SoundConfig& c) {
   c.kind = SoundKind::samples;
   LAPILLI_TRY(const uint32_t size, get_u32(v, "feature_size", 1));
   if (size != 1)
-    return fail(ErrorCode::unsupported, "%s: \"feature_size\" is %u; samples have one channel", v.where.c_str(), size);
+    return fail(ErrorCode::unsupported, "%s: \"feature_size\" is %u; samples have one channel", v.where, size);
   LAPILLI_TRY(const bool normalize, get_bool(v, "do_normalize", false));
   if (!normalize) return {};
   return fail(ErrorCode::unsupported, "%s: \"do_normalize\" is true, which no model that is supported here asks for",
-              v.where.c_str());
+              v.where);
 }
 
 // Which class makes the features: older files name that of the whole processor alone, those of early 2021 none.
@@ -90,8 +90,7 @@ Result<std::string> extractor(const JsonView& v, std::string_view model_type) {
   if (model_type == "speech_to_text") return std::string("Speech2TextFeatureExtractor");
   if (model_type == "whisper") return std::string("WhisperFeatureExtractor");
   if (model_type == "moonshine") return std::string("Wav2Vec2FeatureExtractor");
-  return fail(ErrorCode::invalid_data, "%s does not say who makes the features (\"feature_extractor_type\")",
-              v.where.c_str());
+  return fail(ErrorCode::invalid_data, "%s does not say who makes the features (\"feature_extractor_type\")", v.where);
 }
 
 // Empty where there is no config.json that says it.
@@ -121,7 +120,7 @@ Result<SoundConfig> parse_sound_config(const nlohmann::json& json, const std::st
     return fail(ErrorCode::unsupported,
                 "%s: features by %s are not supported; those of Whisper, Speech2Text and "
                 "Moonshine are",
-                v.where.c_str(), quote_name(name, 60).c_str());
+                v.where, quote_name(name, 60));
   }
   return c;
 }
@@ -137,7 +136,7 @@ Result<SoundConfig> read_sound_config(const Files& files) {
   const auto part = json.find("feature_extractor");
   if (part == json.end() || !part->is_object())
     return fail(ErrorCode::not_found, "%s has no \"feature_extractor\", and there is no preprocessor_config.json",
-                whole.c_str());
+                whole);
   return parse_sound_config(*part, whole.path() + ": feature_extractor");
 }
 

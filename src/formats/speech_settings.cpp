@@ -40,7 +40,7 @@ Result<std::vector<std::pair<uint32_t, uint32_t>>> heads(const JsonView& v) {
     const bool fits =
         pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned();
     if (!fits || pair[0].get<uint64_t>() > 0xffff || pair[1].get<uint64_t>() > 0xffff)
-      return fail(ErrorCode::invalid_data, "%s: alignment_heads are not pairs of layer and head", v.where.c_str());
+      return fail(ErrorCode::invalid_data, "%s: alignment_heads are not pairs of layer and head", v.where);
     all.emplace_back(pair[0].get<uint32_t>(), pair[1].get<uint32_t>());
   }
   return all;
@@ -63,7 +63,7 @@ Status read_forced(const JsonView& v, SpeechSettings& s) {
   for (size_t i = 0; fits && i < all.size(); ++i) fits = read_forced(all[i], s.forced.emplace_back());
   if (!fits)
     return fail(ErrorCode::invalid_data, "%s: \"forced_decoder_ids\" must be a list of [position, token id] pairs",
-                v.where.c_str());
+                v.where);
   if (!s.forced.empty() && s.forced.front().position != 1) s.forced.clear();
   return {};
 }

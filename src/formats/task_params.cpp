@@ -11,7 +11,7 @@ Result<std::vector<TaskParams>> read_task_params(const nlohmann::json& config, c
   const auto tasks = config.find("task_specific_params");
   if (tasks == config.end() || tasks->is_null()) return all;
   const std::string key = where + ": task_specific_params";
-  if (!tasks->is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", key.c_str());
+  if (!tasks->is_object()) return fail(ErrorCode::invalid_data, "%s is no JSON object", key);
   for (const auto& task : tasks->items()) {
     if (!task.value().is_object()) continue;
     TaskParams params;

@@ -19,8 +19,8 @@ struct Directory {
 };
 
 Failure damaged_archive(const std::string& path, const std::string& what) {
-  return fail(ErrorCode::invalid_data, "%s: the zip archive is damaged or truncated (%s); fetch the file again",
-              path.c_str(), what.c_str());
+  return fail(ErrorCode::invalid_data, "%s: the zip archive is damaged or truncated (%s); fetch the file again", path,
+              what);
 }
 
 // The record at the very end, behind which a comment of up to 64 KiB may stand: where it lies in `tail`.
@@ -80,10 +80,10 @@ Result<Directory> read_directory(const File& archive) {
   const bool is64 = entries == 0xffff || bytes == 0xffffffff || offset == 0xffffffff;
   if (is64) LAPILLI_CHECK(read_directory64(archive, tail, end, d));
   if (!is64 && (disk != 0 || directory_disk != 0 || here != entries))
-    return fail(ErrorCode::unsupported, "%s: zip archives in several parts are not read", path.c_str());
+    return fail(ErrorCode::unsupported, "%s: zip archives in several parts are not read", path);
   if (d.entries > max_entries)
-    return fail(ErrorCode::unsupported, "%s: the zip archive claims %llu entries, more than a checkpoint has",
-                path.c_str(), static_cast<unsigned long long>(d.entries));
+    return fail(ErrorCode::unsupported, "%s: the zip archive claims %u entries, more than a checkpoint has", path,
+                d.entries);
   end += tail_offset;
   if (d.offset > end || d.bytes > end - d.offset) return damaged_archive(path, "its directory lies outside the file");
   return d;
@@ -128,12 +128,12 @@ bool read_central(ByteReader& r, Header& h) {
 
 Status check_header(const Header& h, const std::string& path) {
   const auto name = quote_name(h.name);
-  if (h.flags & 1) return fail(ErrorCode::unsupported, "%s: entry %s is encrypted", path.c_str(), name.c_str());
+  if (h.flags & 1) return fail(ErrorCode::unsupported, "%s: entry %s is encrypted", path, name);
   if (h.method != 0)
     return fail(ErrorCode::unsupported,
                 "%s: entry %s is compressed, which PyTorch never does; pack the archive again without compression "
                 "(zip -0), or save the model as model.safetensors",
-                path.c_str(), name.c_str());
+                path, name);
   if (h.packed != h.size) return damaged_archive(path, "two sizes of entry " + name);
   return {};
 }
@@ -176,8 +176,8 @@ Result<std::vector<ZipEntry>> read_zip(const File& archive) {
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (size_t i = 1; i < entries.size(); ++i)
     if (entries[i].name == entries[i - 1].name)
-      return fail(ErrorCode::invalid_data, "%s: the zip archive holds %s twice: refused", path.c_str(),
-                  quote_name(entries[i].name).c_str());
+      return fail(ErrorCode::invalid_data, "%s: the zip archive holds %s twice: refused", path,
+                  quote_name(entries[i].name));
   return entries;
 }
 

@@ -41,8 +41,7 @@ void append_tokens(std::string& out, const char* key, const std::vector<Attentio
     if (out.back() != '[') out += ',';
     out += format("{\"id\":%d,\"token\":", t.id) + quoted(t.label);
     if (!t.special) {
-      out += format(",\"begin\":%llu,\"end\":%llu", static_cast<unsigned long long>(t.bytes.begin),
-                    static_cast<unsigned long long>(t.bytes.end));
+      out += format(",\"begin\":%u,\"end\":%u", t.bytes.begin, t.bytes.end);
     }
     out += '}';
   }

@@ -18,16 +18,16 @@ constexpr uint32_t kMaxStepsInFlight = 64;
 Status take_encoded(const Model& model, GenerateRequest& request) {
   if (request.encoded.empty()) return {};
   if (request.encoded.size() != request.sources.size())
-    return fail(ErrorCode::invalid_argument, "%zu encoded sources for %zu sources", request.encoded.size(),
+    return fail(ErrorCode::invalid_argument, "%u encoded sources for %u sources", request.encoded.size(),
                 request.sources.size());
   for (size_t i = 0; i < request.encoded.size(); ++i) {
     const auto& encoded = request.encoded[i];
     if (!encoded) continue;
     if (!encoded->belongs_to(model.on_device()))
-      return fail(ErrorCode::invalid_argument, "source %zu was encoded by another model", i);
+      return fail(ErrorCode::invalid_argument, "source %u was encoded by another model", i);
     if (request.sources[i].empty()) request.sources[i] = encoded->ids();
     if (request.sources[i] != encoded->ids())
-      return fail(ErrorCode::invalid_argument, "source %zu has other ids than what was encoded", i);
+      return fail(ErrorCode::invalid_argument, "source %u has other ids than what was encoded", i);
   }
   return {};
 }
@@ -37,11 +37,10 @@ Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& 
   auto given = request.decoder_ids;
   if (given.empty()) given.assign(request.sources.size(), {start});
   if (given.size() != request.sources.size())
-    return fail(ErrorCode::invalid_argument, "decoder ids for %zu of %zu sources", given.size(),
-                request.sources.size());
+    return fail(ErrorCode::invalid_argument, "decoder ids for %u of %u sources", given.size(), request.sources.size());
   bool none_starts = true;
   for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu: its decoder ids are empty", i);
+    if (given[i].empty()) return fail(ErrorCode::invalid_argument, "source %u: its decoder ids are empty", i);
     none_starts = none_starts && given[i].front() != start;
   }
   if (none_starts && !request.exact_decoder_ids)
@@ -52,11 +51,11 @@ Result<std::vector<std::vector<int32_t>>> complete_given(const GenerateRequest& 
 Status check_written(const GenerateRequest& request) {
   if (request.written.empty()) return {};
   if (request.written.size() != request.decoder_ids.size())
-    return fail(ErrorCode::invalid_argument, "numbers of written ids for %zu of %zu sources", request.written.size(),
+    return fail(ErrorCode::invalid_argument, "numbers of written ids for %u of %u sources", request.written.size(),
                 request.decoder_ids.size());
   for (size_t i = 0; i < request.written.size(); ++i)
     if (request.written[i] >= request.decoder_ids[i].size())
-      return fail(ErrorCode::invalid_argument, "source %zu: %u of %zu given ids are said to be written", i,
+      return fail(ErrorCode::invalid_argument, "source %u: %u of %u given ids are said to be written", i,
                   request.written[i], request.decoder_ids[i].size());
   return {};
 }
@@ -66,16 +65,16 @@ Status check_logits(const GenerateRequest& request) {
   const auto& given = request.decoder_ids;
   if (request.logits_at.empty()) return {};
   if (request.logits_at.size() != given.size())
-    return fail(ErrorCode::invalid_argument, "positions of logits for %zu of %zu sources", request.logits_at.size(),
+    return fail(ErrorCode::invalid_argument, "positions of logits for %u of %u sources", request.logits_at.size(),
                 given.size());
   for (size_t i = 0; i < given.size(); ++i) {
     const auto& wanted = request.logits_at[i];
     if (wanted.size() > kMostLogits)
-      return fail(ErrorCode::invalid_argument, "source %zu: logits at %zu positions; at most %u are given out", i,
+      return fail(ErrorCode::invalid_argument, "source %u: logits at %u positions; at most %u are given out", i,
                   wanted.size(), kMostLogits);
     for (const uint32_t at : wanted)
       if (at >= given[i].size())
-        return fail(ErrorCode::invalid_argument, "source %zu: logits at position %u of %zu given ids", i, at,
+        return fail(ErrorCode::invalid_argument, "source %u: logits at position %u of %u given ids", i, at,
                     given[i].size());
   }
   return {};
@@ -87,7 +86,7 @@ Status complete_lists(GenerateRequest& r) {
   if (n == 0) return fail(ErrorCode::invalid_argument, "no sources");
   if (r.sources.empty()) r.sources.resize(n);
   if (!r.features.empty() && r.features.size() != r.sources.size())
-    return fail(ErrorCode::invalid_argument, "features for %zu of %zu sources", r.features.size(), r.sources.size());
+    return fail(ErrorCode::invalid_argument, "features for %u of %u sources", r.features.size(), r.sources.size());
   return {};
 }
 
@@ -96,23 +95,21 @@ Result<uint32_t> check_source(const model::Config& c, const GenerateRequest& r, 
   const auto* features = r.features.empty() ? nullptr : r.features[i].get();
   if (!r.encoded.empty() && r.encoded[i]) return r.encoded[i]->positions();
   if (c.features.width == 0) {
-    if (features)
-      return fail(ErrorCode::invalid_argument, "source %zu has features; %s models read ids", i, c.family.c_str());
-    if (r.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %zu has no ids", i);
+    if (features) return fail(ErrorCode::invalid_argument, "source %u has features; %s models read ids", i, c.family);
+    if (r.sources[i].empty()) return fail(ErrorCode::invalid_argument, "source %u has no ids", i);
     return static_cast<uint32_t>(r.sources[i].size());
   }
   if (!features || !r.sources[i].empty())
-    return fail(ErrorCode::invalid_argument, "source %zu: %s models take features of sound or pictures, not ids", i,
-                c.family.c_str());
-  return model::check_features(c, *features, format("source %zu", i).c_str());
+    return fail(ErrorCode::invalid_argument, "source %u: %s models take features of sound or pictures, not ids", i,
+                c.family);
+  return model::check_features(c, *features, format("source %u", i).c_str());
 }
 
 // There are no source ids that these could go by.
 Status check_options(const model::Config& c, const SearchOptions& options) {
   if (c.features.width == 0 || !options.needs_source_ids()) return {};
   return fail(ErrorCode::unsupported,
-              "encoder_no_repeat_ngram_size, encoder_repetition_penalty: sources of %s models are no ids",
-              c.family.c_str());
+              "encoder_no_repeat_ngram_size, encoder_repetition_penalty: sources of %s models are no ids", c.family);
 }
 
 template <class T>
@@ -129,12 +126,11 @@ Status check_rows(const std::vector<std::vector<int32_t>>& rows, uint32_t vocabu
                   const char* what) {
   for (size_t i = 0; i < rows.size(); ++i) {
     if (positions && rows[i].size() > positions)
-      return fail(ErrorCode::invalid_argument,
-                  "%s %zu has %zu ids, the model has positions for %u; shorten or split it", what, i, rows[i].size(),
-                  positions);
+      return fail(ErrorCode::invalid_argument, "%s %u has %u ids, the model has positions for %u; shorten or split it",
+                  what, i, rows[i].size(), positions);
     for (const int32_t id : rows[i])
       if (id < 0 || static_cast<uint32_t>(id) >= vocabulary)
-        return fail(ErrorCode::invalid_argument, "%s %zu: id %d is outside the vocabulary of %u", what, i, id,
+        return fail(ErrorCode::invalid_argument, "%s %u: id %d is outside the vocabulary of %u", what, i, id,
                     vocabulary);
   }
   return {};
@@ -158,7 +154,7 @@ Result<CheckedRequest> CheckedRequest::check(const Model& model, GenerateRequest
   GenerateRequest& r = checked.request_;
   LAPILLI_CHECK(checked.check_sources(model));
   if (!r.sequences.empty() && r.sequences.size() != r.sources.size())
-    return fail(ErrorCode::invalid_argument, "sequence numbers for %zu of %zu sources", r.sequences.size(),
+    return fail(ErrorCode::invalid_argument, "sequence numbers for %u of %u sources", r.sequences.size(),
                 r.sources.size());
   if (r.steps_in_flight > kMaxStepsInFlight)
     return fail(ErrorCode::invalid_argument, "steps_in_flight: %u is more than %u", r.steps_in_flight,

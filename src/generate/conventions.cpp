@@ -86,11 +86,10 @@ Result<Conventions> by_language_tokens(const Model& model, const TaskRequest& r)
   if (r.to.empty()) {
     const bool set = starts_with_it || (own.forced_bos_token_id && has_language_token(t, *own.forced_bos_token_id));
     if (set || r.task != Task::translate) return c;
-    return fail(
-        ErrorCode::invalid_argument,
-        "%s translates between %zu languages and its files do not say which one to translate to: name it (--to, "
-        "target_language), for example %s",
-        model.info().directory.c_str(), t.languages().size(), t.languages().front().c_str());
+    return fail(ErrorCode::invalid_argument,
+                "%s translates between %u languages and its files do not say which one to translate to: name it (--to, "
+                "target_language), for example %s",
+                model.info().directory, t.languages().size(), t.languages().front());
   }
   LAPILLI_TRY(const auto* to, table.require(r.to));
   c.target_language = to->code;
@@ -178,7 +177,7 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
     return fail(ErrorCode::invalid_argument,
                 "%s translates between several languages: name both (--from and --to, source_language and "
                 "target_language)%s%s",
-                model.info().directory.c_str(), names.empty() ? "" : "; its files mention ", names.c_str());
+                model.info().directory, names.empty() ? "" : "; its files mention ", names);
   }
   LAPILLI_TRY(const auto from, language_name(r.from));
   LAPILLI_TRY(const auto to, language_name(r.to));
@@ -200,8 +199,7 @@ Result<Conventions> by_pair(const Model& model, const LanguagePair& pair, const 
       ErrorCode::invalid_argument,
       "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` lists "
       "some)",
-      model.info().directory.c_str(), pair.source.c_str(), pair.target.c_str(), from ? "to" : "from",
-      from ? r.to.c_str() : r.from.c_str());
+      model.info().directory, pair.source, pair.target, from ? "to" : "from", from ? r.to.c_str() : r.from.c_str());
 }
 
 Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
@@ -229,7 +227,7 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
       ErrorCode::invalid_argument,
       "%s (%s) has no languages to choose from: it translates between the two that it was trained for; leave out "
       "%s",
-      model.info().directory.c_str(), model.info().family.c_str(),
+      model.info().directory, model.info().family,
       r.from.empty() ? "the target language"
       : r.to.empty() ? "the source language"
                      : "both languages");
@@ -240,7 +238,7 @@ Result<Conventions> for_summary(const Model& model) {
     return fail(ErrorCode::invalid_argument,
                 "%s (%s) is a model for translations and cannot summarize: load one for summaries (`lapilli models "
                 "--task summarize` lists some); the task generate runs this one as it is",
-                model.info().directory.c_str(), model.info().family.c_str());
+                model.info().directory, model.info().family);
   Conventions c;
   if (const TaskParams* task = find_task(model, "summarization"))
     take(*task, c);
@@ -307,7 +305,7 @@ Result<Conventions> find_conventions(const Model& model, const TaskRequest& r) {
     case Task::summarize:
       if (r.from.empty() && r.to.empty()) return for_summary(model);
       return fail(ErrorCode::invalid_argument, "%s has no languages to choose from for a summary",
-                  model.info().directory.c_str());
+                  model.info().directory);
   }
   return Conventions{};
 }

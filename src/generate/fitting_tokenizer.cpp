@@ -17,9 +17,9 @@ Status check_side(const Tokenizer& tokenizer, const Files& files, const Side& s)
   const uint64_t ids = tokenizer.vocabulary_size(s.side);
   if (ids <= s.rows + kMostAdded && ids >= s.rows / 2) return {};
   return fail(ErrorCode::invalid_data,
-              "the tokenizer in %s does not fit the model: it has %llu tokens, the model %llu rows for the %s; one of "
+              "the tokenizer in %s does not fit the model: it has %u tokens, the model %u rows for the %s; one of "
               "the two is another model's",
-              files.c_str(), static_cast<unsigned long long>(ids), static_cast<unsigned long long>(s.rows), s.name);
+              files, ids, s.rows, s.name);
 }
 
 // These stand around every text.
@@ -27,10 +27,9 @@ Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t ro
   const SpecialIds& special = tokenizer.special();
   for (const int32_t id : {special.eos, special.pad, special.bos, special.cls, special.sep}) {
     if (id < 0 || static_cast<uint64_t>(id) < rows) continue;
-    return fail(
-        ErrorCode::invalid_data,
-        "the tokenizer in %s does not fit the model: it marks texts with the id %d, and the model has %llu rows",
-        files.c_str(), id, static_cast<unsigned long long>(rows));
+    return fail(ErrorCode::invalid_data,
+                "the tokenizer in %s does not fit the model: it marks texts with the id %d, and the model has %u rows",
+                files, id, rows);
   }
   return {};
 }
@@ -39,7 +38,7 @@ Status check_special(const Tokenizer& tokenizer, const Files& files, uint64_t ro
 
 Result<std::unique_ptr<Tokenizer>> load_fitting_tokenizer(const Files& files, const model::Config& config) {
   if (config.decoder.layers == 0 && config.source_vocabulary == 0)
-    return fail(ErrorCode::unsupported, "%s models have no words", config.family.c_str());
+    return fail(ErrorCode::unsupported, "%s models have no words", config.family);
   LAPILLI_TRY(auto tokenizer, load_tokenizer(files, config.tokenizer));
   if (config.features.width == 0)
     LAPILLI_CHECK(check_side(*tokenizer, files, {TextSide::source, "source", config.source_vocabulary}));

@@ -133,7 +133,7 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
   const size_t sources = ids ? r.sources.size() : r.features.size();
   const size_t targets = c.decoder.layers == 0 ? 0 : sources;
   if (sources == 0 || targets != r.targets.size() || sources > kMaxRows)
-    return fail(ErrorCode::invalid_argument, "%zu sources of %s and %zu targets; 1 to %u%s are needed", sources,
+    return fail(ErrorCode::invalid_argument, "%u sources of %s and %u targets; 1 to %u%s are needed", sources,
                 ids ? "ids" : "features", r.targets.size(), kMaxRows, targets ? " of each" : " sources");
   LAPILLI_CHECK(check_rows(r.targets, c.target_vocabulary, c.decoder.max_positions, "target"));
   shape.batch = static_cast<uint32_t>(sources);
@@ -141,8 +141,8 @@ Status check_forward(const model::Config& c, const ForwardRequest& r, model::For
   shape.source_length = longest(r.sources);
   if (ids) return check_rows(r.sources, c.source_vocabulary, c.encoder.max_positions, "source");
   for (size_t i = 0; i < sources; ++i) {
-    if (!r.features[i]) return fail(ErrorCode::invalid_argument, "source %zu has no features", i);
-    LAPILLI_TRY(const auto rows, model::check_features(c, *r.features[i], format("source %zu", i).c_str()));
+    if (!r.features[i]) return fail(ErrorCode::invalid_argument, "source %u has no features", i);
+    LAPILLI_TRY(const auto rows, model::check_features(c, *r.features[i], format("source %u", i).c_str()));
     shape.source_length = std::max(shape.source_length, rows);
     shape.features = std::max(shape.features, r.features[i]->rows);
   }
@@ -312,7 +312,7 @@ Status ForwardJob::Impl::write() {
   LAPILLI_CHECK(pass.write(request, [&](StateKind kind, std::span<const uint32_t> words) -> Status {
     const auto to = area->words(kind);
     if (to.size() < words.size())
-      return fail(ErrorCode::internal, "state %u: no room for %zu words", static_cast<unsigned>(kind), words.size());
+      return fail(ErrorCode::internal, "state %u: no room for %u words", static_cast<unsigned>(kind), words.size());
     std::copy(words.begin(), words.end(), to.begin());
     std::fill(to.begin() + static_cast<ptrdiff_t>(words.size()), to.end(), 0u);
     return {};

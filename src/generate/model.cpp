@@ -75,10 +75,9 @@ Status check_same_model(const ModelInfo& now, const ModelInfo& first) {
       now.source_vocabulary == first.source_vocabulary && now.target_vocabulary == first.target_vocabulary)
     return {};
   return fail(ErrorCode::invalid_argument,
-              "the job cannot go on with this model (%s, %llu parameters): it began with another one (%s, %llu "
+              "the job cannot go on with this model (%s, %u parameters): it began with another one (%s, %u "
               "parameters); load the same files",
-              now.family.c_str(), static_cast<unsigned long long>(now.parameters), first.family.c_str(),
-              static_cast<unsigned long long>(first.parameters));
+              now.family, now.parameters, first.family, first.parameters);
 }
 
 Model::~Model() = default;

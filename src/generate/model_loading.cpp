@@ -35,14 +35,13 @@ void note_unknown_ids(GenerationConfig& generation, uint32_t vocabulary) {
 void note_tuned(const Tunings& tunings) {
   if (!tunings.empty())
     log(LogLevel::verbose,
-        format("tuned: %zu choices of kernels that were found on this device are used", tunings.size()));
+        format("tuned: %u choices of kernels that were found on this device are used", tunings.size()));
 }
 
 void note_kept(const std::vector<model::KeptMatrix>& kept) {
   for (const model::KeptMatrix& m : kept)
-    log(LogLevel::note, format("%s stays in fp32: of its %llu numbers fp16 does not hold %llu, and %llu would become 0",
-                               m.name.c_str(), static_cast<unsigned long long>(m.numbers),
-                               static_cast<unsigned long long>(m.beyond), static_cast<unsigned long long>(m.flushed)));
+    log(LogLevel::note, format("%s stays in fp32: of its %u numbers fp16 does not hold %u, and %u would become 0",
+                               m.name, m.numbers, m.beyond, m.flushed));
 }
 
 // They only serve who asks for a task by name, so what is wrong with them does not stop the model.
@@ -99,7 +98,7 @@ Result<WeightFormat> ModelLoading::chosen_format() const {
   return fail(ErrorCode::invalid_argument,
               "%s is packed as %s and cannot be held as %s; leave the dtype away, or load the model that it was packed "
               "from",
-              files_.c_str(), name(packed), name(*asked));
+              files_, name(packed), name(*asked));
 }
 
 Status ModelLoading::read() {

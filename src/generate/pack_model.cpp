@@ -41,7 +41,7 @@ class OutputFile {
 
  private:
   [[nodiscard]] Failure failed(int why) const {
-    return fail(ErrorCode::not_found, "%s cannot be written: %s", path_.c_str(), std::strerror(why));
+    return fail(ErrorCode::not_found, "%s cannot be written: %s", path_, std::strerror(why));
   }
   std::string path_;
   std::FILE* file_;
@@ -196,7 +196,7 @@ Status write_weights(const Entries& entries, const std::string& path) {
 Status write_config(const std::string& directory, const Quantization& quantization, const std::string& path) {
   LAPILLI_TRY(const auto text, read_text_file(directory + "/config.json"));
   auto json = nlohmann::ordered_json::parse(text, nullptr, false);  // was read before, with limits
-  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s/config.json was changed", directory.c_str());
+  if (!json.is_object()) return fail(ErrorCode::invalid_data, "%s/config.json was changed", directory);
   json["quantization_config"] = quantization_json(quantization);
   return write_file(path, json.dump(2) + "\n");
 }
@@ -223,7 +223,7 @@ Status copy_file(const std::string& from, const std::string& to) {
 Result<std::vector<std::string>> copy_others(const std::string& directory, const std::string& output) {
   std::vector<FolderEntry> entries;
   if (!list_folder(directory, entries))
-    return fail(ErrorCode::not_found, "%s cannot be listed: %s", directory.c_str(), std::strerror(errno));
+    return fail(ErrorCode::not_found, "%s cannot be listed: %s", directory, std::strerror(errno));
   std::vector<std::string> copied;
   for (const auto& [name, kind] : entries) {
     if (kind != FileKind::regular || name == "config.json" || name.starts_with(".") || holds_weights(name)) continue;
@@ -235,9 +235,9 @@ Result<std::vector<std::string>> copy_others(const std::string& directory, const
 
 Status make_output(const std::string& output) {
   if (file_kind(output) != FileKind::none && (!directory_exists(output) || !names_in(output).empty()))
-    return fail(ErrorCode::invalid_argument, "%s is there already; give the name of a new directory", output.c_str());
+    return fail(ErrorCode::invalid_argument, "%s is there already; give the name of a new directory", output);
   if (make_directories(output)) return {};
-  return fail(ErrorCode::not_found, "%s cannot be made: %s", output.c_str(), std::strerror(errno));
+  return fail(ErrorCode::not_found, "%s cannot be made: %s", output, std::strerror(errno));
 }
 
 // A matrix that lies the other way, or in columns of a stored tensor, has no rows that could stand in its place.
@@ -253,10 +253,10 @@ Status check_input(const Published& published, const std::string& directory, Wei
     return fail(ErrorCode::unsupported,
                 "%s stores matrices transposed or side by side (as GPT-2 does), which packed directories have no place "
                 "for; give --dtype %s when it is loaded",
-                directory.c_str(), name(format));
+                directory, name(format));
   if (published.packed)
     return fail(ErrorCode::invalid_argument, "%s is packed as %s already; pack the model that it was made from",
-                directory.c_str(), name(*published.packed));
+                directory, name(*published.packed));
   if (format != WeightFormat::fp32) return {};
   return fail(ErrorCode::invalid_argument, "there is nothing to pack in fp32; give bf16, fp16, int8 or int4");
 }

@@ -25,7 +25,7 @@ class LookSum {
   Status add(const ForwardTensor& layer, int32_t head) {
     const size_t heads = layer.shape.size() == 4 ? layer.shape[1] : 0, keys = grid_.front + parts();
     if (layer.shape != std::vector<uint64_t>{1, heads, sums_.size(), keys})
-      return fail(ErrorCode::internal, "%s is not of %zu ids and %zu rows", layer.name.c_str(), sums_.size(), keys);
+      return fail(ErrorCode::internal, "%s is not of %u ids and %u rows", layer.name, sums_.size(), keys);
     for (size_t h = 0; h < heads; ++h) {
       if (head >= 0 && h != static_cast<size_t>(head)) continue;
       for (size_t id = 0; id < sums_.size(); ++id) {

@@ -25,14 +25,14 @@ std::optional<pictures::Size> size_after(const pictures::Processor& p) {
 
 Status check_processor(const pictures::Processor& processor, const model::PatchInput& input, const Files& files) {
   if (input.channels != 3)
-    return fail(ErrorCode::unsupported, "%s: pictures of %u channels are not supported; of three are", files.c_str(),
+    return fail(ErrorCode::unsupported, "%s: pictures of %u channels are not supported; of three are", files,
                 input.channels);
   const auto size = size_after(processor);
   if (!size || *size == pictures::Size{input.height, input.width}) return {};
   return fail(ErrorCode::invalid_data,
               "%s: preprocessor_config.json makes pictures of %u by %u, config.json wants %u by %u; one of the two is "
               "another model's",
-              files.c_str(), size->height, size->width, input.height, input.width);
+              files, size->height, size->width, input.height, input.width);
 }
 
 Result<std::vector<std::string>> read_labels(const JsonView& config, uint32_t classes) {
@@ -43,8 +43,7 @@ Result<std::vector<std::string>> read_labels(const JsonView& config, uint32_t cl
     uint32_t n = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), n);
     if (error != std::errc() || end != key.data() + key.size() || n >= classes || !label.is_string())
-      return fail(ErrorCode::invalid_data, "%s: id2label is no list of names for %u classes", config.where.c_str(),
-                  classes);
+      return fail(ErrorCode::invalid_data, "%s: id2label is no list of names for %u classes", config.where, classes);
     labels[n] = label.get<std::string>();
   }
   return labels;
@@ -76,8 +75,7 @@ Result<PictureSettings> read_picture_settings(const Model& model, const Files& f
   LAPILLI_CHECK(check_processor(settings.processor, c.patches, files));
   if (c.decoder.layers > 0) return settings;
   if (c.head.classes == 0)
-    return fail(ErrorCode::unsupported, "%s: the model has no classes; it serves %s", files.c_str(),
-                verbs_for(c).c_str());
+    return fail(ErrorCode::unsupported, "%s: the model has no classes; it serves %s", files, verbs_for(c));
   const FileName path = files / "config.json";
   LAPILLI_TRY(const auto json, read_json_file(path));
   LAPILLI_TRY(settings.labels, read_labels({json, path.path()}, c.head.classes));

@@ -24,7 +24,7 @@ Status check_source(const ModelInfo& info, const std::vector<int32_t>& ids, bool
     }
   }
   if (info.max_source_positions != 0 && ids.size() > info.max_source_positions) {
-    return fail(ErrorCode::invalid_argument, "%zu tokens are more than the %u positions of the model; %s", ids.size(),
+    return fail(ErrorCode::invalid_argument, "%u tokens are more than the %u positions of the model; %s", ids.size(),
                 info.max_source_positions,
                 split ? "this piece of the text cannot be split any further" : "split the text into shorter pieces");
   }
@@ -116,11 +116,11 @@ class Maker {
       some += (some.empty() ? "" : " ") + one;
     if (!mark.empty())
       return fail(ErrorCode::invalid_argument, "the text begins with %s, which is no mark of this model; it has %s%s",
-                  std::string(mark.substr(0, 32)).c_str(), some.c_str(), marks().size() > 8 ? " ..." : "");
+                  std::string(mark.substr(0, 32)), some, marks().size() > 8 ? " ..." : "");
     return fail(ErrorCode::invalid_argument,
-                "the model translates to %zu languages and nothing says which one: name it (--to, target_language), or "
+                "the model translates to %u languages and nothing says which one: name it (--to, target_language), or "
                 "begin the text with a mark, %s%s",
-                marks().size(), some.c_str(), marks().size() > 8 ? " ..." : "");
+                marks().size(), some, marks().size() > 8 ? " ..." : "");
   }
   [[nodiscard]] bool marked() const { return mark_.end > mark_.begin; }
 

@@ -19,12 +19,12 @@ Result<StoredWeights> open_weights(const Files& files, const JsonView& config) {
   const auto format = parse_format(quantization->dtype);
   if (!format || !*format || **format == WeightFormat::fp32)
     return fail(ErrorCode::invalid_data,
-                "%s: quantization_config: \"dtype\" is %s, which is no format of packed weights", config.where.c_str(),
-                quote_name(quantization->dtype).c_str());
+                "%s: quantization_config: \"dtype\" is %s, which is no format of packed weights", config.where,
+                quote_name(quantization->dtype));
   for (const auto& [name, of] : quantization->tied)
     if (!checkpoint.add_name(name, of))
-      return fail(ErrorCode::invalid_data, "%s: quantization_config: %s cannot be tied to tensor %s",
-                  config.where.c_str(), quote_name(name).c_str(), quote_name(of).c_str());
+      return fail(ErrorCode::invalid_data, "%s: quantization_config: %s cannot be tied to tensor %s", config.where,
+                  quote_name(name), quote_name(of));
   return StoredWeights{std::move(checkpoint), *format};
 }
 
@@ -40,14 +40,14 @@ Result<model::Network> bind_network(const model::Config& config, const model::Na
 Result<Published> read_published(const Files& files, const PictureSize& pictures) {
   if (!files.are_there())
     return fail(ErrorCode::not_found,
-                "%s is not a directory; give the directory of a published model (with config.json)", files.c_str());
+                "%s is not a directory; give the directory of a published model (with config.json)", files);
   const FileName path = files / "config.json";
   LAPILLI_TRY(const auto json, read_json_file(path));
   LAPILLI_TRY(const auto type, get_string({json, path.path()}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family)
-    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path.c_str(),
-                type.c_str(), model::family_list().c_str());
+    return fail(ErrorCode::unsupported, "%s: model_type \"%s\" is not supported; this version knows: %s", path, type,
+                model::family_list());
   LAPILLI_TRY(auto config, family->config(json, path.path()));
   if (pictures.height) LAPILLI_CHECK(model::set_picture_size(config, pictures.height, pictures.width));
   LAPILLI_TRY(auto weights, open_weights(files, {json, path.path()}));

@@ -88,8 +88,8 @@ Result<GenerateRequest> TranslationJob::prepared_request() const {
 // What is wrong with the options is no input's fault.
 Status TranslationJob::read_options() {
   if (info_.feature_width != 0)
-    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text",
-                info_.directory.c_str(), info_.family.c_str());
+    return fail(ErrorCode::unsupported, "%s is a model of the family %s, which does not read text", info_.directory,
+                info_.family);
   LAPILLI_TRY(conventions_, find_conventions(*model_, request_.task));
   options_ = merge(request_.options, conventions_.options);
   const GenerationConfig merged = merge(options_, model_->generation_config());

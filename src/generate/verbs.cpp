@@ -5,8 +5,7 @@ namespace lapilli {
 namespace {
 
 Failure not_for(const model::Config& c, const char* what) {
-  return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family.c_str(), what,
-              verbs_for(c).c_str());
+  return fail(ErrorCode::unsupported, "%s models %s; what serves them: %s", c.family, what, verbs_for(c));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Result<std::vector<std::byte>> lay_out(const StoredTensor& tensor) {
     if (n > copy.max_size() / size) throw std::bad_alloc();
     copy.resize(n * size);
   } catch (const std::exception&) {
-    return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor.describe().c_str());
+    return fail(ErrorCode::out_of_memory, "not enough memory to lay out tensor %s", tensor.describe());
   }
   for (uint64_t i = 0; i < n; ++i) {
     uint64_t rest = i, at = 0;
@@ -91,7 +91,7 @@ BytesOf packed_rows(const model::WeightSpec& spec, const StoredTensor* tensor,
     if (scales_are_numbers(format, words, tensor->shape[1])) return words;
     return fail(ErrorCode::invalid_data,
                 "tensor %s holds scales that are no numbers: the weights are damaged; pack the model again",
-                tensor->describe().c_str());
+                tensor->describe());
   };
 }
 

@@ -45,8 +45,8 @@ std::string memory_name(const Range& r) {
 }
 
 std::string too_far(const Range& r) {
-  return format("a range of %s from byte %llu, %llu on with each step, passes the end of memory",
-                memory_name(r).c_str(), ull{r.begin}, ull{r.step_stride});
+  return format("a range of %s from byte %u, %u on with each step, passes the end of memory", memory_name(r),
+                ull{r.begin}, ull{r.step_stride});
 }
 
 class Player {
@@ -69,7 +69,7 @@ class Player {
   Status submit(const Event& event) {
     if (event.schedule == nullptr) return fail(ErrorCode::internal, "a submission without a schedule");
     if (!submissions_.empty() && event.ticket < submissions_.back().ticket)
-      return fail(ErrorCode::internal, "ticket %llu is submitted after ticket %llu", ull{event.ticket},
+      return fail(ErrorCode::internal, "ticket %u is submitted after ticket %u", ull{event.ticket},
                   ull{submissions_.back().ticket});
     const Schedule& s = *event.schedule;
     submissions_.push_back({event.commands, event.ticket, event.step});
@@ -92,27 +92,27 @@ class Player {
     std::vector<bool> seen(commands, false);
     for (uint32_t c : s.order) {
       if (c >= commands)
-        return fail(ErrorCode::internal, "%s: the schedule names command %u of %zu", where.c_str(), c, commands);
-      if (seen[c]) return fail(ErrorCode::internal, "%s: command %u is run twice", where.c_str(), c);
+        return fail(ErrorCode::internal, "%s: the schedule names command %u of %u", where, c, commands);
+      if (seen[c]) return fail(ErrorCode::internal, "%s: command %u is run twice", where, c);
       seen[c] = true;
     }
     for (size_t c = 0; c < commands; ++c)
-      if (!seen[c]) return fail(ErrorCode::internal, "%s: command %zu is never run", where.c_str(), c);
+      if (!seen[c]) return fail(ErrorCode::internal, "%s: command %u is never run", where, c);
     uint32_t at = 0;
     for (size_t l = 0; l < s.levels.size(); ++l) {
       if (s.levels[l].begin != at || s.levels[l].end < at || s.levels[l].end > s.order.size())
-        return fail(ErrorCode::internal, "%s: level %zu is [%u, %u), but the one before ends at %u of %zu",
-                    where.c_str(), l, s.levels[l].begin, s.levels[l].end, at, s.order.size());
+        return fail(ErrorCode::internal, "%s: level %u is [%u, %u), but the one before ends at %u of %u", where, l,
+                    s.levels[l].begin, s.levels[l].end, at, s.order.size());
       at = s.levels[l].end;
     }
     if (at != s.order.size())
-      return fail(ErrorCode::internal, "%s: the levels end at %u of %zu commands", where.c_str(), at, s.order.size());
+      return fail(ErrorCode::internal, "%s: the levels end at %u of %u commands", where, at, s.order.size());
     for (size_t i = 0; i < s.segments.size(); ++i)
       if (s.segments[i] >= s.levels.size() || (i == 0 ? s.segments[0] != 0 : s.segments[i] <= s.segments[i - 1]))
-        return fail(ErrorCode::internal, "%s: segment %zu begins at level %u: segments must start at 0 and rise",
-                    where.c_str(), i, s.segments[i]);
+        return fail(ErrorCode::internal, "%s: segment %u begins at level %u: segments must start at 0 and rise", where,
+                    i, s.segments[i]);
     if (s.segments.empty() && !s.levels.empty())
-      return fail(ErrorCode::internal, "%s: the levels are in no segment", where.c_str());
+      return fail(ErrorCode::internal, "%s: the levels are in no segment", where);
     return {};
   }
 
@@ -122,7 +122,7 @@ class Player {
     const Touch who{submission, command, epoch_};
     for (const Range& r : s.commands[command].ranges) {
       Range moved = r;
-      if (!move(moved, s.step)) return fail(ErrorCode::internal, "%s: %s", say(who).c_str(), too_far(r).c_str());
+      if (!move(moved, s.step)) return fail(ErrorCode::internal, "%s: %s", say(who), too_far(r));
       if (moved.begin < moved.end) LAPILLI_CHECK(access(who, moved));
     }
     return {};
@@ -191,20 +191,20 @@ class Player {
     const char* does = has(part.access, Access::write) ? "writes" : "reads";
     const char* why =
         who.epoch == other.epoch ? "no barrier stands between them" : "it runs first, but stands later in the program";
-    return fail(ErrorCode::internal, "%s %s bytes [%llu, %llu) of %s, which %s %s: %s", say(who).c_str(), does,
-                ull{part.begin}, ull{part.end}, memory_name(part).c_str(), say(other).c_str(), did, why);
+    return fail(ErrorCode::internal, "%s %s bytes [%u, %u) of %s, which %s %s: %s", say(who), does, ull{part.begin},
+                ull{part.end}, memory_name(part), say(other), did, why);
   }
 
   Status wait(uint64_t ticket) {
     if (submissions_.empty() || ticket > submissions_.back().ticket)
-      return fail(ErrorCode::internal, "the host waits for ticket %llu, which was not submitted", ull{ticket});
+      return fail(ErrorCode::internal, "the host waits for ticket %u, which was not submitted", ull{ticket});
     while (finished_ < submissions_.size() && submissions_[finished_].ticket <= ticket) ++finished_;
     return {};
   }
 
   Status host(const Event& event) {
     Range r = event.host;
-    if (!move(r, event.step)) return fail(ErrorCode::internal, "the host: %s", too_far(event.host).c_str());
+    if (!move(r, event.step)) return fail(ErrorCode::internal, "the host: %s", too_far(event.host));
     const auto memory = memories_.find({r.space, r.id});
     if (memory == memories_.end() || r.begin >= r.end) return {};
     auto it = memory->second.upper_bound(r.begin);
@@ -223,9 +223,9 @@ class Player {
   [[nodiscard]] Status finished(const Range& r, uint64_t end, const Touch& touch, const char* did) const {
     if (!touch.valid() || touch.submission < finished_) return {};
     const char* does = has(r.access, Access::write) ? "writes" : "reads";
-    return fail(ErrorCode::internal,
-                "the host %s bytes [%llu, %llu) of %s, which %s %s: no wait for ticket %llu before", does, ull{r.begin},
-                ull{end}, memory_name(r).c_str(), say(touch).c_str(), did, ull{submissions_[touch.submission].ticket});
+    return fail(ErrorCode::internal, "the host %s bytes [%u, %u) of %s, which %s %s: no wait for ticket %u before",
+                does, ull{r.begin}, ull{end}, memory_name(r), say(touch), did,
+                ull{submissions_[touch.submission].ticket});
   }
 
   [[nodiscard]] std::string say(const Touch& t) const {
@@ -233,7 +233,7 @@ class Player {
     const NodeId node = s.commands[t.command].node;
     std::string text = format("command %u", t.command);
     if (node != kNone) text += format(" (node %u)", node);
-    return text + format(" of submission %u (step %llu)", t.submission, ull{s.step});
+    return text + format(" of submission %u (step %u)", t.submission, ull{s.step});
   }
 
   std::vector<Submission> submissions_;
@@ -283,7 +283,7 @@ Status check_all_steps(std::span<const Command> commands, const Schedule& schedu
               const auto [first, second] = std::minmax(a.command, b.command);
               return fail(ErrorCode::internal,
                           "commands %u and %u meet in %s at some step, but stand in levels %u and %u", first, second,
-                          memory_name(*a.range).c_str(), level[first], level[second]);
+                          memory_name(*a.range), level[first], level[second]);
             }
   return {};
 }

@@ -6,34 +6,32 @@ namespace {
 using ull = unsigned long long;
 
 std::string tensor_name(const Graph& graph, TensorId id) {
-  return format("tensor %u \"%s\"", id, graph.tensor(id).name.c_str());
+  return format("tensor %u \"%s\"", id, graph.tensor(id).name);
 }
 
-std::string node_name(const Graph& graph, NodeId id) {
-  return format("node %u \"%s\"", id, graph.node(id).label.c_str());
-}
+std::string node_name(const Graph& graph, NodeId id) { return format("node %u \"%s\"", id, graph.node(id).label); }
 
 Status check_tensor(const Graph& graph, TensorId id) {
   const Tensor& t = graph.tensor(id);
   if (t.rows == 0 || t.cols == 0 || t.ld < t.cols)
     return fail(ErrorCode::invalid_argument,
-                "%s has %llu rows of %llu elements, %llu apart: rows must hold something and fit",
-                tensor_name(graph, id).c_str(), ull{t.rows}, ull{t.cols}, ull{t.ld});
+                "%s has %u rows of %u elements, %u apart: rows must hold something and fit", tensor_name(graph, id),
+                ull{t.rows}, ull{t.cols}, ull{t.ld});
   uint64_t elements = 0, bytes = 0;
   if (!checked_mul(t.rows, t.ld, elements) || !checked_mul(elements, element_bytes(t.dtype), bytes))
-    return fail(ErrorCode::invalid_argument, "%s: the size of %llu rows of %llu elements overflows",
-                tensor_name(graph, id).c_str(), ull{t.rows}, ull{t.ld});
+    return fail(ErrorCode::invalid_argument, "%s: the size of %u rows of %u elements overflows", tensor_name(graph, id),
+                ull{t.rows}, ull{t.ld});
   if (t.alias == kNone) return {};
   if (t.alias >= id)
     return fail(ErrorCode::invalid_argument, "%s is an alias of tensor %u, which does not come before it",
-                tensor_name(graph, id).c_str(), t.alias);
+                tensor_name(graph, id), t.alias);
   const Tensor& of = graph.tensor(t.alias);
   if (of.bytes() != bytes)
-    return fail(ErrorCode::invalid_argument, "%s has %llu bytes, but is an alias of %s, which has %llu",
-                tensor_name(graph, id).c_str(), ull{bytes}, tensor_name(graph, t.alias).c_str(), ull{of.bytes()});
+    return fail(ErrorCode::invalid_argument, "%s has %u bytes, but is an alias of %s, which has %u",
+                tensor_name(graph, id), ull{bytes}, tensor_name(graph, t.alias), ull{of.bytes()});
   if (of.space != t.space || of.id != t.id)
     return fail(ErrorCode::invalid_argument, "%s is an alias of %s, but names other memory (space or id)",
-                tensor_name(graph, id).c_str(), tensor_name(graph, t.alias).c_str());
+                tensor_name(graph, id), tensor_name(graph, t.alias));
   return {};
 }
 
@@ -64,9 +62,8 @@ class ValueWalk {
       if (id == kNone) continue;
       for (size_t j = 0; j < i; ++j)
         if (node.outputs[j] != kNone && graph_.root(node.outputs[j]) == graph_.root(id))
-          return fail(ErrorCode::invalid_argument, "%s writes %s and %s, which share their bytes",
-                      node_name(graph_, n).c_str(), tensor_name(graph_, node.outputs[j]).c_str(),
-                      tensor_name(graph_, id).c_str());
+          return fail(ErrorCode::invalid_argument, "%s writes %s and %s, which share their bytes", node_name(graph_, n),
+                      tensor_name(graph_, node.outputs[j]), tensor_name(graph_, id));
       holds_[graph_.root(id)] = id;
       was_there_[id] = true;
     }
@@ -78,10 +75,9 @@ class ValueWalk {
     const TensorId want = value(id), have = holds_[graph_.root(id)];
     if (have == want) return {};
     const std::string name = tensor_name(graph_, id);
-    if (!was_there_[want])
-      return fail(ErrorCode::invalid_argument, "%s %s before any node has written it", who.c_str(), name.c_str());
-    return fail(ErrorCode::invalid_argument, "%s %s after %s was written over it in place", who.c_str(), name.c_str(),
-                tensor_name(graph_, have).c_str());
+    if (!was_there_[want]) return fail(ErrorCode::invalid_argument, "%s %s before any node has written it", who, name);
+    return fail(ErrorCode::invalid_argument, "%s %s after %s was written over it in place", who, name,
+                tensor_name(graph_, have));
   }
 
  private:
@@ -101,15 +97,15 @@ class ValueWalk {
 
 Status Graph::validate() const {
   if (tensors_.size() >= kNone || nodes_.size() >= kNone)
-    return fail(ErrorCode::invalid_argument, "a graph of %zu tensors and %zu nodes is too large", tensors_.size(),
+    return fail(ErrorCode::invalid_argument, "a graph of %u tensors and %u nodes is too large", tensors_.size(),
                 nodes_.size());
   for (TensorId id = 0; id < tensors_.size(); ++id) LAPILLI_CHECK(check_tensor(*this, id));
   for (NodeId n = 0; n < nodes_.size(); ++n)
     for (const auto* list : {&nodes_[n].inputs, &nodes_[n].outputs})
       for (TensorId id : *list)
         if (id != kNone && id >= tensors_.size())
-          return fail(ErrorCode::invalid_argument, "%s names tensor %u, but the graph has %zu tensors",
-                      node_name(*this, n).c_str(), id, tensors_.size());
+          return fail(ErrorCode::invalid_argument, "%s names tensor %u, but the graph has %u tensors",
+                      node_name(*this, n), id, tensors_.size());
   ValueWalk walk(*this);
   for (NodeId n = 0; n < nodes_.size(); ++n) LAPILLI_CHECK(walk.visit(n));
   for (TensorId id = 0; id < tensors_.size(); ++id)

@@ -74,8 +74,8 @@ Result<Placement> place(const Graph& graph, const PlacementOptions& options) {
     uint64_t elements = 0, bytes = 0;
     if (!checked_mul(t.rows, t.ld, elements) || !checked_mul(elements, element_bytes(t.dtype), bytes) ||
         !checked_round_up(bytes, alignment, sizes[id]))
-      return fail(ErrorCode::invalid_argument, "tensor %u \"%s\" of %llu x %llu elements: its size overflows", id,
-                  t.name.c_str(), static_cast<unsigned long long>(t.rows), static_cast<unsigned long long>(t.ld));
+      return fail(ErrorCode::invalid_argument, "tensor %u \"%s\" of %u x %u elements: its size overflows", id, t.name,
+                  t.rows, t.ld);
     if (!options.reuse) lives[id] = {0, kNone};
     order.push_back(id);
   }
@@ -91,7 +91,7 @@ Result<Placement> place(const Graph& graph, const PlacementOptions& options) {
     Block block{id, best_fit(placed, lives, lives[id], sizes[id], placement.arena_bytes), 0};
     if (!checked_add(block.begin, sizes[id], block.end))
       return fail(ErrorCode::invalid_argument, "the activations' sizes overflow at tensor %u \"%s\"", id,
-                  graph.tensor(id).name.c_str());
+                  graph.tensor(id).name);
     placement.offset[id] = block.begin;
     placement.arena_bytes = std::max(placement.arena_bytes, block.end);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), block,

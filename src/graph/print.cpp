@@ -191,12 +191,11 @@ std::string node_label(const PlanPicture& p, const Layout& layout, NodeId n) {
   if (!op.empty() && !node.label.empty()) label += "\\n" + escaped(node.label);
   for (TensorId id : node.outputs)
     if (id != kNone)
-      label += format("\\n%s%llu x %llu", p.graph.tensor(id).live_rows ? "up to " : "",
-                      static_cast<unsigned long long>(p.graph.tensor(id).rows),
-                      static_cast<unsigned long long>(p.graph.tensor(id).cols));
+      label += format("\\n%s%u x %u", p.graph.tensor(id).live_rows ? "up to " : "", p.graph.tensor(id).rows,
+                      p.graph.tensor(id).cols);
   const auto& commands = layout.commands_of[n];
   if (commands.size() < 2) return label;
-  label += format("\\n%zu commands", commands.size());
+  label += format("\\n%u commands", commands.size());
   uint32_t first = kNone, last = 0;
   for (uint32_t c : commands) {
     first = std::min(first, layout.level[c]);
@@ -227,7 +226,7 @@ std::string flow(const PlanPicture& p) {
       read.push_back(key(id));
       if (std::count(read.begin(), read.end(), read.back()) > 1) continue;
       for (NodeId writer : values[read.back()].writers)
-        out += format("  n%u -> n%u [tooltip=\"%s\"%s];\n", writer, n, escaped(p.graph.tensor(id).name).c_str(),
+        out += format("  n%u -> n%u [tooltip=\"%s\"%s];\n", writer, n, escaped(p.graph.tensor(id).name),
                       p.graph.tensor(id).space == Space::state ? ", style=dashed" : "");
     }
     for (TensorId id : node.outputs) {
@@ -252,19 +251,18 @@ std::string to_dot(const PlanPicture& p) {
   std::vector<std::string> ranks(s.levels.size());
   std::string loose;
   for (NodeId n = 0; n < p.graph.nodes().size(); ++n) {
-    const std::string text = format("n%u [label=\"%s\"];", n, node_label(p, layout, n).c_str());
+    const std::string text = format("n%u [label=\"%s\"];", n, node_label(p, layout, n));
     uint32_t first = kNone;
     for (uint32_t c : layout.commands_of[n]) first = std::min(first, layout.level[c]);
     (first < ranks.size() ? ranks[first] : loose) += "      " + text + "\n";
   }
   for (uint32_t c = 0; c < p.commands.size(); ++c)
     if (p.commands[c].node >= p.graph.nodes().size())
-      ranks[layout.level[c]] += format("      c%u [label=\"%s\"];\n", c, escaped(command_name(p, c)).c_str());
+      ranks[layout.level[c]] += format("      c%u [label=\"%s\"];\n", c, escaped(command_name(p, c)));
 
-  std::string out =
-      format("digraph plan {\n  label=\"%s\\narena %s bytes, %zu commands in %zu levels and %zu segments\";\n",
-             escaped(p.title).c_str(), human(static_cast<double>(p.placement.arena_bytes)).c_str(), p.commands.size(),
-             s.levels.size(), s.segments.size());
+  std::string out = format(
+      "digraph plan {\n  label=\"%s\\narena %s bytes, %u commands in %u levels and %u segments\";\n", escaped(p.title),
+      human(static_cast<double>(p.placement.arena_bytes)), p.commands.size(), s.levels.size(), s.segments.size());
   out +=
       "  labelloc=t; newrank=true; rankdir=TB; nodesep=0.25; ranksep=0.35; fontname=\"sans-serif\";\n"
       "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eef3f8\", color=\"#5b7a99\", fontname=\"sans-serif\", "
@@ -281,7 +279,7 @@ std::string to_dot(const PlanPicture& p) {
     out += format(
         "    { rank=same;\n      l%u [shape=plaintext, style=\"\", fontcolor=\"#808890\", "
         "label=\"level %u\\n%s\"];\n%s    }\n",
-        l, l, human(layout.cost[l]).c_str(), ranks[l].c_str());
+        l, l, human(layout.cost[l]), ranks[l]);
   }
   if (!s.levels.empty()) out += "  }\n";
   // The levels stand below each other even where no tensor flows.

@@ -39,11 +39,11 @@ graph::TensorId build_stages(Builder& b, const SourceRows& source, const Encoder
   if (norm != kNoWeight) x = ops::layer_norm(b.g(), "encoder.embedding_norm", x, b.weight(norm), {});
   if (run.keep_hidden_states) b.keep_copy("encoder_hidden_states.0", x);
   for (size_t i = 0; i < c.stages.size(); ++i) {
-    const std::string label = format("encoder.%zu", i);
+    const std::string label = format("encoder.%u", i);
     const StageWeights& w = b.network().stages[i];
     x = stage_layers(b, label, c.stages[i], w.stack, x);
     if (c.stages[i].merges) x = merge_neighbours(b, label, c.stages[i], w, x);
-    if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%zu", i + 1), x);
+    if (run.keep_hidden_states) b.keep_copy(format("encoder_hidden_states.%u", i + 1), x);
   }
   return rows_of_stages(b, source, x);
 }

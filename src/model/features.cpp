@@ -51,7 +51,7 @@ Result<uint32_t> check_features(const Config& config, const Features& f, const c
     return fail(ErrorCode::invalid_argument, "%s has features of %u numbers, the model's have %u", what, f.width,
                 input.width);
   if (f.rows == 0 || f.rows > kMaxFeatureRows || f.values.size() != uint64_t{f.rows} * f.width)
-    return fail(ErrorCode::invalid_argument, "%s: %zu numbers are not %u rows of %u features", what, f.values.size(),
+    return fail(ErrorCode::invalid_argument, "%s: %u numbers are not %u rows of %u features", what, f.values.size(),
                 f.rows, f.width);
   if (input.rows != 0 && f.rows != input.rows)
     return fail(ErrorCode::invalid_argument, "%s has %u rows of features; the model takes %u, no more and no fewer",

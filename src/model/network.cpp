@@ -111,9 +111,8 @@ class WeightBinder {
     if (!t || !packed_ || !is_packed(*t)) return find(names, {n, k});
     const std::vector<uint64_t> shape{n, packed::row_words(*packed_, k)};
     if (t->shape == shape) return t;
-    return fail(ErrorCode::invalid_data, "tensor %s has shape %s, a matrix of %llu x %llu packed as %s has %s",
-                t->name.c_str(), shape_text(t->shape).c_str(), static_cast<unsigned long long>(n),
-                static_cast<unsigned long long>(k), lapilli::name(*packed_), shape_text(shape).c_str());
+    return fail(ErrorCode::invalid_data, "tensor %s has shape %s, a matrix of %u x %u packed as %s has %s", t->name,
+                shape_text(t->shape), n, k, lapilli::name(*packed_), shape_text(shape));
   }
 
   // A matrix takes the format that its first stored tensor is in; the others have it, too.
@@ -125,12 +124,12 @@ class WeightBinder {
       return {};
     }
     if (format == spec.format) return {};
-    return fail(ErrorCode::invalid_data, "tensor %s is stored as %s, others of the same matrix (%s) are not",
-                t.name.c_str(), stored_type_name(t.type), spec.name.c_str());
+    return fail(ErrorCode::invalid_data, "tensor %s is stored as %s, others of the same matrix (%s) are not", t.name,
+                stored_type_name(t.type), spec.name);
   }
 
   static Failure not_floating(const StoredTensor& t) {
-    return fail(ErrorCode::unsupported, "tensor %s is stored as %s; f32, f16 and bf16 are supported", t.name.c_str(),
+    return fail(ErrorCode::unsupported, "tensor %s is stored as %s; f32, f16 and bf16 are supported", t.name,
                 stored_type_name(t.type));
   }
 
@@ -140,14 +139,14 @@ class WeightBinder {
       const StoredTensor* t = stored(name);
       if (!t) continue;
       if (t->shape != shape)
-        return fail(ErrorCode::invalid_data, "tensor %s has shape %s, config.json asks for %s", name.c_str(),
-                    shape_text(t->shape).c_str(), shape_text(shape).c_str());
+        return fail(ErrorCode::invalid_data, "tensor %s has shape %s, config.json asks for %s", name,
+                    shape_text(t->shape), shape_text(shape));
       if (!floating(t->type)) return not_floating(*t);
       return t;
     }
     std::string all;
     for (const auto& name : names) all += (all.empty() ? "" : " or ") + name;
-    return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s", all.c_str());
+    return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s", all);
   }
 
   WeightIndex add(WeightSpec spec) {
@@ -179,7 +178,7 @@ class WeightBinder {
       if (!floating(bias->type)) return not_floating(*bias);
       if (n != c_.target_vocabulary || bias->shape.size() > 2)
         return fail(ErrorCode::invalid_data, "the logits bias has shape %s, the vocabulary %u words",
-                    shape_text(bias->shape).c_str(), c_.target_vocabulary);
+                    shape_text(bias->shape), c_.target_vocabulary);
     }
     net_.output = table(matrix("output", c_.target_vocabulary, d), output, bias);
     net_.decoder.embedding = tied(target, output)
@@ -300,8 +299,7 @@ class WeightBinder {
       if (!t) t = stored(name);
     if (!t) return {};  // type_vocab_size 0
     if (t->shape.size() != 2 || t->shape[0] == 0 || t->shape[1] != spec.k || !floating(t->type))
-      return fail(ErrorCode::invalid_data, "tensor %s is not a table of token types %u wide", t->describe().c_str(),
-                  spec.k);
+      return fail(ErrorCode::invalid_data, "tensor %s is not a table of token types %u wide", t->describe(), spec.k);
     spec.parts.push_back(whole(t));
     count(t);
     return {};
@@ -392,15 +390,14 @@ class WeightBinder {
   // patches with three dimensions for the width: a matrix all the same.
   Status input_layer(const std::string& name, const InputLayer& layer, uint32_t width, WeightIndex& index) {
     const StoredTensor* t = stored(name + ".weight");
-    if (!t) return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s.weight", name.c_str());
+    if (!t) return fail(ErrorCode::invalid_data, "the checkpoint lacks tensor %s.weight", name);
     const uint64_t depth = uint64_t{width} * layer.kernel, rows = uint64_t{layer.columns} * (layer.gated ? 2 : 1);
     uint64_t elements = 1;
     for (const uint64_t n : t->shape) elements *= n;
     if (t->shape.size() < 2 || t->shape[0] != rows || elements != rows * depth ||
         (layer.kernel > 1 && t->shape.back() != layer.kernel))
-      return fail(ErrorCode::invalid_data, "tensor %s.weight has shape %s, config.json asks for [%llu, %u, %u]",
-                  name.c_str(), shape_text(t->shape).c_str(), static_cast<unsigned long long>(rows), width,
-                  layer.kernel);
+      return fail(ErrorCode::invalid_data, "tensor %s.weight has shape %s, config.json asks for [%u, %u, %u]", name,
+                  shape_text(t->shape), rows, width, layer.kernel);
     const auto value = layer.gated ? static_cast<uint32_t>(gate_value_column(layer.columns)) : 0u;
     WeightSpec spec = matrix(name, value + layer.columns, static_cast<uint32_t>(depth));
     LAPILLI_TRY(const auto* weight, find({name + ".weight"}, t->shape));
@@ -539,9 +536,8 @@ class WeightBinder {
     const uint64_t buckets = at.s.relative_buckets, heads = at.s.heads;
     if (buckets * heads > kBiasWords)
       return fail(ErrorCode::unsupported,
-                  "%s: a relative bias of %llu buckets and %llu heads; at most %u values are supported",
-                  spec.name.c_str(), static_cast<unsigned long long>(buckets), static_cast<unsigned long long>(heads),
-                  kBiasWords);
+                  "%s: a relative bias of %u buckets and %u heads; at most %u values are supported", spec.name, buckets,
+                  heads, kBiasWords);
     LAPILLI_TRY(const auto* t, find({spec.name}, {buckets, heads}));
     spec.parts.push_back(whole(t));
     count(t);

@@ -45,8 +45,8 @@ Status fit_picture(Config& c, const std::string& where) {
   const PatchInput& p = c.patches;
   const uint64_t pixels = uint64_t{p.height} * p.width, most = c.stages.empty() ? kMostRows : kMostPlaces;
   if (pixels > kMostPixels || p.patch_height > p.height || p.patch_width > p.width || p.count() >= most)
-    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u in pictures of %u by %u", where.c_str(),
-                p.patch_height, p.patch_width, p.height, p.width);
+    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u in pictures of %u by %u", where, p.patch_height,
+                p.patch_width, p.height, p.width);
   c.features.rows = p.count();
   c.encoder.max_positions = p.count() + c.features.front;
   if (c.stages.empty()) return {};
@@ -54,8 +54,8 @@ Status fit_picture(Config& c, const std::string& where) {
   for (StageConfig& s : c.stages) {
     if (std::min(height, width) < s.side)
       return fail(ErrorCode::unsupported,
-                  "%s: windows of %u do not fit the map of %u by %u that a stage makes of pictures of %u by %u",
-                  where.c_str(), s.side, height, width, p.height, p.width);
+                  "%s: windows of %u do not fit the map of %u by %u that a stage makes of pictures of %u by %u", where,
+                  s.side, height, width, p.height, p.width);
     s.height = height;
     s.width = width;
     if (!s.merges) continue;
@@ -64,16 +64,15 @@ Status fit_picture(Config& c, const std::string& where) {
   }
   const uint64_t rows = uint64_t{height} * width;
   if (rows >= kMostRows)
-    return fail(ErrorCode::invalid_data, "%s: pictures of %u by %u come to %llu rows; fewer than %llu are supported",
-                where.c_str(), p.height, p.width, static_cast<unsigned long long>(rows),
-                static_cast<unsigned long long>(kMostRows));
+    return fail(ErrorCode::invalid_data, "%s: pictures of %u by %u come to %u rows; fewer than %u are supported", where,
+                p.height, p.width, rows, kMostRows);
   c.features.merged = c.encoder.max_positions = static_cast<uint32_t>(rows);
   return {};
 }
 
 Status set_picture_size(Config& c, uint32_t height, uint32_t width) {
   PatchInput& p = c.patches;
-  if (p.channels == 0) return fail(ErrorCode::invalid_argument, "%s models read no pictures", c.family.c_str());
+  if (p.channels == 0) return fail(ErrorCode::invalid_argument, "%s models read no pictures", c.family);
   const Config before = c;
   p.stored_rows = p.rows();
   p.stored_columns = p.columns();
@@ -82,7 +81,7 @@ Status set_picture_size(Config& c, uint32_t height, uint32_t width) {
   Status fits = fit_picture(c, "the model");
   if (fits) return fits;
   c = before;
-  return fail(ErrorCode::invalid_argument, "%s", fits.error().message.c_str());
+  return fail(ErrorCode::invalid_argument, "%s", fits.error().message);
 }
 
 std::vector<float> resized_positions(const PatchGrid& g, std::span<const float> table, uint32_t width) {
@@ -106,7 +105,7 @@ std::vector<float> resized_positions(const PatchGrid& g, std::span<const float> 
 Result<Features> patches_of(const PatchInput& input, std::span<const float> pixels) {
   if (input.channels == 0) return fail(ErrorCode::invalid_argument, "the model reads no pictures");
   if (pixels.size() != uint64_t{input.channels} * input.height * input.width)
-    return fail(ErrorCode::invalid_argument, "a picture of %zu numbers; the model wants %u channels of %u by %u",
+    return fail(ErrorCode::invalid_argument, "a picture of %u numbers; the model wants %u channels of %u by %u",
                 pixels.size(), input.channels, input.height, input.width);
   Features f{input.count(), input.numbers(), {}};
   f.values.reserve(uint64_t{f.rows} * f.width);

@@ -74,7 +74,7 @@ Status fit_pictures(Config& c) {
   c.features.width = c.patches.numbers();
   c.features.layers = {{1, 1, 0, 0, c.encoder.d_model, Activation::none, true}};
   const Status fits = fit_picture(c, "shape");
-  return fits ? Status() : fail(ErrorCode::invalid_argument, "%s", fits.error().message.c_str());
+  return fits ? Status() : fail(ErrorCode::invalid_argument, "%s", fits.error().message);
 }
 
 Status apply_activation(Config& c, const std::string& value) {
@@ -82,7 +82,7 @@ Status apply_activation(Config& c, const std::string& value) {
   const bool gated = value.starts_with(kGated);
   const std::string name = value.substr(gated ? kGated.size() : 0);
   const auto known = find_activation(name);
-  if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value.c_str());
+  if (!known) return fail(ErrorCode::invalid_argument, "shape: activation %s is not known", value);
   for (StackConfig* s : {&c.encoder, &c.decoder}) {
     s->activation = *known;
     s->activation_name = name;
@@ -96,8 +96,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
   uint32_t n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
   if (error != std::errc() || end != value.data() + value.size() || n == 0 || n > 1u << 24)
-    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key.c_str(),
-                value.c_str());
+    return fail(ErrorCode::invalid_argument, "shape: %s=%s is not a number from 1 to 16777216", key, value);
   if (key == "d")
     c.encoder.d_model = c.decoder.d_model = n;
   else if (key == "heads")
@@ -122,7 +121,7 @@ Status apply(Config& c, const std::string& key, const std::string& value) {
     return fail(ErrorCode::invalid_argument,
                 "shape: %s is not known; keys: d heads ffn layers encoder decoder vocabulary positions activation, and "
                 "picture of vit-base",
-                key.c_str());
+                key);
   return {};
 }
 
@@ -143,8 +142,7 @@ Status check(const Config& c) {
   const uint64_t parameters = d * (c.target_vocabulary + positions) + c.encoder.layers * (4 * d * d + ffn) +
                               c.decoder.layers * (8 * d * d + ffn);
   if (parameters > kMaxParameters)
-    return fail(ErrorCode::invalid_argument, "shape: %llu parameters; at most %llu",
-                static_cast<unsigned long long>(parameters), static_cast<unsigned long long>(kMaxParameters));
+    return fail(ErrorCode::invalid_argument, "shape: %u parameters; at most %u", parameters, kMaxParameters);
   return {};
 }
 
@@ -171,8 +169,7 @@ Result<Config> parse_shape(const std::string& text) {
       LAPILLI_CHECK(apply(c, item.substr(0, equals), item.substr(equals + 1)));
     else
       return fail(ErrorCode::invalid_argument,
-                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base, whisper-tiny",
-                  item.c_str());
+                  "shape: \"%s\" is not known; names: transformer-base, small, tiny, vit-base, whisper-tiny", item);
     at = comma + 1;
   }
   LAPILLI_CHECK(check(c));

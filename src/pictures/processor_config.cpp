@@ -30,22 +30,21 @@ Result<Kind> find_kind(const JsonView& v) {
   for (const Kind& kind : kKinds)
     for (const char* name : {"ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor"})
       if (type == std::string(kind.type) + name) return kind;
-  return fail(ErrorCode::unsupported, "%s: %s %s is not supported; those of ViT, DeiT, Donut and Nougat are",
-              v.where.c_str(), key, quote_name(type, 60).c_str());
+  return fail(ErrorCode::unsupported, "%s: %s %s is not supported; those of ViT, DeiT, Donut and Nougat are", v.where,
+              key, quote_name(type, 60));
 }
 
 Result<uint32_t> side(const JsonView& v, const char* key) {
   LAPILLI_TRY(const uint32_t n, get_u32(v, key));
   if (n == 0 || n > kLargestSide)
-    return fail(ErrorCode::invalid_data, "%s: %s %u is not between 1 and %u", v.where.c_str(), key, n, kLargestSide);
+    return fail(ErrorCode::invalid_data, "%s: %s %u is not between 1 and %u", v.where, key, n, kLargestSide);
   return n;
 }
 
 // Older files have [width, height] for Donut.
 Result<Size> listed_size(const JsonView& v, const char* key, bool width_first) {
   const auto& list = v.json[key];
-  if (list.size() != 2)
-    return fail(ErrorCode::invalid_data, "%s: %s has %zu numbers, not 2", v.where.c_str(), key, list.size());
+  if (list.size() != 2) return fail(ErrorCode::invalid_data, "%s: %s has %u numbers, not 2", v.where, key, list.size());
   const nlohmann::json named = {{"height", list[width_first ? 1 : 0]}, {"width", list[width_first ? 0 : 1]}};
   const JsonView both{named, v.where + ": " + key};
   Size s;
@@ -67,7 +66,7 @@ Result<Size> read_size(const JsonView& v, const char* key, bool width_first) {
   for (const char* other : {"longest_edge", "max_height", "max_width"})
     if (has(both, other))
       return fail(ErrorCode::unsupported, "%s: %s is not supported; height and width, or shortest_edge, are",
-                  both.where.c_str(), other);
+                  both.where, other);
   LAPILLI_TRY(s.height, side(both, "height"));
   LAPILLI_TRY(s.width, side(both, "width"));
   return s;
@@ -96,8 +95,7 @@ Status read_filter(const JsonView& v, Processor& p) {
   constexpr uint32_t kNearest = 0, kBilinear = 2, kBicubic = 3;
   if (filter != kNearest && filter != kBilinear && filter != kBicubic)
     return fail(ErrorCode::unsupported,
-                "%s: resample %u is not supported; 0 (nearest), 2 (bilinear) and 3 (bicubic) are", v.where.c_str(),
-                filter);
+                "%s: resample %u is not supported; 0 (nearest), 2 (bilinear) and 3 (bicubic) are", v.where, filter);
   p.filter = filter == kNearest ? Filter::nearest : filter == kBilinear ? Filter::bilinear : Filter::bicubic;
   return {};
 }
@@ -107,7 +105,7 @@ Status read_channels(const JsonView& v, const char* key, std::array<float, 3>& t
   if (!has(v, key)) return {};
   const auto& value = v.json[key];
   if (value.is_array() && value.size() != to.size())
-    return fail(ErrorCode::unsupported, "%s: %s has %zu numbers; pictures have three channels", v.where.c_str(), key,
+    return fail(ErrorCode::unsupported, "%s: %s has %u numbers; pictures have three channels", v.where, key,
                 value.size());
   for (size_t i = 0; i < to.size(); ++i) {
     const nlohmann::json one = {{key, value.is_array() ? value[i] : value}};
@@ -127,7 +125,7 @@ Status read_scaling(const JsonView& v, Processor& p) {
   LAPILLI_CHECK(read_channels(v, "image_std", p.deviation));
   const bool zero = std::any_of(p.deviation.begin(), p.deviation.end(), [](float d) { return d == 0; });
   if ((p.rescale && p.rescale_factor == 0) || (p.normalize && zero))
-    return fail(ErrorCode::invalid_data, "%s: %s of 0 leaves nothing of a picture", v.where.c_str(),
+    return fail(ErrorCode::invalid_data, "%s: %s of 0 leaves nothing of a picture", v.where,
                 zero ? "an image_std" : "a rescale_factor");
   return {};
 }
@@ -142,7 +140,7 @@ Status read_steps(const JsonView& v, const Kind& kind, Processor& p) {
   LAPILLI_TRY(p.pad, get_bool(v, "do_pad", kind.donut));
   if (!kind.donut && (p.turn || p.shrink || p.pad)) p.turn = p.shrink = p.pad = false;  // no step of theirs
   if (p.center_crop && p.crop.height == 0)
-    return fail(ErrorCode::invalid_data, "%s: do_center_crop without crop_size", v.where.c_str());
+    return fail(ErrorCode::invalid_data, "%s: do_center_crop without crop_size", v.where);
   if (kind.donut) p.shortest_edge = std::min(p.size.height, p.size.width);
   return {};
 }
@@ -173,8 +171,7 @@ Result<Processor> read_processor(const Files& files) {
   LAPILLI_TRY(const auto json, read_json_file(joint));
   const auto part = json.find("image_processor");
   if (part == json.end() || !part->is_object())
-    return fail(ErrorCode::invalid_data, "%s lacks image_processor, and there is no preprocessor_config.json",
-                joint.c_str());
+    return fail(ErrorCode::invalid_data, "%s lacks image_processor, and there is no preprocessor_config.json", joint);
   return parse_processor({*part, joint.path() + ": image_processor"});
 }
 

@@ -140,9 +140,9 @@ Result<Picture> resize(const Picture& picture, Size size, Filter filter) {
   const uint64_t most = uint64_t{size.width} * std::max(size.height, picture.height);
   if (size.width == 0 || size.height == 0 || most > image::kMostPixels)
     return fail(ErrorCode::unsupported,
-                "a picture of %u by %u pixels cannot be brought to %u by %u, which leads over %llu pixels; cut it to a "
+                "a picture of %u by %u pixels cannot be brought to %u by %u, which leads over %u pixels; cut it to a "
                 "shape closer to that first",
-                picture.width, picture.height, size.width, size.height, static_cast<unsigned long long>(most));
+                picture.width, picture.height, size.width, size.height, most);
   if (size.width == picture.width && size.height == picture.height) return picture;
   if (filter == Filter::nearest) return take_nearest(picture, size);
   if (size.width == picture.width) return resample_rows(picture, size.height, filter);

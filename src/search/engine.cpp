@@ -358,7 +358,7 @@ Status SearchEngine::run_given(std::span<const uint32_t> rows) {
   const uint32_t most = w_->key.given_rows;
   for (size_t begin = 0; begin < rows.size(); begin += most) {
     UploadArea* area = free_one(w_->given_passes);
-    if (!area) return fail(ErrorCode::internal, "no area is free for %zu rows of given ids", rows.size());
+    if (!area) return fail(ErrorCode::internal, "no area is free for %u rows of given ids", rows.size());
     put_given_rows(*area, *w_->plans.given, rows.subspan(begin, std::min<size_t>(most, rows.size() - begin)));
     LAPILLI_CHECK(send(*area));
     runner_->append(*w_->given);
@@ -370,7 +370,7 @@ Status SearchEngine::run_given(std::span<const uint32_t> rows) {
 Status SearchEngine::run_logits(const Admission& a) {
   if (a.logits.empty()) return {};
   LogitsPass* pass = free_one(w_->logits_passes);
-  if (!pass) return fail(ErrorCode::internal, "no area is free for %zu rows of logits", a.logits.size());
+  if (!pass) return fail(ErrorCode::internal, "no area is free for %u rows of logits", a.logits.size());
   put_given_rows(pass->area(), *w_->plans.given_logits, a.logits);
   LAPILLI_CHECK(send(pass->area()));
   runner_->append(*w_->given_logits);
@@ -445,11 +445,10 @@ Status SearchEngine::read_sentence(const uint32_t* entries) {
 void SearchEngine::read_result(Sentence& s, const uint32_t* entries, uint32_t note) {
   s.ended = true;
   if (note & LogLayout::note_failed) {
-    s.status =
-        fail(ErrorCode::invalid_data,
-             "the model's scores behind %zu ids are no numbers: its weights, or this device, cannot compute this "
-             "input",
-             s.given.size() + s.log.steps() - 1);
+    s.status = fail(ErrorCode::invalid_data,
+                    "the model's scores behind %u ids are no numbers: its weights, or this device, cannot compute this "
+                    "input",
+                    s.given.size() + s.log.steps() - 1);
     return;
   }
   const uint32_t count = std::min(note >> LogLayout::note_count_shift, s.log.beams);

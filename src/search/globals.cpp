@@ -10,15 +10,14 @@ Status check_globals(const model::Config& config, const std::vector<std::vector<
                      const GlobalPositions& positions) {
   if (positions.empty()) return {};
   if (config.encoder.windows.empty())
-    return fail(ErrorCode::unsupported, "global positions: %s models have no window attention", config.family.c_str());
+    return fail(ErrorCode::unsupported, "global positions: %s models have no window attention", config.family);
   if (positions.size() != sources.size())
-    return fail(ErrorCode::invalid_argument, "global positions for %zu of %zu sources", positions.size(),
-                sources.size());
+    return fail(ErrorCode::invalid_argument, "global positions for %u of %u sources", positions.size(), sources.size());
   for (size_t i = 0; i < positions.size(); ++i)
     for (const uint32_t position : positions[i])
       if (position >= sources[i].size())
-        return fail(ErrorCode::invalid_argument, "source %zu: global position %u is not within its %zu ids", i,
-                    position, sources[i].size());
+        return fail(ErrorCode::invalid_argument, "source %u: global position %u is not within its %u ids", i, position,
+                    sources[i].size());
   return {};
 }
 

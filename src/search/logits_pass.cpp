@@ -39,7 +39,7 @@ Result<std::unique_ptr<LogitsPass>> LogitsPass::create(const Session& session, c
 }
 
 Result<std::span<const float>> LogitsPass::read(size_t row) const {
-  if (row >= rows_ || !logits_.mapped()) return fail(ErrorCode::internal, "logits row %zu cannot be read", row);
+  if (row >= rows_ || !logits_.mapped()) return fail(ErrorCode::internal, "logits row %u cannot be read", row);
   LAPILLI_CHECK(logits_.invalidate(row * stride_ * 4, words_ * 4));
   return std::span(reinterpret_cast<const float*>(logits_.mapped()) + row * stride_, words_);
 }

@@ -41,7 +41,7 @@ Status refuse_unsupported(const GenerationConfig& c) {
     return fail(ErrorCode::unsupported,
                 "%s: not supported; there are greedy search, beam search (num_beams) and sampling (do_sample), with or "
                 "without beams. Leave it out%s",
-                c.modes.front().c_str(), c.source.empty() ? "" : ", or set it to null over the model's own");
+                c.modes.front(), c.source.empty() ? "" : ", or set it to null over the model's own");
   return {};
 }
 
@@ -63,7 +63,7 @@ class Resolver {
   Status ids() {
     o_.end_ids = c_.eos_token_id.value_or(std::vector<int32_t>{});
     if (o_.end_ids.size() > kMaxEndTokens)
-      return fail(ErrorCode::unsupported, "eos_token_id: %zu end tokens; at most %u are supported", o_.end_ids.size(),
+      return fail(ErrorCode::unsupported, "eos_token_id: %u end tokens; at most %u are supported", o_.end_ids.size(),
                   kMaxEndTokens);
     LAPILLI_CHECK(check_ids(o_.end_ids, m_.target_vocabulary, "eos_token_id"));
     const auto start = c_.decoder_start_token_id ? c_.decoder_start_token_id : c_.bos_token_id;
@@ -98,7 +98,7 @@ class Resolver {
                   o_.return_sequences, o_.beams);
     if (o_.needed_candidates() > kMaxCandidates)
       return fail(ErrorCode::unsupported,
-                  "num_beams: %u beams with %zu end tokens need %u candidates a step; at most %u fit", o_.beams,
+                  "num_beams: %u beams with %u end tokens need %u candidates a step; at most %u fit", o_.beams,
                   o_.end_ids.size(), o_.needed_candidates(), kMaxCandidates);
     if (o_.needed_candidates() > 1 && o_.needed_candidates() > m_.target_vocabulary * o_.beams)
       return bad("num_beams: more candidates than the vocabulary has words");
@@ -139,12 +139,12 @@ class Resolver {
     }
     if (const size_t entries = o_.bad_words.size() + o_.sequence_bias.size(); entries > kMaxEntries)
       return fail(ErrorCode::unsupported,
-                  "bad_words_ids and sequence_bias have %zu entries together; at most %llu are supported", entries,
-                  static_cast<unsigned long long>(kMaxEntries));
+                  "bad_words_ids and sequence_bias have %u entries together; at most %u are supported", entries,
+                  kMaxEntries);
     if (words_in_lists > kMaxListWords)
       return fail(ErrorCode::unsupported,
-                  "suppress_tokens, bad_words_ids and sequence_bias hold %llu ids together; at most %llu are supported",
-                  static_cast<unsigned long long>(words_in_lists), static_cast<unsigned long long>(kMaxListWords));
+                  "suppress_tokens, bad_words_ids and sequence_bias hold %u ids together; at most %u are supported",
+                  words_in_lists, kMaxListWords);
     if (const auto& decay = c_.exponential_decay_length_penalty) {
       float factor = 1;
       LAPILLI_CHECK(read_float(decay->factor, 1.0, "exponential_decay_length_penalty", factor));
@@ -239,15 +239,13 @@ Result<SearchOptions> ResolvedOptions::for_given(uint32_t given) const {
   else
     longest = std::min<uint64_t>(given + kDefaultNewTokens, positions_ ? positions_ : ~0u);
   if (longest <= given)
-    return fail(ErrorCode::invalid_argument, "max_length: %llu leaves nothing to generate after %u given ids",
-                static_cast<unsigned long long>(longest), given);
+    return fail(ErrorCode::invalid_argument, "max_length: %u leaves nothing to generate after %u given ids", longest,
+                given);
   if (longest > kMaxLength)
-    return fail(ErrorCode::invalid_argument, "max_length: %llu ids; at most %llu are supported",
-                static_cast<unsigned long long>(longest), static_cast<unsigned long long>(kMaxLength));
+    return fail(ErrorCode::invalid_argument, "max_length: %u ids; at most %u are supported", longest, kMaxLength);
   // The last position that is fed back is longest - 2.
   if (positions_ && longest > uint64_t{positions_} + 1)
-    return fail(ErrorCode::invalid_argument, "max_length: %llu ids exceed the model's %u positions",
-                static_cast<unsigned long long>(longest), positions_);
+    return fail(ErrorCode::invalid_argument, "max_length: %u ids exceed the model's %u positions", longest, positions_);
   o.max_length = static_cast<uint32_t>(longest);
   o.min_length = min_length_.value_or(0);
   if (min_new_.value_or(0) > 0) o.min_new_length = given + std::min(*min_new_, o.max_length);

@@ -21,7 +21,7 @@ Status OnceStream::push(size_t source, std::span<const int32_t> ids) {
   if (!agrees(source, ids))
     return fail(
         ErrorCode::internal,
-        "source %zu: its search was run again and departs from what was streamed of it; run it without streaming",
+        "source %u: its search was run again and departs from what was streamed of it; run it without streaming",
         source);
   Source& s = sources_[source];
   const auto fresh = ids.subspan(known(s, ids.size()));
@@ -35,8 +35,8 @@ Status OnceStream::complete(size_t source, std::span<const int32_t> all) {
   const Source& s = sources_[source];
   if (s.seen > all.size() || s.seen > s.given.size() ||
       !std::equal(all.begin(), all.begin() + static_cast<ptrdiff_t>(s.seen), s.given.begin()))
-    return fail(ErrorCode::internal, "source %zu: its result does not begin with the %zu ids that were streamed",
-                source, s.seen);
+    return fail(ErrorCode::internal, "source %u: its result does not begin with the %u ids that were streamed", source,
+                s.seen);
   return push(source, all.subspan(s.seen));
 }
 

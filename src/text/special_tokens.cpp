@@ -62,8 +62,8 @@ Result<CollectedTokens> collect_special_tokens(const TokenizerConfig& config, Sp
   const auto list = [&](std::vector<AddedToken> tokens) -> Status {
     for (AddedToken& token : tokens) {
       if (static_cast<uint64_t>(token.id) >= sources.vocabulary_size + kMostBehind)
-        return fail(ErrorCode::invalid_data, "%s: added token %s has id %d, far outside the vocabulary of %zu",
-                    config.path().c_str(), quote_text(token.text).c_str(), token.id,
+        return fail(ErrorCode::invalid_data, "%s: added token %s has id %d, far outside the vocabulary of %u",
+                    config.path().c_str(), quote_text(token.text), token.id,
                     static_cast<size_t>(sources.vocabulary_size));
       collector.list(std::move(token));
     }

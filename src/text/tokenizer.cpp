@@ -54,7 +54,7 @@ Status Tokenizer::truncate(Encoding& first, Encoding* second, const EncodeOption
   const Encoding none;
   LAPILLI_TRY(const Encoding added, surround(none, second == nullptr ? nullptr : &none, options));
   if (options.max_ids < added.ids.size())
-    return fail(ErrorCode::invalid_argument, "a limit of %zu ids leaves no room: the tokenizer adds %zu of its own",
+    return fail(ErrorCode::invalid_argument, "a limit of %u ids leaves no room: the tokenizer adds %u of its own",
                 static_cast<size_t>(options.max_ids), added.ids.size());
   const auto room = static_cast<size_t>(options.max_ids) - added.ids.size();
   const size_t other = second == nullptr ? 0 : second->ids.size();
@@ -75,7 +75,7 @@ Status Tokenizer::truncate(Encoding& first, Encoding* second, const EncodeOption
 Result<Encoding> Tokenizer::encode_checked(std::string_view text, const EncodeOptions& options) const {
   const auto plain = [&](std::string_view part, const char* what, int8_t number) -> Result<Encoding> {
     if (part.size() > kMaxTextBytes)
-      return fail(ErrorCode::invalid_argument, "a text of %zu bytes is too long to tokenize (limit %zu); split it",
+      return fail(ErrorCode::invalid_argument, "a text of %u bytes is too long to tokenize (limit %u); split it",
                   part.size(), kMaxTextBytes);
     LAPILLI_CHECK(check_utf8(part, what));
     LAPILLI_TRY(Encoding encoding, encode_plain(part, options));
@@ -132,7 +132,7 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, const Decode
   return guarded("detokenizing", [&]() -> Result<std::string> {
     for (size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] < 0)
-        return fail(ErrorCode::invalid_argument, "id %d at position %zu is not a token id (they are not negative)",
+        return fail(ErrorCode::invalid_argument, "id %d at position %u is not a token id (they are not negative)",
                     ids[i], i);
     }
     LAPILLI_TRY(auto text, decode_valid(ids, options));
@@ -144,8 +144,7 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids, const Decode
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const Files& files, const std::string& family) {
   return guarded("loading a tokenizer", [&]() -> Result<std::unique_ptr<Tokenizer>> {
-    if (!files.are_there())
-      return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", files.c_str());
+    if (!files.are_there()) return fail(ErrorCode::not_found, "%s is not a directory; give a model directory", files);
     LAPILLI_TRY(const TokenizerKind* kind, choose_tokenizer_kind(files, family));
     LAPILLI_TRY(auto tokenizer, kind->load(files));
     if (kind->obeys_clean_up) {

@@ -16,9 +16,9 @@ Result<json> load_object(const FileName& path) {
   if (!path.there()) return json::object();
   LAPILLI_TRY(const std::string text, read_text_file(path));
   json value = json::parse(text, nullptr, false);
-  if (value.is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
+  if (value.is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path);
   if (!value.is_object())
-    return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path.c_str(), value.type_name());
+    return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path, value.type_name());
   return value;
 }
 
@@ -38,8 +38,7 @@ Result<bool> read_flag(const json& object, const char* name, bool fallback, cons
   const json* value = find(object, name);
   if (value == nullptr) return fallback;
   if (!value->is_boolean())
-    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of true or false", where.c_str(), name,
-                value->type_name());
+    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of true or false", where, name, value->type_name());
   return value->get<bool>();
 }
 
@@ -47,7 +46,7 @@ Result<bool> read_flag(const json& object, const char* name, bool fallback, cons
 Result<std::string> read_content(const json& value, const char* name, const std::string& where) {
   const json* content = value.is_object() ? find(value, "content") : &value;
   if (content == nullptr || !content->is_string() || content->get_ref<const std::string&>().empty())
-    return fail(ErrorCode::invalid_data, "%s: %s is neither a text nor an object with a content", where.c_str(), name);
+    return fail(ErrorCode::invalid_data, "%s: %s is neither a text nor an object with a content", where, name);
   return content->get<std::string>();
 }
 
@@ -122,7 +121,7 @@ Result<std::vector<AddedToken>> TokenizerConfig::extra_special_tokens() const {
     if (list == nullptr) return {};
     // extra_special_tokens was an object of name: token for a while.
     if (!list->is_array() && !list->is_object())
-      return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a list", where.c_str(), name, list->type_name());
+      return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a list", where, name, list->type_name());
     for (const json& value : *list) {
       LAPILLI_TRY(AddedToken token, read_token(value, plain, name, where));
       tokens.push_back(std::move(token));
@@ -144,7 +143,7 @@ Result<std::string> TokenizerConfig::text(const char* name, const char* fallback
   const json* value = find(json_->config, name);
   if (value == nullptr) return std::string(fallback);
   if (!value->is_string())
-    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a text", path_.c_str(), name, value->type_name());
+    return fail(ErrorCode::invalid_data, "%s: %s is %s instead of a text", path_, name, value->type_name());
   return value->get<std::string>();
 }
 
@@ -153,7 +152,7 @@ Result<int32_t> TokenizerConfig::count(const char* name, int32_t fallback) const
   const json* value = find(json_->config, name);
   if (value == nullptr) return fallback;
   if (!value->is_number_unsigned() || value->get<uint64_t>() > kMost)
-    return fail(ErrorCode::invalid_data, "%s: %s is not a number from 0 to 65536", path_.c_str(), name);
+    return fail(ErrorCode::invalid_data, "%s: %s is not a number from 0 to 65536", path_, name);
   return static_cast<int32_t>(value->get<uint64_t>());
 }
 
@@ -169,20 +168,20 @@ Result<std::vector<AddedToken>> TokenizerConfig::added_tokens() const {
   if (entries == nullptr) {
     for (const auto& [text, id] : json_->added.items()) {
       if (text.empty() || !id.is_number_unsigned() || id.get<uint64_t>() > uint64_t{0x7FFFFFFF})
-        return fail(ErrorCode::invalid_data, "%s: %s has no id", added_path_.c_str(), quote_text(text).c_str());
+        return fail(ErrorCode::invalid_data, "%s: %s has no id", added_path_, quote_text(text));
       tokens.push_back({text, static_cast<int32_t>(id.get<uint64_t>()), false});
     }
     return tokens;
   }
   if (!entries->is_object())
-    return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder is %s instead of an object", path_.c_str(),
+    return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder is %s instead of an object", path_,
                 entries->type_name());
   for (const auto& [key, value] : entries->items()) {
     AddedToken token;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), token.id);
     if (error != std::errc() || end != key.data() + key.size() || token.id < 0 || !value.is_object())
-      return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder: %s is not an id with its token", path_.c_str(),
-                  quote_text(key).c_str());
+      return fail(ErrorCode::invalid_data, "%s: added_tokens_decoder: %s is not an id with its token", path_,
+                  quote_text(key));
     LAPILLI_TRY(token.text, read_content(value, "added_tokens_decoder", path_));
     LAPILLI_TRY(token.special, read_flag(value, "special", false, path_));
     LAPILLI_TRY(token.lstrip, read_flag(value, "lstrip", false, path_));

@@ -35,7 +35,7 @@ class EntryReader final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override { return wrong("an array"); }
   bool end_array() override { return true; }
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    problem = format("not valid JSON, at byte %zu", position);
+    problem = format("not valid JSON, at byte %u", position);
     return false;
   }
 
@@ -45,13 +45,12 @@ class EntryReader final : public nlohmann::json_sax<nlohmann::json> {
  private:
   bool wrong(const char* what) {
     problem = depth_ == 0 ? format("expected an object of token: id, found %s", what)
-                          : format("the id of token %s is %s instead of an integer", quote_text(token_).c_str(), what);
+                          : format("the id of token %s is %s instead of an integer", quote_text(token_), what);
     return false;
   }
   bool wrong_id(const std::string& value) {
     if (depth_ == 0) return wrong("a number");
-    problem = format("the id of token %s is %s; ids are integers from 0 to 2147483647", quote_text(token_).c_str(),
-                     value.c_str());
+    problem = format("the id of token %s is %s; ids are integers from 0 to 2147483647", quote_text(token_), value);
     return false;
   }
   int depth_ = 0;
@@ -69,19 +68,19 @@ Result<Vocabulary> Vocabulary::load(const FileName& path) {
   } catch (const nlohmann::json::exception& e) {
     reader.problem = e.what();
   }
-  if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path.c_str(), reader.problem.c_str());
+  if (!parsed) return fail(ErrorCode::invalid_data, "%s: %s", path, reader.problem);
   return make(std::move(reader.entries), path.path());
 }
 
 Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::string& where) {
-  if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", where.c_str());
+  if (entries.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", where);
   int32_t largest = 0;
   for (const Entry& e : entries) largest = std::max(largest, e.second);
   // A few unused ids are normal; a table that is mostly holes is a damaged file, and may not cost gigabytes.
   const uint64_t limit = 4 * entries.size() + 65536;
   if (static_cast<uint64_t>(largest) >= limit)
-    return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %zu tokens; the ids are too far apart",
-                where.c_str(), largest, entries.size());
+    return fail(ErrorCode::invalid_data, "%s: id %d in a vocabulary of %u tokens; the ids are too far apart", where,
+                largest, entries.size());
 
   Vocabulary v;
   v.tokens_.resize(static_cast<size_t>(largest) + 1);
@@ -90,13 +89,12 @@ Result<Vocabulary> Vocabulary::make(std::vector<Entry> entries, const std::strin
   for (Entry& e : entries) {
     const auto id = static_cast<size_t>(e.second);
     if (taken[id])
-      return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", where.c_str(),
-                  quote_text(v.tokens_[id]).c_str(), quote_text(e.first).c_str(), e.second);
+      return fail(ErrorCode::invalid_data, "%s: tokens %s and %s have the same id %d", where, quote_text(v.tokens_[id]),
+                  quote_text(e.first), e.second);
     taken[id] = true;
     v.tokens_[id] = std::move(e.first);
     if (!v.by_text_.emplace(v.tokens_[id], e.second).second)
-      return fail(ErrorCode::invalid_data, "%s: token %s is given twice", where.c_str(),
-                  quote_text(v.tokens_[id]).c_str());
+      return fail(ErrorCode::invalid_data, "%s: token %s is given twice", where, quote_text(v.tokens_[id]));
   }
   return v;
 }

@@ -191,7 +191,7 @@ class Bench {
     std::string t;
     for (const Row& r : rows_)
       if (r_.tsv)
-        t += format("lapilli %s, batch %u\t%.3f\t%.2f\t%.1f\t%.0f\t%.1f\n", loaded_.name.c_str(), r.batch,
+        t += format("lapilli %s, batch %u\t%.3f\t%.2f\t%.1f\t%.0f\t%.1f\n", loaded_.name, r.batch,
                     loaded_.load_ms / 1e3, r.encode_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
     if (r_.tsv) return t;
     t = heading("an encoder alone") + "batch  first ms  encode ms  ms/source  CPU ms  weights and pass, MiB\n";
@@ -224,12 +224,11 @@ class Bench {
   [[nodiscard]] std::string heading(const std::string& what) const {
     const auto& caps = loaded_.device->caps();
     return format(
-        "%s in %s%s on %s (%s)\n%s; medians of %u runs; load %.0f ms, %llu pipelines, peak %.0f MiB (device memory "
+        "%s in %s%s on %s (%s)\n%s; medians of %u runs; load %.0f ms, %u pipelines, peak %.0f MiB (device memory "
         "%.0f "
         "MiB)\n\n",
-        loaded_.name.c_str(), name(loaded_.model->info().format), kv_text(), caps.device_name.c_str(),
-        caps.driver_info.c_str(), what.c_str(), r_.runs, loaded_.load_ms,
-        static_cast<unsigned long long>(loaded_.device->counters().pipelines_created), usage().peak_mib,
+        loaded_.name, name(loaded_.model->info().format), kv_text(), caps.device_name, caps.driver_info, what, r_.runs,
+        loaded_.load_ms, loaded_.device->counters().pipelines_created, usage().peak_mib,
         static_cast<double>(loaded_.device->counters().device_bytes_peak) / (1 << 20));
   }
 
@@ -255,17 +254,16 @@ class Bench {
     std::string t;
     if (r_.tsv) {
       for (const Row& r : rows_)
-        t += format("lapilli %s, batch %u beam %u\t%.3f\t%.2f\t%.3f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\n",
-                    loaded_.name.c_str(), r.batch, r.beams, loaded_.load_ms / 1e3, r.encode_ms, r.step_ms, r.total_ms,
+        t += format("lapilli %s, batch %u beam %u\t%.3f\t%.2f\t%.3f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\n", loaded_.name,
+                    r.batch, r.beams, loaded_.load_ms / 1e3, r.encode_ms, r.step_ms, r.total_ms,
                     r.batch * r_.target * 1e3 / r.total_ms, r.cpu_ms, usage().peak_mib, r.first_ms);
       return t;
     }
     t = heading(format("%u source ids, exactly %u generated", r_.source, r_.target));
     t += "batch  beams  first ms  encode ms  ms/step  ms/token  total ms  CPU ms  dispatches/step  per layer\n";
     for (const Row& r : rows_)
-      t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15llu  %9.1f\n", r.batch, r.beams, r.first_ms,
-                  r.encode_ms, r.step_ms, r.step_ms / r.batch, r.total_ms, r.cpu_ms,
-                  static_cast<unsigned long long>(r.dispatches),
+      t += format("%5u  %5u  %8.1f  %9.2f  %7.3f  %8.3f  %8.1f  %6.1f  %15u  %9.1f\n", r.batch, r.beams, r.first_ms,
+                  r.encode_ms, r.step_ms, r.step_ms / r.batch, r.total_ms, r.cpu_ms, r.dispatches,
                   static_cast<double>(r.dispatches) / loaded_.model->info().decoder_layers);
     return t;
   }

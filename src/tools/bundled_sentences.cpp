@@ -51,7 +51,7 @@ Status run_kind(const std::shared_ptr<Model>& model, std::span<const Recorded> r
       continue;
     }
     if (!recorded[i].robust || report.wrong.size() == kShownSentences) continue;
-    report.wrong.push_back(format("\"%s\", %u beams: %s", recorded[i].text.c_str(), beams,
+    report.wrong.push_back(format("\"%s\", %u beams: %s", recorded[i].text, beams,
                                   out.errors.at(i) ? "other words" : error_code_name(out.errors.at(i).error().code)));
   }
   return {};

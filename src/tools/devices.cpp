@@ -64,19 +64,18 @@ std::string join(const std::vector<std::string>& names) {
 
 std::string describe(const vulkan::DeviceInfo& device) {
   const Capabilities& caps = device.caps;
-  std::string text = format("%s %u  %s\n", device.chosen ? "*" : " ", device.index, caps.device_name.c_str());
+  std::string text = format("%s %u  %s\n", device.chosen ? "*" : " ", device.index, caps.device_name);
   auto line = [&text](const char* what, const std::string& value) {
-    if (!value.empty()) text += format("      %-10s %s\n", what, value.c_str());
+    if (!value.empty()) text += format("      %-10s %s\n", what, value);
   };
-  line("type", format("%s, Vulkan %s, %s memory", type_name(caps.type), api_version(caps.api_version).c_str(),
-                      bytes_text(caps.heap_bytes).c_str()));
+  line("type", format("%s, Vulkan %s, %s memory", type_name(caps.type), api_version(caps.api_version),
+                      bytes_text(caps.heap_bytes)));
   line("driver", caps.driver_name + (caps.driver_info.empty() ? "" : " " + caps.driver_info));
   line("uuid", hex_uuid(caps.uuid));
   line("has", extras(caps));
   line("quirks", join(caps.quirks));
   line("masks", join(caps.masks));
-  line("score", format("%lld", static_cast<long long>(device.score)) +
-                    (device.score_reason.empty() ? "" : ": " + device.score_reason));
+  line("score", format("%d", device.score) + (device.score_reason.empty() ? "" : ": " + device.score_reason));
   line(device.chosen ? "chosen" : "not taken", device.chosen ? "this one is used" : device.refusal);
   return text;
 }

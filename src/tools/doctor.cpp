@@ -76,7 +76,7 @@ class Doctor {
     if (request_.progress && !request_.progress(what)) return fail(ErrorCode::cancelled, "cancelled");
     return body();
   }
-  void line(const char* what, const std::string& text) { page_ += format("%-12s %s\n", what, text.c_str()); }
+  void line(const char* what, const std::string& text) { page_ += format("%-12s %s\n", what, text); }
   void wrong(std::string advice) { advice_.push_back(std::move(advice)); }
 
   Status tell_device() {
@@ -136,7 +136,7 @@ class Doctor {
     for (const auto& use : memory.uses) {
       uses[use.use] = use.types;
       const std::string kind = use.types.empty() ? "" : memory.types[use.types.front()].kind;
-      line("", format("%-15s types %s (%s)", use.use, list_of(use.types).c_str(), kind.c_str()));
+      line("", format("%-15s types %s (%s)", use.use, list_of(use.types), kind));
     }
     report_["memory"] = {{"heaps", heaps}, {"types", types}, {"uses", uses}, {"left", memory.left}};
   }
@@ -160,10 +160,10 @@ class Doctor {
                           {"floor", f.floor},
                           {"refused", f.refused}});
       if (findings.size() <= kListed)
-        line("", format("%s/%s, case %s: %s%s", f.op.c_str(), f.variant.c_str(), f.test.c_str(),
-                        f.refused ? "the driver refuses it: " : "", f.problem.c_str()));
+        line("", format("%s/%s, case %s: %s%s", f.op, f.variant, f.test, f.refused ? "the driver refuses it: " : "",
+                        f.problem));
     }
-    if (findings.size() > kListed) line("", format("and %zu more, see --report", findings.size() - kListed));
+    if (findings.size() > kListed) line("", format("and %u more, see --report", findings.size() - kListed));
     report_["kernels"] = {{"variants", kernels.variants},
                           {"cases", kernels.cases},
                           {"runs", options.runs},
@@ -216,15 +216,15 @@ class Doctor {
     Json refused = Json::array();
     for (const Disagreement& d : SelfTest::of(*device_)->disagreements()) {
       refused.push_back({{"op", d.op}, {"variant", d.variant}, {"problem", d.problem}, {"floor", d.floor}});
-      line("", format("its own test %s %s/%s", d.floor ? "warns of" : "left out", d.op.c_str(), d.variant.c_str()));
+      line("", format("its own test %s %s/%s", d.floor ? "warns of" : "left out", d.op, d.variant));
     }
     entry["self_test"] = std::move(refused);
   }
 
   Status tell_rates() {
     LAPILLI_TRY(const auto limits, measure_limits(device_));
-    line("rates", format("%.1f GB/s (%s), %.1f Gop/s (%s)", limits.bytes.per_second / 1e9, limits.bytes.how.c_str(),
-                         limits.operations.per_second / 1e9, limits.operations.how.c_str()));
+    line("rates", format("%.1f GB/s (%s), %.1f Gop/s (%s)", limits.bytes.per_second / 1e9, limits.bytes.how,
+                         limits.operations.per_second / 1e9, limits.operations.how));
     report_["rates"] = {{"bytes_per_second", limits.bytes.per_second},
                         {"operations_per_second", limits.operations.per_second},
                         {"least_us", limits.least_us},

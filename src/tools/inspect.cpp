@@ -133,8 +133,8 @@ Result<Json> describe(const InspectRequest& request) {
   LAPILLI_TRY(const std::string type, get_string({config_json, config_path}, "model_type"));
   const model::Family* family = model::find_family(type);
   if (!family) {
-    return fail(ErrorCode::unsupported, "%s: the model family \"%s\" is not supported; known are: %s",
-                config_path.c_str(), type.c_str(), model::family_list().c_str());
+    return fail(ErrorCode::unsupported, "%s: the model family \"%s\" is not supported; known are: %s", config_path,
+                type, model::family_list());
   }
   LAPILLI_TRY(const auto config, family->config(config_json, config_path));
   LAPILLI_TRY(const auto weights, open_weights(directory, {config_json, config_path}));

@@ -33,11 +33,11 @@ std::string stack_text(const Json& stack) {
   const auto most = stack["max_positions"].get<uint64_t>();
   std::string text = format("%u layers, %u heads, feed-forward %u (%s%s)", stack["layers"].get<unsigned>(),
                             stack["heads"].get<unsigned>(), stack["ffn"].get<unsigned>(),
-                            stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>().c_str());
+                            stack["gated"].get<bool>() ? "gated " : "", stack["activation"].get<std::string>());
   text += format("; width %u, %u a head; %s norm %s sublayers", stack["d_model"].get<unsigned>(),
-                 stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>().c_str(),
+                 stack["head_dim"].get<unsigned>(), stack["norm"].get<std::string>(),
                  stack["norm_first"].get<bool>() ? "before" : "after");
-  text += format("; %s positions, ", stack["positions"].get<std::string>().c_str());
+  text += format("; %s positions, ", stack["positions"].get<std::string>());
   return text + (most ? number(most) + " tokens at most" : "any number of tokens");
 }
 
@@ -55,8 +55,7 @@ std::string some(const Json& codes) {
   std::string text;
   for (size_t i = 0; i < std::min(kMost, codes.size()); ++i)
     text += (i ? ", " : "") + code_text(codes[i].get<std::string>());
-  return codes.size() <= kMost ? text
-                               : format("%s and %zu more (--json lists them)", text.c_str(), codes.size() - kMost);
+  return codes.size() <= kMost ? text : format("%s and %u more (--json lists them)", text, codes.size() - kMost);
 }
 
 std::string languages_text(const Json& languages) {
@@ -71,8 +70,8 @@ std::string tensors_text(const Json& json) {
   if (!json.contains("tensors")) return "";
   std::string text = "\ntensors\n";
   for (const Json& tensor : json["tensors"]) {
-    text += format("  %-4s %-14s %s\n", tensor["type"].get<std::string>().c_str(), tensor["shape"].dump().c_str(),
-                   quote_name(tensor["name"].get<std::string>()).c_str());
+    text += format("  %-4s %-14s %s\n", tensor["type"].get<std::string>(), tensor["shape"].dump(),
+                   quote_name(tensor["name"].get<std::string>()));
   }
   return text;
 }
@@ -113,22 +112,20 @@ std::string summary(const Json& json) {
     return "\nThe network runs here, but nothing makes its input: " + front + "\n";
   std::string tasks;
   for (const Json& task : json["tasks"]) tasks += (tasks.empty() ? "" : ", ") + task.get<std::string>();
-  return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks.c_str(),
-                (mebibytes(json["device_weight_bytes"]) + " of device memory for weights").c_str(),
-                shortcoming(json).c_str(), command_line(json).c_str());
+  return format("\nThis model runs here: %s, %s.%s\n  %s\n", tasks,
+                (mebibytes(json["device_weight_bytes"]) + " of device memory for weights"), shortcoming(json),
+                command_line(json));
 }
 
 }  // namespace
 
 std::string inspect_table(const Json& json) {
   std::string text;
-  auto line = [&text](const char* what, const std::string& value) {
-    text += format("%-12s %s\n", what, value.c_str());
-  };
+  auto line = [&text](const char* what, const std::string& value) { text += format("%-12s %s\n", what, value); };
   const Json& checkpoint = json["checkpoint"];
   std::string types;
   for (const auto& [type, count] : checkpoint["stored_types"].items()) {
-    types += format("%s%u x %s", types.empty() ? "" : ", ", count.get<unsigned>(), type.c_str());
+    types += format("%s%u x %s", types.empty() ? "" : ", ", count.get<unsigned>(), type);
   }
   line("directory", json["directory"].get<std::string>());
   line("family", json["family"].get<std::string>() + " (" + json["description"].get<std::string>() + ")");

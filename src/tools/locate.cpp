@@ -103,7 +103,7 @@ Result<std::string> find_bundled() {
 Result<std::string> check_named(std::string directory) {
   if (directory_exists(directory) && file_kind(directory + "/config.json") != FileKind::none) return directory;
   return fail(ErrorCode::not_found, "LAPILLI_MODEL names %s, which is not %s; set it to one with a published model",
-              directory.c_str(), directory_exists(directory) ? "a directory with a config.json" : "a directory");
+              directory, directory_exists(directory) ? "a directory with a config.json" : "a directory");
 }
 
 }  // namespace

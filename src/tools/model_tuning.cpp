@@ -37,7 +37,7 @@ ModelTuning::ModelTuning(const BenchModel& loaded, const TuningStore& store, con
 
 Status ModelTuning::run() {
   if (loaded_.model->info().decoder_layers == 0)
-    return fail(ErrorCode::unsupported, "%s is an encoder alone; models that write are tuned", loaded_.name.c_str());
+    return fail(ErrorCode::unsupported, "%s is an encoder alone; models that write are tuned", loaded_.name);
   for (const unsigned batch : r_.searches.batches)
     for (const unsigned beams : r_.searches.beams) LAPILLI_CHECK(tune_search(batch, beams));
   return {};

@@ -26,7 +26,7 @@ Result<Capabilities> device_capabilities(const PlanRequest& request) {
     for (const auto& d : *devices)
       if (d.chosen) return apply_mask(d.caps, request.caps);
   if (!request.select.empty())
-    return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select.c_str())
+    return devices ? fail(ErrorCode::no_device, "no usable device matches %s", request.select)
                    : std::move(devices).failure();
   return apply_mask(Capabilities{}, request.caps);  // no device: what every device can do
 }
@@ -82,7 +82,7 @@ Result<std::string> plan_text(const PlanRequest& request) {
     g = step_graph(network, key).graph;
   else
     return fail(ErrorCode::invalid_argument, "graph %s is not known; there are admit, encode, given and step",
-                request.graph.c_str());
+                request.graph);
   LAPILLI_TRY(const auto tunings, device_tunings(request));
   CompileOptions options;
   options.tunings = tunings.get();
@@ -92,8 +92,8 @@ Result<std::string> plan_text(const PlanRequest& request) {
       p->placement,
       p->commands,
       p->schedule,
-      format("%s %s, batch %u, beams %u, source %u, target %u, %s", model.c_str(), request.graph.c_str(), request.batch,
-             request.beams, request.source, request.target, caps.device_name.c_str()),
+      format("%s %s, batch %u, beams %u, source %u, target %u, %s", model, request.graph, request.batch, request.beams,
+             request.source, request.target, caps.device_name),
       [&](graph::NodeId id) { return name_of(*p, id); },
       [&](uint32_t i) { return std::string(shader_code(p->pipelines[p->dispatches[i].pipeline].shader).name); },
       [&](uint32_t i) {

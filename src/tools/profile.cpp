@@ -113,19 +113,18 @@ std::string text_of(const Table& t) {
   std::string s = "\n" + t.title + "\n\n";
   s += format("%-*s  %-*s  %-*s  %7s  %s", label, "label", op, "op", shader, "shader", "groups", kColumns);
   for (const Line& l : t.lines)
-    s += format("%-*s  %-*s  %-*s  %7llu  ", label, l.label.c_str(), op, l.op.c_str(), shader, l.shader.c_str(),
-                static_cast<unsigned long long>(l.groups)) +
+    s += format("%-*s  %-*s  %-*s  %7u  ", label, l.label, op, l.op, shader, l.shader, l.groups) +
          columns(l.figures, l.limited_by);
   s += format("\n%-*s  %10s  %5s  %s", op, "by op", "dispatches", "share", kColumns);
   for (const Line& l : t.by_op)
-    s += format("%-*s  %10u  %4.1f%%  ", op, l.op.c_str(), l.figures.dispatches, 100 * l.figures.us / t.all.us) +
+    s += format("%-*s  %10u  %4.1f%%  ", op, l.op, l.figures.dispatches, 100 * l.figures.us / t.all.us) +
          columns(l.figures);
   return s + format("%-*s  %10u  %4.1f%%  ", op, "all", t.all.dispatches, 100.0) + columns(t.all);
 }
 
 std::string heading(const BenchRequest& r, const BenchModel& loaded, const DeviceLimits& limits) {
   const auto& caps = loaded.device->caps();
-  std::string s = format("%s on %s (%s)\n", loaded.name.c_str(), caps.device_name.c_str(), caps.driver_info.c_str());
+  std::string s = format("%s on %s (%s)\n", loaded.name, caps.device_name, caps.driver_info);
   if (limits.by == TimedBy::device)
     s += format("Times: timestamps of the device, a barrier between any two dispatches; medians of %u runs.\n", r.runs);
   else
@@ -137,8 +136,8 @@ std::string heading(const BenchRequest& r, const BenchModel& loaded, const Devic
       "A dispatch that does next to nothing takes %.1f us in this way: about so much of every time is no work.\n",
       limits.least_us);
   s += format("Limits, the best of %u runs: %.2f GB/s (%s); %.2f Gop/s (%s).\n", limits.runs,
-              limits.bytes.per_second * 1e-9, limits.bytes.how.c_str(), limits.operations.per_second * 1e-9,
-              limits.operations.how.c_str());
+              limits.bytes.per_second * 1e-9, limits.bytes.how, limits.operations.per_second * 1e-9,
+              limits.operations.how);
   s += "MB: what the bindings cover, twice if read and written; tables, lists and caches that a dispatch reads in\n"
        "part count as a whole, so that GB/s is then too high. Mop: as plans estimate. limit: the time that the\n"
        "nearer limit leaves, in % of the time taken. Above 100: by bytes, they came from a cache or were not\n"
@@ -191,11 +190,11 @@ std::array<Table, 2> tables_of(const SearchProfile& p, const DeviceLimits& limit
   const std::string search = format("batch %u, beams %u", p.batch, p.beams);
   tables[0].name = "encode";
   tables[0].rows = p.encode_rows;
-  tables[0].title = format("Encode pass, %s: %u sources of %u rows", search.c_str(), p.batch, p.source_rows);
+  tables[0].title = format("Encode pass, %s: %u sources of %u rows", search, p.batch, p.source_rows);
   tables[1].name = "step";
   tables[1].rows = p.step_rows;
-  tables[1].title = format("Decoder step, %s: %u live rows, from position %u on, caches for %u", search.c_str(),
-                           p.step_rows, p.first_position, p.positions);
+  tables[1].title = format("Decoder step, %s: %u live rows, from position %u on, caches for %u", search, p.step_rows,
+                           p.first_position, p.positions);
   return tables;
 }
 

@@ -67,7 +67,7 @@ struct MiddleOfSearch::Impl {
                   beams_, kMaxRows, kMaxBeams);
     if (c.decoder.layers == 0)
       return fail(ErrorCode::unsupported,
-                  "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family.c_str());
+                  "%s models are an encoder alone, which is measured as a whole: without --per-op", c.family);
     if (c.features.width == 0 && c.encoder.max_positions && r_.source > c.encoder.max_positions)
       return fail(ErrorCode::invalid_argument, "source: %u ids; the model has positions for %u", r_.source,
                   c.encoder.max_positions);

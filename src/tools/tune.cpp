@@ -30,8 +30,8 @@ double all_us(const TuningReport& report) {
 
 std::string line_of(const TunedNodes& n, double all) {
   const bool won = n.ratio < 1;
-  return format("%-14s  %-44s  %5zu  %4.0f%%  %5zu  %-26s  %-26s  %s\n", n.key.op.c_str(), n.key.node.c_str(), n.nodes,
-                100 * n.standing_us / all, n.tried, describe(n.standing).c_str(),
+  return format("%-14s  %-44s  %5u  %4.0f%%  %5u  %-26s  %-26s  %s\n", n.key.op, n.key.node, n.nodes,
+                100 * n.standing_us / all, n.tried, describe(n.standing),
                 won         ? describe(n.best).c_str()
                 : n.decided ? "the default"
                             : "not decided",
@@ -48,8 +48,8 @@ std::string text_of(const TunedPlan& t) {
   s += t.report.won == 0 ? "The defaults stay.\n"
                          : format("Dispatches one by one take %.2f of the time that they took.\n", t.report.ratio);
   if (wrong)
-    s += format("%zu candidates were not tried: the driver refuses them, they are wrong, or no case runs them.\n",
-                wrong);
+    s +=
+        format("%u candidates were not tried: the driver refuses them, they are wrong, or no case runs them.\n", wrong);
   if (!t.report.complete) s += "It ended early: what was not tried may be better. --seconds gives it more time.\n";
   return s;
 }
@@ -97,13 +97,13 @@ class Tune {
 
  private:
   [[nodiscard]] std::string where() const {
-    if (store_->is_there()) return format("%zu choices are kept for this device and driver.", tuning_->kept());
+    if (store_->is_there()) return format("%u choices are kept for this device and driver.", tuning_->kept());
     return "Nothing is kept: there is no folder for what is kept between runs.";
   }
   [[nodiscard]] std::string text() const {
     const Capabilities& caps = loaded_.device->caps();
-    std::string s = format("%s in %s on %s (%s)\n", loaded_.name.c_str(), name(loaded_.model->info().format),
-                           caps.device_name.c_str(), caps.driver_info.c_str());
+    std::string s = format("%s in %s on %s (%s)\n", loaded_.name, name(loaded_.model->info().format), caps.device_name,
+                           caps.driver_info);
     s += "Each candidate was compared with its reference, then timed in turn with the default; one that is less than 5 "
          "%\n"
          "faster, twice, does not take its place.\n";
@@ -140,7 +140,7 @@ Result<std::string> forget(const TuneRequest& r) {
   const TuningStore store(kept_in(r.cache), *device);
   const size_t known = store.load().size();
   if (store.is_there()) LAPILLI_CHECK(store.save({}));
-  return format("%zu choices for %s are forgotten.\n", known, device->caps().device_name.c_str());
+  return format("%u choices for %s are forgotten.\n", known, device->caps().device_name);
 }
 
 }  // namespace

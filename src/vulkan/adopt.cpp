@@ -96,14 +96,13 @@ Result<Snapshot> look_at(const AdoptedDevice& host, const Instance& instance, co
     if (!refusal.empty()) reasons.push_back(refusal);
   if (reasons.empty()) reasons = doubts_of(host, s);
   if (reasons.empty()) return s;
-  return fail(ErrorCode::no_device, "device '%s' cannot be adopted: %s", s.caps.device_name.c_str(),
-              joined(reasons).c_str());
+  return fail(ErrorCode::no_device, "device '%s' cannot be adopted: %s", s.caps.device_name, joined(reasons));
 }
 
 Status check_host(const AdoptedDevice& host) {
   const std::vector<std::string> faults = faults_of(host);
   if (!faults.empty())
-    return fail(ErrorCode::invalid_argument, "the host's device cannot be adopted: %s", joined(faults).c_str());
+    return fail(ErrorCode::invalid_argument, "the host's device cannot be adopted: %s", joined(faults));
   const uint32_t version = host.api_version ? host.api_version : VK_API_VERSION_1_0;
   if (version >= VK_API_VERSION_1_1) return {};
   return fail(ErrorCode::no_device,

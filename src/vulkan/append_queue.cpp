@@ -40,8 +40,7 @@ Appended AppendQueue::append(VkCommandBuffer into, uint64_t budget_us) {
 
 Status AppendQueue::check_given(uint64_t serial) const {
   if (serial <= serial_) return {};
-  return fail(ErrorCode::invalid_argument, "serial %llu was not given out yet; the last one was %llu",
-              static_cast<unsigned long long>(serial), static_cast<unsigned long long>(serial_));
+  return fail(ErrorCode::invalid_argument, "serial %u was not given out yet; the last one was %u", serial, serial_);
 }
 
 Status AppendQueue::completed(uint64_t serial) {
@@ -85,11 +84,10 @@ Failure AppendQueue::stuck(double seconds) const {
   const std::lock_guard lock(mutex_);
   const char* const what =
       waiting_.empty() ? "finish and be told by lapilli_device_completed" : "be taken by lapilli_device_append";
-  return fail(
-      ErrorCode::timeout,
-      "%s: for %.3g s work has waited to %s (%zu pieces wait, %zu command buffers have not been completed); the "
-      "host's frames must call both, on another thread than the one that waits",
-      context_.name.c_str(), seconds, what, waiting_.size(), taken_.size());
+  return fail(ErrorCode::timeout,
+              "%s: for %.3g s work has waited to %s (%u pieces wait, %u command buffers have not been completed); the "
+              "host's frames must call both, on another thread than the one that waits",
+              context_.name, seconds, what, waiting_.size(), taken_.size());
 }
 
 }  // namespace lapilli::vulkan

@@ -27,9 +27,7 @@ Touch Buffer::Impl::touch(uint64_t offset, uint64_t bytes, bool writes) const {
 
 Status Buffer::Impl::sync(uint64_t offset, uint64_t bytes, bool flush) const {
   if (offset > size || bytes > size - offset) {
-    return fail(ErrorCode::invalid_argument, "bytes %llu + %llu lie outside of a buffer of %llu",
-                static_cast<unsigned long long>(offset), static_cast<unsigned long long>(bytes),
-                static_cast<unsigned long long>(size));
+    return fail(ErrorCode::invalid_argument, "bytes %u + %u lie outside of a buffer of %u", offset, bytes, size);
   }
   if (context->trace && bytes != 0) context->trace->touched(touch(offset, bytes, flush));
   const MemoryPool::Block* const block = range.block;
@@ -49,9 +47,8 @@ Result<std::unique_ptr<Buffer::Impl>> make_buffer_impl(Context& context, MemoryP
                                                        MemoryUse use, const char* label) {
   if (bytes == 0) return fail(ErrorCode::invalid_argument, "buffer '%s' is empty", label);
   if (bytes > context.caps.max_allocation) {
-    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %llu bytes; %s allows %llu in one piece", label,
-                static_cast<unsigned long long>(bytes), context.name.c_str(),
-                static_cast<unsigned long long>(context.caps.max_allocation));
+    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %u bytes; %s allows %u in one piece", label, bytes,
+                context.name, context.caps.max_allocation);
   }
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
   info.size = round_up<uint64_t>(bytes, 4);

@@ -109,7 +109,7 @@ struct Reader {
   Status status;
 
   void refuse(const char* name, const std::string& what) {
-    if (status) status = fail(ErrorCode::invalid_data, "capabilities: member '%s' %s", name, what.c_str());
+    if (status) status = fail(ErrorCode::invalid_data, "capabilities: member '%s' %s", name, what);
   }
 
   static bool get(const Json& j, std::string& v) { return j.is_string() && (v = j.get<std::string>(), true); }
@@ -194,7 +194,7 @@ Result<Capabilities> capabilities_from_json(const std::string& json) {
       bool known = key == "work_limit";  // files of earlier versions have it; it is no capability
       for (const auto& [name, member] : floors) known = known || key == name;
       if (!known) {
-        return fail(ErrorCode::invalid_data, "capabilities: unknown member '%.80s'", key.c_str());
+        return fail(ErrorCode::invalid_data, "capabilities: unknown member '%.80s'", key);
       }
     }
   }

@@ -36,7 +36,7 @@ bool all_digits(const std::string& s) {
 std::string table(std::span<const DeviceInfo> devices) {
   std::string s;
   for (const DeviceInfo& d : devices) {
-    s += format("\n  %u: %s", d.index, describe(d.caps).c_str());
+    s += format("\n  %u: %s", d.index, describe(d.caps));
     if (!d.refusal.empty()) s += " - " + d.refusal;
   }
   return s;
@@ -85,7 +85,7 @@ Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& s
   const std::vector<size_t> found = matches(devices, select);
   if (found.empty()) {
     return fail(ErrorCode::no_device, "no device has the %s '%s'; there are:%s",
-                is_index(select) ? "index" : "UUID or name", select.c_str(), table(devices).c_str());
+                is_index(select) ? "index" : "UUID or name", select, table(devices));
   }
   const auto is_match = [&](const DeviceInfo& d) {
     return std::any_of(found.begin(), found.end(), [&](size_t i) { return &devices[i] == &d; });
@@ -93,8 +93,7 @@ Result<size_t> take_selected(std::span<DeviceInfo> devices, const std::string& s
   const int i = best(devices, is_match);
   if (i < 0) {
     const DeviceInfo& d = devices[found[0]];
-    return fail(ErrorCode::no_device, "device '%s' (%s) cannot be used: %s", select.c_str(), describe(d.caps).c_str(),
-                d.refusal.c_str());
+    return fail(ErrorCode::no_device, "device '%s' (%s) cannot be used: %s", select, describe(d.caps), d.refusal);
   }
   for (DeviceInfo& d : devices) {
     if (d.refusal.empty() && &d != &devices[static_cast<size_t>(i)]) {
@@ -111,8 +110,7 @@ void pass_over_duplicates(std::span<DeviceInfo> devices) {
     for (const DeviceInfo& b : devices) {
       if (&a == &b || !a.refusal.empty() || !b.refusal.empty() || !same_gpu(a.caps, b.caps)) continue;
       if (b.score > a.score || (b.score == a.score && &b < &a)) {
-        a.refusal =
-            format("the same GPU as device %u, whose driver (%s) is preferred", b.index, b.caps.driver_name.c_str());
+        a.refusal = format("the same GPU as device %u, whose driver (%s) is preferred", b.index, b.caps.driver_name);
       }
     }
   }
@@ -178,7 +176,7 @@ Result<size_t> choose_device(std::span<DeviceInfo> devices, const std::string& s
     i = best(devices, [](const DeviceInfo&) { return true; });
   }
   if (i < 0) {
-    return fail(ErrorCode::no_device, "no Vulkan device can be used:%s", table(devices).c_str());
+    return fail(ErrorCode::no_device, "no Vulkan device can be used:%s", table(devices));
   }
   DeviceInfo& chosen = devices[static_cast<size_t>(i)];
   chosen.chosen = true;

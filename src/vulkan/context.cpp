@@ -12,7 +12,7 @@ Failure Context::error(VkResult result, const std::string& what) {
 Status Context::health() const {
   if (!lost.load(std::memory_order_relaxed)) return {};
   return fail(ErrorCode::device_lost,
-              "%s is lost (driver reset, update, sleep or time-out); the device must be made again", name.c_str());
+              "%s is lost (driver reset, update, sleep or time-out); the device must be made again", name);
 }
 
 void Context::destroy(const Retired& r) noexcept {

@@ -75,9 +75,8 @@ namespace {
 
 Status check(const BufferBinding& b, const Capabilities& caps) {
   const auto bad = [&](const char* why) {
-    return fail(ErrorCode::invalid_argument, "binding %u (bytes %llu + %llu of %llu) %s", b.binding,
-                static_cast<unsigned long long>(b.offset), static_cast<unsigned long long>(b.size),
-                static_cast<unsigned long long>(b.buffer ? b.buffer->size() : 0), why);
+    return fail(ErrorCode::invalid_argument, "binding %u (bytes %u + %u of %u) %s", b.binding, b.offset, b.size,
+                b.buffer ? b.buffer->size() : 0, why);
   };
   if (!has_binding(caps, b.binding)) return bad("does not exist");
   if (!b.buffer || !*b.buffer) return bad("has no buffer");

@@ -156,7 +156,7 @@ Status start_device(Device::Impl& impl, const Snapshot& s, const DeviceOptions& 
   if (!c.vk.WaitSemaphores || !c.vk.GetSemaphoreCounterValue) c.caps.timeline_semaphore = false;
   if (!c.instance->debug_utils) c.vk.CmdInsertDebugUtilsLabelEXT = nullptr, c.vk.SetDebugUtilsObjectNameEXT = nullptr;
   if (!c.queue && c.owned) c.vk.GetDeviceQueue(c.device, s.queue_family, 0, &c.queue);
-  if (!c.queue && c.owned) return fail(ErrorCode::no_device, "%s gave no queue", c.name.c_str());
+  if (!c.queue && c.owned) return fail(ErrorCode::no_device, "%s gave no queue", c.name);
   c.queue_family = s.queue_family;
   impl.max_submit_us = max_submit_us_of(options, c.caps);
   impl.memory = std::make_unique<MemoryPool>(c);
@@ -299,9 +299,8 @@ bool slow_to_read(const Buffer& buffer, size_t bytes) {
 Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* what) {
   if (!buffer) return fail(ErrorCode::invalid_argument, "%s: an empty Buffer", what);
   if (offset <= buffer.size() && bytes <= buffer.size() - offset) return {};
-  return fail(ErrorCode::invalid_argument, "%s: bytes %llu + %llu leave a buffer of %llu", what,
-              static_cast<unsigned long long>(offset), static_cast<unsigned long long>(bytes),
-              static_cast<unsigned long long>(buffer.size()));
+  return fail(ErrorCode::invalid_argument, "%s: bytes %u + %u leave a buffer of %u", what, offset, bytes,
+              buffer.size());
 }
 
 }  // namespace

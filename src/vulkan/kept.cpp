@@ -29,7 +29,7 @@ void Kept::read(StoredKind kind) {
   const auto blob = store_->load(key);
   if (!blob) return;
   auto payload = unseal(kind, identity_, *blob);
-  log(LogLevel::verbose, payload ? format("%s: %zu bytes of an earlier run", key.c_str(), payload->size())
+  log(LogLevel::verbose, payload ? format("%s: %u bytes of an earlier run", key, payload->size())
                                  : key + " is of another driver or version of Lapilli, or damaged, and is made anew");
   if (!payload) return;
   const uint64_t sum = checksum(*payload);

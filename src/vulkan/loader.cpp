@@ -55,7 +55,7 @@ Result<LoaderTable> open_loader(PFN_vkGetInstanceProcAddr get, bool ignore_envir
         return fail(ErrorCode::no_device,
                     "the Vulkan loader '%s' (LAPILLI_VULKAN_LIBRARY) cannot be opened; "
                     "unset the variable to use the system's",
-                    named.c_str());
+                    named);
       }
     } else {
       for (const char* library : kLibraries) {

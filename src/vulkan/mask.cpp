@@ -109,7 +109,7 @@ Status apply_one(Capabilities& c, const std::string& name) {
                 "unknown capability mask '%s'; known: full, floor, small-bindings, small-work, no-subgroup, "
                 "no-timeline, no-indirect, "
                 "no-fp16, no-halves, no-int8, no-coop, staging, gpu, or a .json file of capabilities",
-                name.c_str());
+                name);
   }
   c.masks.push_back(name);
   return {};

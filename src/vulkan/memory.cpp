@@ -20,7 +20,7 @@ constexpr uint32_t kCoherent = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr uint32_t kCached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
 std::string amount(uint64_t bytes) {
-  if (bytes < kMiB) return format("%llu bytes", static_cast<unsigned long long>(bytes));
+  if (bytes < kMiB) return format("%u bytes", bytes);
   return format("%.1f MiB", static_cast<double>(bytes) / static_cast<double>(kMiB));
 }
 
@@ -36,8 +36,8 @@ std::vector<uint32_t> MemoryPool::types_for(MemoryUse use, uint32_t type_bits) c
 
 Result<MemoryPool::Range> MemoryPool::allocate(const VkMemoryRequirements& needs, MemoryUse use, const char* label) {
   if (needs.size > context_.caps.max_allocation) {
-    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %s; %s allows %s in one piece", label,
-                amount(needs.size).c_str(), context_.name.c_str(), amount(context_.caps.max_allocation).c_str());
+    return fail(ErrorCode::out_of_memory, "buffer '%s' needs %s; %s allows %s in one piece", label, amount(needs.size),
+                context_.name, amount(context_.caps.max_allocation));
   }
   const std::lock_guard lock(mutex_);
   LAPILLI_TRY(Range range, find(needs, use, label));
@@ -75,8 +75,8 @@ Result<MemoryPool::Range> MemoryPool::find(const VkMemoryRequirements& needs, Me
   return fail(ErrorCode::out_of_memory,
               "buffer '%s' needs %s, but %s has no memory for it (%s; %s are ours, %s are left): free memory, or use a "
               "smaller batch, beam or model",
-              label, amount(needs.size).c_str(), context_.name.c_str(), result_name(last), amount(total_).c_str(),
-              amount(heap_left(context_.main_heap)).c_str());
+              label, amount(needs.size), context_.name, result_name(last), amount(total_),
+              amount(heap_left(context_.main_heap)));
 }
 
 bool MemoryPool::suballocate(const Want& want, Range& out) {

@@ -85,8 +85,7 @@ void CommandRecording::Impl::copy(const Buffer::Impl& from, uint64_t from_offset
   if (!open || !status || bytes == 0) return;
   if (from_offset > from.size || bytes > from.size - from_offset || to_offset > to.size ||
       bytes > to.size - to_offset) {
-    status = fail(ErrorCode::internal, "a recorded copy of %llu bytes leaves its buffers",
-                  static_cast<unsigned long long>(bytes));
+    status = fail(ErrorCode::internal, "a recorded copy of %u bytes leaves its buffers", bytes);
     return;
   }
   const VkBufferCopy region{from_offset, to_offset, bytes};
@@ -97,8 +96,8 @@ void CommandRecording::Impl::copy(const Buffer::Impl& from, uint64_t from_offset
 void CommandRecording::Impl::fill(const Buffer::Impl& buffer, uint64_t offset, uint64_t bytes, uint32_t word) {
   if (!open || !status || bytes == 0) return;
   if (offset % 4 || bytes % 4 || offset > buffer.whole || bytes > buffer.whole - offset) {
-    status = fail(ErrorCode::internal, "a recorded fill of %llu bytes at %llu leaves its buffer or splits a word",
-                  static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset));
+    status = fail(ErrorCode::internal, "a recorded fill of %u bytes at %u leaves its buffer or splits a word", bytes,
+                  offset);
     return;
   }
   context->vk.CmdFillBuffer(commands, buffer.handle, offset, bytes, word);
@@ -172,8 +171,7 @@ void CommandRecording::dispatch_indirect(const Buffer& arguments, uint64_t offse
   Impl& i = *impl_;
   if (!i.open || !i.status) return;
   if (offset % 4 || arguments.size() < 12 || offset > arguments.size() - 12) {
-    i.status = fail(ErrorCode::internal, "indirect arguments at %llu leave their buffer",
-                    static_cast<unsigned long long>(offset));
+    i.status = fail(ErrorCode::internal, "indirect arguments at %u leave their buffer", offset);
     return;
   }
   i.context->vk.CmdDispatchIndirect(i.commands, arguments.impl()->handle, offset);
@@ -213,8 +211,7 @@ void CommandRecording::copy(const Buffer& from, const Buffer& to, const Pieces& 
   if (!i.open || !i.status || p.count == 0 || p.bytes == 0) return;
   if (!from || !to || p.from_offset + (p.count - 1) * p.from_stride + p.bytes > from.size() ||
       p.to_offset + (p.count - 1) * p.to_stride + p.bytes > to.size()) {
-    i.status = fail(ErrorCode::internal, "a recorded copy of %llu pieces leaves its buffers",
-                    static_cast<unsigned long long>(p.count));
+    i.status = fail(ErrorCode::internal, "a recorded copy of %u pieces leaves its buffers", p.count);
     return;
   }
   std::vector<VkBufferCopy> regions;

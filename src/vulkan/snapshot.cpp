@@ -313,8 +313,7 @@ std::string missing_floor(const Capabilities& caps) {
   };
   for (const auto& l : limits) {
     if (l.have < l.need) {
-      return format("it has %llu %s; Vulkan 1.1 guarantees %llu", static_cast<unsigned long long>(l.have), l.name,
-                    static_cast<unsigned long long>(l.need));
+      return format("it has %u %s; Vulkan 1.1 guarantees %u", l.have, l.name, l.need);
     }
   }
   if (caps.storage_alignment > floor.storage_alignment || caps.uniform_alignment > floor.uniform_alignment) {

@@ -35,7 +35,7 @@ Status Staging::prepare(Lane& lane, MemoryUse use) {
     auto made = make_buffer_impl(context_, pool_, bytes, use, "staging");
     if (!made && (made.error().code != ErrorCode::out_of_memory || bytes <= 65536)) return std::move(made).failure();
     if (!made) continue;
-    if (!(*made)->mapped()) return fail(ErrorCode::internal, "%s: staging memory is not mapped", context_.name.c_str());
+    if (!(*made)->mapped()) return fail(ErrorCode::internal, "%s: staging memory is not mapped", context_.name);
     lane.buffer = std::move(*made);
     lane.half_bytes = bytes / 2;
     lane.halves[1].offset = bytes / 2;

@@ -88,7 +88,7 @@ StoredIdentity identity_of(const Capabilities& caps, uint64_t shaders) {
 }
 
 std::string stored_key(StoredKind kind, const StoredIdentity& identity) {
-  return format("%s-%016llx", name_of(kind), static_cast<unsigned long long>(identity.place));
+  return format("%s-%016x", name_of(kind), identity.place);
 }
 
 Blob seal(StoredKind kind, const StoredIdentity& identity, std::span<const std::byte> payload) {

@@ -154,8 +154,7 @@ Result<Ticket> Submitter::queue_for_host(std::span<const VkCommandBuffer> buffer
 namespace {
 
 Failure not_appended(const std::string& name) {
-  return fail(ErrorCode::invalid_argument, "%s was not adopted for appending (lapilli_host_device.append)",
-              name.c_str());
+  return fail(ErrorCode::invalid_argument, "%s was not adopted for appending (lapilli_host_device.append)", name);
 }
 
 }  // namespace
@@ -185,7 +184,7 @@ Status Submitter::health() {
   return fail(ErrorCode::device_lost,
               "the host could not submit work for %s (%s, told to lapilli_submission_done): nothing more runs on this "
               "device; close it and adopt it again",
-              context_.name.c_str(), result_name(r));
+              context_.name, result_name(r));
 }
 
 void Submitter::complete(Ticket ticket) {
@@ -279,7 +278,7 @@ VkResult Submitter::wait_slice(Ticket ticket, std::chrono::nanoseconds slice) {
 Failure Submitter::gave_up(double seconds) const {
   if (append_queue_) return append_queue_->stuck(seconds);
   const bool held = handover_ && handover_->settled() < last();
-  return fail(ErrorCode::timeout, "%s made no progress for %.3g s; %s (the time-out can be set)", context_.name.c_str(),
+  return fail(ErrorCode::timeout, "%s made no progress for %.3g s; %s (the time-out can be set)", context_.name,
               seconds,
               held ? "the host has not said of all that it was handed that it is submitted (lapilli_submission_done)"
                    : "it may be hung, or too slow for this work");

@@ -68,7 +68,7 @@ Status set_fairseq_positions(const JsonView& v, Config& c) {
   LAPILLI_TRY(const auto pad, get_u32(v, "pad_token_id", 1));
   if (pad >= kMaxPositionRows || pad + 1 + c.decoder.max_positions > kMaxPositionRows)
     return fail(ErrorCode::unsupported, "%s: positions start behind pad_token_id %u; at most %u rows are supported",
-                v.where.c_str(), pad, kMaxPositionRows);
+                v.where, pad, kMaxPositionRows);
   set_positions(c, Positions::sinusoid_fairseq, pad + 1);
   c.encoder.uncounted_id = c.decoder.uncounted_id = pad;
   return {};

@@ -27,8 +27,8 @@ Result<const BertSide*> side_type(const JsonView& v, const char* side, StackConf
   if (type) return type;
   std::string known;
   for (const BertSide& t : kSides) known += (known.empty() ? "" : ", ") + std::string(t.model_type);
-  return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as %s is not supported; this version knows: %s",
-              v.where.c_str(), s.type.c_str(), side, known.c_str());
+  return fail(ErrorCode::unsupported, "%s: a pair with \"%s\" as %s is not supported; this version knows: %s", v.where,
+              s.type, side, known);
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ Status read_bert_side(const JsonView& v, const char* side, StackConfig& s, uint3
   LAPILLI_TRY(s.max_positions, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
   LAPILLI_TRY(const auto kind, get_string(v, "position_embedding_type", "absolute"));
   if (kind != "absolute")
-    return fail(ErrorCode::unsupported, "%s: position_embedding_type \"%s\" of the %s is not supported",
-                v.where.c_str(), kind.c_str(), side);
+    return fail(ErrorCode::unsupported, "%s: position_embedding_type \"%s\" of the %s is not supported", v.where, kind,
+                side);
   LAPILLI_TRY(const auto types, get_u32(v, "type_vocab_size", 2));
   s.token_types = types > 0;
   s.embedding_norm = true;
@@ -55,8 +55,8 @@ Status read_bert_side(const JsonView& v, const char* side, StackConfig& s, uint3
     // Positions are counted from the one behind the padding id's row, over ids that are not padding.
     LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 1));
     if (static_cast<uint64_t>(pad) + 1 >= s.max_positions)
-      return fail(ErrorCode::invalid_data, "%s: pad_token_id %d of the %s leaves none of its %u positions",
-                  v.where.c_str(), pad, side, s.max_positions);
+      return fail(ErrorCode::invalid_data, "%s: pad_token_id %d of the %s leaves none of its %u positions", v.where,
+                  pad, side, s.max_positions);
     s.uncounted_id = static_cast<uint32_t>(pad);
     s.position_offset = s.uncounted_id + 1;
     s.max_positions -= s.position_offset;

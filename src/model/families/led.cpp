@@ -16,8 +16,8 @@ Result<std::vector<uint32_t>> windows(const JsonView& v, uint32_t layers) {
   const auto it = v.json.find("attention_window");
   if (it != v.json.end() && it->is_array()) {
     if (it->size() != layers)
-      return fail(ErrorCode::invalid_data, "%s: attention_window has %zu entries for %u encoder layers",
-                  v.where.c_str(), it->size(), layers);
+      return fail(ErrorCode::invalid_data, "%s: attention_window has %u entries for %u encoder layers", v.where,
+                  it->size(), layers);
     for (size_t i = 0; i < sizes.size(); ++i) {
       const nlohmann::json entry = {{"attention_window", (*it)[i]}};
       LAPILLI_TRY(sizes[i], get_u32({entry, v.where}, "attention_window"));
@@ -28,8 +28,8 @@ Result<std::vector<uint32_t>> windows(const JsonView& v, uint32_t layers) {
   }
   for (uint32_t& size : sizes) {
     if (size == 0 || size % 2 != 0 || size > kMaxPositionRows)
-      return fail(ErrorCode::invalid_data, "%s: attention_window %u is not an even number from 2 to %u",
-                  v.where.c_str(), size, kMaxPositionRows);
+      return fail(ErrorCode::invalid_data, "%s: attention_window %u is not an even number from 2 to %u", v.where, size,
+                  kMaxPositionRows);
     size /= 2;
   }
   return sizes;

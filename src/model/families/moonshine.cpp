@@ -14,18 +14,17 @@ namespace {
 // rope_parameters says it; in older files config.json itself.
 Status read_rotary(const JsonView& v, StackConfig& s) {
   if (has(v, "rope_scaling"))
-    return fail(ErrorCode::unsupported, "%s: rope_scaling is not supported in this family", v.where.c_str());
+    return fail(ErrorCode::unsupported, "%s: rope_scaling is not supported in this family", v.where);
   const auto it = v.json.find("rope_parameters");
   const bool own = it != v.json.end() && it->is_object();
   const JsonView from{own ? *it : v.json, own ? v.where + ": rope_parameters" : v.where};
   LAPILLI_TRY(const auto type, get_string(from, "rope_type", "default"));
   if (type != "default")
-    return fail(ErrorCode::unsupported, "%s: rope_type \"%s\" is not supported in this family", from.where.c_str(),
-                type.c_str());
+    return fail(ErrorCode::unsupported, "%s: rope_type \"%s\" is not supported in this family", from.where, type);
   LAPILLI_TRY(const float factor, get_float(from, "partial_rotary_factor", 0.9f));
   LAPILLI_TRY(const float base, get_float(from, "rope_theta", 10000.0f));
   if (!(factor >= 0 && factor <= 1) || !(base >= 1))
-    return fail(ErrorCode::invalid_data, "%s: partial_rotary_factor %g of heads with rope_theta %g", from.where.c_str(),
+    return fail(ErrorCode::invalid_data, "%s: partial_rotary_factor %g of heads with rope_theta %g", from.where,
                 static_cast<double>(factor), static_cast<double>(base));
   // In double precision: a float of 0.9 is less than that, and 10 times it less than 9.
   const double exact = has(from, "partial_rotary_factor") ? from.json.at("partial_rotary_factor").get<double>() : 0.9;
@@ -33,7 +32,7 @@ Status read_rotary(const JsonView& v, StackConfig& s) {
   s.rotary_base = static_cast<double>(base);
   if (2 * s.rotary_pairs() <= s.head_dim) return {};
   return fail(ErrorCode::unsupported, "%s: %u of a head's %u numbers are turned by positions, which takes pairs",
-              from.where.c_str(), s.rotary, s.head_dim);
+              from.where, s.rotary, s.head_dim);
 }
 
 Status read_moonshine_stack(const JsonView& v, const std::string& side, StackConfig& s) {
@@ -44,7 +43,7 @@ Status read_moonshine_stack(const JsonView& v, const std::string& side, StackCon
   LAPILLI_TRY(const auto of_keys, get_u32(v, (side + "_num_key_value_heads").c_str(), s.heads));
   if (of_keys != s.heads)
     return fail(ErrorCode::unsupported, "%s: %s_num_key_value_heads %u for %u heads; each needs keys of its own",
-                v.where.c_str(), side.c_str(), of_keys, s.heads);
+                v.where, side, of_keys, s.heads);
   LAPILLI_TRY(s.qkv_bias, get_bool(v, "attention_bias", false));
   LAPILLI_CHECK(check_stack(v, side.c_str(), s));
   s.out_bias = s.norm_bias = false;

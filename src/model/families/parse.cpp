@@ -35,7 +35,7 @@ constexpr NamedActivation kActivations[] = {{"relu", Activation::relu},
 
 Result<uint32_t> in_range(const JsonView& v, const char* key, uint32_t max, Result<uint32_t> value) {
   if (value && (*value == 0 || *value > max))
-    return fail(ErrorCode::invalid_data, "%s: %s %u is not between 1 and %u", v.where.c_str(), key, *value, max);
+    return fail(ErrorCode::invalid_data, "%s: %s %u is not between 1 and %u", v.where, key, *value, max);
   return value;
 }
 
@@ -50,9 +50,7 @@ std::optional<Activation> find_activation(const std::string& name) {
 Status read_activation(const JsonView& v, const char* key, const char* missing, StackConfig& stack) {
   LAPILLI_TRY(stack.activation_name, get_string(v, key, missing));
   const auto known = find_activation(stack.activation_name);
-  if (!known)
-    return fail(ErrorCode::unsupported, "%s: %s \"%s\" is not known", v.where.c_str(), key,
-                stack.activation_name.c_str());
+  if (!known) return fail(ErrorCode::unsupported, "%s: %s \"%s\" is not known", v.where, key, stack.activation_name);
   stack.activation = *known;
   return {};
 }
@@ -60,7 +58,7 @@ Status read_activation(const JsonView& v, const char* key, const char* missing, 
 Result<JsonView> get_object(const JsonView& v, const char* key) {
   const auto it = v.json.find(key);
   if (it == v.json.end() || !it->is_object())
-    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where.c_str(), key);
+    return fail(ErrorCode::invalid_data, "%s: %s is missing or not an object", v.where, key);
   return JsonView{*it, v.where + ": " + key};
 }
 
@@ -73,7 +71,7 @@ Result<uint32_t> get_size(const JsonView& v, const char* key, uint32_t max, uint
 
 Result<float> get_epsilon(const JsonView& v, const char* key, float missing) {
   LAPILLI_TRY(const float epsilon, get_float(v, key, missing));
-  if (!(epsilon >= 0)) return fail(ErrorCode::invalid_data, "%s: %s %g is negative", v.where.c_str(), key, epsilon);
+  if (!(epsilon >= 0)) return fail(ErrorCode::invalid_data, "%s: %s %g is negative", v.where, key, epsilon);
   return std::max(epsilon, kLeastEpsilon);
 }
 
@@ -84,27 +82,26 @@ Result<float> get_embedding_scale(const JsonView& v, const char* key, bool missi
 
 Status check_stack(const JsonView& v, const char* side, StackConfig& s) {
   if (s.layers == 0 || s.layers > kMaxModelLayers || s.ffn == 0 || s.ffn > kMaxFeedForward)
-    return fail(ErrorCode::invalid_data, "%s: %s with %u layers and a feed-forward width of %u", v.where.c_str(), side,
+    return fail(ErrorCode::invalid_data, "%s: %s with %u layers and a feed-forward width of %u", v.where, side,
                 s.layers, s.ffn);
   if (s.d_model == 0 || s.d_model > kMaxModelWidth)
-    return fail(ErrorCode::invalid_data, "%s: %s with a width of %u", v.where.c_str(), side, s.d_model);
+    return fail(ErrorCode::invalid_data, "%s: %s with a width of %u", v.where, side, s.d_model);
   if (s.head_dim == 0) {
     if (s.heads == 0 || s.d_model % s.heads != 0)
-      return fail(ErrorCode::invalid_data, "%s: %u attention heads of the %s do not divide its width %u",
-                  v.where.c_str(), s.heads, side, s.d_model);
+      return fail(ErrorCode::invalid_data, "%s: %u attention heads of the %s do not divide its width %u", v.where,
+                  s.heads, side, s.d_model);
     s.head_dim = s.d_model / s.heads;
   }
   if (s.heads == 0 || s.heads > kMaxModelWidth || s.head_dim > kMaxModelWidth || s.inner() > kMaxModelWidth ||
       s.inner() / s.head_dim != s.heads)
-    return fail(ErrorCode::invalid_data, "%s: %s with %u attention heads of %u", v.where.c_str(), side, s.heads,
-                s.head_dim);
+    return fail(ErrorCode::invalid_data, "%s: %s with %u attention heads of %u", v.where, side, s.heads, s.head_dim);
   return {};
 }
 
 Status check_flag(const JsonView& v, const char* key, bool only) {
   LAPILLI_TRY(const bool value, get_bool(v, key, only));
   if (value != only)
-    return fail(ErrorCode::unsupported, "%s: %s %s is not supported in this family", v.where.c_str(), key,
+    return fail(ErrorCode::unsupported, "%s: %s %s is not supported in this family", v.where, key,
                 value ? "true" : "false");
   return {};
 }

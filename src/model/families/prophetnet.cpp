@@ -23,7 +23,7 @@ Status read_prophetnet_stack(const JsonView& v, const std::string& side, StackCo
   LAPILLI_TRY(const auto rows, get_size(v, "max_position_embeddings", kMaxPositionRows, 512));
   LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 0));
   if (static_cast<uint64_t>(pad) + 2 >= rows)
-    return fail(ErrorCode::invalid_data, "%s: pad_token_id %d leaves none of %u positions", v.where.c_str(), pad, rows);
+    return fail(ErrorCode::invalid_data, "%s: pad_token_id %d leaves none of %u positions", v.where, pad, rows);
   s.positions = Positions::learned;
   s.position_offset = static_cast<uint32_t>(pad) + 1;
   s.max_positions = rows - s.position_offset - (side == "decoder" ? 1 : 0);

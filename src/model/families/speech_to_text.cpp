@@ -20,8 +20,8 @@ Result<std::vector<uint32_t>> kernels(const JsonView& v) {
   std::vector<uint32_t> sizes(layers, 5);
   if (it == v.json.end() || it->is_null()) return sizes;
   if (!it->is_array() || it->size() != layers)
-    return fail(ErrorCode::invalid_data, "%s: conv_kernel_sizes is not a list of num_conv_layers (%u) numbers",
-                v.where.c_str(), layers);
+    return fail(ErrorCode::invalid_data, "%s: conv_kernel_sizes is not a list of num_conv_layers (%u) numbers", v.where,
+                layers);
   for (size_t i = 0; i < sizes.size(); ++i) {
     const nlohmann::json entry = {{"conv_kernel_sizes", (*it)[i]}};
     LAPILLI_TRY(sizes[i], get_size({entry, v.where}, "conv_kernel_sizes", kMostKernel));
@@ -44,8 +44,7 @@ Status read_input(const JsonView& v, Config& c) {
     layer.gated = true;
     layer.activation = Activation::sigmoid;
     if (between % 2 != 0)
-      return fail(ErrorCode::invalid_data, "%s: conv_channels %u is odd; half of them are gates", v.where.c_str(),
-                  between);
+      return fail(ErrorCode::invalid_data, "%s: conv_channels %u is odd; half of them are gates", v.where, between);
     c.features.layers.push_back(layer);
   }
   return {};
@@ -60,11 +59,11 @@ Result<Config> read_speech_to_text(const nlohmann::json& json, const std::string
   LAPILLI_CHECK(set_fairseq_positions(v, c));
   // The reference tells frames from filling by a mask of zeros and ones, which it then reads as if these were ids.
   if (c.encoder.position_offset == 1)
-    return fail(ErrorCode::unsupported, "%s: with a pad_token_id of 0 no frame has a position", where.c_str());
+    return fail(ErrorCode::unsupported, "%s: with a pad_token_id of 0 no frame has a position", where);
   LAPILLI_CHECK(read_input(v, c));
   c.encoder.max_positions = level_rows(c.features, c.features.most).back();
   if (c.encoder.max_positions == 0)
-    return fail(ErrorCode::invalid_data, "%s: max_source_positions %u is too few for the convolutions", where.c_str(),
+    return fail(ErrorCode::invalid_data, "%s: max_source_positions %u is too few for the convolutions", where,
                 c.features.most);
   c.logits_bias = false;
   c.shared_embeddings = false;
@@ -77,7 +76,7 @@ Names speech_to_text_names(const Config& c) {
   // Older files hold the computed tables, which nobody reads.
   n.encoder.positions = n.decoder.positions = {};
   for (size_t i = 0; i < c.features.layers.size(); ++i)
-    n.encoder.input.push_back(format("model.encoder.conv.conv_layers.%zu", i));
+    n.encoder.input.push_back(format("model.encoder.conv.conv_layers.%u", i));
   return n;
 }
 

@@ -16,7 +16,7 @@ Result<std::vector<uint32_t>> get_list(const JsonView& v, const char* key, const
   if (!has(v, key)) return missing;
   const auto& list = v.json[key];
   if (!list.is_array() || list.empty() || list.size() > kMostStages)
-    return fail(ErrorCode::invalid_data, "%s: %s is no list of 1 to %u numbers", v.where.c_str(), key, kMostStages);
+    return fail(ErrorCode::invalid_data, "%s: %s is no list of 1 to %u numbers", v.where, key, kMostStages);
   std::vector<uint32_t> numbers;
   for (const auto& number : list) {
     const nlohmann::json one = {{key, number}};
@@ -41,7 +41,7 @@ Status read_stage(const JsonView& v, const StackConfig& common, StageConfig& sta
   LAPILLI_TRY(const float ratio, get_float(v, "mlp_ratio", 4.0f));
   const double ffn = static_cast<double>(ratio) * stage.stack.d_model;
   if (!(ffn >= 1 && ffn <= kMaxFeedForward))
-    return fail(ErrorCode::invalid_data, "%s: mlp_ratio %g", v.where.c_str(), static_cast<double>(ratio));
+    return fail(ErrorCode::invalid_data, "%s: mlp_ratio %g", v.where, static_cast<double>(ratio));
   StackConfig s = common;
   s.layers = stage.stack.layers;
   s.heads = stage.stack.heads;
@@ -56,7 +56,7 @@ Status read_stages(const JsonView& v, const StackConfig& common, std::vector<Sta
   LAPILLI_TRY(const auto heads, get_list(v, "num_heads", {3, 6, 12, 24}));
   LAPILLI_TRY(uint32_t width, get_size(v, "embed_dim", kMaxModelWidth, 96));
   if (depths.size() != heads.size())
-    return fail(ErrorCode::invalid_data, "%s: %zu depths and %zu num_heads are not the same stages", v.where.c_str(),
+    return fail(ErrorCode::invalid_data, "%s: %u depths and %u num_heads are not the same stages", v.where,
                 depths.size(), heads.size());
   for (size_t i = 0; i < depths.size(); ++i, width *= 2) {
     StageConfig& stage = stages.emplace_back();
@@ -93,7 +93,7 @@ Status read_swin_encoder(const JsonView& v, Config& c) {
   for (const StageConfig& stage : c.stages) c.encoder.layers += stage.stack.layers;
   LAPILLI_TRY(const uint32_t width, get_size(v, "hidden_size", kMaxModelWidth, c.encoder.d_model));
   if (width != c.encoder.d_model)
-    return fail(ErrorCode::invalid_data, "%s: hidden_size %u, but the last stage is %u wide", v.where.c_str(), width,
+    return fail(ErrorCode::invalid_data, "%s: hidden_size %u, but the last stage is %u wide", v.where, width,
                 c.encoder.d_model);
   c.features.width = c.patches.numbers();
   c.features.layers = {{1, 1, 0, 0, c.stages[0].stack.d_model, Activation::none, true}};

@@ -34,8 +34,7 @@ Status read_feed_forward(const JsonView& v, const char* missing, StackConfig& s)
   // Published names say "gelu" and mean its tanh form.
   if (text == "gated-gelu") s.activation_name = "gelu_new";
   const auto known = find_activation(s.activation_name);
-  if (!known)
-    return fail(ErrorCode::unsupported, "%s: feed_forward_proj \"%s\" is not known", v.where.c_str(), text.c_str());
+  if (!known) return fail(ErrorCode::unsupported, "%s: feed_forward_proj \"%s\" is not known", v.where, text);
   s.activation = *known;
   return {};
 }
@@ -57,7 +56,7 @@ Result<Config> t5_config(const JsonView& v, const char* family, const char* feed
   LAPILLI_TRY(s.relative_distance, get_u32(v, "relative_attention_max_distance", 128));
   for (const bool bidirectional : {true, false})
     if (const auto table = relative_table(s.relative_buckets, s.relative_distance, bidirectional); !table)
-      return fail(table.error().code, "%s: %s", v.where.c_str(), table.error().message.c_str());
+      return fail(table.error().code, "%s: %s", v.where, table.error().message);
   LAPILLI_CHECK(read_feed_forward(v, feed_forward, s));
   s.norm = Norm::rms;
   s.pre_norm = s.final_norm = true;

@@ -27,7 +27,7 @@ Status trocr_positions(const JsonView& v, StackConfig& s) {
   LAPILLI_TRY(const auto pad, get_id(v, "pad_token_id", 1));
   if (static_cast<uint64_t>(pad) + 1 + s.max_positions > kMaxPositionRows)
     return fail(ErrorCode::unsupported, "%s: positions start behind pad_token_id %d; at most %u rows are supported",
-                v.where.c_str(), pad, kMaxPositionRows);
+                v.where, pad, kMaxPositionRows);
   s.uncounted_id = static_cast<uint32_t>(pad);
   s.position_offset = s.uncounted_id + 1;
   return {};
@@ -167,7 +167,7 @@ Status read_decoder(const JsonView& v, Config& c) {
     return fail(ErrorCode::unsupported,
                 "%s: a pair with \"%s\" as decoder is not supported; trocr, mbart, gpt2, bert and "
                 "roberta are",
-                v.where.c_str(), c.decoder.type.c_str());
+                v.where, c.decoder.type);
   LAPILLI_CHECK(check_flag(v, "add_cross_attention", true));
   LAPILLI_CHECK(decoder->read(v, c));
   LAPILLI_TRY(c.tied_output, get_bool(v, "tie_word_embeddings", true));
@@ -175,8 +175,8 @@ Status read_decoder(const JsonView& v, Config& c) {
   if (has(v, "cross_attention_hidden_size")) {
     LAPILLI_TRY(const auto width, get_u32(v, "cross_attention_hidden_size"));
     if (width != c.encoder.d_model)
-      return fail(ErrorCode::invalid_data, "%s: cross_attention_hidden_size %u, but the encoder is %u wide",
-                  v.where.c_str(), width, c.encoder.d_model);
+      return fail(ErrorCode::invalid_data, "%s: cross_attention_hidden_size %u, but the encoder is %u wide", v.where,
+                  width, c.encoder.d_model);
   }
   return {};
 }
@@ -188,8 +188,8 @@ Result<Config> read_vision_encoder_decoder(const nlohmann::json& json, const std
   LAPILLI_TRY(const auto type, get_string(encoder, "model_type"));
   if (!is_picture_encoder(type) && !is_swin_encoder(type))
     return fail(ErrorCode::unsupported,
-                "%s: a pair with \"%s\" as encoder is not supported; vit, deit and donut-swin are",
-                encoder.where.c_str(), type.c_str());
+                "%s: a pair with \"%s\" as encoder is not supported; vit, deit and donut-swin are", encoder.where,
+                type);
   Config c;
   c.family = "vision-encoder-decoder";
   LAPILLI_CHECK(is_swin_encoder(type) ? read_swin_encoder(encoder, c) : read_picture_encoder(encoder, c));

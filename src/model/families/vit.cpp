@@ -24,7 +24,7 @@ Result<uint32_t> count_classes(const JsonView& v) {
   const auto it = v.json.find("id2label");
   if (it == v.json.end() || it->is_null()) return get_size(v, "num_labels", kMostClasses, 2);
   if (!it->is_object() || it->empty() || it->size() > kMostClasses)
-    return fail(ErrorCode::invalid_data, "%s: id2label is no list of 1 to %u classes", v.where.c_str(), kMostClasses);
+    return fail(ErrorCode::invalid_data, "%s: id2label is no list of 1 to %u classes", v.where, kMostClasses);
   return static_cast<uint32_t>(it->size());
 }
 
@@ -37,8 +37,8 @@ Status read_head(const JsonView& v, const std::string& type, HeadConfig& head) {
     return {};
   }
   if (!name.empty() && name != model + "Model")
-    return fail(ErrorCode::unsupported, "%s: %s is not supported; %sModel and %sForImageClassification are",
-                v.where.c_str(), quote_name(name, 60).c_str(), model.c_str(), model.c_str());
+    return fail(ErrorCode::unsupported, "%s: %s is not supported; %sModel and %sForImageClassification are", v.where,
+                quote_name(name, 60), model, model);
   LAPILLI_TRY(head.pooled, get_size(v, "pooler_output_size", kMaxModelWidth, 0));
   StackConfig pooler;
   LAPILLI_CHECK(read_activation(v, "pooler_act", "tanh", pooler));

@@ -20,8 +20,7 @@ Result<Sides> get_sides(const JsonView& v, const char* key, uint32_t missing) {
   if (!has(v, key)) return s;
   const auto& value = v.json[key];
   if (value.is_array() && value.size() != 2)
-    return fail(ErrorCode::invalid_data, "%s: %s has %zu numbers, not height and width", v.where.c_str(), key,
-                value.size());
+    return fail(ErrorCode::invalid_data, "%s: %s has %u numbers, not height and width", v.where, key, value.size());
   const nlohmann::json height = {{key, value.is_array() ? value[0] : value}};
   const nlohmann::json width = {{key, value.is_array() ? value[1] : value}};
   LAPILLI_TRY(s.height, get_size({height, v.where}, key, kLargestPicture));
@@ -40,8 +39,8 @@ Status read_patches(const JsonView& v, PatchInput& p) {
   p.patch_height = patch.height;
   p.patch_width = patch.width;
   if (uint64_t{p.channels} * p.patch_height * p.patch_width > kMaxModelWidth)
-    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u pixels with %u channels", v.where.c_str(),
-                p.patch_height, p.patch_width, p.channels);
+    return fail(ErrorCode::invalid_data, "%s: patches of %u by %u pixels with %u channels", v.where, p.patch_height,
+                p.patch_width, p.channels);
   return {};
 }
 

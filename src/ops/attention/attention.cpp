@@ -161,7 +161,7 @@ class Lowering {
       else if (rows > 1)
         rows = div_up<uint64_t>(rows, 2);
       else
-        return node_error(node_, "one query exceeds this device's binding limit of %llu bytes", ull{limit_});
+        return node_error(node_, "one query exceeds this device's binding limit of %u bytes", ull{limit_});
     }
     for (uint64_t h = 0; h < a_.kv.heads; h += block.heads)
       for (uint64_t i = 0; i < a_.queries; i += rows)
@@ -216,7 +216,7 @@ class Lowering {
       else if (queries > 1 && !whole_sentences())
         queries = div_up<uint64_t>(queries, 2);
       else
-        return node_error(node_, "one %s exceeds this device's binding limit of %llu bytes",
+        return node_error(node_, "one %s exceeds this device's binding limit of %u bytes",
                           whole_sentences() ? "sentence" : "query", ull{limit_});
     }
     return {};
@@ -232,7 +232,7 @@ class Lowering {
     const uint64_t each = simple_ ? kQueriesPerGroup : 1;  // workgroups of a tile
     d.groups = tiles * sentences * heads * each;
     if (d.groups > max_groups(context_.caps))
-      return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
+      return node_error(node_, "%u workgroups exceed this device's grid", ull{d.groups});
     if (a_.spans) {
       follow_live_rows(d, static_cast<uint32_t>(heads * each), 1);
       d.follows = Follows::tiles;
@@ -426,9 +426,8 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionAttributes>();
-  return format("%u heads of %u, rows %llu, keys %llu%s%s%s%s", a.kv.heads, a.kv.head_dim,
-                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
-                static_cast<unsigned long long>(tuning_class(a.keys)), a.causal ? ", causal" : "",
+  return format("%u heads of %u, rows %u, keys %u%s%s%s%s", a.kv.heads, a.kv.head_dim,
+                tuning_class(g.tensor(node.inputs[0]).rows), tuning_class(a.keys), a.causal ? ", causal" : "",
                 a.window != kNoWindow ? ", window" : "", a.bias.form == BiasForm::none ? "" : ", bias",
                 kv_tuning_key(g.tensor(node.inputs[1])));
 }

@@ -54,7 +54,7 @@ struct CaseShape {
 };
 
 std::string pass_name(const CaseShape& s) {
-  std::string name = format("pass of %zu rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
+  std::string name = format("pass of %u rows %u heads %ux%u", s.pass.size(), s.queries, s.heads, s.head_dim);
   if (s.bias != BiasForm::none) name += " bias";
   if (s.window != kNoWindow) name += format(" window %u%s", s.window, s.global_queries ? " global queries" : "");
   return name;
@@ -69,7 +69,7 @@ std::string case_name(const CaseShape& s) {
   if (s.window == kNoWindow) return name;
   size_t listed = 0;
   for (const auto& g : s.globals) listed += g.size();
-  return name + format(" window %u, %zu global%s", s.window, listed, s.global_queries ? " queries" : "");
+  return name + format(" window %u, %u global%s", s.window, listed, s.global_queries ? " queries" : "");
 }
 
 HostTensor global_words(const CaseShape& s, uint32_t stride) {

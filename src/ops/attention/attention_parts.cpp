@@ -54,7 +54,7 @@ Status set_grid(const Step& s, uint64_t heads, Dispatch& d) {
   d.constants = {s.numbers.local, s.kv.head_dim};
   d.groups = s.rows * heads;
   if (d.groups > max_groups(s.context.caps))
-    return node_error(s.node, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
+    return node_error(s.node, "%u workgroups exceed this device's grid", d.groups);
   follow_live_rows(d, static_cast<uint32_t>(heads), 1);
   LAPILLI_TRY(const auto step, bind_whole(s.context, 4, s.node.inputs[3], graph::Access::read));
   d.operands.push_back(step);
@@ -132,10 +132,9 @@ class Lowering {
     chunk_ = std::min<uint64_t>(kAttentionChunk, std::bit_floor(cells_));
     if (cells_ == 0 || q_.rows * running_row_ > room)
       return node_error(node_,
-                        "a head of one position, or the sums of %llu rows, exceed this device's binding limit of %llu "
+                        "a head of one position, or the sums of %u rows, exceed this device's binding limit of %u "
                         "bytes. Use a smaller batch",
-                        static_cast<unsigned long long>(q_.rows),
-                        static_cast<unsigned long long>(context_.caps.max_storage_range));
+                        q_.rows, context_.caps.max_storage_range);
     return {};
   }
 

@@ -131,7 +131,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
       LAPILLI_CHECK(bind_bias(context, node, a.bias, 5, d, p.common));
       d.groups = q.rows * (part.h1 - part.h0) * p.chunks;
       if (d.groups > max_groups(context.caps))
-        return node_error(node, "%llu workgroups exceed this device's grid", ull{d.groups});
+        return node_error(node, "%u workgroups exceed this device's grid", ull{d.groups});
       follow_live_rows(d, p.common.heads * p.chunks, 1);
       p.common.groups = static_cast<uint32_t>(d.groups);
       p.common.ld = static_cast<uint32_t>(q.ld);
@@ -343,9 +343,8 @@ std::vector<OpCase> cases() {
 
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<AttentionStepAttributes>();
-  return format("%s, %u heads of %u, rows %llu%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
-                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
-                a.kv.positions >= kManyPositions ? ", many positions" : "",
+  return format("%s, %u heads of %u, rows %u%s%s%s", a.self ? "self" : "cross", a.kv.heads, a.kv.head_dim,
+                tuning_class(g.tensor(node.inputs[0]).rows), a.kv.positions >= kManyPositions ? ", many positions" : "",
                 a.bias.form == BiasForm::none ? "" : ", bias", kv_tuning_key(g.tensor(node.inputs[1])));
 }
 

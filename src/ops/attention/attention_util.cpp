@@ -50,8 +50,7 @@ Status infer_heads(const graph::Graph& g, const graph::Node& node, const KvShape
   LAPILLI_CHECK(expect_input(g, node, 0, {"q", 0, wider ? 0 : columns}));
   const auto& q = g.tensor(node.inputs[0]);
   if (wider && (bias.column < columns || q.cols < bias.column + uint64_t{bias.buckets} * kv.heads))
-    return node_error(node, "q has %llu columns, too few for %u heads and their bias",
-                      static_cast<unsigned long long>(q.cols), kv.heads);
+    return node_error(node, "q has %u columns, too few for %u heads and their bias", q.cols, kv.heads);
   LAPILLI_CHECK(expect_output(g, node, 0, {"context", q.rows, columns}));
   if (q.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != round_up<uint64_t>(columns, 4))
     return node_error(node, "rows are not padded to vec4");
@@ -123,10 +122,9 @@ Result<KvBlock> kv_block(const LowerContext& context, const graph::Node& node, g
   const uint64_t slots = unit == 0 ? 0 : room(slot_bytes * unit) / slot_bytes / unit * unit;
   if (slots == 0)
     return node_error(node,
-                      "one head of %s has %llu bytes in %u slots; this device binds %llu. Use a smaller batch or "
+                      "one head of %s has %u bytes in %u slots; this device binds %u. Use a smaller batch or "
                       "fewer positions",
-                      context.graph.tensor(kv_tensor).name.c_str(), static_cast<unsigned long long>(head_bytes),
-                      kv.slots, static_cast<unsigned long long>(limit));
+                      context.graph.tensor(kv_tensor).name, head_bytes, kv.slots, limit);
   return KvBlock{1, slots};
 }
 

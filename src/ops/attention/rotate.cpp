@@ -38,11 +38,11 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
     return node_error(node, "q and kv are not updated in place");
   const auto longest = uint64_t{kRotationRows} * kRotationRows;
   if ((step ? kv.positions : kv.rows_per_slot) > longest)
-    return node_error(node, "%u positions; at most %llu", kv.positions, static_cast<unsigned long long>(longest));
+    return node_error(node, "%u positions; at most %u", kv.positions, longest);
   const uint64_t rows = g.tensor(in[kQ]).rows;
   if (step) return expect_words(g, node, operand(in, kRowState), "step", StepWords::given_words);
   if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(rows, kv.rows_per_slot) > kv.slots)
-    return node_error(node, "%llu rows do not fit kv", static_cast<unsigned long long>(rows));
+    return node_error(node, "%u rows do not fit kv", rows);
   return a.spans ? expect_words(g, node, operand(in, kRowState), "spans", SpanWords::words) : Status();
 }
 
@@ -237,7 +237,7 @@ HostTensor rotation_values(uint64_t ld, uint32_t pairs) {
 
 OpCase make_case(const std::string& name, CaseShape s) {
   OpCase c;
-  c.name = format("%s, %u of %u heads of %u", name.c_str(), s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
+  c.name = format("%s, %u of %u heads of %u", name, s.pairs, s.kv.heads, s.kv.head_dim) + suffix(s.format);
   RotateAttributes a{s.kv, s.pairs, s.sentences.empty() ? 0u : 1u};
   ops::RotateOperands o;
   if (a.spans) {

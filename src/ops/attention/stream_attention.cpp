@@ -34,7 +34,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(infer_bias(g, node, kv, a.bias, kDistances));
   const auto& q = g.tensor(node.inputs[kQ]);
   if (a.own_column < width(kv) || q.cols < a.own_column + 2 * width(kv))
-    return node_error(node, "q has %llu columns, too few for %u heads with a key and a value", ull{q.cols}, kv.heads);
+    return node_error(node, "q has %u columns, too few for %u heads with a key and a value", ull{q.cols}, kv.heads);
   if (a.step) {
     if (q.rows > kMaxRows) return node_error(node, "a step has at most %u rows", kMaxRows);
     if (a.lineage_slots < kv.slots)
@@ -45,7 +45,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   }
   if (a.batch == 0 || a.queries == 0 || a.batch > kv.slots || a.queries > kv.positions || a.batch > kMaxRows ||
       q.rows != uint64_t{a.batch} * a.queries)
-    return node_error(node, "%llu rows are not %u sentences of %u positions in %u slots of %u", ull{q.rows}, a.batch,
+    return node_error(node, "%u rows are not %u sentences of %u positions in %u slots of %u", ull{q.rows}, a.batch,
                       a.queries, kv.slots, kv.positions);
   return expect_words(g, node, operand(node.inputs, kLengths), "lengths", 2 * uint64_t{a.batch});
 }
@@ -104,7 +104,7 @@ class Lowering {
       else if (queries > 1)
         queries = div_up<uint64_t>(queries, 2);
       else
-        return node_error(node_, "one row of %llu bytes exceeds this device's limits", ull{row_bytes});
+        return node_error(node_, "one row of %u bytes exceeds this device's limits", ull{row_bytes});
     }
     return {};
   }
@@ -127,7 +127,7 @@ class Lowering {
     d.shader = ShaderId::stream_attention_step;
     d.groups = q().rows * (part.h1 - part.h0);
     if (d.groups > max_groups(context_.caps))
-      return node_error(node_, "%llu workgroups exceed this device's grid", ull{d.groups});
+      return node_error(node_, "%u workgroups exceed this device's grid", ull{d.groups});
     StepPush p{};
     LAPILLI_CHECK(prepare(part, d, p.common));
     p.own_column = a_.own_column;

@@ -60,8 +60,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 0, {"x"}));
   const auto& x = g.tensor(node.inputs[0]);
   if (x.rows % in_rows(a) != 0)
-    return node_error(node, "%llu rows are not maps of %u by %u", static_cast<unsigned long long>(x.rows), a.map.height,
-                      a.map.width);
+    return node_error(node, "%u rows are not maps of %u by %u", x.rows, a.map.height, a.map.width);
   return expect_output(g, node, 0, {"y", x.rows / in_rows(a) * out_rows(a), x.cols * side_by_side(a)});
 }
 

@@ -168,9 +168,7 @@ void compare_values(const graph::Tensor& t, double tolerance, uint64_t i, double
     return;
   }
   c.worst = std::isfinite(ratio) ? std::max(c.worst, ratio) : INFINITY;
-  if (c.problem.empty())
-    c.problem = format("%s[%llu, %llu] is %.9g, expected %.9g", t.name.c_str(),
-                       static_cast<unsigned long long>(i / t.ld), static_cast<unsigned long long>(i % t.ld), got, want);
+  if (c.problem.empty()) c.problem = format("%s[%u, %u] is %.9g, expected %.9g", t.name, i / t.ld, i % t.ld, got, want);
 }
 
 // One half of two words.
@@ -221,9 +219,7 @@ CaseComparison compare_case(const OpCase& c, HostTensors& got, HostTensors& want
         compare_values(t, c.tolerance, i, float_of(a.u[i]), float_of(b.u[i]), result);
       } else if (a.u[i] != b.u[i]) {
         result.worst = INFINITY;
-        if (result.problem.empty())
-          result.problem = format("%s word %llu is %u, expected %u", t.name.c_str(), static_cast<unsigned long long>(i),
-                                  a.u[i], b.u[i]);
+        if (result.problem.empty()) result.problem = format("%s word %u is %u, expected %u", t.name, i, a.u[i], b.u[i]);
       }
     }
   }

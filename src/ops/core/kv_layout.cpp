@@ -12,7 +12,7 @@ const char* name(KvFormat format) { return format == KvFormat::fp16 ? "fp16" : "
 Result<KvFormat> parse_kv_format(const std::string& text) {
   for (const KvFormat f : {KvFormat::fp32, KvFormat::fp16})
     if (text == name(f)) return f;
-  return fail(ErrorCode::invalid_argument, "there is no kv-dtype \"%s\"; give fp32 or fp16", text.c_str());
+  return fail(ErrorCode::invalid_argument, "there is no kv-dtype \"%s\"; give fp32 or fp16", text);
 }
 
 double half_step(double number) {

@@ -1,31 +1,22 @@
 #include "ops/core/lower_util.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 namespace lapilli {
 
-Failure node_error(const graph::Node& node, const char* text, ...) {
-  char buffer[512];
-  va_list args;
-  va_start(args, text);
-  std::vsnprintf(buffer, sizeof(buffer), text, args);
-  va_end(args);
-  return Error{ErrorCode::unsupported,
-               format("%s \"%s\": %s", node.op ? node.op->name : "node", node.label.c_str(), buffer)};
+Failure node_message(const graph::Node& node, const std::string& message) {
+  return fail(ErrorCode::unsupported, "%s \"%s\": %s", node.op ? node.op->name : "node", node.label, message);
 }
 
 namespace {
 Status expect_tensor(const graph::Graph& g, const graph::Node& node, graph::TensorId id, const Expect& e) {
   if (id == graph::kNone || id >= g.tensors().size()) return node_error(node, "operand %s is missing", e.role);
   const auto& t = g.tensor(id);
-  if (t.dtype != e.dtype) return node_error(node, "%s (%s) has the wrong element type", e.role, t.name.c_str());
+  if (t.dtype != e.dtype) return node_error(node, "%s (%s) has the wrong element type", e.role, t.name);
   if ((e.rows != 0 && t.rows != e.rows) || (e.cols != 0 && t.cols != e.cols))
-    return node_error(node, "%s (%s) is %llu x %llu, wanted %llu x %llu (0: any)", e.role, t.name.c_str(),
-                      static_cast<unsigned long long>(t.rows), static_cast<unsigned long long>(t.cols),
-                      static_cast<unsigned long long>(e.rows), static_cast<unsigned long long>(e.cols));
-  if (t.rows == 0 || t.cols == 0 || t.ld < t.cols) return node_error(node, "%s (%s) is empty", e.role, t.name.c_str());
+    return node_error(node, "%s (%s) is %u x %u, wanted %u x %u (0: any)", e.role, t.name, t.rows, t.cols, e.rows,
+                      e.cols);
+  if (t.rows == 0 || t.cols == 0 || t.ld < t.cols) return node_error(node, "%s (%s) is empty", e.role, t.name);
   return {};
 }
 }  // namespace
@@ -42,8 +33,7 @@ Status expect_words(const graph::Graph& g, const graph::Node& node, graph::Tenso
   if (id == graph::kNone || id >= g.tensors().size()) return node_error(node, "operand %s is missing", role);
   const auto& t = g.tensor(id);
   if (t.elements() < words)
-    return node_error(node, "%s (%s) has %llu elements, at least %llu are needed", role, t.name.c_str(),
-                      static_cast<unsigned long long>(t.elements()), static_cast<unsigned long long>(words));
+    return node_error(node, "%s (%s) has %u elements, at least %u are needed", role, t.name, t.elements(), words);
   return {};
 }
 
@@ -51,7 +41,7 @@ Status expect_weight(const graph::Graph& g, const graph::Node& node, graph::Tens
                      uint64_t k) {
   if (id == graph::kNone || id >= g.tensors().size()) return node_error(node, "operand %s is missing", role);
   const auto& t = g.tensor(id);
-  if (t.dtype == graph::DType::u32) return node_error(node, "%s (%s) is no packed matrix", role, t.name.c_str());
+  if (t.dtype == graph::DType::u32) return node_error(node, "%s (%s) is no packed matrix", role, t.name);
   return expect_words(g, node, id, role, WeightLayout(n, k, t).words());
 }
 
@@ -74,10 +64,8 @@ Result<std::vector<RowSlice>> row_slices(const LowerContext& context, const grap
   most = std::min(most, max_groups(caps) / std::max<uint64_t>(1, cost.groups));
   if (most < rows) most = most / tile * tile;
   if (most == 0)
-    return node_error(node, "one row needs %llu bytes in a binding and %llu groups; this device allows %llu and %llu",
-                      static_cast<unsigned long long>(cost.bytes * tile), static_cast<unsigned long long>(cost.groups),
-                      static_cast<unsigned long long>(caps.max_storage_range),
-                      static_cast<unsigned long long>(max_groups(caps)));
+    return node_error(node, "one row needs %u bytes in a binding and %u groups; this device allows %u and %u",
+                      cost.bytes * tile, cost.groups, caps.max_storage_range, max_groups(caps));
   std::vector<RowSlice> slices;
   for (uint64_t r = 0; r < rows; r += most) slices.push_back({r, std::min(rows, r + most)});
   return slices;

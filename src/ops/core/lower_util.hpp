@@ -11,8 +11,11 @@
 namespace lapilli {
 
 // "op LABEL: message"
-LAPILLI_PRINTF(2, 3)
-Failure node_error(const graph::Node& node, const char* text, ...);
+Failure node_message(const graph::Node& node, const std::string& message);
+template <class... Values>
+Failure node_error(const graph::Node& node, std::type_identity_t<Pattern<Values...>> pattern, const Values&... values) {
+  return node_message(node, format<Values...>(pattern, values...));
+}
 
 inline graph::TensorId operand(const std::vector<graph::TensorId>& list, size_t i) {
   return i < list.size() ? list[i] : graph::kNone;

@@ -19,7 +19,7 @@ Status check_halves(const Capabilities& caps) {
   return fail(
       ErrorCode::unsupported,
       "the driver of %s fails where fp16 is unpacked: take bf16 or fp32 instead, for weights as for keys and values",
-      caps.device_name.c_str());
+      caps.device_name);
 }
 
 Status lower_node(const LowerContext& context, const graph::Node& node, Variant variant, std::vector<Dispatch>& out) {
@@ -54,9 +54,8 @@ Result<Operand> bind_first(const LowerContext& context, uint32_t binding, graph:
   const bool uniform = is_uniform(binding);
   const uint64_t limit = max_binding_range(context.caps, binding);
   if (bytes > limit)
-    return fail(ErrorCode::unsupported, "tensor %s needs %llu bytes in one %s binding; this device allows %llu. %s",
-                t.name.c_str(), static_cast<unsigned long long>(bytes), uniform ? "uniform" : "storage",
-                static_cast<unsigned long long>(limit),
+    return fail(ErrorCode::unsupported, "tensor %s needs %u bytes in one %s binding; this device allows %u. %s", t.name,
+                bytes, uniform ? "uniform" : "storage", limit,
                 t.space == graph::Space::weight ? "It is a part of the model: run the model on another device"
                                                 : "Use a smaller batch");
   return Operand{binding, tensor, 0, bytes, access, 0};
@@ -66,8 +65,7 @@ Result<std::array<uint32_t, 3>> fold_groups(const Capabilities& caps, uint64_t g
   const auto& m = caps.max_group_count;
   if (groups == 0) groups = 1;
   if (groups > max_groups(caps))
-    return fail(ErrorCode::unsupported, "a dispatch of %llu groups exceeds this device's limit",
-                static_cast<unsigned long long>(groups));
+    return fail(ErrorCode::unsupported, "a dispatch of %u groups exceeds this device's limit", groups);
   const uint64_t x = std::min<uint64_t>(groups, m[0]);
   const uint64_t y = std::min<uint64_t>(div_up(groups, x), m[1]);
   const uint64_t z = div_up(groups, x * y);

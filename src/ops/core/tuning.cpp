@@ -64,8 +64,7 @@ bool reads_uniformly(const Capabilities& caps) {
 }
 
 std::string matrix_key(const graph::Tensor& matrix) {
-  return format("%llu columns, rows %llu", static_cast<unsigned long long>(matrix.cols),
-                static_cast<unsigned long long>(tuning_class(matrix.rows)));
+  return format("%u columns, rows %u", matrix.cols, tuning_class(matrix.rows));
 }
 
 }  // namespace

@@ -17,8 +17,7 @@ Result<std::optional<WeightFormat>> parse_format(const std::string& text) {
   if (text == "auto") return std::optional<WeightFormat>();
   for (uint32_t f = 0; f <= static_cast<uint32_t>(kLastWeightFormat); ++f)
     if (text == name(static_cast<WeightFormat>(f))) return std::optional(static_cast<WeightFormat>(f));
-  return fail(ErrorCode::invalid_argument, "there is no dtype \"%s\"; give auto, fp32, bf16, fp16, int8 or int4",
-              text.c_str());
+  return fail(ErrorCode::invalid_argument, "there is no dtype \"%s\"; give auto, fp32, bf16, fp16, int8 or int4", text);
 }
 
 uint32_t weight_bits(WeightFormat format, float value) {

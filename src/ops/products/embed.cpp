@@ -182,8 +182,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
     LAPILLI_TRY(positions, row_slices(context, node, reached, {ld * 4, 0}));
   }
   if (a.place == Place::step && rows.size() > 1)
-    return node_error(node, "%llu rows exceed this device's limits; use a smaller batch",
-                      static_cast<unsigned long long>(x.rows));
+    return node_error(node, "%u rows exceed this device's limits; use a smaller batch", x.rows);
   for (const auto& i : ids)
     for (const auto& p : positions)
       for (const auto& r : rows) LAPILLI_CHECK(lower_part(context, node, v.numbers, {i, p, r}, out));

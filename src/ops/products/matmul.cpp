@@ -167,8 +167,8 @@ Status infer_split(const graph::Graph& g, const graph::Node& node, const MatmulA
     return expect_words(g, node, operand(node.inputs, 3), "spans", SpanWords::words);
   }
   if (kv.rows_per_slot > kv.positions || div_up<uint64_t>(x.rows, kv.rows_per_slot) > kv.slots)
-    return node_error(node, "%llu rows, %u a slot, do not fit %u slots of %u positions",
-                      static_cast<unsigned long long>(x.rows), kv.rows_per_slot, kv.slots, kv.positions);
+    return node_error(node, "%u rows, %u a slot, do not fit %u slots of %u positions", x.rows, kv.rows_per_slot,
+                      kv.slots, kv.positions);
   return {};
 }
 
@@ -206,7 +206,7 @@ Status infer_rows(const graph::Graph& g, const graph::Node& node, const MatmulAt
   if (a.gated) return infer_gate(g, node, a);
   LAPILLI_CHECK(expect_input(g, node, 0, {"x", 0, a.k}));
   const auto& x = g.tensor(node.inputs[0]);
-  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name.c_str());
+  if (x.ld != packed::depth(a.k)) return node_error(node, "x (%s) is not padded to vec4", x.name);
   return {};
 }
 
@@ -553,9 +553,9 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 std::string tuning_key(const graph::Graph& g, const graph::Node& node) {
   const auto a = node.attributes.as<MatmulAttributes>();
   constexpr const char* kPlaces[] = {", kv of a batch", ", kv of a step", ", kv of a pass"};
-  return format("%u x %u %s, rows %llu%s%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
-                static_cast<unsigned long long>(tuning_class(g.tensor(node.inputs[0]).rows)),
-                a.split && a.q_columns > 0 ? ", q" : "", a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
+  return format("%u x %u %s, rows %u%s%s%s%s", a.k, a.n, graph::name(g.tensor(node.inputs[1]).dtype),
+                tuning_class(g.tensor(node.inputs[0]).rows), a.split && a.q_columns > 0 ? ", q" : "",
+                a.split ? kPlaces[static_cast<size_t>(a.kv.place)] : "",
                 a.norm == NormFirst::none ? "" : ", normalized", a.gated ? ", gated" : "");
 }
 

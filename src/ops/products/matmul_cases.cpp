@@ -21,7 +21,7 @@ std::string suffix(WeightFormat f) { return f == WeightFormat::fp32 ? "" : std::
 
 OpCase linear_case(Shape s, Activation activation = Activation::none, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%llux%llux%llu act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
+  c.name = format("%ux%ux%u act %u%s", ull{s.rows}, ull{s.n}, ull{s.k}, static_cast<unsigned>(activation),
                   live ? " live" : "") +
            suffix(s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
@@ -58,7 +58,7 @@ OpCase wide_case(Shape s) {
 
 OpCase residual_case(Shape s, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%llux%llux%llu residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "") + suffix(s.format);
+  c.name = format("%ux%ux%u residual%s", ull{s.rows}, ull{s.n}, ull{s.k}, live ? " live" : "") + suffix(s.format);
   const auto x = c.graph.activation("x", s.rows, s.k);
   const auto residual = c.graph.activation("residual", s.rows, s.n);
   c.graph.tensor(x).live_rows = c.graph.tensor(residual).live_rows = live != 0;
@@ -101,7 +101,7 @@ void allow_inexact(OpCase& c) {
 OpCase kv_case(const KvCase& s) {
   OpCase c;
   const bool step = s.kv.place == Place::step;
-  c.name = format("%s %llu rows k %llu q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
+  c.name = format("%s %u rows k %u q %u heads %ux%u slots %u positions %u", step ? "step" : "batch", ull{s.rows},
                   ull{s.k}, s.q_columns, s.kv.heads, s.kv.head_dim, s.kv.slots, s.kv.positions) +
            suffix(s.format) + suffix(s.kv_format);
   CaseRandom random(s.rows * 41 + s.kv.head_dim * 3 + s.k);
@@ -142,7 +142,7 @@ OpCase pass_case(const PassCase& s) {
   KvShape kv{s.heads, s.head_dim, n + 1, longest + 2, Place::spans, 1};
   const auto spans = add_spans(c, s.lengths);
   const uint64_t rows = c.live_rows + s.slack, columns = uint64_t{s.heads} * 2 * s.head_dim;
-  c.name = format("pass of %u, %llu of %llu rows k %llu heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
+  c.name = format("pass of %u, %u of %u rows k %u heads %ux%u", n, ull{c.live_rows}, ull{rows}, ull{s.k}, s.heads,
                   s.head_dim) +
            suffix(s.format) + suffix(s.kv_format);
   const WeightLayout layout(columns, s.k, s.format);

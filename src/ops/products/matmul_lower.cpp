@@ -156,9 +156,7 @@ class MatmulLowering {
       else
         rows = std::min(rows, (room_ / 4 - width()) / y.ld + 1);
     }
-    if (rows == 0)
-      return node_error(node_, "one row exceeds this device's binding limit of %llu bytes",
-                        static_cast<unsigned long long>(limit_));
+    if (rows == 0) return node_error(node_, "one row exceeds this device's binding limit of %u bytes", limit_);
     limit_work(rows, panels);
     for (uint64_t r = 0; r < rows_; r += rows)
       for (uint64_t p = 0; p < panel_count; p += panels) {
@@ -196,17 +194,17 @@ class MatmulLowering {
     uint64_t heads = kv.heads, cells = all_cells;
     if (depth_slice_ < depth_ && kv_layout().format != KvFormat::fp32)
       return node_error(node_,
-                        "keys and values in fp16 are summed in one piece, and the depth of %llu exceeds this "
-                        "device's binding limit of %llu bytes; use fp32",
-                        static_cast<unsigned long long>(depth_), static_cast<unsigned long long>(limit_));
+                        "keys and values in fp16 are summed in one piece, and the depth of %u exceeds this "
+                        "device's binding limit of %u bytes; use fp32",
+                        depth_, limit_);
     if (kv_layout().bytes() > limit_) {
       heads = std::max<uint64_t>(1, room_ / (all_cells * cell_bytes));
       cells = std::min(cells, room_ / cell_bytes);
       if (cells > kv.positions) cells = round_down<uint64_t>(cells, kv.positions);
     }
     if (cells == 0)
-      return node_error(node_, "%s: one position of a head exceeds this device's binding limit of %llu bytes",
-                        tensor(kv_).name.c_str(), static_cast<unsigned long long>(limit_));
+      return node_error(node_, "%s: one position of a head exceeds this device's binding limit of %u bytes",
+                        tensor(kv_).name, limit_);
     for (uint64_t h = 0; h < kv.heads; h += heads)
       for (uint64_t c = 0; c < all_cells; c += cells)
         LAPILLI_CHECK(lower_kv_part({h, std::min<uint64_t>(kv.heads, h + heads)}, {c, std::min(all_cells, c + cells)}));
@@ -381,7 +379,7 @@ class MatmulLowering {
     const uint64_t blocks = div_up<uint64_t>(c_end - c_begin, column_groups(kernel_, {local, numbers_.each}));
     d.groups = tiles * blocks;
     if (d.groups > max_groups(context_.caps))
-      return node_error(node_, "%llu workgroups exceed this device's grid", static_cast<unsigned long long>(d.groups));
+      return node_error(node_, "%u workgroups exceed this device's grid", d.groups);
     const bool follows = x.live_rows && s.rows.size() == rows_;
     set_constants(d, s.form, first, last);
     d.constants[0] = local;

@@ -58,7 +58,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   if (a.first_row % packed::granule(p.format) != 0)
     return node_error(node, "depth %u begins within what %s packs together", a.first_row, name(p.format));
   if (WeightLayout(a.n_total, end, p.format).panel_words() > p.panel_words)
-    return node_error(node, "depth %llu does not fit the destination", static_cast<unsigned long long>(end));
+    return node_error(node, "depth %u does not fit the destination", end);
   return {};
 }
 
@@ -78,7 +78,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 OpCase make_case(const std::string& what, const PackAttributes& a, uint64_t depth,
                  WeightFormat to_format = WeightFormat::fp32) {
   OpCase c;
-  c.name = format("%s %s", what.c_str(), stored::name(a.format));
+  c.name = format("%s %s", what, stored::name(a.format));
   if (to_format != WeightFormat::fp32) c.name += std::string(" to ") + name(to_format);
   c.tolerance = 1e-300;  // the values, not about the values
   const uint64_t elements = uint64_t{a.rows} * a.k;

@@ -50,7 +50,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(const std::string& what, const PackAttributes& a, WeightFormat of = WeightFormat::fp32) {
   OpCase c;
-  c.name = format("%s %s", what.c_str(), stored::name(a.format));
+  c.name = format("%s %s", what, stored::name(a.format));
   if (of != WeightFormat::fp32) c.name += std::string(" of ") + name(of);
   c.tolerance = 1e-300;  // the values, not about the values
   graph::Tensor raw;

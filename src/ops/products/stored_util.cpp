@@ -159,8 +159,7 @@ Status expect_packing(const graph::Graph& g, const graph::Node& node, const Pack
   if (operand(node.inputs, 1) == graph::kNone) return node_error(node, "operand destination is missing");
   if (g.root(node.outputs[0]) != g.root(node.inputs[1])) return node_error(node, "works in place only");
   if (packing.column(packing.rows - 1) >= a.n_total)
-    return node_error(node, "column %llu of %u", static_cast<unsigned long long>(packing.column(packing.rows - 1)),
-                      a.n_total);
+    return node_error(node, "column %u of %u", packing.column(packing.rows - 1), a.n_total);
   return {};
 }
 
@@ -180,8 +179,7 @@ Status lower_packing(const LowerContext& context, const graph::Node& node, const
   const Grid grid{numbers.local, numbers.each};
   std::vector<Part> parts;
   if (!Splitter(context.caps, packing, grid).split({0, packing.rows, 0, packing.k}, parts))
-    return node_error(node, "bindings of %llu bytes are too small",
-                      static_cast<unsigned long long>(context.caps.max_storage_range));
+    return node_error(node, "bindings of %u bytes are too small", context.caps.max_storage_range);
   for (const Part& p : parts) {
     Dispatch d;
     d.shader = ShaderId::pack;

@@ -59,8 +59,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, double scale, const std::string& what = "",
                  uint64_t live = 0) {
   OpCase c;
-  c.name = format("%s %llux%llu%s", elementwise::name(kind), static_cast<unsigned long long>(rows),
-                  static_cast<unsigned long long>(cols), what.c_str());
+  c.name = format("%s %ux%u%s", elementwise::name(kind), rows, cols, what);
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
@@ -86,7 +85,7 @@ OpCase make_sweep(Activation kind, double range, double tolerance) {
 
 OpCase make_scaled(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   OpCase c;
-  c.name = format("scale %llux%llu", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols));
+  c.name = format("scale %ux%u", rows, cols);
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
   c.graph.tensor(x).live_rows = live != 0;

@@ -50,8 +50,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%llux%llu%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
-                  live ? " live" : "");
+  c.name = format("%ux%u%s", rows, cols, live ? " live" : "");
   c.tolerance = 1e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols), y = c.graph.activation("y", rows, cols);

@@ -24,9 +24,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_output(g, node, 0, {"y", x.rows, 0, x.dtype}));
   const uint64_t cols = g.tensor(node.outputs[0]).cols;
   if (first_column(node) + cols <= x.cols) return {};
-  return node_error(node, "columns %llu to %llu of %llu", static_cast<unsigned long long>(first_column(node)),
-                    static_cast<unsigned long long>(first_column(node) + cols),
-                    static_cast<unsigned long long>(x.cols));
+  return node_error(node, "columns %u to %u of %u", first_column(node), first_column(node) + cols, x.cols);
 }
 
 std::vector<Variant> variants(const Capabilities& caps, const graph::Graph&, const graph::Node&) {
@@ -86,8 +84,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols, uint64_t ld, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%llux%llu, rows %llu apart%s", static_cast<unsigned long long>(rows),
-                  static_cast<unsigned long long>(cols), static_cast<unsigned long long>(ld), live ? ", live" : "");
+  c.name = format("%ux%u, rows %u apart%s", rows, cols, ld, live ? ", live" : "");
   c.tolerance = 1e-300;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
@@ -105,9 +102,7 @@ OpCase make_case(uint64_t rows, uint64_t cols, uint64_t ld, uint64_t live = 0) {
 
 OpCase make_part(uint64_t rows, uint64_t cols, uint64_t first, uint64_t part) {
   OpCase c;
-  c.name = format("columns %llu to %llu of %llux%llu", static_cast<unsigned long long>(first),
-                  static_cast<unsigned long long>(first + part), static_cast<unsigned long long>(rows),
-                  static_cast<unsigned long long>(cols));
+  c.name = format("columns %u to %u of %ux%u", first, first + part, rows, cols);
   c.tolerance = 1e-300;
   CaseRandom random(rows * 1000 + first);
   const auto x = c.graph.activation("x", rows, cols);

@@ -36,8 +36,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(Activation kind, uint64_t rows, uint64_t cols, uint64_t live = 0) {
   OpCase c;
-  c.name = format("%s %llux%llu%s", elementwise::name(kind), static_cast<unsigned long long>(rows),
-                  static_cast<unsigned long long>(cols), live ? " live" : "");
+  c.name = format("%s %ux%u%s", elementwise::name(kind), rows, cols, live ? " live" : "");
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, gate_value_column(cols) + cols);

@@ -83,8 +83,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   LAPILLI_CHECK(check_numbers(context, node, v.numbers, kHalving));
   const auto& t = context.graph.tensor(node.inputs[kX]);
   if (2 * div_up<uint64_t>(t.rows, v.numbers.local) > kMostTurns)
-    return node_error(node, "%u invocations are too few for %llu rows", v.numbers.local,
-                      static_cast<unsigned long long>(t.rows));
+    return node_error(node, "%u invocations are too few for %u rows", v.numbers.local, t.rows);
   LAPILLI_TRY(const auto slices, row_slices(context, node, t.rows, {t.ld * 4, 1}));
   for (const auto& s : slices) LAPILLI_CHECK(add_stage(context, node, v, kRows, s, out));
   LAPILLI_CHECK(add_stage(context, node, v, kSentences, slices.front(), out));
@@ -132,7 +131,7 @@ HostTensor norm_values(uint64_t ld, uint32_t cols, CaseRandom& random) {
 
 OpCase make_case(const std::string& name, const CaseShape& s) {
   OpCase c;
-  c.name = format("%s, %u columns", name.c_str(), s.cols);
+  c.name = format("%s, %u columns", name, s.cols);
   std::vector<Span> spans;
   for (uint32_t i = 0; i < s.lengths.size(); ++i) spans.push_back({s.apart * i, 0, s.lengths[i], s.lengths[i]});
   if (s.apart == 0) spans = packed_spans(spans);

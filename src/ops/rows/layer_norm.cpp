@@ -47,8 +47,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols, uint64_t live = 0, bool rms = false) {
   OpCase c;
-  c.name = format("%llux%llu%s%s", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
-                  live ? " live" : "", rms ? " rms" : "");
+  c.name = format("%ux%u%s%s", rows, cols, live ? " live" : "", rms ? " rms" : "");
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);
   const auto w = add_weight(c.graph, "weight", (rms ? 1 : 2) * round_up<uint64_t>(cols, 4));

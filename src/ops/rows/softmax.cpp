@@ -27,8 +27,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 1, {"lengths", 0, 0, graph::DType::u32}));
   LAPILLI_CHECK(expect_words(g, node, node.inputs[1], "lengths", 2 * kMaxRows));
   if (a.rows_per_sentence == 0 || div_up<uint64_t>(x.rows, a.rows_per_sentence) > kMaxRows)
-    return node_error(node, "%llu rows, %u for each of at most %u sentences", static_cast<unsigned long long>(x.rows),
-                      a.rows_per_sentence, kMaxRows);
+    return node_error(node, "%u rows, %u for each of at most %u sentences", x.rows, a.rows_per_sentence, kMaxRows);
   return {};
 }
 
@@ -93,8 +92,7 @@ using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
 OpCase make_case(const std::string& what, uint64_t rows, uint64_t cols, uint32_t rows_per_sentence,
                  const Ranges& ranges) {
   OpCase c;
-  c.name = format("%s %llux%llu", what.c_str(), static_cast<unsigned long long>(rows),
-                  static_cast<unsigned long long>(cols));
+  c.name = format("%s %ux%u", what, rows, cols);
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("scores", rows, cols);

@@ -82,8 +82,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const Splitter splitter(context, node);
   std::vector<Part> parts;
   if (!splitter.split({0, x.rows, 0, x.cols}, parts))
-    return node_error(node, "bindings of %llu bytes are too small",
-                      static_cast<unsigned long long>(context.caps.max_storage_range));
+    return node_error(node, "bindings of %u bytes are too small", context.caps.max_storage_range);
   for (const Part& p : parts) {
     Dispatch d;
     d.shader = ShaderId::transpose;
@@ -112,7 +111,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols) {
   OpCase c;
-  c.name = format("%llux%llu", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols));
+  c.name = format("%ux%u", rows, cols);
   c.tolerance = 1e-300;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);

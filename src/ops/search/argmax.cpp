@@ -119,10 +119,10 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t t) {
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const uint64_t columns : {1, 2, 3, 17, 509, 4096, 4097, 9001})
-    all.push_back(make_draw(format("drawn from %llu", static_cast<unsigned long long>(columns)), columns, 5));
+    all.push_back(make_draw(format("drawn from %u", columns), columns, 5));
   all.push_back(make_draw("drawn from a large vocabulary", 65001, 20));
   for (const uint64_t columns : {1, 2, 3, 17, 509, 4096, 4097, 9001})
-    all.push_back(make_case(format("3x%llu", static_cast<unsigned long long>(columns)), 3, columns));
+    all.push_back(make_case(format("3x%u", columns), 3, columns));
   all.push_back(make_case("live 3 of 7", 7, 4201, 3));
   {
     auto c = make_case("ties", 4, 5003);

@@ -142,9 +142,8 @@ OpCase make_case(const std::string& name, uint64_t columns, uint32_t beams, uint
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const uint64_t columns : {17, 53, 1031, 4097, 9001}) {
-    all.push_back(make_case(format("%llu columns", static_cast<unsigned long long>(columns)), columns, 2, 8, false));
-    all.push_back(
-        make_case(format("%llu columns, rules", static_cast<unsigned long long>(columns)), columns, 3, 9, true));
+    all.push_back(make_case(format("%u columns", columns), columns, 2, 8, false));
+    all.push_back(make_case(format("%u columns, rules", columns), columns, 3, 9, true));
   }
   all.push_back(make_case("first step", 4201, 4, 0, true));
   auto forced = make_case("forced end", 4201, 2, 8, true);

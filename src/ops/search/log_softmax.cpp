@@ -112,7 +112,7 @@ OpCase make_case(const std::string& name, uint64_t rows, uint64_t columns, uint3
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const uint64_t columns : {1, 2, 17, 127, 1031, 4096, 4097, 9001}) {
-    const std::string text = format("3x%llu", static_cast<unsigned long long>(columns));
+    const std::string text = format("3x%u", columns);
     all.push_back(make_case(text, 3, columns));
   }
   all.push_back(make_case("live 2 of 5", 5, 4099, 2));

@@ -32,8 +32,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   state.lineage = node.inputs[kLineage];
   state.lists = node.inputs[kLists];
   LAPILLI_CHECK(search::expect_state(g, node, state, shape));
-  if (x.rows > shape.slots)
-    return node_error(node, "%llu rows, %u slots", static_cast<unsigned long long>(x.rows), shape.slots);
+  if (x.rows > shape.slots) return node_error(node, "%u rows, %u slots", x.rows, shape.slots);
   return {};
 }
 

@@ -16,8 +16,7 @@ Status expect_step(const graph::Graph& g, const graph::Node& node, const char* c
   LAPILLI_CHECK(expect_state(g, node, state, shape));
   const auto& t = g.tensor(node.inputs[kChoices]);
   if (t.rows > shape.rows || t.rows % shape.beams != 0 || t.ld % 4 != 0)
-    return node_error(node, "%llu rows of %u beams; the log has %u", static_cast<unsigned long long>(t.rows),
-                      shape.beams, shape.rows);
+    return node_error(node, "%u rows of %u beams; the log has %u", t.rows, shape.beams, shape.rows);
   return {};
 }
 

@@ -115,11 +115,9 @@ OpCase make_draw(const std::string& name, uint64_t columns, uint32_t k, bool by_
 std::vector<OpCase> cases() {
   std::vector<OpCase> all;
   for (const uint64_t columns : {1, 2, 17, 509, 4097})
-    for (const uint32_t k : {6, 9})
-      all.push_back(make_draw(format("%u drawn from %llu", k, static_cast<unsigned long long>(columns)), columns, k));
+    for (const uint32_t k : {6, 9}) all.push_back(make_draw(format("%u drawn from %u", k, columns), columns, k));
   for (const uint64_t columns : {1, 2, 17, 509, 4096, 4097, 8195})
-    for (const uint32_t k : {2, 7, 8})
-      all.push_back(make_case(format("3x%llu best %u", static_cast<unsigned long long>(columns), k), 3, columns, k));
+    for (const uint32_t k : {2, 7, 8}) all.push_back(make_case(format("3x%u best %u", columns, k), 3, columns, k));
   all.push_back(make_case("live 3 of 7", 7, 4201, 8, 3));
   all.push_back(make_case("best 1", 2, 1031, 1));
   all.push_back(make_case("most candidates", 2, 4500, kMaxCandidates));

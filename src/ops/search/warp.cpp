@@ -350,7 +350,7 @@ std::vector<OpCase> cases() {
       {P::temperature, 0.8f}, {P::top_h, 0.95f},    {P::top_p, 0.9f}, {P::min_p, 0.01f},
       {P::typical_p, 0.95f},  {P::epsilon, 0.003f}, {P::eta, 0.004f}};
   for (const uint64_t columns : {1ull, 2ull, 3ull, 17ull, 509ull, 513ull, 4099ull})
-    add({format("everything, %llu columns", static_cast<unsigned long long>(columns)), columns, many, 50});
+    add({format("everything, %u columns", columns), columns, many, 50});
   for (const uint32_t k : {4u, 50u}) add({format("ties, top_k %u", k), 211, {}, k, 1, 4, true});
   add({"ties, top_p", 211, {{P::top_p, 0.6f}}, 0, 2, 4, true});
   add({"ties, typical_p", 211, {{P::typical_p, 0.37f}}, 0, 1, 4, true});

@@ -74,8 +74,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols, const LogFloorAttributes& a) {
   OpCase c;
-  c.name = format("%llux%llu above %g", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols),
-                  static_cast<double>(a.floor));
+  c.name = format("%ux%u above %g", rows, cols, static_cast<double>(a.floor));
   c.tolerance = 3e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, cols);

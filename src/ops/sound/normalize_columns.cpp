@@ -23,8 +23,7 @@ Status infer(const graph::Graph& g, const graph::Node& node) {
   LAPILLI_CHECK(expect_input(g, node, 1, {"count", 0, 0, graph::DType::u32}));
   if (x.ld % 4 != 0 || g.tensor(node.outputs[0]).ld != x.ld) return node_error(node, "rows are not whole vectors");
   if (x.rows > kMaxNormalizedRows)
-    return node_error(node, "%llu rows; at most %llu are normalized together", static_cast<unsigned long long>(x.rows),
-                      static_cast<unsigned long long>(kMaxNormalizedRows));
+    return node_error(node, "%u rows; at most %u are normalized together", x.rows, kMaxNormalizedRows);
   if (!(node.attributes.as<NormalizeColumnsAttributes>().epsilon > 0))
     return node_error(node, "epsilon is not above 0");
   return {};
@@ -42,8 +41,7 @@ Status lower(const LowerContext& context, const graph::Node& node, Variant v, st
   const auto a = node.attributes.as<NormalizeColumnsAttributes>();
   const auto& t = context.graph.tensor(node.inputs[0]);
   if (3 * div_up<uint64_t>(t.rows, v.numbers.local) > kMostTurns)
-    return node_error(node, "%u invocations are too few for %llu rows", v.numbers.local,
-                      static_cast<unsigned long long>(t.rows));
+    return node_error(node, "%u invocations are too few for %u rows", v.numbers.local, t.rows);
   Dispatch d;
   d.shader = ShaderId::normalize_columns;
   d.constants = {v.numbers.local};
@@ -85,8 +83,7 @@ struct Shape {
 
 OpCase make_case(const Shape& s, const NormalizeColumnsAttributes& a = {}) {
   OpCase c;
-  c.name = format("%u of %llux%llu%s%s", s.count, static_cast<unsigned long long>(s.rows),
-                  static_cast<unsigned long long>(s.cols), a.means ? "" : ", means stay",
+  c.name = format("%u of %ux%u%s%s", s.count, s.rows, s.cols, a.means ? "" : ", means stay",
                   a.deviations ? "" : ", deviations stay");
   CaseRandom random(s.rows * 1000 + s.cols);
   const auto x = c.graph.activation("x", s.rows, s.cols);

@@ -28,7 +28,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, uint64_t cols) {
   OpCase c;
-  c.name = format("%llux%llu", static_cast<unsigned long long>(rows), static_cast<unsigned long long>(cols));
+  c.name = format("%ux%u", rows, cols);
   c.tolerance = 2e-6;
   CaseRandom random(rows * 1000 + cols);
   const auto x = c.graph.activation("x", rows, gate_value_column(cols) + cols);

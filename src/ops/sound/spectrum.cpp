@@ -79,7 +79,7 @@ void reference(const graph::Graph& g, const graph::Node& node, HostTensors& valu
 
 OpCase make_case(uint64_t rows, const SpectrumAttributes& a) {
   OpCase c;
-  c.name = format("%llu of %u every %u, %u", static_cast<unsigned long long>(rows), a.length, a.hop, a.factor);
+  c.name = format("%u of %u every %u, %u", rows, a.length, a.hop, a.factor);
   c.tolerance = 3e-6;
   CaseRandom random(rows * 1000 + a.length);
   const auto x = c.graph.activation("x", 1, (rows - 1) * a.hop + a.length);

@@ -71,7 +71,7 @@ class Comparer {
     const auto root = plan_.graph.root(id);
     const auto& t = plan_.graph.tensor(root);
     const BufferRef ref = memory_(t.space, t.id);
-    if (!ref.buffer) return fail(ErrorCode::internal, "tensor %s has no buffer", t.name.c_str());
+    if (!ref.buffer) return fail(ErrorCode::internal, "tensor %s has no buffer", t.name);
     const uint64_t offset = ref.offset + (t.space == graph::Space::arena ? plan_.placement.offset[root] : 0);
     words_.resize(t.elements());
     LAPILLI_CHECK(device_.read(*ref.buffer, offset, std::as_writable_bytes(std::span(words_))));

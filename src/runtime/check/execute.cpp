@@ -148,8 +148,7 @@ std::string find_violation(const graph::Tensor& t, const Guarded& g) {
     const bool inside = i >= guard && i < n - guard;
     if (inside && g.written) continue;
     if (g.after[i] != g.before[i])
-      return format("%s: word %lld %s was overwritten", t.name.c_str(),
-                    static_cast<long long>(i) - static_cast<long long>(guard),
+      return format("%s: word %d %s was overwritten", t.name, static_cast<long long>(i) - static_cast<long long>(guard),
                     inside ? "of an operand that is only read" : "outside the tensor");
   }
   return {};
@@ -193,8 +192,7 @@ Result<HostRunReport> execute_on_host(const std::shared_ptr<vulkan::Device>& dev
       std::vector<uint32_t> now(g.before.size());
       LAPILLI_CHECK(device->read(*g.buffer, 0, std::as_writable_bytes(std::span(now))));
       if (run > 0 && now != g.after && report.violation.empty())
-        report.violation =
-            format("%s: run %u gave other bits than the first", graph.tensor(g.id).name.c_str(), run + 1);
+        report.violation = format("%s: run %u gave other bits than the first", graph.tensor(g.id).name, run + 1);
       g.after = std::move(now);
       if (report.violation.empty()) report.violation = find_violation(graph.tensor(g.id), g);
     }

@@ -35,7 +35,7 @@ bool read_pipelines(const Json& list, std::vector<PlannedPipeline>& pipelines) {
 Blob blob_of(const PipelinesByNetwork& expected) {
   Json json = Json::object();
   for (const auto& [network, pipelines] : expected) {
-    Json& list = json[format("%llx", static_cast<unsigned long long>(network))] = Json::array();
+    Json& list = json[format("%x", network)] = Json::array();
     for (const PlannedPipeline& p : pipelines) list.push_back(kernel_json(p));
   }
   return json_blob(json);

@@ -28,8 +28,8 @@ Disagreement disagreement(const KernelInTest& k, std::string problem) {
 
 void warn(const Capabilities& caps, const Disagreement& found) {
   log(LogLevel::warning,
-      format("%s (%s) computes %s/%s wrongly: %s; %s", caps.device_name.c_str(), caps.driver_info.c_str(),
-             found.op.c_str(), found.variant.c_str(), found.problem.c_str(),
+      format("%s (%s) computes %s/%s wrongly: %s; %s", caps.device_name, caps.driver_info, found.op, found.variant,
+             found.problem,
              found.floor
                  ? "there is no simpler way to compute it, so results may be wrong: try another driver or device"
                  : "another way is used"));
@@ -40,7 +40,7 @@ void warn_of_no_groups(const Capabilities& caps, const std::string& problem) {
       format(
           "%s (%s) cannot be relied on with indirect dispatches: %s; grids are dispatched in full instead, and steps "
           "take as long for few sentences as for many",
-          caps.device_name.c_str(), caps.driver_info.c_str(), problem.c_str()));
+          caps.device_name, caps.driver_info, problem));
 }
 
 // Some drivers refuse a pipeline: which one, if they were asked for all at once? Errors that are not the kernel's stay
@@ -111,7 +111,7 @@ class SelfTest::Examination {
       found.tested.push_back(k.pipeline);
     }
     log(LogLevel::verbose,
-        format("self-test: %zu kernels, %zu cases, %.1f ms", kernels_.size(), trials_->cases(), ms_since(begun_)));
+        format("self-test: %u kernels, %u cases, %.1f ms", kernels_.size(), trials_->cases(), ms_since(begun_)));
     return found;
   }
 

@@ -82,18 +82,16 @@ uint32_t intern(std::vector<T>& all, const T& value) {
 
 Status check_dispatch(const Capabilities& caps, const graph::Graph& g, const graph::Node& node, const Dispatch& d) {
   if (d.push_bytes > caps.max_push_bytes)
-    return fail(ErrorCode::internal, "%s: %u bytes of push constants", node.label.c_str(), d.push_bytes);
+    return fail(ErrorCode::internal, "%s: %u bytes of push constants", node.label, d.push_bytes);
   for (const Operand& o : d.operands) {
     const auto& t = g.tensor(o.tensor);
     const uint64_t limit = max_binding_range(caps, o.binding), alignment = binding_alignment(caps, o.binding);
     if (o.end <= o.begin || o.end > t.bytes() || o.begin % alignment != 0)
-      return fail(ErrorCode::internal, "%s: bytes [%llu, %llu) of tensor %s (%llu bytes) at binding %u",
-                  node.label.c_str(), static_cast<unsigned long long>(o.begin), static_cast<unsigned long long>(o.end),
-                  t.name.c_str(), static_cast<unsigned long long>(t.bytes()), o.binding);
+      return fail(ErrorCode::internal, "%s: bytes [%u, %u) of tensor %s (%u bytes) at binding %u", node.label, o.begin,
+                  o.end, t.name, t.bytes(), o.binding);
     if (o.end - o.begin > limit)
-      return fail(ErrorCode::unsupported, "%s: a binding of %llu bytes of tensor %s exceeds this device's %llu; %s",
-                  node.label.c_str(), static_cast<unsigned long long>(o.end - o.begin), t.name.c_str(),
-                  static_cast<unsigned long long>(limit),
+      return fail(ErrorCode::unsupported, "%s: a binding of %u bytes of tensor %s exceeds this device's %u; %s",
+                  node.label, o.end - o.begin, t.name, limit,
                   t.space == graph::Space::weight ? "it is a part of the model: run the model on another device"
                                                   : "use shorter input or a smaller batch");
   }
@@ -148,7 +146,7 @@ class Compiler {
       return fail(ErrorCode::unsupported,
                   "%s \"%s\" is too large for this device's bindings to be summed in one order: use fewer beams or "
                   "positions, or do not ask for deterministic results",
-                  node.op->name, node.label.c_str());
+                  node.op->name, node.label);
     std::vector<Dispatch> dispatches;
     LAPILLI_CHECK(lower_node({plan_.graph, caps_, work_}, node, plan_.variants.back(), dispatches));
     if (dispatches.empty()) return fail(ErrorCode::internal, "nothing to dispatch");

@@ -25,10 +25,9 @@ Result<vulkan::BufferBinding> resolve(const MemoryMap& memory, const PlannedDisp
                                       const PlannedDispatch& d) {
   const BufferRef ref = memory(b.space, b.id);
   if (!ref.buffer || b.offset + b.size > ref.size)
-    return fail(ErrorCode::internal, "%s: binding %u wants bytes [%llu, %llu) of space %d id %u; there are %llu",
-                plan.graph.node(d.node).label.c_str(), b.binding, static_cast<unsigned long long>(b.offset),
-                static_cast<unsigned long long>(b.offset + b.size), static_cast<int>(b.space), b.id,
-                static_cast<unsigned long long>(ref.buffer ? ref.size : 0));
+    return fail(ErrorCode::internal, "%s: binding %u wants bytes [%u, %u) of space %d id %u; there are %u",
+                plan.graph.node(d.node).label, b.binding, b.offset, b.offset + b.size, static_cast<int>(b.space), b.id,
+                ref.buffer ? ref.size : 0);
   return vulkan::BufferBinding{b.binding, ref.buffer, ref.offset + b.offset, b.size};
 }
 

@@ -9,7 +9,7 @@ Timeline::Slice slice_of(const Plan& plan, uint32_t dispatch) {
   const graph::Node& node = plan.graph.node(d.node);
   const graph::Command& command = plan.commands[dispatch];
   Timeline::Slice slice;
-  slice.name = format("%s: %s (%s)", node.label.c_str(), node.op->name, plan.variants[d.node].name);
+  slice.name = format("%s: %s (%s)", node.label, node.op->name, plan.variants[d.node].name);
   slice.numbers = {{"bytes", static_cast<double>(graph::covered_bytes(command))},
                    {"operations", command.cost},
                    {"groups", static_cast<double>(uint64_t{d.groups[0]} * d.groups[1] * d.groups[2])}};

@@ -98,7 +98,7 @@ Result<std::vector<double>> DispatchTimer::run() {
   LAPILLI_TRY(const auto in_order, run_once(*device_, bound_.recordings()));
   std::vector<double> us(plan.dispatches.size());
   if (in_order.size() != us.size())
-    return fail(ErrorCode::internal, "%zu times of %zu dispatches", in_order.size(), us.size());
+    return fail(ErrorCode::internal, "%u times of %u dispatches", in_order.size(), us.size());
   for (size_t i = 0; i < in_order.size(); ++i) us[plan.schedule.order[i]] = in_order[i];
   return us;
 }

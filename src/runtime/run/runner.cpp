@@ -174,7 +174,7 @@ Status StepRunner::harvest_step() {
   LAPILLI_CHECK(log.buffer->invalidate(log.offset + at * 4, options_.log_stride * 4));
   if (words[LogLayout::mark] != options_.log_mark || words[LogLayout::tick] != tick_)
     return fail(ErrorCode::device_lost, "step %u was reported as done, but %s has not run it: the device is lost",
-                tick_ - options_.first_tick, session_.device()->caps().device_name.c_str());
+                tick_ - options_.first_tick, session_.device()->caps().device_name);
   ++tick_;
   return on_step ? on_step(std::span(words, options_.log_stride)) : Status{};
 }

@@ -122,7 +122,7 @@ BufferRef Session::arena(ArenaOf arena) const {
 Status Session::write(StateKind kind, std::span<const uint32_t> words, uint64_t first_word) const {
   const BufferRef ref = state(kind);
   if (!ref.buffer || (first_word + words.size()) * 4 > ref.size)
-    return fail(ErrorCode::internal, "%s: no room for %zu words", state_name(kind), words.size());
+    return fail(ErrorCode::internal, "%s: no room for %u words", state_name(kind), words.size());
   return device_->write(*ref.buffer, ref.offset + first_word * 4, std::as_bytes(words), 0);
 }
 

@@ -112,9 +112,9 @@ Result<MeasuredLimit> measure_bytes(const std::shared_ptr<vulkan::Device>& devic
   constexpr uint64_t kColumns = 4096;
   LAPILLI_TRY(const auto times, kernel_copies(device, bytes / 4 / kColumns, kColumns, 1, runs));
   const double kernel = 2e6 * static_cast<double>(bytes) / total_us(times);
-  return MeasuredLimit{std::max(buffer, kernel),
-                       format("%s of %llu MiB, read and written", buffer >= kernel ? "buffer copy" : "copy kernel",
-                              static_cast<unsigned long long>(bytes / kMiB))};
+  return MeasuredLimit{
+      std::max(buffer, kernel),
+      format("%s of %u MiB, read and written", buffer >= kernel ? "buffer copy" : "copy kernel", bytes / kMiB)};
 }
 
 // ---- operations ---------------------------------------------------------------------------------------------------

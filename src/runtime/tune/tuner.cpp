@@ -141,7 +141,7 @@ class Tuner {
   static Result<std::vector<double>> times_of(const Plan& plan, TimedPlan& timed) {
     LAPILLI_TRY(auto us, timed.run());
     if (us.size() != plan.dispatches.size())
-      return fail(ErrorCode::internal, "%zu times of %zu dispatches", us.size(), plan.dispatches.size());
+      return fail(ErrorCode::internal, "%u times of %u dispatches", us.size(), plan.dispatches.size());
     return us;
   }
   // Others may be at work on the machine, and nothing makes a dispatch faster than it is.
@@ -184,8 +184,8 @@ class Tuner {
 
   static void tell(const char* when, const Contest& c, const Candidate& candidate) {
     const Variant& v = candidate.variant;
-    log(LogLevel::verbose, format("tune, %s: %s, %s: %s, %u x %u: %.3f", when, c.told.key.op.c_str(),
-                                  c.told.key.node.c_str(), v.name, v.numbers.local, v.numbers.each, candidate.ratio));
+    log(LogLevel::verbose, format("tune, %s: %s, %s: %s, %u x %u: %.3f", when, c.told.key.op, c.told.key.node, v.name,
+                                  v.numbers.local, v.numbers.each, candidate.ratio));
   }
 
   // ---- rounds -----------------------------------------------------------------------------------------------------

@@ -130,9 +130,8 @@ class WeightsLoading::Loader {
     const WeightPiece& piece = pieces_[piece_];
     row_ = 0;
     if (row_bytes() == 0 || std::min(row_step(), piece.rows) * row_bytes() > capacity_)
-      return fail(ErrorCode::unsupported, "%s: rows of %llu bytes do not fit a staging area of %llu",
-                  source().name.c_str(), static_cast<unsigned long long>(row_bytes()),
-                  static_cast<unsigned long long>(capacity_));
+      return fail(ErrorCode::unsupported, "%s: rows of %u bytes do not fit a staging area of %u", source().name,
+                  row_bytes(), capacity_);
     return {};
   }
 
@@ -147,8 +146,8 @@ class WeightsLoading::Loader {
     const uint64_t rows = std::min(room, piece.rows - row_);
     LAPILLI_TRY(const auto bytes, piece.bytes(row_ * row_bytes(), rows * row_bytes()));
     if (bytes.size() != rows * row_bytes())
-      return fail(ErrorCode::internal, "%s: a piece gives %zu bytes, not %llu", source().name.c_str(), bytes.size(),
-                  static_cast<unsigned long long>(rows * row_bytes()));
+      return fail(ErrorCode::internal, "%s: a piece gives %u bytes, not %u", source().name, bytes.size(),
+                  rows * row_bytes());
     std::memcpy(area + round_.used, bytes.data(), bytes.size());
     append(index_, source(), piece, {row_, rows, rows * row_bytes()});
     row_ += rows;

@@ -116,7 +116,7 @@ Result<std::unique_ptr<Tokenizer>> load_json_tokenizer(const Files& from) {
     return fail(ErrorCode::not_found,
                 "%s has no tokenizer.json, and its tokenizer_config.json names no class that could "
                 "do without",
-                from.c_str());
+                from);
   LAPILLI_TRY(auto p, files.json->pipeline());
   LAPILLI_TRY(const auto special, SpecialTokens::collect(files,
                                                          {{"unk_token", ""},

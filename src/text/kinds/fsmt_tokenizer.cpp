@@ -130,11 +130,10 @@ Result<LanguagePair> read_languages(const Files& files) {
     if (!json.is_object() || !json.contains("langs")) continue;
     const auto& langs = json["langs"];
     if (!langs.is_array() || langs.size() != 2 || !langs[0].is_string() || !langs[1].is_string())
-      return fail(ErrorCode::invalid_data, "%s: langs is not a list of two languages", path.c_str());
+      return fail(ErrorCode::invalid_data, "%s: langs is not a list of two languages", path);
     return LanguagePair{langs[0].get<std::string>(), langs[1].get<std::string>()};
   }
-  return fail(ErrorCode::invalid_data, "%s: neither tokenizer_config.json nor config.json names \"langs\"",
-              files.c_str());
+  return fail(ErrorCode::invalid_data, "%s: neither tokenizer_config.json nor config.json names \"langs\"", files);
 }
 
 }  // namespace
@@ -156,8 +155,8 @@ Result<std::unique_ptr<Tokenizer>> load_fsmt_tokenizer(const Files& files) {
   sources.vocabulary_size = source.size();
   LAPILLI_TRY(auto tokens, collect_special_tokens(config, std::move(sources)));
   if (target.id(tokens.unknown) < 0)
-    return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", target_path.c_str(),
-                quote_text(tokens.unknown).c_str());
+    return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", target_path,
+                quote_text(tokens.unknown));
   SpecialIds special = tokens.ids;
   special.eos = special.sep;  // what ends a text is called a separator here
   FsmtParts parts{std::move(source),

@@ -288,11 +288,10 @@ Result<const LanguageTable::Entry*> LanguageTable::require(std::string_view code
     if (same_language(wanted.language, split(e.code).language)) some += (some.empty() ? "" : ", ") + e.code;
   }
   if (!some.empty())
-    return fail(ErrorCode::invalid_argument, "language %s is not clear: this model has %s", quote_text(code).c_str(),
-                some.c_str());
+    return fail(ErrorCode::invalid_argument, "language %s is not clear: this model has %s", quote_text(code), some);
   for (size_t i = 0; i < entries_.size() && i < kShown; ++i) some += (i == 0 ? "" : ", ") + entries_[i].code;
-  if (entries_.size() > kShown) some += format(" and %zu more", entries_.size() - kShown);
-  return fail(ErrorCode::invalid_argument, "language %s is not one of this model's: %s", quote_text(code).c_str(),
+  if (entries_.size() > kShown) some += format(" and %u more", entries_.size() - kShown);
+  return fail(ErrorCode::invalid_argument, "language %s is not one of this model's: %s", quote_text(code),
               some.empty() ? "it has none" : some.c_str());
 }
 

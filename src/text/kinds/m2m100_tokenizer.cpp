@@ -75,7 +75,7 @@ Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files) {
   LAPILLI_TRY(const std::string set, config.text("language_codes", "m2m100"));
   if (set != "m2m100" && set != "wmt21")
     return fail(ErrorCode::unsupported, "%s: language_codes %s; known: m2m100, wmt21", config.path().c_str(),
-                quote_text(set).c_str());
+                quote_text(set));
   const auto codes = set == "wmt21" ? wmt21_languages() : m2m100_languages();
   const auto first_language = static_cast<int32_t>(words.size());
 
@@ -86,7 +86,7 @@ Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files) {
   for (const std::string_view code : codes) {
     const auto id = first_language + static_cast<int32_t>(languages.table.codes().size());
     languages.table.add(code, id);
-    sources.extra.push_back({format("__%s__", std::string(code).c_str()), -1});
+    sources.extra.push_back({format("__%s__", std::string(code)), -1});
   }
   sources.id_of = [&](const std::string& text) {
     if (text.size() > 4 && text.starts_with("__") && text.ends_with("__")) {
@@ -102,8 +102,7 @@ Result<std::unique_ptr<Tokenizer>> load_m2m100_tokenizer(const Files& files) {
                                                                    : *name == 'u' ? "<unk>"
                                                                                   : "<pad>"));
     if (words.id(text) < 0)
-      return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", words_path.c_str(),
-                  quote_text(text).c_str());
+      return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", words_path, quote_text(text));
   }
   LAPILLI_TRY(languages.source, config.text("src_lang", "en"));
   LAPILLI_TRY(languages.target, config.text("tgt_lang", ""));

@@ -138,9 +138,7 @@ Result<std::string> MarianTokenizer::decode_valid(std::span<const int32_t> ids, 
 
 Result<int32_t> required_id(const Vocabulary& words, const std::string& token, const std::string& path) {
   const int32_t id = words.id(token);
-  if (id < 0)
-    return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", path.c_str(),
-                quote_text(token).c_str());
+  if (id < 0) return fail(ErrorCode::invalid_data, "%s: the special token %s is missing", path, quote_text(token));
   return id;
 }
 
@@ -174,8 +172,8 @@ Result<MarianParts> load_parts(const Files& files) {
   for (AddedToken& token : extra) {
     if (static_cast<uint64_t>(token.id) >= source_words.size() + 65536)
       return fail(ErrorCode::invalid_data,
-                  "%s/tokenizer_config.json: added token %s has id %d, far outside the vocabulary of %zu",
-                  files.c_str(), quote_text(token.text).c_str(), token.id, static_cast<size_t>(source_words.size()));
+                  "%s/tokenizer_config.json: added token %s has id %d, far outside the vocabulary of %u", files,
+                  quote_text(token.text), token.id, static_cast<size_t>(source_words.size()));
     token.special = token.special || token.text == eos || token.text == unk || token.text == pad;
   }
   // Behind the listed ones, which may say more about the same tokens.

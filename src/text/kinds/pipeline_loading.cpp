@@ -94,7 +94,7 @@ Result<PipelineSettings> read_settings(const TokenizerFiles& files, const Specia
   LAPILLI_TRY(const std::string side, files.config.text("padding_side", left ? "left" : "right"));
   if (side != "left" && side != "right")
     return fail(ErrorCode::invalid_data, "%s: padding_side is %s instead of left or right", files.config.path().c_str(),
-                quote_text(side).c_str());
+                quote_text(side));
   settings.pad_left = side == "left";
   LAPILLI_TRY(settings.pad_type, files.config.count("pad_token_type_id", 0));
   LAPILLI_TRY(settings.clean_up, files.config.flag("clean_up_tokenization_spaces", clean_up));

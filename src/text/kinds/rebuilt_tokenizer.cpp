@@ -139,7 +139,7 @@ Result<ModelPtr> fairseq_model(const SentencePieceFile& file, const TokenizerCon
   }
   std::vector<UnigramPiece> own = pieces_of(file);
   if (own.size() < kReplaced)
-    return fail(ErrorCode::invalid_data, "%s has %zu pieces, too few for this family", path.c_str(), own.size());
+    return fail(ErrorCode::invalid_data, "%s has %u pieces, too few for this family", path, own.size());
   pieces.insert(pieces.end(), std::make_move_iterator(own.begin() + kReplaced), std::make_move_iterator(own.end()));
   for (const std::string_view language : languages) pieces.push_back({std::string(language), 0});
   LAPILLI_TRY(std::string mask, config.special_token("mask_token", "<mask>"));

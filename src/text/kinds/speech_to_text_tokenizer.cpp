@@ -74,10 +74,9 @@ Result<std::unique_ptr<Tokenizer>> load_speech_to_text_tokenizer(const Files& fi
   LAPILLI_TRY(const std::string set, config.text("lang_codes", ""));
   if (!set.empty()) {
     if (set != "mustc")
-      return fail(ErrorCode::unsupported, "%s: lang_codes %s; known: mustc", config.path().c_str(),
-                  quote_text(set).c_str());
+      return fail(ErrorCode::unsupported, "%s: lang_codes %s; known: mustc", config.path().c_str(), quote_text(set));
     for (const std::string_view code : mustc_languages()) {
-      const std::string token = format("<lang:%s>", std::string(code).c_str());
+      const std::string token = format("<lang:%s>", std::string(code));
       settings.languages.add(code, model.piece_id(token));
       sources.extra.push_back({token, -1});
     }

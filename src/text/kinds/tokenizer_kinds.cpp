@@ -92,9 +92,8 @@ Result<const TokenizerKind*> choose_tokenizer_kind(const Files& files, const std
   for (const TokenizerKind& kind : kKinds) {
     if (!kind.model_types.empty()) known += (known.empty() ? "" : " ") + std::string(kind.model_types);
   }
-  return fail(ErrorCode::unsupported, "no tokenizer for model_type %s%s%s (%s); known: %s", quote_text(family).c_str(),
-              name.empty() ? "" : " with tokenizer_class ", name.empty() ? "" : quote_text(name).c_str(), files.c_str(),
-              known.c_str());
+  return fail(ErrorCode::unsupported, "no tokenizer for model_type %s%s%s (%s); known: %s", quote_text(family),
+              name.empty() ? "" : " with tokenizer_class ", name.empty() ? "" : quote_text(name).c_str(), files, known);
 }
 
 }  // namespace lapilli

@@ -87,12 +87,12 @@ Result<std::vector<int32_t>> WhisperTokenizer::prefix(const EncodeOptions& optio
     ids.push_back(language_id(language));
     if (ids.back() < 0)
       return fail(ErrorCode::invalid_argument, "Whisper has no language %s; codes (\"fr\") and English names are known",
-                  quote_text(language).c_str());
+                  quote_text(language));
   }
   if (!task.empty()) {
     if (task != "transcribe" && task != "translate")
       return fail(ErrorCode::invalid_argument, "Whisper has no task %s; it can transcribe and translate",
-                  quote_text(task).c_str());
+                  quote_text(task));
     ids.push_back(token_id(marked(task)));
   }
   if (!options.timestamps.value_or(settings_.timestamps)) ids.push_back(token_id("<|notimestamps|>"));
@@ -111,7 +111,7 @@ Result<std::vector<int32_t>> WhisperTokenizer::prompt_ids(std::string_view text)
     const AddedToken* token = pipeline().added.by_id(id);
     if (token != nullptr && token->special)
       return fail(ErrorCode::invalid_argument, "a prompt may not contain the special token %s",
-                  quote_text(token->text).c_str());
+                  quote_text(token->text));
   }
   ids.insert(ids.begin(), start);
   return ids;

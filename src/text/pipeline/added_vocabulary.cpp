@@ -37,8 +37,8 @@ Result<AddedVocabulary> AddedVocabulary::make(std::vector<AddedToken> tokens, co
     if (token.text.empty()) continue;
     if (const int32_t known = model.id(token.text); known >= 0) token.id = known;
     if (token.id < 0 || token.id >= limit)
-      return fail(ErrorCode::invalid_data, "the added token %s has id %d, far outside the vocabulary of %zu",
-                  quote_text(token.text).c_str(), token.id, static_cast<size_t>(model.size()));
+      return fail(ErrorCode::invalid_data, "the added token %s has id %d, far outside the vocabulary of %u",
+                  quote_text(token.text), token.id, static_cast<size_t>(model.size()));
     if (token.single_word) LAPILLI_CHECK(require_unicode("an added token that is to be a word of its own"));
     const auto [it, fresh] = v.by_text_.try_emplace(token.text, v.tokens_.size());
     if (fresh) {

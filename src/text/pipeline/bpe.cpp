@@ -47,8 +47,8 @@ Status Bpe::add_merges(const std::vector<Merge>& merges, const std::string& wher
   for (size_t rank = 0; rank < merges.size(); ++rank) {
     const auto& [left, right] = merges[rank];
     const auto missing = [&](const std::string& token) {
-      return fail(ErrorCode::invalid_data, "%s: merge %zu: the vocabulary has no token %s", where.c_str(), rank,
-                  quote_text(token).c_str());
+      return fail(ErrorCode::invalid_data, "%s: merge %u: the vocabulary has no token %s", where, rank,
+                  quote_text(token));
     };
     const int32_t left_id = vocabulary_.id(left);
     const int32_t right_id = vocabulary_.id(right);
@@ -129,8 +129,8 @@ Status Bpe::tokenize(std::string_view word, std::vector<ModelToken>& tokens) con
 Result<ModelPtr> make_bpe(Vocabulary vocabulary, const std::vector<Merge>& merges, const BpeOptions& options,
                           const std::string& where) {
   if (!options.unknown.empty() && vocabulary.id(options.unknown) < 0)
-    return fail(ErrorCode::invalid_data, "%s: the vocabulary lacks the unknown token %s", where.c_str(),
-                quote_text(options.unknown).c_str());
+    return fail(ErrorCode::invalid_data, "%s: the vocabulary lacks the unknown token %s", where,
+                quote_text(options.unknown));
   auto model = std::make_unique<Bpe>(std::move(vocabulary), options);
   LAPILLI_CHECK(model->add_merges(merges, where));
   return ModelPtr(std::move(model));

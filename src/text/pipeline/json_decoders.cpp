@@ -58,8 +58,7 @@ Result<DecoderPtr> read_decoder(const JsonReader& reader) {
     return make_replace_regex_decoder(pattern.text, content);
   }
   if (type == "CTC") return read_ctc(reader);
-  return fail(ErrorCode::unsupported, "%s: this version knows no decoder %s", reader.where().c_str(),
-              quote_text(type).c_str());
+  return fail(ErrorCode::unsupported, "%s: this version knows no decoder %s", reader.where(), quote_text(type));
 }
 
 }  // namespace lapilli

@@ -11,7 +11,7 @@ Result<ModelPtr> read_bpe(const JsonReader& reader) {
   if (const json* dropout = reader.find("dropout"); dropout != nullptr) {
     if (!dropout->is_number()) return reader.wrong("dropout", "a number");
     if (dropout->get<double>() != 0)
-      return fail(ErrorCode::unsupported, "%s: dropout makes tokens at random; set it to null", reader.where().c_str());
+      return fail(ErrorCode::unsupported, "%s: dropout makes tokens at random; set it to null", reader.where());
   }
   BpeOptions options;
   LAPILLI_TRY(options.unknown, reader.text("unk_token", ""));
@@ -41,7 +41,7 @@ Result<ModelPtr> read_unigram(const JsonReader& reader) {
   pieces.reserve(list->size());
   for (const json& entry : *list) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-      return fail(ErrorCode::invalid_data, "%s.vocab: entry %zu is no piece with a score", reader.where().c_str(),
+      return fail(ErrorCode::invalid_data, "%s.vocab: entry %u is no piece with a score", reader.where(),
                   pieces.size());
     pieces.push_back({entry[0].get<std::string>(), entry[1].get<double>()});
   }
@@ -77,7 +77,7 @@ Result<Vocabulary> read_vocabulary(const JsonReader& reader) {
   for (const auto& [token, id] : table->items()) {
     if (!id.is_number_unsigned() || id.get<uint64_t>() > INT32_MAX)
       return fail(ErrorCode::invalid_data, "%s.vocab: the id of token %s is not a number from 0 to 2147483647",
-                  reader.where().c_str(), quote_text(token).c_str());
+                  reader.where(), quote_text(token));
     entries.emplace_back(token, static_cast<int32_t>(id.get<uint64_t>()));
   }
   return Vocabulary::make(std::move(entries), reader.where() + ".vocab");
@@ -96,8 +96,7 @@ Result<std::vector<Merge>> read_merges(const JsonReader& reader) {
     const std::string text = entry.is_string() ? entry.get<std::string>() : std::string();
     const size_t space = text.find(' ');
     if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
-      return fail(ErrorCode::invalid_data, "%s.merges: entry %zu is no pair of tokens", reader.where().c_str(),
-                  merges.size());
+      return fail(ErrorCode::invalid_data, "%s.merges: entry %u is no pair of tokens", reader.where(), merges.size());
     merges.emplace_back(text.substr(0, space), text.substr(space + 1));
   }
   return merges;
@@ -116,8 +115,7 @@ Result<ModelPtr> read_model(const JsonReader& reader) {
   if (type == "WordPiece") return read_word_piece(reader);
   if (type == "Unigram") return read_unigram(reader);
   if (type == "WordLevel") return read_word_level(reader);
-  return fail(ErrorCode::unsupported, "%s: this version knows no model %s", reader.where().c_str(),
-              quote_text(type).c_str());
+  return fail(ErrorCode::unsupported, "%s: this version knows no model %s", reader.where(), quote_text(type));
 }
 
 }  // namespace lapilli

@@ -99,8 +99,7 @@ Result<NormalizerPtr> read_normalizer(const JsonReader& reader) {
   }
   if (type == "Nmt") return make_nmt();
   if (type == "ByteLevel") return make_byte_level_normalizer();
-  return fail(ErrorCode::unsupported, "%s: this version knows no normalizer %s", reader.where().c_str(),
-              quote_text(type).c_str());
+  return fail(ErrorCode::unsupported, "%s: this version knows no normalizer %s", reader.where(), quote_text(type));
 }
 
 }  // namespace lapilli

@@ -19,8 +19,7 @@ Result<int32_t> read_token_and_id(const JsonReader& reader, const char* key) {
 Result<std::vector<int32_t>> read_special(const JsonReader& reader, const std::string& name) {
   const nlohmann::json* table = reader.find("special_tokens");
   if (table == nullptr || !table->is_object() || !table->contains(name))
-    return fail(ErrorCode::invalid_data, "%s: special_tokens has no %s", reader.where().c_str(),
-                quote_text(name).c_str());
+    return fail(ErrorCode::invalid_data, "%s: special_tokens has no %s", reader.where(), quote_text(name));
   const JsonReader entry = reader.at((*table)[name], "special_tokens");
   LAPILLI_TRY(const nlohmann::json* ids, entry.array("ids"));
   std::vector<int32_t> out;
@@ -48,7 +47,7 @@ Result<TemplatePart> read_part(const JsonReader& all, const JsonReader& reader) 
       return part;
     }
   }
-  return fail(ErrorCode::invalid_data, "%s is neither a Sequence A or B nor a SpecialToken", reader.where().c_str());
+  return fail(ErrorCode::invalid_data, "%s is neither a Sequence A or B nor a SpecialToken", reader.where());
 }
 
 Result<std::vector<TemplatePart>> read_parts(const JsonReader& reader, const char* key) {
@@ -99,8 +98,7 @@ Result<PostProcessorPtr> read_post_processor(const JsonReader& reader) {
     }
     return make_post_processor_sequence(std::move(parts));
   }
-  return fail(ErrorCode::unsupported, "%s: this version knows no post-processor %s", reader.where().c_str(),
-              quote_text(type).c_str());
+  return fail(ErrorCode::unsupported, "%s: this version knows no post-processor %s", reader.where(), quote_text(type));
 }
 
 }  // namespace lapilli

@@ -82,8 +82,7 @@ Result<PreTokenizerPtr> read_pre_tokenizer(const JsonReader& reader) {
     if (length == 0) return reader.wrong("length", "at least 1");
     return make_fixed_length(static_cast<size_t>(length));
   }
-  return fail(ErrorCode::unsupported, "%s: this version knows no pre-tokenizer %s", reader.where().c_str(),
-              quote_text(type).c_str());
+  return fail(ErrorCode::unsupported, "%s: this version knows no pre-tokenizer %s", reader.where(), quote_text(type));
 }
 
 }  // namespace lapilli

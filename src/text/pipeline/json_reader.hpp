@@ -28,7 +28,7 @@ class JsonReader {
     return {json, where_ + "." + name};
   }
   [[nodiscard]] Failure wrong(const char* key, const char* wanted) const {
-    return fail(ErrorCode::invalid_data, "%s: %s is not %s", where_.c_str(), key, wanted);
+    return fail(ErrorCode::invalid_data, "%s: %s is not %s", where_, key, wanted);
   }
 
   // Without `missing` the member must be there.

@@ -42,11 +42,11 @@ TokenizerJson::~TokenizerJson() = default;
 Result<TokenizerJson> TokenizerJson::load(const FileName& path) {
   LAPILLI_TRY(const std::string text, read_text_file(path));
   if (json_nests_too_deep(text))
-    return fail(ErrorCode::invalid_data, "%s: nested deeper than %d levels", path.c_str(), kMaxJsonDepth);
+    return fail(ErrorCode::invalid_data, "%s: nested deeper than %d levels", path, kMaxJsonDepth);
   auto value = std::make_unique<json>(json::parse(text, nullptr, false));
-  if (value->is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path.c_str());
+  if (value->is_discarded()) return fail(ErrorCode::invalid_data, "%s: not valid JSON", path);
   if (!value->is_object())
-    return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path.c_str(), value->type_name());
+    return fail(ErrorCode::invalid_data, "%s: expected an object, found %s", path, value->type_name());
   return TokenizerJson(path.path(), std::move(value));
 }
 

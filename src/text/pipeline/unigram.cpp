@@ -84,17 +84,17 @@ Status Unigram::tokenize(std::string_view word, std::vector<ModelToken>& tokens)
 
 Result<ModelPtr> make_unigram(std::vector<UnigramPiece> pieces, int32_t unknown, bool byte_fallback,
                               const std::string& where) {
-  if (pieces.empty()) return fail(ErrorCode::invalid_data, "%s: the vocabulary is empty", where.c_str());
+  if (pieces.empty()) return fail(ErrorCode::invalid_data, "%s: the vocabulary is empty", where);
   if (unknown >= 0 && static_cast<size_t>(unknown) >= pieces.size())
-    return fail(ErrorCode::invalid_data, "%s: the unknown token has id %d in a vocabulary of %zu", where.c_str(),
-                unknown, pieces.size());
+    return fail(ErrorCode::invalid_data, "%s: the unknown token has id %d in a vocabulary of %u", where, unknown,
+                pieces.size());
   std::vector<std::pair<std::string_view, int32_t>> entries;
   std::vector<double> scores;
   entries.reserve(pieces.size());
   scores.reserve(pieces.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (!std::isfinite(pieces[i].score))
-      return fail(ErrorCode::invalid_data, "%s: the score of piece %zu is not a number", where.c_str(), i);
+      return fail(ErrorCode::invalid_data, "%s: the score of piece %u is not a number", where, i);
     entries.emplace_back(pieces[i].text, static_cast<int32_t>(i));
     scores.push_back(pieces[i].score);
   }

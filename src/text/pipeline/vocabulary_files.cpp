@@ -33,8 +33,8 @@ Result<std::vector<Merge>> load_merges(const FileName& path) {
     const size_t space = line.find(' ');
     if (space == 0 || space == std::string_view::npos || space + 1 == line.size() ||
         line.find(' ', space + 1) != std::string_view::npos)
-      return fail(ErrorCode::invalid_data, "%s: line %zu, %s, is not two tokens with a space between them",
-                  path.c_str(), number, quote_text(line).c_str());
+      return fail(ErrorCode::invalid_data, "%s: line %u, %s, is not two tokens with a space between them", path, number,
+                  quote_text(line));
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
     return {};
   }));
@@ -47,7 +47,7 @@ Result<Vocabulary> load_vocab_txt(const FileName& path) {
     tokens.emplace_back(line);
     return {};
   }));
-  if (tokens.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path.c_str());
+  if (tokens.empty()) return fail(ErrorCode::invalid_data, "%s: no token in it", path);
   return Vocabulary::from_list(std::move(tokens));
 }
 

@@ -20,7 +20,7 @@ inline Result<ByteTrie> make_limited_trie(std::vector<std::pair<std::string_view
   size_t bytes = 0;
   for (const auto& [text, id] : entries) bytes += text.size();
   if (bytes > kMaxTrieText)
-    return fail(ErrorCode::invalid_data, "%s: the vocabulary's tokens have %zu bytes (limit %zu)", where.c_str(), bytes,
+    return fail(ErrorCode::invalid_data, "%s: the vocabulary's tokens have %u bytes (limit %u)", where, bytes,
                 kMaxTrieText);
   return ByteTrie(std::move(entries));
 }

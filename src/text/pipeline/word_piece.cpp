@@ -62,7 +62,7 @@ class WordLevel final : public SubwordModel {
     if (id < 0) id = unknown_;
     if (id < 0)
       return fail(ErrorCode::invalid_argument, "the vocabulary has neither the word %s nor an unknown token",
-                  quote_text(word).c_str());
+                  quote_text(word));
     tokens.push_back({id, 0, static_cast<uint32_t>(word.size())});
     return {};
   }
@@ -81,8 +81,8 @@ class WordLevel final : public SubwordModel {
 
 Result<ModelPtr> make_word_piece(Vocabulary vocabulary, const WordPieceOptions& options, const std::string& where) {
   if (vocabulary.id(options.unknown) < 0)
-    return fail(ErrorCode::invalid_data, "%s: the vocabulary lacks the unknown token %s", where.c_str(),
-                quote_text(options.unknown).c_str());
+    return fail(ErrorCode::invalid_data, "%s: the vocabulary lacks the unknown token %s", where,
+                quote_text(options.unknown));
   LAPILLI_TRY(ByteTrie trie, make_vocabulary_trie(vocabulary, where));
   return ModelPtr(std::make_unique<WordPiece>(std::move(vocabulary), std::move(trie), options));
 }

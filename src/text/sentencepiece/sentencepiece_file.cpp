@@ -93,7 +93,7 @@ std::string read_part(const WireField& field, SentencePieceFile& file) {
     const size_t at = file.pieces.size();
     SentencePieceFile::Piece& piece = file.pieces.emplace_back();
     const char* problem = read_piece(field.bytes, piece) ? check_piece(piece) : "a piece is damaged";
-    return problem == nullptr ? std::string() : format("%s (piece %zu)", problem, at);
+    return problem == nullptr ? std::string() : format("%s (piece %u)", problem, at);
   }
   if (field.number == 2 && !read_trainer(field.bytes, file)) return "the settings are damaged";
   if (field.number == 3 && !read_normalizer(field.bytes, file.normalizer)) return "the normalizer is damaged";
@@ -106,8 +106,8 @@ std::string read_part(const WireField& field, SentencePieceFile& file) {
 Result<SentencePieceFile> SentencePieceFile::load(const FileName& path) {
   LAPILLI_TRY(const auto opened, File::open(path));
   if (opened.size() > kMaxModelBytes)
-    return fail(ErrorCode::invalid_data, "%s has %llu bytes; SentencePiece models have at most %zu", path.c_str(),
-                static_cast<unsigned long long>(opened.size()), kMaxModelBytes);
+    return fail(ErrorCode::invalid_data, "%s has %u bytes; SentencePiece models have at most %u", path, opened.size(),
+                kMaxModelBytes);
   LAPILLI_TRY(const auto bytes, opened.view(0, opened.size()));
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   SentencePieceFile file;
@@ -117,7 +117,7 @@ Result<SentencePieceFile> SentencePieceFile::load(const FileName& path) {
   if (problem.empty() && reader.failed()) problem = "the file is damaged or cut off";
   if (problem.empty() && file.pieces.empty()) problem = "there are no pieces in it";
   if (problem.empty()) return file;
-  return fail(ErrorCode::invalid_data, "%s is not a usable SentencePiece model: %s", path.c_str(), problem.c_str());
+  return fail(ErrorCode::invalid_data, "%s is not a usable SentencePiece model: %s", path, problem);
 }
 
 }  // namespace lapilli

@@ -222,8 +222,7 @@ uint32_t last_code(std::string_view text) {
 Result<std::vector<TextRange>> limit_sentence(std::string_view text, TextRange sentence, const SentenceLimit& limit,
                                               const CountTokens& count) {
   if (sentence.begin > sentence.end || sentence.end > text.size()) {
-    return fail(ErrorCode::invalid_argument, "bytes %llu to %llu of a text of %zu",
-                static_cast<unsigned long long>(sentence.begin), static_cast<unsigned long long>(sentence.end),
+    return fail(ErrorCode::invalid_argument, "bytes %u to %u of a text of %u", sentence.begin, sentence.end,
                 text.size());
   }
   return Limiter(text, limit, count).run(sentence);

@@ -31,7 +31,7 @@ Result<CharacterMap> CharacterMap::read(std::string_view map) {
   if (map.empty()) return read;
   const uint32_t bytes = map.size() < 4 ? 0 : little_endian(map, 0);
   if (map.size() < 4 || bytes % 4 != 0 || bytes > map.size() - 4)
-    return fail(ErrorCode::invalid_data, "precompiled_charsmap: a trie of %u bytes does not fit into %zu bytes", bytes,
+    return fail(ErrorCode::invalid_data, "precompiled_charsmap: a trie of %u bytes does not fit into %u bytes", bytes,
                 map.size());
   read.units_.resize(bytes / 4);
   for (size_t i = 0; i < read.units_.size(); ++i) read.units_[i] = little_endian(map, 4 + 4 * i);

@@ -69,7 +69,7 @@ bool regex_available() { return true; }
 
 Result<Regex> Regex::compile(const std::string& pattern) {
   if (pattern.size() > kMaxPatternBytes)
-    return fail(ErrorCode::invalid_data, "a regular expression of %zu bytes is too long (limit %zu)", pattern.size(),
+    return fail(ErrorCode::invalid_data, "a regular expression of %u bytes is too long (limit %u)", pattern.size(),
                 kMaxPatternBytes);
   LAPILLI_CHECK(check_utf8(pattern, "a regular expression"));
   LAPILLI_TRY(const std::string scripts, translate_pattern(pattern, true));
@@ -80,8 +80,8 @@ Result<Regex> Regex::compile(const std::string& pattern) {
     LAPILLI_TRY(compiled, compile_translated(plain));
   }
   if (!compiled.code)
-    return fail(ErrorCode::invalid_data, "the regular expression %s is wrong near byte %zu: %s",
-                quote_text(pattern, 80).c_str(), compiled.at, error_text(compiled.error).c_str());
+    return fail(ErrorCode::invalid_data, "the regular expression %s is wrong near byte %u: %s", quote_text(pattern, 80),
+                compiled.at, error_text(compiled.error));
   return Regex(std::unique_ptr<const Impl>(new Impl{std::move(compiled.code), pattern}));
 }
 
@@ -103,14 +103,14 @@ Result<std::vector<Regex::Match>> Regex::find_all(std::string_view text) const {
     if (rc == PCRE2_ERROR_NOMATCH) break;
     if (rc == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
     if (rc < 0)
-      return fail(ErrorCode::unsupported, "the regular expression %s fails on this text at byte %zu: %s",
-                  quote_text(impl_->pattern, 80).c_str(), at, error_text(rc).c_str());
+      return fail(ErrorCode::unsupported, "the regular expression %s fails on this text at byte %u: %s",
+                  quote_text(impl_->pattern, 80), at, error_text(rc));
     const PCRE2_SIZE* const found = pcre2_get_ovector_pointer(data.get());
     const Match match{found[0], found[1]};
     // \K can put the start of a match anywhere.
     if (match.begin > match.end || match.begin < at)
       return fail(ErrorCode::unsupported, "the regular expression %s moves the start of its matches",
-                  quote_text(impl_->pattern, 80).c_str());
+                  quote_text(impl_->pattern, 80));
     if (match.begin < match.end) {
       matches.push_back(match);
       at = last_end = match.end;
@@ -132,7 +132,7 @@ bool regex_available() { return false; }
 Result<Regex> Regex::compile(const std::string& pattern) {
   return fail(ErrorCode::unsupported,
               "the regular expression %s needs PCRE2, which this build of Lapilli lacks (CMake: LAPILLI_REGEX)",
-              quote_text(pattern, 80).c_str());
+              quote_text(pattern, 80));
 }
 Result<std::vector<Regex::Match>> Regex::find_all(std::string_view) const { return std::vector<Match>{}; }
 

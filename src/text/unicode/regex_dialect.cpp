@@ -63,8 +63,7 @@ class Translator {
 
  private:
   [[nodiscard]] Failure refuse(const char* what) const {
-    return fail(ErrorCode::unsupported, "the regular expression %s has %s at byte %zu", quote_text(in_, 80).c_str(),
-                what, at_);
+    return fail(ErrorCode::unsupported, "the regular expression %s has %s at byte %u", quote_text(in_, 80), what, at_);
   }
 
   Status escape(bool in_class) {

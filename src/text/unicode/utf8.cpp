@@ -57,8 +57,8 @@ Status check_utf8(std::string_view text, const std::string& what) {
   const size_t at = find_invalid_utf8(text);
   if (at == std::string_view::npos) return {};
   return fail(ErrorCode::invalid_argument,
-              "%s is not valid UTF-8: byte 0x%02x at offset %zu; convert it to UTF-8 first (for example with iconv)",
-              what.c_str(), static_cast<unsigned>(static_cast<unsigned char>(text[at])), at);
+              "%s is not valid UTF-8: byte 0x%02x at offset %u; convert it to UTF-8 first (for example with iconv)",
+              what, static_cast<unsigned>(static_cast<unsigned char>(text[at])), at);
 }
 
 static std::string mend(std::string_view text, std::string_view replacement) {
