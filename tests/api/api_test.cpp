@@ -10,11 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 
 namespace {
 
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+using lapilli::test::says;
 
 TEST(Api, VersionIsTheHeaders) {
   const std::string version = std::to_string(LAPILLI_VERSION_MAJOR) + "." + std::to_string(LAPILLI_VERSION_MINOR) +

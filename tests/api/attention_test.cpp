@@ -5,11 +5,12 @@
 #include <memory>
 #include <string>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.hpp"
 
 namespace {
 
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+using lapilli::test::says;
 
 TEST(ApiAttention, NullPointers) {
   size_t pieces = 7, count = 7;

@@ -15,12 +15,15 @@
 #include <string>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
 #include "tools/tools.hpp"
 
 namespace {
+
+using lapilli::test::says;
 
 using lapilli::read_file;
 using lapilli::TempDirectory;
@@ -35,8 +38,6 @@ FileMap files_in(const std::string& directory) {
     files[entry.path().filename().string()] = read_file(entry.path().string());
   return files;
 }
-
-bool says(const std::string& part) { return std::string(lapilli_last_error()).find(part) != std::string::npos; }
 
 // A host that gives files by functions, counts, and does wrong what it is told to, once.
 struct Host {

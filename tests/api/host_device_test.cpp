@@ -17,15 +17,16 @@
 #include <thread>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 #include "support/counting_vulkan.hpp"
 
 namespace {
 
+using lapilli::test::says;
+
 using lapilli::counting::HostDevice;
 namespace counting = lapilli::counting;
-
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
 
 TEST(ApiHost, WrongCalls) {
   lapilli_device* device = reinterpret_cast<lapilli_device*>(16);

@@ -9,16 +9,17 @@
 #include <thread>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 
 namespace {
+
+using lapilli::test::says;
 
 constexpr const char* kModelPath = LAPILLI_SOURCE_DIR "/models/en-fr";
 constexpr const char* kTexts[] = {"Where is the station?", "\xff", "Good morning. What time is it? Thank you.",
                                   "I would like a cup of coffee, please."};
 constexpr size_t kCount = 4;
-
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
 
 std::vector<lapilli_input> inputs_of(const std::vector<std::string>& texts) {
   std::vector<lapilli_input> inputs;

@@ -11,10 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 #include "support/temp_directory.hpp"
 
 namespace {
+
+using lapilli::test::says;
 
 const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
@@ -22,18 +25,16 @@ const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 static_assert(sizeof(lapilli_device_options) == offsetof(lapilli_device_options, reserved1) + sizeof(uint32_t));
 static_assert(sizeof(lapilli_device_usage) == offsetof(lapilli_device_usage, left_bytes) + sizeof(uint64_t));
 
-bool last_error_says(const char* text) { return std::strstr(lapilli_last_error(), text) != nullptr; }
-
 TEST(ApiMemory, NullsAndSizesAreChecked) {
   lapilli_device_usage usage{};
   usage.struct_size = sizeof usage;
   EXPECT_EQ(lapilli_device_get_usage(nullptr, &usage), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("lapilli_device_get_usage: device is null"));
+  EXPECT_TRUE(says("lapilli_device_get_usage: device is null"));
   EXPECT_EQ(lapilli_device_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_device_store_cache(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_device_write_trace(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_model_trim(nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("lapilli_model_trim: model is null"));
+  EXPECT_TRUE(says("lapilli_model_trim: model is null"));
   EXPECT_EQ(lapilli_device_pause(nullptr), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(lapilli_device_resume(nullptr), LAPILLI_INVALID_ARGUMENT);
 }
@@ -55,7 +56,7 @@ TEST(ApiMemory, AGapIsAtMostASecond) {
   lapilli_device* device = nullptr;
   EXPECT_EQ(lapilli_device_open(&options, &device), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(device, nullptr);
-  EXPECT_TRUE(last_error_says("gap_us is 1000001"));
+  EXPECT_TRUE(says("gap_us is 1000001"));
 }
 
 class ApiMemoryDevice : public testing::Test {
@@ -98,7 +99,7 @@ class ApiMemoryDevice : public testing::Test {
 
 TEST_F(ApiMemoryDevice, ATraceIsWrittenWhereOneIsWanted) {
   EXPECT_EQ(lapilli_device_write_trace(device_), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("without a trace_file"));
+  EXPECT_TRUE(says("without a trace_file"));
   TearDown();
   device_ = nullptr;
   const lapilli::TempDirectory directory;
@@ -114,7 +115,7 @@ TEST_F(ApiMemoryDevice, ATraceIsWrittenWhereOneIsWanted) {
 TEST_F(ApiMemoryDevice, AStructOfNoSizeIsRefused) {
   lapilli_device_usage usage{};
   EXPECT_EQ(lapilli_device_get_usage(device_, &usage), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("struct_size"));
+  EXPECT_TRUE(says("struct_size"));
   EXPECT_EQ(lapilli_device_get_usage(device_, nullptr), LAPILLI_INVALID_ARGUMENT);
 }
 
@@ -173,7 +174,7 @@ TEST_F(ApiMemoryDevice, WhatIsBegunDuringAPauseIsRefused) {
   lapilli_status status = LAPILLI_OK;
   ids(lapilli_default_options(), &status);
   EXPECT_EQ(status, LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("paused")) << lapilli_last_error();
+  EXPECT_TRUE(says("paused")) << lapilli_last_error();
   lapilli_model* other = nullptr;
   EXPECT_EQ(lapilli_model_load(device_, kModel, &other), LAPILLI_INVALID_ARGUMENT);
   EXPECT_EQ(other, nullptr);

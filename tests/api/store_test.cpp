@@ -12,12 +12,13 @@
 #include <thread>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
 
 namespace {
 
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+using lapilli::test::says;
 
 // A host: gives blobs in pieces, counts, and fails when told to.
 struct Host {

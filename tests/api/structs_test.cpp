@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.h"
 
 namespace {
 
-bool says(const char* part) { return std::strstr(lapilli_last_error(), part) != nullptr; }
+using lapilli::test::says;
 
 constexpr int32_t kStation[] = {463, 30, 16, 975, 23, 0};  // "Where is the station?"
 

@@ -7,10 +7,13 @@
 #include <filesystem>
 #include <string>
 
+#include "api/last_error.hpp"
 #include "lapilli/lapilli.hpp"
 #include "support/temp_directory.hpp"
 
 namespace {
+
+using lapilli::test::says;
 
 namespace fs = std::filesystem;
 
@@ -18,8 +21,6 @@ const char* const kModel = LAPILLI_SOURCE_DIR "/models/en-fr";
 
 // Appended fields leave no padding.
 static_assert(sizeof(lapilli_tuning) == offsetof(lapilli_tuning, reserved) + sizeof(int32_t));
-
-bool last_error_says(const char* text) { return std::strstr(lapilli_last_error(), text) != nullptr; }
 
 lapilli_tuning empty_tuning() {
   lapilli_tuning found{};
@@ -29,7 +30,7 @@ lapilli_tuning empty_tuning() {
 
 TEST(ApiTune, WantsAModel) {
   EXPECT_EQ(lapilli_model_tune(nullptr, nullptr, 1, nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("lapilli_model_tune: model is null"));
+  EXPECT_TRUE(says("lapilli_model_tune: model is null"));
 }
 
 class ApiTuneDevice : public testing::Test {
@@ -75,10 +76,10 @@ class ApiTuneDevice : public testing::Test {
 TEST_F(ApiTuneDevice, RefusesWhatCannotBe) {
   lapilli_tuning found{};
   EXPECT_EQ(lapilli_model_tune(model_, nullptr, 1, &found), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("lapilli_tuning.struct_size is 0")) << lapilli_last_error();
+  EXPECT_TRUE(says("lapilli_tuning.struct_size is 0")) << lapilli_last_error();
   for (const double seconds : {-1.0, 1e9, static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
     EXPECT_EQ(lapilli_model_tune(model_, nullptr, seconds, nullptr), LAPILLI_INVALID_ARGUMENT);
-    EXPECT_TRUE(last_error_says("seconds are not between")) << lapilli_last_error();
+    EXPECT_TRUE(says("seconds are not between")) << lapilli_last_error();
   }
   lapilli_options options = lapilli_default_options();
   lapilli_shape shape = lapilli_default_shape();
@@ -88,7 +89,7 @@ TEST_F(ApiTuneDevice, RefusesWhatCannotBe) {
   options.num_beams = 1;
   shape.inputs = 1u << 20;
   EXPECT_EQ(lapilli_model_tune(model_, &shape, 1, nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("batch 1048576")) << lapilli_last_error();
+  EXPECT_TRUE(says("batch 1048576")) << lapilli_last_error();
   shape.inputs = 1;
   shape.source_tokens = 4000000000u;
   EXPECT_EQ(lapilli_model_tune(model_, &shape, 1, nullptr), LAPILLI_INVALID_ARGUMENT);
@@ -102,7 +103,7 @@ TEST_F(ApiTuneDevice, WithoutAPlaceToKeepThingsItSaysSo) {
   close();
   open(nullptr, kModel);
   EXPECT_EQ(lapilli_model_tune(model_, nullptr, 1, nullptr), LAPILLI_INVALID_ARGUMENT);
-  EXPECT_TRUE(last_error_says("keeps nothing between runs")) << lapilli_last_error();
+  EXPECT_TRUE(says("keeps nothing between runs")) << lapilli_last_error();
 }
 
 TEST_F(ApiTuneDevice, WhatItFindsIsKeptAndChangesNoText) {
@@ -136,7 +137,7 @@ TEST_F(ApiTuneDevice, CancelledItEndsSoon) {
   shape.options = &options;
   lapilli_tuning found = empty_tuning();
   EXPECT_EQ(lapilli_model_tune(model_, &shape, 3600, &found), LAPILLI_CANCELLED);
-  EXPECT_TRUE(last_error_says("what was found is kept")) << lapilli_last_error();
+  EXPECT_TRUE(says("what was found is kept")) << lapilli_last_error();
   EXPECT_EQ(found.complete, 0);
 }
 
@@ -164,7 +165,7 @@ TEST_F(ApiTuneDevice, AnEncoderAloneIsNotTuned) {
   close();
   open(folder_.path().c_str(), LAPILLI_SOURCE_DIR "/tests/data/models/vit-image-classification/model");
   EXPECT_EQ(lapilli_model_tune(model_, nullptr, 1, nullptr), LAPILLI_UNSUPPORTED);
-  EXPECT_TRUE(last_error_says("an encoder alone")) << lapilli_last_error();
+  EXPECT_TRUE(says("an encoder alone")) << lapilli_last_error();
 }
 
 TEST_F(ApiTuneDevice, InCpp) {
