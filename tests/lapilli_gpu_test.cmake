@@ -1,9 +1,10 @@
 # lapilli_gpu_test(NAME COMMAND PROGRAM [ARGS...]
 #                  [DRIVERS lavapipe swiftshader...] [MASKS full floor...] [PROFILES android-2022...]
-#                  [VALIDATE] [LABELS fast...] [TIMEOUT SECONDS] [RUN_SERIAL])
+#                  [VALIDATE] [LABELS fast...] [TIMEOUT SECONDS] [RUN_SERIAL] [SHARD 1/3])
 # One ctest test for each driver, mask (LAPILLI_CAPS) and profile (a pretended device, see tests/lab/README.md; settings
 # may follow after ';' written as ','): the program runs once in each. PROGRAM is a target or a path. VALIDATE: any message
 # of core or synchronization validation fails the test. A driver that is not there skips the test.
+# SHARD: one of so many parts of a GoogleTest program's tests, where others of its runs have the rest.
 # A GoogleTest program fails if its filter matches nothing or if one of its tests skips itself, which would be seen nowhere: what
 # may be skipped gets a line of its own, with SKIP_REGULAR_EXPRESSION (cli.terminal). It tells only what failed: of hundreds of
 # lines CI shows the first and the last.
@@ -11,7 +12,7 @@
 # Defaults: lavapipe, no mask, no profile, labels "slow", 2,400 seconds (six times what the longest takes here: machines
 # of CI are at times so slow). The label gpu is added.
 function(lapilli_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 t "VALIDATE;RUN_SERIAL" "TIMEOUT;SHARD" "COMMAND;DRIVERS;MASKS;PROFILES;LABELS")
   if(NOT t_COMMAND OR t_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lapilli_gpu_test(${name}): COMMAND is missing, or what is this: ${t_UNPARSED_ARGUMENTS}")
   endif()
@@ -26,6 +27,11 @@ function(lapilli_gpu_test name)
   set(cost 10)
   if(slow IN_LIST t_LABELS)
     set(cost 1000)
+  endif()
+  set(shard)
+  if(t_SHARD MATCHES "^([0-9]+)/([0-9]+)$")
+    math(EXPR index "${CMAKE_MATCH_1} - 1")
+    set(shard "GTEST_TOTAL_SHARDS=${CMAKE_MATCH_2};GTEST_SHARD_INDEX=${index}")
   endif()
   list(POP_FRONT t_COMMAND program)
   if(TARGET ${program})
@@ -57,7 +63,7 @@ function(lapilli_gpu_test name)
           COMMAND ${PROJECT_SOURCE_DIR}/tests/lab/run ${options} ${program} ${t_COMMAND})
         set_tests_properties(${test} PROPERTIES LABELS "${t_LABELS};gpu" TIMEOUT ${t_TIMEOUT} SKIP_RETURN_CODE 77
           FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites;\\[  SKIPPED \\]"
-          ENVIRONMENT "GTEST_BRIEF=1;LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER};LAPILLI_LAB_ROOT=${LAPILLI_LAB_ROOT}"
+          ENVIRONMENT "GTEST_BRIEF=1;LAPILLI_LAB_LAYER=${LAPILLI_LAB_LAYER};LAPILLI_LAB_ROOT=${LAPILLI_LAB_ROOT};${shard}"
           RUN_SERIAL ${t_RUN_SERIAL} COST ${cost})
       endforeach()
     endforeach()

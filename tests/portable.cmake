@@ -8,7 +8,7 @@ set(portable_programs)
 # emulator more than most tests do).
 function(lapilli_portable_host name)
   add_test(NAME portable.${name} COMMAND test_${name} ${ARGN})
-  set_tests_properties(portable.${name} PROPERTIES LABELS "fast;portable"
+  set_tests_properties(portable.${name} PROPERTIES LABELS "long;portable"
     FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites")
 endfunction()
 foreach(name base formats model ops text)
@@ -22,7 +22,7 @@ if(TARGET lapilli_cli)
   foreach(search greedy beam4)
     lapilli_gpu_test(portable.sentences.${search} COMMAND ${CMAKE_COMMAND}
       -DPROGRAM=$<TARGET_FILE:lapilli_cli> "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}" -DSEARCH=${search} -DCOUNT=16
-      -DMODEL=${PROJECT_SOURCE_DIR}/models/en-fr -P ${CMAKE_CURRENT_SOURCE_DIR}/portable/sentences.cmake LABELS fast portable)
+      -DMODEL=${PROJECT_SOURCE_DIR}/models/en-fr -P ${CMAKE_CURRENT_SOURCE_DIR}/portable/sentences.cmake LABELS long portable)
   endforeach()
   list(APPEND portable_programs lapilli_cli)
 endif()
@@ -30,7 +30,7 @@ endif()
 # Kernels against their references: conversions to half precision, sums, the step of a search. Models run the others.
 if(TARGET op_suite)
   foreach(op convert layer_norm attention_step top_k)
-    lapilli_gpu_test(portable.ops.${op} COMMAND op_suite --caps full --no-slow --filter ${op} LABELS fast portable)
+    lapilli_gpu_test(portable.ops.${op} COMMAND op_suite --caps full --no-slow --filter ${op} LABELS long portable)
   endforeach()
   list(APPEND portable_programs op_suite)
 endif()
@@ -39,7 +39,7 @@ endif()
 set(existing)
 foreach(family marian t5 led)
   lapilli_gpu_test(portable.conformance.${family} COMMAND conformance --strict
-    ${CMAKE_CURRENT_SOURCE_DIR}/data/models/${family} LABELS fast portable)
+    ${CMAKE_CURRENT_SOURCE_DIR}/data/models/${family} LABELS long portable)
 endforeach()
 foreach(mask full floor)
   list(APPEND existing conformance.search.lavapipe.${mask})

@@ -25,8 +25,13 @@ class FormatValue {
   }
   FormatValue(double value) : kind_(Kind::real), real_(value) {}                                               // NOLINT
   FormatValue(const char* value) : FormatValue(value ? std::string_view(value) : std::string_view("null")) {}  // NOLINT
-  FormatValue(const std::string& value) : FormatValue(std::string_view(value)) {}                              // NOLINT
-  FormatValue(std::string_view value) : kind_(Kind::text), size_(value.size()), text_(value.data()) {}         // NOLINT
+  template <class T>
+  requires requires(const T& value) {
+    { value.c_str() } -> std::convertible_to<const char*>;
+  }
+  FormatValue(const T& value) : FormatValue(std::string_view(value.c_str())) {}                         // NOLINT
+  FormatValue(const std::string& value) : FormatValue(std::string_view(value)) {}                       // NOLINT
+  FormatValue(std::string_view value) : kind_(Kind::text), size_(value.size()), text_(value.data()) {}  // NOLINT
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] int64_t integer() const { return integer_; }

@@ -5,7 +5,7 @@ add_test(NAME api.without_driver COMMAND test_api --gtest_filter=*WithoutDriver*
 set_tests_properties(api.without_driver PROPERTIES LABELS fast-host FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites"
   ENVIRONMENT "VK_ICD_FILENAMES=/dev/null;VK_DRIVER_FILES=/dev/null")
 lapilli_gpu_test(api.device COMMAND test_api --gtest_filter=*Device*-ApiHostDevice*:*/ApiHostDevices*:*ApiLoss*
-  LABELS fast sanitize threads)
+  LABELS slow sanitize threads)
 # A loss at each submission, and every call that may fail, take long; one loss of each sort is fast.
 set(swept *AtAnySubmission:*AnyCall*:*EachCall*)
 lapilli_gpu_test(api.loss COMMAND test_api --gtest_filter=ApiLossDevice*-${swept} LABELS fast sanitize)
@@ -13,8 +13,6 @@ lapilli_gpu_test(api.loss.all COMMAND test_api --gtest_filter=*ApiLossDevice* LA
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE LABELS fast)
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* VALIDATE DRIVERS swiftshader
   LABELS long)
-lapilli_gpu_test(api.host_device.queue COMMAND test_api --gtest_filter=*/ApiHostDevices.ByItsQueue/timeline DRIVERS swiftshader
-  LABELS slow)
 # For the sanitizers: with validation it is fast.
 lapilli_gpu_test(api.host_device COMMAND test_api --gtest_filter=ApiHostDevice*:*/ApiHostDevices* LABELS long sanitize threads)
 # The code of the pages about embedding, as C and as C++; it runs where there is a main function for it.

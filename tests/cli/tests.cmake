@@ -38,7 +38,8 @@ lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PRO
 set_tests_properties("cli.doctor.lied.lavapipe.indirect=one-group" PROPERTIES
   PASS_REGULAR_EXPRESSION "indirect dispatch: a dispatch of no groups wrote something.*all as the reference.*as recorded.*Please report it")
 # A device that says a wrong subgroup size: the doctor finds the kernels that believe it. Elsewhere it finds nothing.
-lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick DRIVERS lavapipe swiftshader LABELS slow)
+lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick LABELS slow)
+lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick DRIVERS swiftshader LABELS long)
 lapilli_gpu_test(cli.doctor COMMAND lapilli_cli doctor --quick PROFILES memory-mali android-2022 LABELS long)
 lapilli_gpu_test(cli.doctor.lied COMMAND lapilli_cli doctor --quick --runs 1 PROFILES "type=integrated,subgroupSize=64" LABELS fast)
 set_tests_properties("cli.doctor.lied.lavapipe.type=integrated,subgroupSize=64" PROPERTIES

@@ -8,7 +8,8 @@ add_executable(evaluate ${CMAKE_CURRENT_LIST_DIR}/program/main.cpp ${CMAKE_CURRE
   ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp ${CMAKE_CURRENT_LIST_DIR}/layers.cpp)
 set_target_properties(evaluate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(evaluate PRIVATE lapilli_internal)
-lapilli_gpu_test(evaluation.beam4 COMMAND evaluate --beam 4 LABELS slow)
+lapilli_gpu_test(evaluation.beam4 COMMAND evaluate --beam 4 --limit 300 LABELS slow)
+lapilli_gpu_test(evaluation.beam4.all COMMAND evaluate --beam 4 LABELS long)
 lapilli_gpu_test(evaluation.greedy COMMAND evaluate --beam 1 LABELS slow)
 # One bad layer is not hidden among good ones: what each matrix costs alone. evaluation.layers has one layer in int8 and int4.
 foreach(dtype bf16 fp16 int8 int4)

@@ -13,14 +13,17 @@ lapilli_gpu_test(generate.device COMMAND test_generate --gtest_filter=*Device*-$
 # Wherever counters begin; where they wrap in the middle of a search, with masks and validation too.
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b LABELS fast sanitize threads)
 lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine* LABELS long)
-lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b MASKS floor LABELS slow)
+# With a mask and with validation a third each: the same code with other kernels, and looked at.
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b MASKS floor SHARD 1/3 LABELS slow)
+lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b MASKS floor LABELS long)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b
   MASKS staging no-indirect LABELS long)
 # Where the lineage of several beams at many positions fits no binding, a job with them is refused: the others.
 set(large *RaggedGivenIdsWithBeams*:*SourcesTakeTurns*:*OutgrowsItsSession*:*FromTwoThreads*)
 lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b-${large}
   MASKS small-bindings LABELS long)
-lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS slow)
+lapilli_gpu_test(generate.engine COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE SHARD 2/3 LABELS slow)
+lapilli_gpu_test(generate.engine.all COMMAND test_generate --gtest_filter=*Engine*/from_ffffff9b VALIDATE LABELS long)
 # What a pump costs its thread: sanitizers and validation would be counted in.
 lapilli_gpu_test(generate.pump_cost COMMAND test_generate --gtest_filter=*PumpCost* LABELS slow)
 # What is pumped, with masks of its own.

@@ -22,11 +22,11 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/src/vulkan/device.cpp)
   lapilli_gpu_test(ops.suite COMMAND op_suite --caps "full floor gpu" --no-slow DRIVERS swiftshader LABELS long)
   lapilli_gpu_test(ops.suite.masks COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline" --no-slow
     LABELS long)
-  # Every fifth case; on SwiftShader, which compiles a kernel for seconds, every twentieth.
+  # Every tenth case; on SwiftShader, which compiles a kernel for seconds, every twentieth.
   lapilli_gpu_test(ops.suite.sampled COMMAND op_suite --caps "full floor" --no-slow --part 1/20 DRIVERS swiftshader LABELS slow)
   lapilli_gpu_test(ops.suite.masks.sampled COMMAND op_suite --caps "small-bindings gpu,small-bindings no-subgroup no-timeline"
-    --no-slow --part 2/5 LABELS slow)
-  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/5 VALIDATE LABELS slow)
+    --no-slow --part 2/10 LABELS slow)
+  lapilli_gpu_test(ops.suite.checked.sampled COMMAND op_suite --caps "full floor gpu" --no-slow --part 3/10 VALIDATE LABELS slow)
   # Cooperative matrices; a driver without them has no such variant, and the filter matches nothing.
   lapilli_gpu_test(ops.suite.coop COMMAND op_suite --filter /coop --caps "gpu gpu,small-bindings" DRIVERS lvp-sid LABELS slow)
   # What a tuner may choose: workgroup sizes and elements an invocation that no class of device begins with.

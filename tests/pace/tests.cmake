@@ -3,10 +3,10 @@ set(phone ",type=integrated,vendor=0x5143")
 lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.*:DevicePaceLoading.* PROFILES "pace=6${phone}"
   LABELS fast)
 lapilli_gpu_test(pace.small COMMAND test_pace --gtest_filter=Small/DevicePace.* PROFILES "pace=20${phone}" LABELS long)
-lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=6${phone}" "pace=20${phone}"
-  LABELS slow)
-lapilli_gpu_test(pace.fast COMMAND test_pace --gtest_filter=Small/DevicePace.No*:Base/DevicePace.No* PROFILES "pace=300,type=discrete"
-  LABELS slow)
+lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=6${phone}" LABELS slow)
+lapilli_gpu_test(pace.base COMMAND test_pace --gtest_filter=Base/DevicePace.* PROFILES "pace=20${phone}" LABELS long)
+lapilli_gpu_test(pace.fast COMMAND test_pace --gtest_filter=Small/DevicePace.No* PROFILES "pace=300,type=discrete" LABELS slow)
+lapilli_gpu_test(pace.fast.base COMMAND test_pace --gtest_filter=Base/DevicePace.No* PROFILES "pace=300,type=discrete" LABELS long)
 lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=6${phone}" LABELS slow)
 # The smaller models say the same of these devices.
 lapilli_gpu_test(pace.nllb COMMAND test_pace --gtest_filter=Nllb/DevicePace.No* PROFILES "pace=20${phone}" "pace=300,type=discrete"
