@@ -2,6 +2,7 @@
 # shader_id.hpp (the enum) and shader_table.cpp (id -> words, name).  A line: ID FILE [MACRO[=VALUE]...] [NAME:VALUE]
 # Lines that differ in the last alone share what is compiled for the first of them; see src/ops/core/shader_code.cpp.
 # With the macro PREBUILT it is not compiled here: prebuilt/ID.inc is what scripts/prebuild-shaders has made of it.
+include(ShaderTable)
 find_program(GLSLANG NAMES glslangValidator glslang REQUIRED)
 
 # A line of the table into `id`, `file`, `defines` (-DMACRO...), `size` (0: none) and `prebuilt` (the file, or nothing).
@@ -35,21 +36,29 @@ endfunction()
 # is prebuilt, which has them.
 function(lapilli_add_named_shaders target table folder)
   file(MAKE_DIRECTORY ${folder})
-  file(STRINGS ${table} lines REGEX "^[a-z]")
+  lapilli_shader_lines(${table} lines)
   foreach(line IN LISTS lines)
     lapilli_read_shader_line("${line}")
-    if(NOT prebuilt)
-      lapilli_compile_shader(${id} ${file} ${folder}/${id}.spv ${defines})
-      target_sources(${target} PRIVATE ${folder}/${id}.spv)
+    if(prebuilt)
+      continue()
     endif()
+    string(MAKE_C_IDENTIFIER "${file} ${defines}" key)
+    if(size GREATER 0 AND DEFINED module_of_${key})
+      add_custom_command(OUTPUT ${folder}/${id}.spv VERBATIM DEPENDS ${module_of_${key}}
+        COMMAND ${CMAKE_COMMAND} -E copy ${module_of_${key}} ${folder}/${id}.spv)
+    else()
+      lapilli_compile_shader(${id} ${file} ${folder}/${id}.spv ${defines})
+      set(module_of_${key} ${folder}/${id}.spv)
+    endif()
+    target_sources(${target} PRIVATE ${folder}/${id}.spv)
   endforeach()
 endfunction()
 
 function(lapilli_add_shaders target table)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/shaders)
-  file(MAKE_DIRECTORY ${dir}/ops)
+  file(MAKE_DIRECTORY ${dir}/ops/core)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
-  file(STRINGS ${table} lines REGEX "^[a-z]")
+  lapilli_shader_lines(${table} lines)
   set(enums "")
   set(includes "")
   set(entries "")
