@@ -15,7 +15,7 @@ StoredFormat stored_format(StoredType type) {
                                     : StoredFormat::f32;
 }
 
-// What was read or laid out last, for all pieces together: they are loaded one after the other.
+// What was read or laid out last, for all parts together: they are loaded one after the other.
 struct Scratch {
   const StoredTensor* laid_out = nullptr;
   TensorBytes bytes;
@@ -102,9 +102,9 @@ Result<std::vector<float>> table_values(const StoredTensor& tensor) {
   return read_floats(tensor);
 }
 
-WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
-                  const std::shared_ptr<Scratch>& scratch) {
-  WeightPiece p;
+WeightPart stored_part(const model::WeightSpec& spec, const model::WeightPart& part,
+                       const std::shared_ptr<Scratch>& scratch) {
+  WeightPart p;
   p.bytes = tensor_bytes(part.tensor, scratch);
   p.format = stored_format(part.tensor->type);
   p.first_column = part.first_column;
@@ -112,13 +112,13 @@ WeightPiece piece(const model::WeightSpec& spec, const model::WeightPart& part,
   p.group_stride = part.group_stride;
   p.destination = part.destination;
   if (spec.kind == model::WeightSpec::Kind::matrix && !part.bias) {
-    p.kind = WeightPiece::Kind::matrix;
+    p.kind = WeightPart::Kind::matrix;
     p.rows = part.tensor->shape[0];
     p.k = part.tensor->elements() / std::max<uint64_t>(p.rows, 1);  // convolutions have more dimensions
     p.packed = model::is_packed(*part.tensor);
     if (p.packed) p.bytes = packed_rows(spec, part.tensor, scratch);
   } else {
-    p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPiece::Kind::bias : WeightPiece::Kind::plain;
+    p.kind = spec.kind == model::WeightSpec::Kind::matrix ? WeightPart::Kind::bias : WeightPart::Kind::plain;
     p.rows = part.tensor->elements();
     p.k = 1;
   }
@@ -155,7 +155,7 @@ Result<WeightSource> source(const model::WeightSpec& spec, const std::shared_ptr
     for (size_t i = 1; i < spec.parts.size(); ++i) LAPILLI_CHECK(add_rows(spec, spec.parts[i], s.values));
     return s;
   }
-  for (const auto& part : spec.parts) s.pieces.push_back(piece(spec, part, scratch));
+  for (const auto& part : spec.parts) s.parts.push_back(stored_part(spec, part, scratch));
   return s;
 }
 

@@ -62,9 +62,9 @@ Status read_whole(const std::string& directory) {
   LAPILLI_TRY(const auto published, read_published(directory));
   LAPILLI_TRY(const auto sources, weight_sources(published.network));
   for (const WeightSource& source : sources)
-    for (const WeightPiece& piece : source.pieces) {
-      const uint64_t bytes = piece.rows * piece.k * (piece.format == StoredFormat::f32 ? 4 : 2);
-      LAPILLI_TRY(const auto read, piece.bytes(0, bytes));
+    for (const WeightPart& part : source.parts) {
+      const uint64_t bytes = part.rows * part.k * (part.format == StoredFormat::f32 ? 4 : 2);
+      LAPILLI_TRY(const auto read, part.bytes(0, bytes));
       EXPECT_EQ(read.size(), bytes);
     }
   return {};

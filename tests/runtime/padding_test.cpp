@@ -6,8 +6,8 @@
 namespace lapilli {
 namespace {
 
-WeightPiece piece(WeightPiece::Kind kind, uint64_t rows, uint64_t k) {
-  WeightPiece p;
+WeightPart part(WeightPart::Kind kind, uint64_t rows, uint64_t k) {
+  WeightPart p;
   p.kind = kind;
   p.rows = rows;
   p.k = k;
@@ -17,15 +17,15 @@ WeightPiece piece(WeightPiece::Kind kind, uint64_t rows, uint64_t k) {
 std::vector<bool> written(const WeightSource& source) {
   std::vector<bool> words(source.words);
   std::fill_n(words.begin(), source.values.size(), true);
-  for (const WeightPiece& p : source.pieces)
+  for (const WeightPart& p : source.parts)
     for (uint64_t r = 0; r < p.rows; ++r) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
-      const bool scaled = p.kind == WeightPiece::Kind::matrix && packed::has_scales(source.format);
+      const bool scaled = p.kind == WeightPart::Kind::matrix && packed::has_scales(source.format);
       for (uint64_t c = 0; scaled && c < p.k; ++c) words[source.layout().scale_word(column, c)] = true;
       for (uint64_t c = 0; c < p.k; ++c)
-        words[p.kind == WeightPiece::Kind::plain  ? p.destination + r * p.k + c
-              : p.kind == WeightPiece::Kind::bias ? source.layout().bias_word(column)
-                                                  : source.layout().word(column, c)] = true;
+        words[p.kind == WeightPart::Kind::plain  ? p.destination + r * p.k + c
+              : p.kind == WeightPart::Kind::bias ? source.layout().bias_word(column)
+                                                 : source.layout().word(column, c)] = true;
     }
   return words;
 }
@@ -53,9 +53,9 @@ TEST(Padding, OfMatrices) {
   for (const uint32_t n : {1, 31, 32, 33, 96, 129})
     for (const uint32_t k : {1, 4, 7, 64}) {
       WeightSource s = matrix(n, k);
-      s.pieces = {piece(WeightPiece::Kind::matrix, n, k)};
+      s.parts = {part(WeightPart::Kind::matrix, n, k)};
       expect_padding(s);
-      s.pieces.push_back(piece(WeightPiece::Kind::bias, n, 1));
+      s.parts.push_back(part(WeightPart::Kind::bias, n, 1));
       expect_padding(s);
       for (const WeightFormat format : {WeightFormat::bf16, WeightFormat::int8, WeightFormat::int4}) {
         s.format = format;
@@ -69,25 +69,25 @@ TEST(Padding, OfMatricesOfSeveralParts) {
   // Keys and values by head; then a gate with three columns between it and its value.
   WeightSource kv = matrix(160, 12);
   for (const uint32_t first : {0u, 20u}) {
-    kv.pieces.push_back(piece(WeightPiece::Kind::matrix, 80, 12));
-    kv.pieces.back().first_column = first;
-    kv.pieces.back().group = 20;
-    kv.pieces.back().group_stride = 40;
+    kv.parts.push_back(part(WeightPart::Kind::matrix, 80, 12));
+    kv.parts.back().first_column = first;
+    kv.parts.back().group = 20;
+    kv.parts.back().group_stride = 40;
   }
   expect_padding(kv);
   EXPECT_EQ(padding_of(kv),
             (std::vector<WordRange>{{WeightLayout(160, 12).bias_begin(), WeightLayout(160, 12).words()}}));
   WeightSource gate = matrix(64 + 61, 8);
-  gate.pieces = {piece(WeightPiece::Kind::matrix, 61, 8), piece(WeightPiece::Kind::matrix, 61, 8),
-                 piece(WeightPiece::Kind::bias, 61, 1), piece(WeightPiece::Kind::bias, 61, 1)};
-  gate.pieces[1].first_column = gate.pieces[3].first_column = 64;
+  gate.parts = {part(WeightPart::Kind::matrix, 61, 8), part(WeightPart::Kind::matrix, 61, 8),
+                part(WeightPart::Kind::bias, 61, 1), part(WeightPart::Kind::bias, 61, 1)};
+  gate.parts[1].first_column = gate.parts[3].first_column = 64;
   expect_padding(gate);
 }
 
 TEST(Padding, OfVectorsAndValues) {
   WeightSource norm{"norm", 80, 0, 0, {}, {}};
-  norm.pieces = {piece(WeightPiece::Kind::plain, 38, 1), piece(WeightPiece::Kind::plain, 37, 1)};
-  norm.pieces[0].destination = 40;
+  norm.parts = {part(WeightPart::Kind::plain, 38, 1), part(WeightPart::Kind::plain, 37, 1)};
+  norm.parts[0].destination = 40;
   EXPECT_EQ(padding_of(norm), (std::vector<WordRange>{{37, 40}, {78, 80}}));
   expect_padding(norm);
   EXPECT_TRUE(padding_of({"values", 5, 0, 0, {}, {1, 2, 3, 4, 5}}).empty());

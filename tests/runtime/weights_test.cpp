@@ -50,8 +50,8 @@ struct Shape {
   uint64_t rows = 0, k = 0;
 };
 
-WeightPiece piece(const Stored& s, WeightPiece::Kind kind, StoredFormat format, Shape shape) {
-  WeightPiece p;
+WeightPart part(const Stored& s, WeightPart::Kind kind, StoredFormat format, Shape shape) {
+  WeightPart p;
   p.kind = kind;
   p.format = format;
   p.rows = shape.rows;
@@ -129,13 +129,12 @@ TEST_P(DeviceWeights, MatrixOfSeveralPartsWithBiases) {
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t i = 0; i < 3; ++i) {
       for (const bool bias : {false, true}) {
-        WeightPiece p =
-            piece(bias ? biases[i] : matrices[i], bias ? WeightPiece::Kind::bias : WeightPiece::Kind::matrix, format,
-                  {d, bias ? 1 : uint64_t{k}});
+        WeightPart p = part(bias ? biases[i] : matrices[i], bias ? WeightPart::Kind::bias : WeightPart::Kind::matrix,
+                            format, {d, bias ? 1 : uint64_t{k}});
         p.first_column = i == 0 ? 0 : d + (i - 1) * head;
         p.group = i == 0 ? 1 : head;
         p.group_stride = i == 0 ? 1 : 2 * head;
-        source.pieces.push_back(p);
+        source.parts.push_back(p);
         for (uint32_t r = 0; r < d; ++r) {
           const uint32_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
           if (bias)
@@ -162,7 +161,7 @@ TEST_P(DeviceWeights, LargerThanTheStagingBuffer) {
     const Stored matrix = random_stored(format, shape.rows * shape.k, 5);
     const auto n = static_cast<uint32_t>(shape.rows), k = static_cast<uint32_t>(shape.k);
     WeightSource source{"large", WeightLayout(n, k).words(), n, k, {}, {}};
-    source.pieces.push_back(piece(matrix, WeightPiece::Kind::matrix, format, shape));
+    source.parts.push_back(part(matrix, WeightPart::Kind::matrix, format, shape));
     std::vector<float> want(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
       for (uint32_t c = 0; c < k; ++c) want[WeightLayout(n, k).word(r, c)] = matrix.values[uint64_t{r} * k + c];
@@ -181,11 +180,11 @@ TEST_P(DeviceWeights, VectorsTablesAndManySources) {
                longer = random_stored(StoredFormat::bf16, 40961, 3);
   std::vector<WeightSource> sources(3);
   sources[0] = {"norm", 72, 0, 0, {}, {}};
-  sources[0].pieces = {piece(w, WeightPiece::Kind::plain, StoredFormat::f16, {33, 1}),
-                       piece(b, WeightPiece::Kind::plain, StoredFormat::f16, {33, 1})};
-  sources[0].pieces[1].destination = 36;
+  sources[0].parts = {part(w, WeightPart::Kind::plain, StoredFormat::f16, {33, 1}),
+                      part(b, WeightPart::Kind::plain, StoredFormat::f16, {33, 1})};
+  sources[0].parts[1].destination = 36;
   sources[1] = {"values", 5, 0, 0, {}, {1, 2, 3, 4, 5}};
-  sources[2] = {"longer", 40964, 0, 0, {piece(longer, WeightPiece::Kind::plain, StoredFormat::bf16, {40961, 1})}, {}};
+  sources[2] = {"longer", 40964, 0, 0, {part(longer, WeightPart::Kind::plain, StoredFormat::bf16, {40961, 1})}, {}};
   LAPILLI_ASSERT_VALUE(const auto weights, load(sources));
   std::vector<float> norm(72, 0.0f), padded(40964, 0.0f);
   std::copy(w.values.begin(), w.values.end(), norm.begin());
@@ -200,7 +199,7 @@ TEST_P(DeviceWeights, VectorsTablesAndManySources) {
 TEST_P(DeviceWeights, OneSmallMatrixAlone) {
   const Stored row = random_stored(StoredFormat::f32, 64, 1);
   WeightSource source{"one row", WeightLayout(1, 64).words(), 1, 64, {}, {}};
-  source.pieces.push_back(piece(row, WeightPiece::Kind::matrix, StoredFormat::f32, {1, 64}));
+  source.parts.push_back(part(row, WeightPart::Kind::matrix, StoredFormat::f32, {1, 64}));
   std::vector<float> want(source.words, 0.0f);
   for (uint32_t c = 0; c < 64; ++c) want[WeightLayout(1, 64).word(0, c)] = row.values[c];
   LAPILLI_ASSERT_VALUE(const auto weights, load({&source, 1}));
@@ -210,12 +209,12 @@ TEST_P(DeviceWeights, OneSmallMatrixAlone) {
 TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   const Stored matrix = random_stored(StoredFormat::f16, 6 * 8, 1);
   WeightSource source{"decoder.fc1", WeightLayout(6, 8).words(), 6, 8, {}, {}};
-  source.pieces.push_back(piece(matrix, WeightPiece::Kind::matrix, StoredFormat::f32, {6, 8}));
+  source.parts.push_back(part(matrix, WeightPart::Kind::matrix, StoredFormat::f32, {6, 8}));
   auto wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("decoder.fc1"));
   const auto before = counting::living();  // with what the device keeps for itself
-  source.pieces[0].bytes = [](uint64_t, uint64_t) -> Result<std::span<const std::byte>> {
+  source.parts[0].bytes = [](uint64_t, uint64_t) -> Result<std::span<const std::byte>> {
     return fail(ErrorCode::not_found, "gone");
   };
   wrong = load({&source, 1});
@@ -225,7 +224,7 @@ TEST_P(DeviceWeights, ErrorsNameTheTensorAndLeaveNothing) {
   // Wider than the staging buffer can be.
   const Stored wide = random_stored(StoredFormat::f16, uint64_t{9} << 20, 1);
   source = {"wide", 32, 1, 9 << 20, {}, {}};  // refused before anything is packed
-  source.pieces.push_back(piece(wide, WeightPiece::Kind::matrix, StoredFormat::f16, {1, 9 << 20}));
+  source.parts.push_back(part(wide, WeightPart::Kind::matrix, StoredFormat::f16, {1, 9 << 20}));
   wrong = load({&source, 1});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("wide"));
@@ -237,7 +236,7 @@ struct Matrices {
   Matrices(size_t count, Shape shape, StoredFormat format) : stored(random_stored(format, shape.rows * shape.k, 3)) {
     const auto n = static_cast<uint32_t>(shape.rows), k = static_cast<uint32_t>(shape.k);
     WeightSource source{"matrix", WeightLayout(n, k).words(), n, k, {}, {}};
-    source.pieces.push_back(piece(stored, WeightPiece::Kind::matrix, format, shape));
+    source.parts.push_back(part(stored, WeightPart::Kind::matrix, format, shape));
     sources.assign(count, source);
     want.assign(source.words, 0.0f);
     for (uint32_t r = 0; r < n; ++r)
@@ -269,9 +268,9 @@ TEST_P(DeviceWeights, ManySmallOnesTakeFewSubmissions) {
 TEST_P(DeviceWeights, TheHostReadsOnWhileTheDeviceUnpacks) {
   Matrices matrices(40, {256, 256}, StoredFormat::f16);  // more than an area of any device holds
   LAPILLI_ASSERT_OK(load(matrices.sources));             // proves the kernels
-  uint64_t waited = ~uint64_t{0};                        // when the first piece was asked for behind a submission
+  uint64_t waited = ~uint64_t{0};                        // when the first part was asked for behind a submission
   for (WeightSource& source : matrices.sources)
-    source.pieces[0].bytes = [&](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
+    source.parts[0].bytes = [&](uint64_t offset, uint64_t bytes) -> Result<std::span<const std::byte>> {
       if (submissions() > 0 && waited == ~uint64_t{0}) waited = waits();
       return std::span<const std::byte>(matrices.stored.bytes).subspan(offset, bytes);
     };
@@ -285,7 +284,7 @@ TEST_P(DeviceWeights, OnlyPaddingIsFilled) {
   Matrices none(3, {64, 64}, StoredFormat::f16);
   const Stored bias = random_stored(StoredFormat::f32, 64, 1);
   for (WeightSource& s : none.sources)
-    s.pieces.push_back(piece(bias, WeightPiece::Kind::bias, StoredFormat::f32, {64, 1}));
+    s.parts.push_back(part(bias, WeightPart::Kind::bias, StoredFormat::f32, {64, 1}));
   LAPILLI_ASSERT_OK(load(none.sources));
   EXPECT_EQ(filled(), 0u);
   const Matrices some(2, {65, 40}, StoredFormat::f16);  // the last panel holds one column; no bias at all

@@ -92,15 +92,15 @@ namespace {
 Result<std::vector<double>> fp32_words(const WeightSource& source) {
   std::vector<double> words(source.words, 0.0);
   std::copy(source.values.begin(), source.values.end(), words.begin());
-  for (const WeightPiece& p : source.pieces) {
+  for (const WeightPart& p : source.parts) {
     LAPILLI_TRY(const auto bytes, p.bytes(0, p.rows * p.k * (p.format == StoredFormat::f32 ? 4 : 2)));
     for (uint64_t r = 0; r < p.rows; ++r) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
       for (uint64_t c = 0; c < p.k; ++c) {
         const double value = stored_value(bytes.data(), p.format, r * p.k + c);
-        if (p.kind == WeightPiece::Kind::plain)
+        if (p.kind == WeightPart::Kind::plain)
           words[p.destination + r * p.k + c] = value;
-        else if (p.kind == WeightPiece::Kind::bias)
+        else if (p.kind == WeightPart::Kind::bias)
           words[source.layout().bias_word(column)] = value;
         else
           words[source.layout().word(column, c)] = value;

@@ -15,10 +15,10 @@ void append(std::vector<WordRange>& ranges, uint64_t begin, uint64_t end) {
     ranges.push_back({begin, end});
 }
 
-// By column of all panels: does a piece of this kind write it?
-std::vector<bool> written_columns(const WeightSource& source, WeightPiece::Kind kind) {
+// By column of all panels: does a part of this kind write it?
+std::vector<bool> written_columns(const WeightSource& source, WeightPart::Kind kind) {
   std::vector<bool> written(packed::panels(source.n) * packed::kPanel);
-  for (const WeightPiece& p : source.pieces) {
+  for (const WeightPart& p : source.parts) {
     if (p.kind != kind) continue;
     for (uint64_t r = 0; r < p.rows; ++r) {
       const uint64_t column = p.first_column + r / p.group * p.group_stride + r % p.group;
@@ -30,7 +30,7 @@ std::vector<bool> written_columns(const WeightSource& source, WeightPiece::Kind 
 
 std::vector<WordRange> matrix_padding(const WeightSource& source) {
   std::vector<WordRange> ranges;
-  const auto columns = written_columns(source, WeightPiece::Kind::matrix);
+  const auto columns = written_columns(source, WeightPart::Kind::matrix);
   const WeightLayout layout = source.layout();
   const uint64_t panel_words = layout.panel_words(), with_values = layout.words_to(source.k);
   for (uint64_t panel = 0; panel < packed::panels(source.n); ++panel) {
@@ -38,7 +38,7 @@ std::vector<WordRange> matrix_padding(const WeightSource& source) {
     const bool whole = std::all_of(first, first + packed::kPanel, [](bool written) { return written; });
     append(ranges, panel * panel_words + (whole ? with_values : 0), (panel + 1) * panel_words);
   }
-  const auto biases = written_columns(source, WeightPiece::Kind::bias);
+  const auto biases = written_columns(source, WeightPart::Kind::bias);
   const uint64_t begin = layout.bias_begin();
   for (uint64_t c = 0; c < biases.size(); ++c)
     if (!biases[c]) append(ranges, begin + c, begin + c + 1);
@@ -49,10 +49,10 @@ std::vector<WordRange> matrix_padding(const WeightSource& source) {
 }  // namespace
 
 std::vector<WordRange> padding_of(const WeightSource& source) {
-  const auto packs = [](const WeightPiece& p) { return p.kind != WeightPiece::Kind::plain; };
-  if (std::any_of(source.pieces.begin(), source.pieces.end(), packs)) return matrix_padding(source);
+  const auto packs = [](const WeightPart& p) { return p.kind != WeightPart::Kind::plain; };
+  if (std::any_of(source.parts.begin(), source.parts.end(), packs)) return matrix_padding(source);
   std::vector<WordRange> written{{0, source.values.size()}};
-  for (const WeightPiece& p : source.pieces) written.push_back({p.destination, p.destination + p.rows * p.k});
+  for (const WeightPart& p : source.parts) written.push_back({p.destination, p.destination + p.rows * p.k});
   std::sort(written.begin(), written.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::vector<WordRange> ranges;
   uint64_t end = 0;

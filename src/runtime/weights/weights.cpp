@@ -12,7 +12,7 @@ namespace lapilli {
 
 namespace {
 
-constexpr size_t kPartsPerRound = 1024;  // each takes a descriptor set or more
+constexpr size_t kSlicesPerRound = 1024;  // each takes a descriptor set or more
 
 // Of a staging area. What a CPU driver unpacks is still in its cache then; elsewhere larger ones save submissions.
 uint64_t area_bytes(const Capabilities& caps) { return uint64_t{caps.type == DeviceType::cpu ? 1u : 4u} << 20; }
@@ -21,7 +21,7 @@ uint64_t stored_bytes(StoredFormat f) { return f == StoredFormat::f32 ? 4 : 2; }
 
 }  // namespace
 
-// Collects pieces in a staging area; when it is full the device unpacks it while the host fills the next one. Areas are
+// Collects parts in a staging area; when it is full the device unpacks it while the host fills the next one. Areas are
 // used in turn, and nobody fills one that the device is at work on.
 class WeightsLoading::Loader {
  public:
@@ -34,19 +34,19 @@ class WeightsLoading::Loader {
     };
     for (const WeightSource& s : sources_) {
       count(s.values.size() * 4);
-      for (const WeightPiece& p : s.pieces) count(p.rows * p.k * stored_bytes(p.format));
+      for (const WeightPart& p : s.parts) count(p.rows * p.k * stored_bytes(p.format));
     }
     const Capabilities& caps = device_->caps();
     capacity_ = std::min(area_bytes(caps), round_up<uint64_t>(std::max<uint64_t>(rounded, 4), 256));
     capacity_ = std::min(capacity_, round_down<uint64_t>(caps.max_storage_range, 256));
   }
 
-  // One buffer, one part, or a submission.
+  // One buffer, one slice, or a submission.
   Result<Step> step(Weights& weights) {
     if (submitting_) return submit();
     if (weights.buffers_.size() < sources_.size()) return make_buffer(weights);
     buffers_ = weights.buffers_;
-    if (piece_ < pieces_.size()) return add_part();
+    if (part_ < parts_.size()) return add_slice();
     if (next_ < sources_.size()) return begin_source();
     if (!round_.is_empty()) return begin_submission();
     LAPILLI_TRY(const bool done, device_->done(last_));
@@ -80,8 +80,8 @@ class WeightsLoading::Loader {
     std::vector<Fill> fills;
     std::vector<Copy> copies;
     graph::Graph graph;
-    std::vector<std::pair<uint64_t, uint64_t>> parts;  // offset and bytes in the area, by state id
-    uint32_t weight = ~0u;                             // whose tensor is `destination`
+    std::vector<std::pair<uint64_t, uint64_t>> slices;  // offset and bytes in the area, by state id
+    uint32_t weight = ~0u;                              // whose tensor is `destination`
     graph::TensorId destination = graph::kNone;
     uint64_t used = 0;  // bytes of the area
     [[nodiscard]] bool is_empty() const { return fills.empty() && copies.empty() && graph.nodes().empty(); }
@@ -101,8 +101,8 @@ class WeightsLoading::Loader {
     index_ = next_++;
     const vulkan::Buffer& buffer = buffers_[index_];
     const auto values = std::as_bytes(std::span(source().values));
-    pieces_.clear();
-    piece_ = 0;
+    parts_.clear();
+    part_ = 0;
     // Nothing in flight uses the buffer, so that nothing is waited for.
     if (buffer.mapped() && values.size() == buffer.size()) {
       bytes_done_ += values.size();
@@ -111,52 +111,52 @@ class WeightsLoading::Loader {
     }
     for (const WordRange& words : padding_of(source())) round_.fills.push_back({index_, words});
     if (!values.empty()) {
-      WeightPiece& whole = pieces_.emplace_back();
-      whole.kind = WeightPiece::Kind::plain;
+      WeightPart& whole = parts_.emplace_back();
+      whole.kind = WeightPart::Kind::plain;
       whole.bytes = [values](uint64_t offset, uint64_t bytes) { return values.subspan(offset, bytes); };
       whole.rows = source().values.size();
       whole.k = 1;
     }
-    pieces_.insert(pieces_.end(), source().pieces.begin(), source().pieces.end());
-    if (!pieces_.empty()) LAPILLI_CHECK(begin_piece());
+    parts_.insert(parts_.end(), source().parts.begin(), source().parts.end());
+    if (!parts_.empty()) LAPILLI_CHECK(begin_part());
     return Step::more;
   }
 
-  [[nodiscard]] uint64_t row_bytes() const { return pieces_[piece_].k * stored_bytes(pieces_[piece_].format); }
-  // Two 16-bit values share a word: a part starts at an even element.
+  [[nodiscard]] uint64_t row_bytes() const { return parts_[part_].k * stored_bytes(parts_[part_].format); }
+  // Two 16-bit values share a word: a slice starts at an even element.
   [[nodiscard]] uint64_t row_step() const { return row_bytes() % 4 == 0 ? 1 : 2; }
 
-  Status begin_piece() {
-    const WeightPiece& piece = pieces_[piece_];
+  Status begin_part() {
+    const WeightPart& part = parts_[part_];
     row_ = 0;
-    if (row_bytes() == 0 || std::min(row_step(), piece.rows) * row_bytes() > capacity_)
+    if (row_bytes() == 0 || std::min(row_step(), part.rows) * row_bytes() > capacity_)
       return fail(ErrorCode::unsupported, "%s: rows of %u bytes do not fit a staging area of %u", source().name,
                   row_bytes(), capacity_);
     return {};
   }
 
-  Result<Step> add_part() {
-    const WeightPiece& piece = pieces_[piece_];
-    if (row_ == piece.rows) return end_piece();
+  Result<Step> add_slice() {
+    const WeightPart& part = parts_[part_];
+    if (row_ == part.rows) return end_part();
     uint64_t room = (capacity_ - round_.used) / row_bytes();
-    if (row_ + room < piece.rows) room = round_down(room, row_step());
-    if (room == 0 || round_.parts.size() == kPartsPerRound) return begin_submission();
+    if (row_ + room < part.rows) room = round_down(room, row_step());
+    if (room == 0 || round_.slices.size() == kSlicesPerRound) return begin_submission();
     LAPILLI_TRY(std::byte* const area, open_area());
     if (!area) return Step::blocked;
-    const uint64_t rows = std::min(room, piece.rows - row_);
-    LAPILLI_TRY(const auto bytes, piece.bytes(row_ * row_bytes(), rows * row_bytes()));
+    const uint64_t rows = std::min(room, part.rows - row_);
+    LAPILLI_TRY(const auto bytes, part.bytes(row_ * row_bytes(), rows * row_bytes()));
     if (bytes.size() != rows * row_bytes())
-      return fail(ErrorCode::internal, "%s: a piece gives %u bytes, not %u", source().name, bytes.size(),
+      return fail(ErrorCode::internal, "%s: a part gives %u bytes, not %u", source().name, bytes.size(),
                   rows * row_bytes());
     std::memcpy(area + round_.used, bytes.data(), bytes.size());
-    append(index_, source(), piece, {row_, rows, rows * row_bytes()});
+    append(index_, source(), part, {row_, rows, rows * row_bytes()});
     row_ += rows;
     bytes_done_ += rows * row_bytes();
-    return row_ == piece.rows ? end_piece() : Result<Step>(Step::more);
+    return row_ == part.rows ? end_part() : Result<Step>(Step::more);
   }
 
-  Result<Step> end_piece() {
-    if (++piece_ < pieces_.size()) LAPILLI_CHECK(begin_piece());
+  Result<Step> end_part() {
+    if (++part_ < parts_.size()) LAPILLI_CHECK(begin_part());
     return Step::more;
   }
 
@@ -172,17 +172,17 @@ class WeightsLoading::Loader {
     return done ? area.buffer.mapped() : nullptr;
   }
 
-  // Rows of a piece that lie at the end of the area.
-  struct Part {
+  // Rows of a part that lie at the end of the area.
+  struct Slice {
     uint64_t row, rows, bytes;
   };
 
-  void append(uint32_t index, const WeightSource& source, const WeightPiece& piece, const Part& part) {
-    const uint64_t from = round_.used, element = piece.destination + part.row * piece.k;
-    round_.used = std::min(capacity_, round_up<uint64_t>(from + part.bytes, 256));
-    const bool plain = piece.kind == WeightPiece::Kind::plain;
-    if (plain && piece.format == StoredFormat::f32) {
-      round_.copies.push_back({index, from, element * 4, part.bytes});
+  void append(uint32_t index, const WeightSource& source, const WeightPart& part, const Slice& slice) {
+    const uint64_t from = round_.used, element = part.destination + slice.row * part.k;
+    round_.used = std::min(capacity_, round_up<uint64_t>(from + slice.bytes, 256));
+    const bool plain = part.kind == WeightPart::Kind::plain;
+    if (plain && part.format == StoredFormat::f32) {
+      round_.copies.push_back({index, from, element * 4, slice.bytes});
       return;
     }
     graph::Graph& g = round_.graph;
@@ -190,31 +190,31 @@ class WeightsLoading::Loader {
     raw.name = source.name + " (stored)";
     raw.dtype = graph::DType::u32;
     raw.space = graph::Space::state;
-    raw.id = static_cast<uint32_t>(round_.parts.size());
-    raw.cols = raw.ld = div_up<uint64_t>(part.bytes, 4);
-    round_.parts.emplace_back(from, raw.cols * 4);
+    raw.id = static_cast<uint32_t>(round_.slices.size());
+    raw.cols = raw.ld = div_up<uint64_t>(slice.bytes, 4);
+    round_.slices.emplace_back(from, raw.cols * 4);
     const auto raw_id = g.add_tensor(std::move(raw));
     const auto destination = destination_tensor(index, source);
     if (plain) {
       ops::convert(g, source.name, raw_id, destination,
-                   {piece.format, static_cast<uint32_t>(part.rows * piece.k), static_cast<uint32_t>(element)});
+                   {part.format, static_cast<uint32_t>(slice.rows * part.k), static_cast<uint32_t>(element)});
       return;
     }
     PackAttributes a;
-    a.format = piece.format;
-    a.rows = static_cast<uint32_t>(part.rows);
+    a.format = part.format;
+    a.rows = static_cast<uint32_t>(slice.rows);
     // A bias is a column: its op wants the matrix's depth to find its place.
-    a.k = piece.kind == WeightPiece::Kind::bias ? source.k : static_cast<uint32_t>(piece.k);
+    a.k = part.kind == WeightPart::Kind::bias ? source.k : static_cast<uint32_t>(part.k);
     a.n_total = source.n;
-    a.first_row = static_cast<uint32_t>(part.row);
-    a.first_column = piece.first_column;
-    a.group = piece.group;
-    a.group_stride = piece.group_stride;
-    a.packed = piece.packed ? 1 : 0;
-    (piece.kind == WeightPiece::Kind::bias ? ops::pack_bias : ops::pack)(g, source.name, raw_id, destination, a);
+    a.first_row = static_cast<uint32_t>(slice.row);
+    a.first_column = part.first_column;
+    a.group = part.group;
+    a.group_stride = part.group_stride;
+    a.packed = part.packed ? 1 : 0;
+    (part.kind == WeightPart::Kind::bias ? ops::pack_bias : ops::pack)(g, source.name, raw_id, destination, a);
   }
 
-  // Pieces of a weight follow one another.
+  // Parts of a weight follow one another.
   graph::TensorId destination_tensor(uint32_t index, const WeightSource& source) {
     if (round_.weight != index) {
       graph::Tensor t;
@@ -294,7 +294,7 @@ class WeightsLoading::Loader {
   Result<BoundPlan> bind_unpacking(std::shared_ptr<const Plan> plan) {
     const MemoryMap memory = [&](graph::Space space, uint32_t id) -> BufferRef {
       if (space == graph::Space::weight) return {&buffers_[id], 0, buffers_[id].size()};
-      return {&areas_[current_].buffer, round_.parts[id].first, round_.parts[id].second};
+      return {&areas_[current_].buffer, round_.slices[id].first, round_.slices[id].second};
     };
     return BoundPlan::bind(device_, std::move(plan), memory, {.use = vulkan::RecordingUse::single});
   }
@@ -313,10 +313,10 @@ class WeightsLoading::Loader {
   std::optional<vulkan::CommandRecording> transfers_;
   std::optional<BoundPlan> unpacking_;
   vulkan::Ticket last_ = 0, waits_for_ = 0;
-  // What is being handed over: rows from row_ on of one of the pieces of a source.
+  // What is being handed over: rows from row_ on of one of the parts of a source.
   uint32_t next_ = 0, index_ = 0;
-  std::vector<WeightPiece> pieces_;
-  size_t piece_ = 0;
+  std::vector<WeightPart> parts_;
+  size_t part_ = 0;
   uint64_t row_ = 0;
   uint64_t bytes_done_ = 0, all_bytes_ = 0;
 };

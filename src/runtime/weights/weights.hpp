@@ -16,10 +16,10 @@
 namespace lapilli {
 
 // One stored tensor as contiguous bytes, and where it goes.
-struct WeightPiece {
+struct WeightPart {
   enum class Kind : uint8_t { matrix, bias, plain } kind = Kind::matrix;
   // So many of its bytes from `offset` on, which are whole rows; read when their turn comes, and valid until the next
-  // call for any piece of the same sources.
+  // call for any part of the same sources.
   std::function<Result<std::span<const std::byte>>(uint64_t offset, uint64_t bytes)> bytes;
   StoredFormat format = StoredFormat::f32;
   uint64_t rows = 0, k = 0;                                // matrix [rows, k]; bias and plain: rows elements, k = 1
@@ -32,8 +32,8 @@ struct WeightSource {
   std::string name;
   uint64_t words = 0;     // of the finished tensor
   uint32_t n = 0, k = 0;  // packed matrices: columns and depth
-  std::vector<WeightPiece> pieces;
-  // Instead of pieces: computed on the host, the words as they are (of other formats than fp32 their bits).
+  std::vector<WeightPart> parts;
+  // Instead of parts: computed on the host, the words as they are (of other formats than fp32 their bits).
   std::vector<float> values;
   WeightFormat format = WeightFormat::fp32;  // packed matrices
   [[nodiscard]] WeightLayout layout() const { return {n, k, format}; }
