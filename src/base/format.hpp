@@ -23,6 +23,9 @@ class FormatValue {
     else
       natural_ = value;
   }
+  template <class T>
+  requires(std::is_enum_v<T>&& std::is_convertible_v<T, int64_t>) FormatValue(T value)
+      : kind_(Kind::integer), integer_(value) {}                                                               // NOLINT
   FormatValue(double value) : kind_(Kind::real), real_(value) {}                                               // NOLINT
   FormatValue(const char* value) : FormatValue(value ? std::string_view(value) : std::string_view("null")) {}  // NOLINT
   template <class T>
@@ -43,6 +46,8 @@ class FormatValue {
   static constexpr Kind kind_of() {
     if constexpr (std::is_integral_v<T>)
       return std::is_signed_v<T> ? Kind::integer : Kind::natural;
+    else if constexpr (std::is_enum_v<T>)
+      return Kind::integer;
     else
       return std::is_floating_point_v<T> ? Kind::real : Kind::text;
   }

@@ -41,7 +41,7 @@ using Cells = std::map<uint64_t, Cell>;
 
 std::string memory_name(const Range& r) {
   if (r.space == Space::arena) return "arena";
-  return format(r.space == Space::weight ? "weight %u" : "state %u", r.id);
+  return format("%s %u", r.space == Space::weight ? "weight" : "state", r.id);
 }
 
 std::string too_far(const Range& r) {

@@ -181,7 +181,7 @@ std::string human(double value) {
   const char* units[] = {"", " k", " M", " G", " T"};
   int unit = 0;
   for (; value >= 1000 && unit < 4; ++unit) value /= 1000;
-  return format(value == static_cast<double>(static_cast<long>(value)) ? "%.0f%s" : "%.1f%s", value, units[unit]);
+  return format("%.*f%s", value == static_cast<double>(static_cast<long>(value)) ? 0 : 1, value, units[unit]);
 }
 
 std::string node_label(const PlanPicture& p, const Layout& layout, NodeId n) {

@@ -33,7 +33,7 @@ namespace {
 
 graph::TensorId kv_state(Builder& b, StateKind kind, uint32_t layer, const KvShape& shape) {
   const KvLayout layout(shape, b.network().kv_format);
-  return b.state(state_id(kind, layer), format(kind == StateKind::self_kv ? "self_kv.%u" : "cross_kv.%u", layer),
+  return b.state(state_id(kind, layer), format("%s.%u", kind == StateKind::self_kv ? "self_kv" : "cross_kv", layer),
                  uint64_t{shape.heads} * shape.slots * shape.positions, layout.cell_words(), dtype_of(layout.format));
 }
 

@@ -39,8 +39,8 @@ Status PieceTable::add(int32_t id, bool byte_fallback) {
   const Piece& piece = (*this)[id];
   if (piece.text.front() == '\0') return {};  // some converters add one that means nothing
   const bool reserved = piece.type == Type::unknown || piece.type == Type::control || piece.type == Type::byte;
-  const auto wrong = [&](const char* what) {
-    return fail(ErrorCode::invalid_data, what, quote_text(piece.text).c_str());
+  const auto wrong = [&](Pattern<std::string> what) {
+    return fail(ErrorCode::invalid_data, what, quote_text(piece.text));
   };
   if (!(reserved ? reserved_ : subwords_).emplace(piece.text, id).second) return wrong("the piece %s is there twice");
   if (piece.type == Type::unknown) {
