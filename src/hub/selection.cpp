@@ -10,9 +10,11 @@ namespace lapilli::hub {
 
 namespace {
 
-// Whatever src/formats and src/text open.
+// Whatever src/formats, src/text and src/pictures open.
 constexpr const char* kRead[] = {"config.json",
                                  "generation_config.json",
+                                 "preprocessor_config.json",
+                                 "processor_config.json",
                                  "tokenizer_config.json",
                                  "special_tokens_map.json",
                                  "added_tokens.json",
