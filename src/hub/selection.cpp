@@ -34,8 +34,6 @@ constexpr const char* kRead[] = {"config.json",
 constexpr const char* kWeights[] = {"model.safetensors", "pytorch_model.bin"};
 constexpr const char* kOtherWeights[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx"};
 
-constexpr uint64_t kMostIndexBytes = uint64_t{64} << 20;
-
 const HubFile* find(const Repository& repository, std::string_view name) {
   const auto found = std::find_if(repository.files.begin(), repository.files.end(),
                                   [name](const HubFile& file) { return file.name == name; });

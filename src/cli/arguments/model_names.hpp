@@ -1,4 +1,5 @@
-// What --model and LAPILLI_MODEL may name beside a directory: a model that was fetched, or the bundled one.
+// --model and LAPILLI_MODEL may name this beside a directory: a model that was fetched, by this program or by others
+// for the hub, or the bundled one.
 #pragma once
 
 #include <string>
