@@ -21,7 +21,11 @@ class OtherCache {
 
   void add(const std::string& file, const std::string& content) const {
     write(blob(file), content);
-    std::filesystem::create_symlink("../../blobs/" + git_blob_of(file), snapshot() + "/" + file);
+    link(file);
+  }
+  void copy(const std::string& file, const std::string& from) const {
+    std::filesystem::copy_file(from + "/" + file, blob(file));
+    link(file);
   }
   void remove(const std::string& file) const { std::filesystem::remove(snapshot() + "/" + file); }
   void remove_blob(const std::string& file) const { std::filesystem::remove(blob(file)); }
@@ -34,6 +38,9 @@ class OtherCache {
   }
 
  private:
+  void link(const std::string& file) const {
+    std::filesystem::create_symlink("../../blobs/" + git_blob_of(file), snapshot() + "/" + file);
+  }
   [[nodiscard]] std::string blob(const std::string& file) const { return folder_ + "/blobs/" + git_blob_of(file); }
   static void write(const std::string& path, const std::string& content) {
     std::ofstream out(path, std::ios::binary);

@@ -169,7 +169,14 @@ TEST_F(CliHubFetch, TheTableMarksWhatIsHere) {
   EXPECT_EQ(json[0]["fetched"], cache() + "/models/facebook/wmt19-en-de/" + kCommit);
 }
 
-TEST_F(CliHubFetch, WhatTheListDoesNotKnowIsShownWithItsFolder) {
+// With a hub whose model is small, and runs nowhere.
+class CliHubFetchSmall : public CliHub {
+ protected:
+  CliHubFetchSmall() { endpoint = hub.address(); }
+  FakeHub hub;
+};
+
+TEST_F(CliHubFetchSmall, AModelThatTheListDoesNotKnowIsShownWithItsFolder) {
   EXPECT_FALSE(contains(run(command({"models"})).out, "not in the list"));
   EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
   const Outcome shown = run(command({"models"}));
@@ -177,7 +184,7 @@ TEST_F(CliHubFetch, WhatTheListDoesNotKnowIsShownWithItsFolder) {
   EXPECT_TRUE(contains(shown.out, "cc-by-4.0\n    " + directory() + "\n")) << shown.out;
 }
 
-TEST_F(CliHubFetch, RemovedWithAWordAboutIt) {
+TEST_F(CliHubFetchSmall, RemovedWithAWordAboutIt) {
   EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
   uint64_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(directory())) bytes += entry.file_size();
@@ -229,7 +236,7 @@ class CliOtherCache : public CliHub {
   CliOtherCache() {
     for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json", "vocab.json",
                              "model.safetensors", "source.spm", "target.spm"})
-      other.add(name, read_file(bundled_model() + "/" + name));
+      other.copy(name, bundled_model());
   }
   std::string place() { return (folder.path() / ".cache/huggingface/hub").string(); }
   // Every name in it, with the time of its last change.
