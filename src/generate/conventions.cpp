@@ -170,7 +170,10 @@ Failure not_this_language(const Model& model, const LanguagePair& pair, const ch
 // A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
 Result<Conventions> by_marian_marks(const Model& model, const LanguageTable& table, const TaskRequest& r) {
   const LanguagePair pair = model.tokenizer()->language_pair();
-  if (!may_be(pair.source, r.from)) return not_this_language(model, pair, "from", r.from);
+  if (!may_be(pair.source, r.from))
+    return fail(ErrorCode::invalid_argument,
+                "%s translates from \"%s\", not from \"%s\": leave out the source language",
+                model.info().directory.c_str(), pair.source.c_str(), r.from.c_str());
   const bool named = is_one_language(pair.target) && !table.find(pair.target);
   return by_marks(kMarianMark, table, table.codes().size() > 1 && !named, r.to);
 }
