@@ -39,6 +39,7 @@ struct PictureCommand {
   const char *name, *description, *footer;
   const char* result;  // what JSON lines call it
   bool classes;
+  Ability ability;
 };
 
 bool is_picture_name(std::string_view name) {
@@ -108,7 +109,7 @@ class PictureRun {
     }
     PictureRequest request = arguments_.request;
     if (const int code = choose_attention(request)) return code;
-    if (const int code = find_model(request.model)) return code;
+    if (const int code = find_model_with(about_.ability, request.model)) return code;
     request.classes = about_.classes;
     request.cache = kept_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
@@ -283,9 +284,24 @@ Examples:
 )";
 
 constexpr PictureCommand kPictureCommands[] = {
-    {"caption", "Say in words what pictures show", kCaptionFooter, "caption", false},
-    {"read", "Read the text in pictures", kReadFooter, "text", false},
-    {"classify", "Tell which classes pictures belong to", kClassifyFooter, "classes", true},
+    {"caption",
+     "Say in words what pictures show",
+     kCaptionFooter,
+     "caption",
+     false,
+     {"sees no pictures", "says what they show", "nlpconnect/vit-gpt2-image-captioning"}},
+    {"read",
+     "Read the text in pictures",
+     kReadFooter,
+     "text",
+     false,
+     {"sees no pictures", "reads them", "microsoft/trocr-base-printed"}},
+    {"classify",
+     "Tell which classes pictures belong to",
+     kClassifyFooter,
+     "classes",
+     true,
+     {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}},
 };
 
 void add_attention(CLI::App& command, PictureArguments& a) {

@@ -29,6 +29,20 @@ TEST(CliPictures, WhatIsNoFileIsSaidBeforeAnything) {
   EXPECT_EQ(run(lapilli({"classify", "--top", "0", data("pictures/plain.png")})).code, 2);
 }
 
+TEST(CliPictures, WithoutAModelSayWhichServes) {
+  const struct {
+    const char *command, *told;
+  } cases[] = {{"caption", "lapilli fetch nlpconnect/vit-gpt2-image-captioning gets one"},
+               {"read", "lapilli fetch microsoft/trocr-base-printed gets one"},
+               {"classify", "lapilli fetch google/vit-base-patch16-224 gets one"}};
+  for (const auto& c : cases) {
+    const Outcome out = run(lapilli({c.command, data("pictures/plain.png")}));
+    EXPECT_EQ(out.code, 2) << c.command;
+    EXPECT_TRUE(contains(out.err, "the bundled model translates text and sees no pictures")) << out.err;
+    EXPECT_TRUE(contains(out.err, c.told)) << out.err;
+  }
+}
+
 TEST(CliPictures, APictureIsNeverWrittenOver) {
   const TemporaryFolder folder;
   const std::string picture = folder.file("a.png", "no picture"),

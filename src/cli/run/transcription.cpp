@@ -111,12 +111,7 @@ class Transcription {
     if (const std::string wrong = obstacle_to_drawing(arguments_.attention); !wrong.empty())
       return complain(exit_usage, wrong);
     auto request = arguments_.model;
-    if (const int code = find_model(request.model)) return code;
-    if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
-    if (request.model.empty())
-      return complain(exit_usage,
-                      "the bundled model translates text and hears nothing: name one that hears "
-                      "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
+    if (const int code = find_model_with({"hears nothing", "hears", "openai/whisper-tiny"}, request.model)) return code;
     request.cache = kept_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
