@@ -77,8 +77,6 @@ struct Heard {
   }
 };
 
-bool is_pipe(const std::string& name) { return name == "-" || file_kind(name) == FileKind::other; }
-
 class Transcription {
  public:
   Transcription(const TranscribeArguments& arguments, const Context& context)
@@ -119,10 +117,6 @@ class Transcription {
   }
 
   int check_input(const std::string& name) const {
-    if (name == "-" && arguments_.raw.empty())
-      return complain(exit_usage,
-                      "what comes through a pipe has no header that tells what it is: say it with --raw "
-                      "(ffmpeg -i FILE -f f32le -ar 16000 -ac 1 - | lapilli transcribe --raw f32le:16000)");
     if (arguments_.live && (!is_pipe(name) || arguments_.inputs.size() > 1))
       return complain(exit_usage, "--live is for one recording that comes through a pipe, and " + name + " is " +
                                       (is_pipe(name) ? "not alone" : "none"));
@@ -159,7 +153,7 @@ class Transcription {
 
   recordings::Opener opener(const std::string& name) const {
     if (!arguments_.raw.empty()) return [raw = raw_, name] { return recordings::open_raw(name, raw); };
-    return [name] { return recordings::open_sound_file(name); };
+    return [name, rate = model_.rate()] { return recordings::open_recording(name, {.rate = rate}); };
   }
 
   Result<Heard> listen(const std::string& name) {
