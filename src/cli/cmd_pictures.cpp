@@ -289,10 +289,9 @@ class PictureRun {
 
 constexpr const char* kRules =
     R"(Pictures are PNG, JPEG, GIF, BMP, WebP or TIFF files of at most 67 million pixels, whatever they are called; of several
-in a file the first is read. Of a folder all files with the endings .png .jpg .jpeg .gif .bmp .webp .tif .tiff are taken,
-in the order of their names. What comes through a pipe is read to its end. One picture gives its result alone; of
-several, each line begins with the file's name and a tab. A picture that cannot be read is told on stderr, and the others
-go on.
+in a file the first is read. A folder gives all its files with the endings .png .jpg .jpeg .gif .bmp .webp .tif .tiff, in
+the order of their names. A pipe is read to its end. One picture gives its result alone; with several, each line begins
+with the file's name and a tab. A picture that cannot be read is told on stderr, and the others go on.
 
 )";
 

@@ -7,7 +7,7 @@
 
 namespace lapilli::image {
 
-// Of a file, up to the end of its first picture.
+// A file up to the end of its first picture.
 struct GifStart {
   bool whole = false;                  // that is there to its end
   std::optional<size_t> transparency;  // the byte whose lowest bit says that one of the colours is none

@@ -25,7 +25,7 @@ struct Picture {
 
 // By the file's content, whatever its name. Grey becomes three equal channels, transparency is dropped, 16 bits a
 // channel are cut to 8; a picture is turned upright where the file says how the camera was held (orientation.hpp): as
-// the reference does. Of several in a file the first is read. `name` stands for the file in messages. Errors: a kind
+// the reference does. The first of several in a file is read. `name` stands for the file in messages. Errors: a kind
 // that is not read, with the line that makes a PNG of it; damaged, too large.
 Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name);
 Result<Picture> read_picture(const FileName& name);

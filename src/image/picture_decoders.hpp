@@ -15,7 +15,7 @@ using FileBytes = std::span<const unsigned char>;
 // An error of a picture that is larger than may be read, or has no pixels.
 Status check_size(uint64_t width, uint64_t height, const std::string& name);
 
-// Of width * height pixels as the file stores them; turned upright.
+// Turns width * height pixels upright that are as the file stores them.
 Picture upright(std::span<const uint8_t> rgb, uint32_t width, uint32_t height, uint32_t orientation);
 
 // Files of these kinds, whole. std::bad_alloc is caught by the caller.

@@ -126,7 +126,7 @@ Result<Header> read_header(const stbi_uc* data, int size, const std::string& nam
   if (h.width == 0 || h.height == 0)
     return fail(ErrorCode::invalid_data, "%s cannot be read: it has no pixels; it may be damaged or cut off",
                 name.c_str());
-  // Of a BMP file that begins with its upper row it is negative; else that is one of too many pixels.
+  // It is negative in BMP files that begin with their upper row; elsewhere that means too many pixels.
   if (kind_of_picture({data, static_cast<size_t>(size)}) == PictureKind::bmp && h.height < 0)
     h.height = static_cast<int>(0u - static_cast<uint32_t>(h.height));
   LAPILLI_CHECK(check_size(static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), name));
@@ -146,7 +146,7 @@ bool is_whole(FileBytes file) {
   return kind == PictureKind::gif ? look_at_gif(file).whole : kind != PictureKind::bmp || bmp_rows_whole(file);
 }
 
-// Of GIF files stb leaves out pixels that are transparent; here their colours are read, as of every other kind.
+// stb leaves out a GIF's transparent pixels; here their colours are read, as those of every other kind.
 FileBytes without_transparency(FileBytes file, std::vector<unsigned char>& own) {
   const auto place = kind_of_picture(file) == PictureKind::gif ? look_at_gif(file).transparency : std::nullopt;
   if (!place) return file;

@@ -24,7 +24,7 @@ class Child {
   virtual Result<size_t> read(std::span<std::byte> to, std::chrono::milliseconds most) = 0;
   // After the end of what it writes: the exit code, or that of nobody's (-1) if it was ended.
   virtual int wait() = 0;
-  // What it has said on stderr last, in one line; a few hundred bytes at most.
+  // The end of all that it said on stderr, in one line; a few hundred bytes at most.
   [[nodiscard]] virtual std::string last_words() const = 0;
 };
 

@@ -1,4 +1,5 @@
-// What only ffmpeg reads, where it is installed: it is started, and its samples are read while it makes them.
+// Recordings that only ffmpeg reads, where it is installed: it is started, and its samples are read while it makes
+// them.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +12,7 @@ namespace lapilli::recordings {
 
 // It is in a folder of PATH.
 bool has_ffmpeg();
-// Of a file by its name, or of `input` that is open (null: not). kind: what it is, for messages.
+// Reads a file by its name, or `input` that is open (null: it is not). kind: what it is, for messages.
 Result<std::unique_ptr<Reader>> open_by_ffmpeg(const std::string& path, Stream input, const char* kind,
                                                const MediaRequest& request);
 

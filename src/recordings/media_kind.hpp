@@ -1,4 +1,4 @@
-// What a recording's file is, by its first bytes.
+// The kind of a recording's file, by its first bytes.
 #pragma once
 
 #include <cstdio>

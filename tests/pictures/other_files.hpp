@@ -11,7 +11,7 @@
 
 namespace lapilli::image {
 
-// Of `bytes` bytes, the lowest first.
+// A number of `bytes` bytes, the lowest first.
 inline std::string little(uint64_t value, int bytes) {
   std::string text;
   for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i & 0xff);

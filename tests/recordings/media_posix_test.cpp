@@ -1,4 +1,5 @@
-// What comes through pipes, and what only ffmpeg reads: in its place a script that says what it was asked.
+// Recordings that come through pipes, and such as only ffmpeg reads: in its place stands a script that says what it was
+// asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -116,7 +117,7 @@ TEST_F(MediaOfOthers, AreLeftWhenNothingComes) {
   EXPECT_NE(kill(process, 0), 0) << "it still runs";
 }
 
-// What comes through a pipe is there for it as a file in which it can read anywhere.
+// A pipe's bytes are there for it as a file in which it can read anywhere.
 TEST_F(MediaOfOthers, MayComeThroughAPipe) {
   install("tail -c 4 /dev/stdin");
   EXPECT_EQ(hear_piped(kFilm + std::string(100000, 'x') + std::string("\0\100\0\300", 4)), "");

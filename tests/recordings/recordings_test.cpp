@@ -91,7 +91,7 @@ TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
   }
 }
 
-// What is longer is read anew from its beginning: no more of it is kept than of a minute.
+// A longer one is read anew from its beginning: no more of it is kept than of a minute.
 TEST(Recordings, OfAMinuteAreReadOnce) {
   TempDirectory dir;
   for (const auto& [seconds, times] : {std::pair{60, 1}, {70, 2}}) {

@@ -11,7 +11,7 @@ namespace lapilli::cli {
 // that name, which is said on stderr.
 int find_model(std::string& model);
 
-// What a command does that the bundled model cannot.
+// A command's work that the bundled model cannot do.
 struct Ability {
   const char* lacking;  // of the bundled model: "hears nothing"
   const char* having;   // of one that serves: "hears"

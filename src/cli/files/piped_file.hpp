@@ -1,4 +1,4 @@
-// What comes through a pipe, as a file: for what reads anywhere in it.
+// A pipe's bytes as a file, for readers that go back and forth.
 #pragma once
 
 #include <cstdint>
