@@ -669,7 +669,7 @@ typedef struct lapilli_sample_source {
 typedef struct lapilli_input {
   uint32_t struct_size;
   int32_t kind;      /* LAPILLI_INPUT_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
-  const char* text;  /* LAPILLI_INPUT_TEXT; LAPILLI_INPUT_PICTURE_FILE: the path of a PNG or JPEG file, which is read
+  const char* text;  /* LAPILLI_INPUT_TEXT; LAPILLI_INPUT_PICTURE_FILE: the path of a picture's file, which is read
                         when its turn comes */
   size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
   lapilli_ids ids;   /* LAPILLI_INPUT_IDS: end token included, no padding */
@@ -1426,7 +1426,7 @@ static inline lapilli_input lapilli_pixels(const uint8_t* pixels, uint32_t width
   return input;
 }
 
-/* A picture of a PNG or JPEG file. */
+/* A picture of a file: PNG, JPEG, GIF, BMP, and with libwebp and libtiff WebP and TIFF. */
 static inline lapilli_input lapilli_picture_file(const char* path) {
   lapilli_input input = lapilli_text(path);
   input.kind = LAPILLI_INPUT_PICTURE_FILE;

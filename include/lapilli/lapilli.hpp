@@ -314,7 +314,7 @@ inline lapilli_input pulled_samples(const lapilli_sample_source& source, uint32_
 inline lapilli_input pixels(const uint8_t* rgb, uint32_t width, uint32_t height) {
   return lapilli_pixels(rgb, width, height);
 }
-// PNG or JPEG.
+// PNG, JPEG and the others of lapilli_picture_file().
 inline lapilli_input picture_file(const std::string& path) { return lapilli_picture_file(path.c_str()); }
 
 // See lapilli_word, lapilli_segment and lapilli_class.

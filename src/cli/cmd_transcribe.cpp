@@ -19,11 +19,13 @@ constexpr const char* kTranscribeFooter =
   lapilli transcribe --model ./whisper-small --vtt -o subtitles/ *.ogg
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
   arecord -q -t raw -f S16_LE -r 16000 | lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
-  ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
+  lapilli transcribe --model ./whisper-small --srt -o film.srt film.mkv
+  curl -s https://example.com/talk.wav | lapilli transcribe --model ./whisper-small -
 
 Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
-their own. Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
-certain, also of what comes through a pipe. An interruption leaves complete lines and subtitles up to there.
+their own. Sound of any rate and any number of channels is mixed to one channel and resampled. Films, m4a and what else is
+no sound file goes through ffmpeg, where it is installed. A line is written as soon as it is certain, also of what comes
+through a pipe. An interruption leaves complete lines and subtitles up to there.
 
 )";
 
@@ -48,7 +50,7 @@ void add_formats(CLI::App& command, Formats& f) {
 }
 
 void add_inputs(CLI::App& command, TranscribeArguments& a) {
-  command.add_option("inputs", a.inputs, "Recordings; - is standard input, which needs --raw")->type_name("FILE");
+  command.add_option("inputs", a.inputs, "Recordings; - is standard input")->type_name("FILE");
   command
       .add_option("--raw", a.raw,
                   "The inputs are samples without a header: TYPE:RATE or TYPE:RATE:CHANNELS, TYPE one of s16le, s32le, "

@@ -2,8 +2,6 @@
 #include <sndfile.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "base/path.hpp"
@@ -146,19 +144,19 @@ std::string readable_formats() {
   return mp3 ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
 }
 
-Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
-  if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path.c_str());
+Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::string& path) {
   auto bytes = std::make_unique<Shown>();
-  bytes->stream = Stream(open_stream(path, "rb"));
-  if (!bytes->stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  bytes->stream = std::move(stream);
   SF_INFO info{};
   std::string why_not;
   SoundFile file = open_where_it_begins(*bytes, info, why_not);
-  if (!file)
+  if (!file) {
+    stream = std::move(bytes->stream);
     return fail(ErrorCode::invalid_data,
                 "%s is no recording that can be read (%s): %s are; or give its samples with "
                 "--raw",
                 path.c_str(), why_not.c_str(), readable_formats().c_str());
+  }
   const SoundFormat format{static_cast<uint32_t>(std::max(info.samplerate, 0)),
                            static_cast<uint32_t>(std::max(info.channels, 0))};
   LAPILLI_CHECK(check_format(format, path));

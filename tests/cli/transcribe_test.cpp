@@ -217,6 +217,32 @@ TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   expect_segments(run(spawn, samples), "long_greedy");
 }
 
+// Whatever length its header claims.
+TEST(CliDeviceTranscribe, AFileFromAPipeIsTheSame) {
+  std::string wav = read_file(kLong);
+  expect_segments(heard({"--json", "--language", "en", "-"}, wav), "long_greedy");
+  wav.replace(wav.find("data") + 4, 4, 4, '\xff');
+  expect_segments(heard({"--json", "--language", "en", "/dev/stdin"}, wav), "long_greedy");
+}
+
+// A script in the place of ffmpeg, and none.
+TEST(CliDeviceTranscribe, WhatFfmpegReads) {
+  const TemporaryFolder folder;
+  const std::string film = folder.file("film.mp4", std::string("\0\0\0\x18", 4) + "ftypisom"),
+                    script = folder.file("ffmpeg", "#!/bin/sh\nexec /usr/bin/tail -c +45 " + kLong + "\n");
+  fs::permissions(script, fs::perms::owner_all);
+  const auto hear = [&](const std::string& path) {
+    Spawn spawn = lapilli({"transcribe", "--json", "--language", "en", "--model", kFolder + "/model", "--dtype", "fp32",
+                           "--max-new-tokens", "24", "--ids", film});
+    spawn.environment.push_back("PATH=" + path);
+    return run(spawn);
+  };
+  expect_segments(hear(folder.path().string()), "long_greedy");
+  const Outcome without = hear("/nowhere");
+  EXPECT_EQ(without.code, 3);
+  EXPECT_TRUE(contains(without.err, "ffmpeg -i " + film + " -ar 16000 -ac 1 ")) << without.err;
+}
+
 // What may change comes before the window is full, and what is settled is what comes without --live.
 TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
@@ -424,7 +450,6 @@ TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
     std::string expected;
   } kCases[] = {{{}, "needs a recording"},
                 {{"a.wav"}, "hears nothing"},
-                {{"-"}, "--raw"},
                 {{"--raw", "mp3", "a"}, "no format of raw samples"},
                 {{"--srt", "--vtt", "a.wav"}, "excludes"},
                 {{"--srt", "a.wav", "b.wav"}, "-o FOLDER/"},

@@ -7,6 +7,7 @@
 #include "base/path.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/output.hpp"
 #include "hub/catalogue.hpp"
 #include "hub/huggingface_cache.hpp"
 #include "hub/present.hpp"
@@ -70,6 +71,15 @@ int find_model(std::string& model) {
   const std::string wrong = model.empty() ? "LAPILLI_MODEL names " + name + ", which is not" : name + " is not";
   std::fprintf(stderr, "lapilli: %s a directory%s\n", wrong.c_str(), how_to_get(name, places).c_str());
   return exit_input;
+}
+
+int find_model_with(const Ability& ability, std::string& model) {
+  if (const int code = find_model(model)) return code;
+  if (model.empty()) model = environment("LAPILLI_MODEL");
+  if (!model.empty()) return exit_ok;
+  return complain(exit_usage, std::string("the bundled model translates text and ") + ability.lacking +
+                                  ": name one that " + ability.having + " with --model (lapilli fetch " +
+                                  ability.example + " gets one)");
 }
 
 std::vector<std::string> models_for(const std::string& from, const std::string& to) {

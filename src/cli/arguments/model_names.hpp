@@ -12,6 +12,15 @@ namespace lapilli::cli {
 // that name, which is said on stderr.
 int find_model(std::string& model);
 
+// A command's work that the bundled model cannot do.
+struct Ability {
+  const char* lacking;  // of the bundled model: "hears nothing"
+  const char* having;   // of one that serves: "hears"
+  const char* example;  // OWNER/NAME of one that serves
+};
+// As find_model, where no model is named, the bundled one does not serve: that is said, and what gets one that does.
+int find_model_with(const Ability& ability, std::string& model);
+
 // Known models that translate from one language to another, those for few languages first. "": any language.
 std::vector<std::string> models_for(const std::string& from, const std::string& to);
 

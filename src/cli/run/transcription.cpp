@@ -77,8 +77,6 @@ struct Heard {
   }
 };
 
-bool is_pipe(const std::string& name) { return name == "-" || file_kind(name) == FileKind::other; }
-
 class Transcription {
  public:
   Transcription(const TranscribeArguments& arguments, const Context& context)
@@ -111,12 +109,7 @@ class Transcription {
     if (const std::string wrong = obstacle_to_drawing(arguments_.attention); !wrong.empty())
       return complain(exit_usage, wrong);
     auto request = arguments_.model;
-    if (const int code = find_model(request.model)) return code;
-    if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
-    if (request.model.empty())
-      return complain(exit_usage,
-                      "the bundled model translates text and hears nothing: name one that hears "
-                      "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
+    if (const int code = find_model_with({"hears nothing", "hears", "openai/whisper-tiny"}, request.model)) return code;
     request.cache = kept_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
@@ -124,10 +117,6 @@ class Transcription {
   }
 
   int check_input(const std::string& name) const {
-    if (name == "-" && arguments_.raw.empty())
-      return complain(exit_usage,
-                      "what comes through a pipe has no header that tells what it is: say it with --raw "
-                      "(ffmpeg -i FILE -f f32le -ar 16000 -ac 1 - | lapilli transcribe --raw f32le:16000)");
     if (arguments_.live && (!is_pipe(name) || arguments_.inputs.size() > 1))
       return complain(exit_usage, "--live is for one recording that comes through a pipe, and " + name + " is " +
                                       (is_pipe(name) ? "not alone" : "none"));
@@ -164,7 +153,7 @@ class Transcription {
 
   recordings::Opener opener(const std::string& name) const {
     if (!arguments_.raw.empty()) return [raw = raw_, name] { return recordings::open_raw(name, raw); };
-    return [name] { return recordings::open_sound_file(name); };
+    return [name, rate = model_.rate()] { return recordings::open_recording(name, {.rate = rate}); };
   }
 
   Result<Heard> listen(const std::string& name) {
