@@ -42,7 +42,8 @@ struct Formats {
 void add_formats(CLI::App& command, Formats& f) {
   auto* srt = command.add_flag("--srt", f.srt, "Subtitles as SubRip files have them");
   auto* vtt = command.add_flag("--vtt", f.vtt, "Subtitles as WebVTT");
-  auto* json = command.add_flag("--json", f.json, "A JSON object a line: file, begin, end, text");
+  auto* json = command.add_flag("--json", f.json,
+                                "A JSON object a line: file, begin, end, text, language if the model knows some");
   auto* tsv = command.add_flag("--tsv", f.tsv, "Start and end in milliseconds, and text, with tabs between");
   for (CLI::Option* a : {srt, vtt, json, tsv})
     for (CLI::Option* b : {srt, vtt, json, tsv})

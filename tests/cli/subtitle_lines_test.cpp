@@ -124,6 +124,13 @@ TEST(SubtitleLines, Json) {
                                                          "confidence": 0.12})"));
 }
 
+TEST(SubtitleLines, JsonSaysTheLanguage) {
+  SpokenLine l = line();
+  EXPECT_FALSE(nlohmann::json::parse(SubtitleLines({SpeechFormat::json}, "-").line(l)).contains("language"));
+  l.language = "fr";
+  EXPECT_EQ(nlohmann::json::parse(SubtitleLines({SpeechFormat::json}, "-").line(l)).at("language"), "fr");
+}
+
 TEST(SubtitleLines, JsonSaysWhatMayChange) {
   SubtitleLines lines({SpeechFormat::json, false, true}, "-");
   SpokenLine l = line();

@@ -47,7 +47,9 @@ void expect_segments(const Outcome& outcome, const std::string& name) {
 
 TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", "--language", "en", kLong}), "long_greedy");
-  expect_segments(heard({"--json", kLong}), "long_detected");
+  const Outcome detected = heard({"--json", kLong});
+  expect_segments(detected, "long_detected");
+  EXPECT_EQ(nlohmann::json::parse(lines_of(detected.out).at(0)).at("language"), "fr");
   expect_segments(heard({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }

@@ -37,6 +37,7 @@ Error interrupted_error() { return Error(LAPILLI_CANCELLED, "it was interrupted"
 
 SpokenLine line_of(const Segment& s) {
   SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
+  line.language = s.language;
   for (const Word& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, double{w.probability}});
   return line;
 }

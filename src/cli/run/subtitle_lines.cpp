@@ -106,6 +106,7 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
   for (const SpokenWord& w : line.words)
     words += (words.empty() ? "{" : ",{") + about(w, w.text) + ",\"confidence\":" + plain_number(w.confidence) + "}";
   return "{\"file\":" + json_string(file_) + "," + about(line, trimmed(line.text)) +
+         (line.language.empty() ? "" : ",\"language\":" + json_string(line.language)) +
          (style_.words ? ",\"words\":[" + words + "]" : "") +
          (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}\n";
 }

@@ -23,6 +23,7 @@ struct SpokenLine {
   std::vector<int32_t> ids;
   std::vector<SpokenWord> words;
   bool settled = true;
+  std::string language;  // a code; "": the model knows none
 };
 
 // What a file is to say of its segments.
