@@ -1,9 +1,15 @@
 // In place of sndfile.cpp where there is no libsndfile.
 #include "recordings/reader.hpp"
+#include "recordings/sound_endings.hpp"
 
 namespace lapilli::recordings {
 
 std::string readable_formats() { return "WAV"; }
+
+std::span<const std::string_view> endings_that_are_read() {
+  static constexpr std::string_view kEndings[] = {"wav", "wave"};
+  return kEndings;
+}
 
 Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
   auto reader = open_wav(path);
