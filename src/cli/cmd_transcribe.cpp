@@ -61,15 +61,15 @@ void add_formats(CLI::App& command, Formats& f) {
 
 // Those that are asked for; else what the output's name ends in says.
 std::vector<SpeechFormat> formats_of(const Formats& f, const std::string& output) {
-  const bool file = !names_folder(output) && !directory_exists(output);
-  const auto named = file ? format_of_target(output) : std::nullopt;
+  const bool folder = names_folder(output) || directory_exists(output);
+  const SpeechFormat named = folder ? SpeechFormat::text : format_of_target(output).value_or(SpeechFormat::text);
   std::vector<SpeechFormat> all;
   if (f.txt) all.push_back(SpeechFormat::text);
   if (f.srt) all.push_back(SpeechFormat::srt);
   if (f.vtt) all.push_back(SpeechFormat::vtt);
   if (f.json) all.push_back(named == SpeechFormat::document ? SpeechFormat::document : SpeechFormat::json);
   if (f.tsv) all.push_back(SpeechFormat::tsv);
-  if (all.empty()) all.push_back(named.value_or(SpeechFormat::text));
+  if (all.empty()) all.push_back(named);
   return all;
 }
 
