@@ -7,6 +7,7 @@
 #include "base/path.hpp"
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
+#include "recordings/sound_endings.hpp"
 #include "recordings/sound_start.hpp"
 #include "recordings/wav_chunks.hpp"
 
@@ -137,11 +138,24 @@ class SoundFileReader : public Reader {
 
 }  // namespace
 
-std::string readable_formats() {
+namespace {
+// libsndfile 1.1 and newer.
+bool reads_mp3() {
   SF_FORMAT_INFO info{};
-  info.format = SF_FORMAT_MPEG;  // of libsndfile 1.1
-  const bool mp3 = sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info)) == 0;
-  return mp3 ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
+  info.format = SF_FORMAT_MPEG;
+  return sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info)) == 0;
+}
+}  // namespace
+
+std::span<const std::string_view> endings_that_are_read() {
+  static constexpr std::string_view kEndings[] = {"wav",  "wave", "flac", "ogg", "oga", "opus", "aif", "aiff",
+                                                  "aifc", "au",   "snd",  "caf", "w64", "rf64", "voc", "mp3"};
+  const std::span<const std::string_view> all(kEndings);
+  return reads_mp3() ? all : all.first(all.size() - 1);
+}
+
+std::string readable_formats() {
+  return reads_mp3() ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
 }
 
 Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::string& path) {

@@ -1,11 +1,17 @@
 // In place of sndfile.cpp where there is no libsndfile.
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
+#include "recordings/sound_endings.hpp"
 #include "recordings/wav_chunks.hpp"
 
 namespace lapilli::recordings {
 
 std::string readable_formats() { return "WAV"; }
+
+std::span<const std::string_view> endings_that_are_read() {
+  static constexpr std::string_view kEndings[] = {"wav", "wave"};
+  return kEndings;
+}
 
 Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::string& path) {
   if (read_wav_head(stream.get())) return read_wav(std::move(stream), path);

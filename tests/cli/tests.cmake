@@ -7,7 +7,7 @@ endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
 foreach(source files/blanks files/journal files/json_object files/line_reader files/output_names files/record_format
-    output progress/progress_text run/interruption run/notes run/subtitle_lines system)
+    arguments/seconds output progress/progress_text run/cues run/interruption run/notes run/subtitle_lines system)
   target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
 endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host

@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -216,9 +217,7 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
   if (f.resume && !f.wanted()) return "--resume needs -o or --suffix";
   if (f.force && !f.wanted()) return "--force needs -o or --suffix";
   if (f.resume && !a.attention.file.empty()) return "--resume does not go with --attention";
-  if (f.suffix.find_first_of("/\\") != std::string::npos) return "--suffix goes into a name; it has no / in it";
-  if (!f.suffix.empty() && !f.output.empty() && !names_folder(f.output) && !directory_exists(f.output))
-    return "--suffix gives every file its own; behind -o stands a folder then, or say " + f.output + "/";
+  if (std::string wrong = wrong_suffix(f.suffix, f.output); !wrong.empty()) return wrong;
   if (a.stream && f.wanted()) return "--stream prints what comes; it does not go with -o or --suffix";
   const bool results = a.json || a.ids || a.stream || a.attention.wanted();
   if (results && format && *format != Format::lines)

@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "cli/arguments/mistyped_names.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
@@ -16,8 +17,6 @@
 namespace lapilli::cli {
 
 namespace {
-
-constexpr int kDeepestFolder = 100;
 
 class JobFinder {
  public:
@@ -91,25 +90,15 @@ class JobFinder {
   }
 
   int add_folder(const std::string& folder) {
+    std::vector<FolderFile> files;
+    if (const int code = files_below(folder, files_.output, files)) return code;
     const size_t before = sources_.size();
-    if (const int code = add_below(folder, "", 0)) return code;
+    for (const FolderFile& file : files) {
+      if (!taken_from_folder(file.below)) continue;
+      if (const int code = add_file(file.path, file.below)) return code;
+    }
     if (sources_.size() > before) return exit_ok;
     return complain(exit_input, folder + " holds no file with a known ending (see --help)");
-  }
-
-  int add_below(const std::string& folder, const std::string& below, int depth) {
-    std::vector<FolderEntry> entries;
-    if (!list_folder(folder, entries) || depth > kDeepestFolder)
-      return complain(exit_input, folder + ": " + std::strerror(depth > kDeepestFolder ? ELOOP : errno));
-    for (const FolderEntry& entry : entries) {
-      const std::string path = path_in(folder, entry.name), name = path_in(below, entry.name);
-      int code = exit_ok;
-      if (entry.name.starts_with('.')) continue;
-      if (entry.kind == FileKind::directory && !same_file(path, files_.output)) code = add_below(path, name, depth + 1);
-      if (entry.kind == FileKind::regular && taken_from_folder(entry.name)) code = add_file(path, name);
-      if (code != exit_ok) return code;
-    }
-    return exit_ok;
   }
 
   [[nodiscard]] bool taken_from_folder(const std::string& name) const {

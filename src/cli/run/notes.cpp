@@ -66,6 +66,26 @@ std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how)
          "), and what was said there may be missing; " + against_loops(how);
 }
 
+std::string doubt_note(const std::vector<Segment>& segments) {
+  constexpr size_t kNamed = 3;
+  std::vector<Segment> windows;  // each as one segment
+  for (const Segment& s : segments) {
+    if (!s.doubtful) continue;
+    if (windows.empty() || windows.back().window_begin != s.window_begin) windows.push_back(s);
+    windows.back().end = std::max(windows.back().end, s.end);
+  }
+  if (windows.empty()) return "";
+  std::string where;
+  for (size_t i = 0; i < std::min(windows.size(), kNamed); ++i) {
+    char times[80];
+    std::snprintf(times, sizeof times, "%s%.2f to %.2f s", i > 0 ? ", " : "", windows[i].begin, windows[i].end);
+    where += times;
+  }
+  if (windows.size() > kNamed) where += ", and " + std::to_string(windows.size() - kNamed) + " more windows";
+  return "what is written of " + where +
+         " is unlikely by the model's own measure, or repeats itself; --fallback tries such windows again";
+}
+
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about) {
   std::vector<std::string> notes;
   if (best.repeats)

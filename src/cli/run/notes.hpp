@@ -25,5 +25,7 @@ struct HeardHow {
   bool fallback = false;  // what repeats itself was tried again
 };
 std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how);
+// The note of its windows that call for another attempt, by name of the first few; "": there is none.
+std::string doubt_note(const std::vector<Segment>& segments);
 
 }  // namespace lapilli::cli
