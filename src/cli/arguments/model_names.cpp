@@ -5,6 +5,7 @@
 
 #include "api/tools.hpp"
 #include "base/path.hpp"
+#include "cli/arguments/foreign_models.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
 #include "hub/cache.hpp"
@@ -43,6 +44,11 @@ std::string find_elsewhere(const std::string& name, const std::string& models) {
   return parsed && !models.empty() ? hub::find_fetched(models, *parsed) : "";
 }
 
+int no_model(const std::string& why) {
+  std::fprintf(stderr, "lapilli: %s\n", why.c_str());
+  return exit_input;
+}
+
 }  // namespace
 
 std::string bundled_directory(const std::string& name) {
@@ -57,16 +63,17 @@ std::string bundled_directory(const std::string& name) {
 
 int find_model(std::string& model) {
   const std::string name = model.empty() ? environment("LAPILLI_MODEL") : model;
-  if (name.empty() || directory_exists(name)) return exit_ok;
+  const std::string named = model.empty() ? "LAPILLI_MODEL names " + name + ", which is " : name + " is ";
+  if (name.empty()) return exit_ok;
+  if (const std::string foreign = foreign_model(name); !foreign.empty()) return no_model(named + foreign);
+  if (directory_exists(name)) return exit_ok;
   const auto models = hub::models_directory();
   const std::string place = models ? *models : "";
   if (const std::string found = find_elsewhere(name, place); !found.empty()) {
     model = found;
     return exit_ok;
   }
-  const std::string wrong = model.empty() ? "LAPILLI_MODEL names " + name + ", which is not" : name + " is not";
-  std::fprintf(stderr, "lapilli: %s a directory%s\n", wrong.c_str(), how_to_get(name, place).c_str());
-  return exit_input;
+  return no_model(named + "not a directory" + how_to_get(name, place));
 }
 
 std::vector<std::string> models_for(const std::string& from, const std::string& to) {
