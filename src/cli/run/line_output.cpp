@@ -25,7 +25,7 @@ std::string line_json(const LineResult& result, uint64_t number, const TextArgum
   const auto& sequences = result.output->sequences;
   const auto sequence = [&](size_t i) {
     return sequence_json(sequences[i], arguments.scores) +
-           (is_unsure(sequences[i], unsure_below) ? ",\"unsure\":true" : "") +
+           (i == 0 && is_unsure(sequences[0], unsure_below) ? ",\"unsure\":true" : "") +
            (i < result.alignments.size() ? result.alignments[i] : "") + "}";
   };
   if (arguments.nbest == 1 && sequences.size() == 1) return out + sequence(0);
