@@ -5,6 +5,7 @@
 
 #include "api/tools.hpp"
 #include "base/path.hpp"
+#include "cli/arguments/foreign_models.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/output.hpp"
@@ -48,6 +49,11 @@ std::string find_elsewhere(const std::string& name, const hub::Places& places) {
   return parsed ? hub::find_present(places, *parsed) : "";
 }
 
+int no_model(const std::string& why) {
+  std::fprintf(stderr, "lapilli: %s\n", why.c_str());
+  return exit_input;
+}
+
 }  // namespace
 
 std::string bundled_directory(const std::string& name) {
@@ -62,15 +68,16 @@ std::string bundled_directory(const std::string& name) {
 
 int find_model(std::string& model) {
   const std::string name = model.empty() ? environment("LAPILLI_MODEL") : model;
-  if (name.empty() || directory_exists(name)) return exit_ok;
+  const std::string named = model.empty() ? "LAPILLI_MODEL names " + name + ", which is " : name + " is ";
+  if (name.empty()) return exit_ok;
+  if (const std::string foreign = foreign_model(name); !foreign.empty()) return no_model(named + foreign);
+  if (directory_exists(name)) return exit_ok;
   const hub::Places places = hub::places_of_environment();
   if (const std::string found = find_elsewhere(name, places); !found.empty()) {
     model = found;
     return exit_ok;
   }
-  const std::string wrong = model.empty() ? "LAPILLI_MODEL names " + name + ", which is not" : name + " is not";
-  std::fprintf(stderr, "lapilli: %s a directory%s\n", wrong.c_str(), how_to_get(name, places).c_str());
-  return exit_input;
+  return no_model(named + "not a directory" + how_to_get(name, places));
 }
 
 int find_model_with(const Ability& ability, std::string& model) {

@@ -8,8 +8,9 @@
 namespace lapilli::cli {
 
 // Makes a directory of what --model names; "" is what LAPILLI_MODEL names or the bundled model, and what it would be
-// found as by the library stays. A directory stays what it is, whatever it holds. The exit code: not 0 if nothing has
-// that name, which is said on stderr.
+// found as by the library stays. A directory stays what it is, but one that holds a model in the format of another
+// program. The exit code: not 0 if nothing has that name, or something that is no model of ours, which is said on
+// stderr.
 int find_model(std::string& model);
 
 // A command's work that the bundled model cannot do.

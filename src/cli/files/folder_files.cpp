@@ -21,9 +21,12 @@ int add_below(const std::string& folder, const std::string& below, int depth, co
     return complain(exit_input, folder + ": " + std::strerror(depth > kDeepestBelow ? ELOOP : errno));
   for (const FolderEntry& entry : entries) {
     const std::string path = path_in(folder, entry.name), name = path_in(below, entry.name);
-    if (entry.name.starts_with('.')) continue;
-    if (entry.kind == FileKind::regular) files.push_back({path, name});
-    if (entry.kind != FileKind::directory || same_file(path, but)) continue;
+    const bool hidden = entry.name.starts_with('.'), folder_of_its_own = entry.kind == FileKind::directory;
+    if (hidden)
+      files.push_back({path, name, &left_out::kHidden});
+    else if (!folder_of_its_own)
+      files.push_back({path, name, entry.kind == FileKind::regular ? nullptr : &left_out::kLink});
+    if (hidden || !folder_of_its_own || same_file(path, but)) continue;
     if (const int code = add_below(path, name, depth + 1, but, files)) return code;
   }
   return exit_ok;

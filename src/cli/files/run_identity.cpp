@@ -75,6 +75,7 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--lines", a.lines ? "lines" : "");
   all.add("--json, --scores or --ids",
           std::string(a.json ? "json " : "") + (a.scores ? "scores " : "") + (a.ids ? "ids" : ""));
+  all.add("--unsure or --no-unsure", a.no_unsure ? "none" : a.unsure ? std::to_string(*a.unsure) : "");
   all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
   all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
   all.add("--column", a.files.column);

@@ -63,6 +63,7 @@ class RecordingFinder {
     std::vector<std::string> unread, other;
     const size_t before = sources_.size();
     for (const FolderFile& file : found) {
+      if (file.left_out) continue;
       if (ends_with_one_of(file.path, recordings::endings_that_are_read()))
         add(file.path, file.below);
       else

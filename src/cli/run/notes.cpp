@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/run/unsure.hpp"
+
 namespace lapilli::cli {
 
 namespace {
@@ -45,6 +47,14 @@ std::string lost_note(const std::string& address) {
   return shortened(address) +
          " is not in the output as it stands in the text; compare them. URLs and placeholders stay within the lines of "
          "documents (--format text), and addresses where they have a line of their own";
+}
+
+std::string unsure_note(double sure, double below) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "the model is unsure (%.2f a token, below %.2f); read it again, or take a larger model (--model)", sure,
+                below);
+  return text;
 }
 
 const char* against_loops(const HeardHow& how) {
@@ -94,6 +104,8 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
     notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
+  if (notes.empty() && is_unsure(best, about.unsure_below))  // those before say why
+    notes.push_back(unsure_note(*sureness(best), *about.unsure_below));
   if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
   if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)
     notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");
