@@ -25,12 +25,12 @@ size_t width_of(const SpokenWord& word, bool ids) {
 
 // What stands between blanks, all at the segment's time.
 Words words_of_text(const SpokenLine& line) {
-  constexpr const char* kBlanks = " \t\r\n";
+  constexpr const char* kWordGaps = " \t\r\n";
   Words words;
-  for (size_t at = line.text.find_first_not_of(kBlanks); at != std::string::npos;) {
-    const size_t end = std::min(line.text.find_first_of(kBlanks, at), line.text.size());
+  for (size_t at = line.text.find_first_not_of(kWordGaps); at != std::string::npos;) {
+    const size_t end = std::min(line.text.find_first_of(kWordGaps, at), line.text.size());
     words.push_back({line.begin, line.end, " " + line.text.substr(at, end - at), {}, 0});
-    at = line.text.find_first_not_of(kBlanks, end);
+    at = line.text.find_first_not_of(kWordGaps, end);
   }
   return words;
 }
