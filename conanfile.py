@@ -22,6 +22,8 @@ class Lapilli(ConanFile):
         "regex": [True, False],
         "zlib": [True, False],
         "images": [True, False],
+        "webp": [True, False],
+        "tiff": [True, False],
         "build_cli": [True, False],
         "fetch": [True, False],
         "markdown": [True, False],
@@ -34,6 +36,8 @@ class Lapilli(ConanFile):
         "regex": True,
         "zlib": True,
         "images": True,
+        "webp": False,
+        "tiff": False,
         "build_cli": False,
         "fetch": False,
         "markdown": False,
@@ -67,6 +71,10 @@ class Lapilli(ConanFile):
         self.requires("nlohmann_json/[>=3.10 <4]")
         if self.options.images:
             self.requires("stb/[*]")
+            if self.options.webp:
+                self.requires("libwebp/[>=1.2 <2]")
+            if self.options.tiff:
+                self.requires("libtiff/[>=4.5 <5]")
         if self.options.unicode:
             self.requires("utf8proc/[>=2.7 <3]")
         if self.options.regex:
@@ -90,12 +98,12 @@ class Lapilli(ConanFile):
     def generate(self):
         deps = CMakeDeps(self)
         # CMakeLists.txt looks for headers and libraries itself, in the folders that the toolchain names.
-        for found in ("vulkan-headers", "nlohmann_json", "stb", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate"):
+        for found in ("vulkan-headers", "nlohmann_json", "stb", "libwebp", "libtiff", "cli11", "utf8proc", "pcre2", "md4c", "libsndfile", "libsamplerate"):
             deps.set_property(found, "cmake_find_mode", "none")
         deps.generate()
         tools = CMakeToolchain(self)
         tools.user_presets_path = False  # nothing is written into the sources
-        for option in ("unicode", "regex", "zlib", "images", "build_cli", "fetch", "markdown", "audio"):
+        for option in ("unicode", "regex", "zlib", "images", "webp", "tiff", "build_cli", "fetch", "markdown", "audio"):
             tools.cache_variables["LAPILLI_" + option.upper()] = bool(self.options.get_safe(option))
         tools.cache_variables["LAPILLI_BUILD_TESTS"] = False
         tools.cache_variables["LAPILLI_BUILD_SAMPLES"] = False

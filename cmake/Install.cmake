@@ -40,6 +40,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/lapilliConfigVers
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/lapilliConfig.cmake ${PROJECT_BINARY_DIR}/package/lapilliConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindWebP.cmake
   DESTINATION ${package_dir})
 
 # pkg-config has no word for "the C++ runtime"; a static library needs it named for users who link as C.
@@ -57,6 +58,12 @@ if(LAPILLI_REGEX)
 endif()
 if(ZLIB_FOUND)
   string(PREPEND LAPILLI_PC_PRIVATE "-lz ")
+endif()
+if(WebP_FOUND)
+  string(PREPEND LAPILLI_PC_PRIVATE "-lwebp ")
+endif()
+if(TIFF_FOUND)
+  string(PREPEND LAPILLI_PC_PRIVATE "-ltiff ")
 endif()
 # Who asks without --static links all the same: a static library is nothing without these.
 if(LAPILLI_IS_STATIC)

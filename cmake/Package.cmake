@@ -45,9 +45,10 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS libvulkan1)  # opened at run time, so that noth
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "mesa-vulkan-drivers | vulkan-icd")
 if(LAPILLI_IS_STATIC)
   # What links it links these.
-  foreach(dependency UNICODE:libutf8proc-dev REGEX:libpcre2-dev ZLIB:zlib1g-dev)
-    string(REGEX MATCH "^([A-Z]+):(.*)" dependency ${dependency})
-    if(LAPILLI_${CMAKE_MATCH_1})
+  foreach(dependency LAPILLI_UNICODE:libutf8proc-dev LAPILLI_REGEX:libpcre2-dev LAPILLI_ZLIB:zlib1g-dev
+      WebP_FOUND:libwebp-dev TIFF_FOUND:libtiff-dev)
+    string(REGEX MATCH "^([A-Za-z_]+):(.*)" dependency ${dependency})
+    if(${CMAKE_MATCH_1})
       string(APPEND CPACK_DEBIAN_PACKAGE_RECOMMENDS ", ${CMAKE_MATCH_2}")
     endif()
   endforeach()

@@ -54,6 +54,8 @@ missing_packages() {
   have_driver || echo mesa-vulkan-drivers
   have_header nlohmann/json.hpp || echo nlohmann-json3-dev
   have_header stb/stb_truetype.h || have_header stb_truetype.h || echo libstb-dev
+  have_header webp/decode.h || echo libwebp-dev
+  have_header tiffio.h || have_any '/usr/include/*/tiffio.h' || echo libtiff-dev
   have_header utf8proc.h || echo libutf8proc-dev
   have_header pcre2.h || echo libpcre2-dev
   have_header zlib.h || echo zlib1g-dev

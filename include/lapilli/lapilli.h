@@ -669,7 +669,7 @@ typedef struct lapilli_sample_source {
 typedef struct lapilli_input {
   uint32_t struct_size;
   int32_t kind;      /* LAPILLI_INPUT_...; one that the library does not know is LAPILLI_UNSUPPORTED, 0 is invalid */
-  const char* text;  /* LAPILLI_INPUT_TEXT; LAPILLI_INPUT_PICTURE_FILE: the path of a PNG or JPEG file, which is read
+  const char* text;  /* LAPILLI_INPUT_TEXT; LAPILLI_INPUT_PICTURE_FILE: the path of a picture's file, which is read
                         when its turn comes */
   size_t text_bytes; /* LAPILLI_ZERO_TERMINATED: up to the first zero byte */
   lapilli_ids ids;   /* LAPILLI_INPUT_IDS: end token included, no padding */
@@ -790,7 +790,8 @@ typedef struct lapilli_options {
    * given the first window of each recording decides. Only models of windows know languages, tasks and what follows
    * here. */
 
-  /* Text that comes before: of models that hear, in front of every window, or with condition_on_previous of the first;
+  /* Text that comes before: of models that hear, in front of every window, or with condition_on_previous of the first
+   * (of a long one its end, as many ids as half of max_target_tokens less one; Whisper: 223);
    * of models that see, what the answer goes on from, with tokens spelled out ("<s_cord-v2>"). Null or "": none. */
   const char* prompt;
   /* A window that came out badly is tried again, each time at the next of these temperatures: 0 searches, above that
@@ -910,6 +911,12 @@ typedef struct lapilli_segment {
   size_t words;                /* 0 unless lapilli_options.word_times asks for them */
   float log_probability;       /* mean of its ids; NaN: not known */
   float no_speech_probability; /* that its window begins with silence; NaN: no threshold asked for it */
+  /* Added later: */
+
+  double window_begin; /* seconds: where the window begins that it was heard in; 0 where recordings are heard whole */
+  int32_t doubtful;    /* not 0: its window came out badly by compression_ratio_threshold or logprob_threshold, at the
+                          last of the temperatures */
+  int32_t reserved;    /* 0 */
 } lapilli_segment;
 
 /* A word of a segment, and when it was heard: what stands between spaces, with the signs that it touches; where a
@@ -1426,7 +1433,7 @@ static inline lapilli_input lapilli_pixels(const uint8_t* pixels, uint32_t width
   return input;
 }
 
-/* A picture of a PNG or JPEG file. */
+/* A picture of a file: PNG, JPEG, GIF, BMP, and with libwebp and libtiff WebP and TIFF. */
 static inline lapilli_input lapilli_picture_file(const char* path) {
   lapilli_input input = lapilli_text(path);
   input.kind = LAPILLI_INPUT_PICTURE_FILE;

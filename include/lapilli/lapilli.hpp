@@ -314,7 +314,7 @@ inline lapilli_input pulled_samples(const lapilli_sample_source& source, uint32_
 inline lapilli_input pixels(const uint8_t* rgb, uint32_t width, uint32_t height) {
   return lapilli_pixels(rgb, width, height);
 }
-// PNG or JPEG.
+// PNG, JPEG and the others of lapilli_picture_file().
 inline lapilli_input picture_file(const std::string& path) { return lapilli_picture_file(path.c_str()); }
 
 // See lapilli_word, lapilli_segment and lapilli_class.
@@ -331,7 +331,9 @@ struct Segment {
   std::string language;  // "": the model knows none
   std::vector<Word> words;
   float log_probability = 0, no_speech_probability = 0;
-  bool repeats = false;  // in results; events do not say it
+  bool repeats = false;  // in results, as what follows; events do not say it
+  double window_begin = 0;
+  bool doubtful = false;
 };
 struct Class {
   uint32_t index = 0;
@@ -796,6 +798,8 @@ class Model {
             {},
             from.log_probability,
             from.no_speech_probability,
+            false,
+            0,
             false};
   }
 
@@ -809,6 +813,8 @@ class Model {
       if (lapilli_result_get_segment(result, input, i, &segment) != LAPILLI_OK) break;
       all.push_back(to_segment(segment));
       all.back().repeats = segment.repeats != 0;
+      all.back().window_begin = segment.window_begin;
+      all.back().doubtful = segment.doubtful != 0;
       for (size_t w = 0; w < segment.words; ++w) {
         lapilli_word word{};
         word.struct_size = sizeof word;

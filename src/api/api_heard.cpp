@@ -27,6 +27,8 @@ lapilli_segment c_segment(const HeardSegment& from) {
   to.words = s.words.size();
   to.log_probability = from.log_probability;
   to.no_speech_probability = static_cast<float>(s.no_speech_probability.value_or(NAN));
+  to.window_begin = s.window;
+  to.doubtful = s.doubtful ? 1 : 0;
   return to;
 }
 

@@ -6,6 +6,7 @@
 #include "api/work_recordings.hpp"
 #include "search/network_on_device.hpp"
 #include "search/search_options.hpp"
+#include "speech/prefix.hpp"
 #include "speech/sound_frames.hpp"
 #include "speech/transcription_job.hpp"
 #include "text/unicode/utf8.hpp"
@@ -64,6 +65,8 @@ Status read_prompt(const lapilli_options& o, const Model& model, speech::Transcr
   const int32_t marks = ends.empty() ? *mark : std::min(ends.front(), *mark);
   if (std::any_of(ids.begin(), ids.end(), [&](int32_t id) { return id >= marks; }))
     return fail(ErrorCode::invalid_argument, "prompt: it spells out one of the model's own marks; it is to be words");
+  const size_t most = speech::most_ids_before(model.info().max_target_positions);
+  if (ids.size() > most) ids.erase(ids.begin(), ids.end() - static_cast<ptrdiff_t>(most));
   to.prompt_ids = {*mark};
   to.prompt_ids.insert(to.prompt_ids.end(), ids.begin(), ids.end());
   return {};

@@ -160,6 +160,20 @@ bool remove_file(const std::string& path) {
   return fs::remove(native(path), error);
 }
 
+bool remove_empty_folder(const std::string& path) {
+  return directory_exists(path) && names_in(path).empty() && remove_file(path);
+}
+
+bool remove_folder(const std::string& path, uint64_t& bytes) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(native(path), error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->symlink_status(ignored).type() == fs::file_type::regular) bytes += at->file_size(ignored);
+  }
+  if (!error) fs::remove_all(native(path), error);
+  return succeeded(error);
+}
+
 bool rename_file(const std::string& from, const std::string& to) {
   std::error_code error;
   for (int attempts = 0; attempts < kAttemptsToRename; ++attempts) {

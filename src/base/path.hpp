@@ -28,6 +28,9 @@ bool directory_exists(const std::string& path);
 uint64_t file_size(const std::string& path);  // 0 if it cannot be seen
 bool resize_file(const std::string& path, uint64_t bytes);
 bool remove_file(const std::string& path);
+bool remove_empty_folder(const std::string& path);
+// With all that is in it; of links the link alone. Adds the bytes of its files to `bytes`. On failure errno says why.
+bool remove_folder(const std::string& path, uint64_t& bytes);
 // Replaces what has the name `to`, all at once. On failure errno says why.
 bool rename_file(const std::string& from, const std::string& to);
 // With the directories above it; true also if it is there. On failure errno says why.

@@ -10,6 +10,7 @@
 #include "cli/system.hpp"
 #include "hub/cache.hpp"
 #include "hub/fetch.hpp"
+#include "hub/present.hpp"
 
 namespace lapilli::cli {
 
@@ -46,6 +47,23 @@ int tell_other_way(const hub::ModelName& model) {
                    "this build has no libcurl and fetches nothing; with git and git-lfs:\n  git lfs install\n"
                    "  git clone https://huggingface.co/" +
                        model.text() + "\n  lapilli translate --model ./" + model.name + " TEXT");
+}
+
+// The folder where other programs for the hub have it whole; "" where the program has its own, which a fetch brings up
+// to date.
+std::string fetched_by_others(const hub::ModelName& model) {
+  const hub::Places places = hub::places_of_environment();
+  const bool own = !places.own.empty() && !hub::find_fetched(places.own, model).empty();
+  return own ? "" : hub::find_present(places, model);
+}
+
+int tell_others(const hub::ModelName& model, const std::string& directory, const Context& context) {
+  if (!context.quiet)
+    std::fprintf(stderr,
+                 "lapilli: %s is there already, in the cache of other programs, and is used as it lies there; nothing "
+                 "is fetched (%s@COMMIT gets another revision)\n",
+                 model.text().c_str(), model.text().c_str());
+  return print(directory + "\n");
 }
 
 class Fetcher {
@@ -111,6 +129,7 @@ int run_fetch(const FetchArguments& arguments, const Context& context) {
     return fail_with(exit_usage, "\"" + named + "\" is not OWNER/NAME or OWNER/NAME@REVISION" +
                                      (meant.empty() ? "; lapilli models lists some" : "; did you mean " + meant + "?"));
   }
+  if (const std::string there = fetched_by_others(*model); !there.empty()) return tell_others(*model, there, context);
   return hub::can_fetch() ? Fetcher(context).run(*model) : tell_other_way(*model);
 }
 
@@ -121,7 +140,10 @@ constexpr const char* kFetchFooter =
 
 The licence is shown, then the files that Lapilli reads are fetched and checked by the hashes that the hub states. What is
 interrupted goes on when it is called again. The directory is printed: ~/.cache/lapilli/models/OWNER/NAME/COMMIT, or below
-XDG_CACHE_HOME/lapilli or LAPILLI_CACHE where these are set. To be rid of a model, remove its directory.
+XDG_CACHE_HOME/lapilli or LAPILLI_CACHE where these are set. lapilli models --remove OWNER/NAME removes it.
+
+A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub) is used as it lies
+there: nothing is fetched, and nothing written there.
 
 HF_ENDPOINT names a mirror instead of https://huggingface.co; HF_TOKEN is your token where one is needed (or HF_TOKEN_PATH,
 HF_HOME/token, ~/.cache/huggingface/token hold it), and goes to the hub alone; https_proxy and the like name a proxy. With

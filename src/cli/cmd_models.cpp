@@ -1,11 +1,16 @@
-// lapilli models: what is known to the project, and what of it is here.
+// lapilli models: what is known to the project, and what is here; and how to be rid of it.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
+#include "cli/arguments/model_names.hpp"
+#include "cli/arguments/suggestions.hpp"
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
-#include "hub/cache.hpp"
 #include "hub/catalogue.hpp"
+#include "hub/huggingface_cache.hpp"
+#include "hub/present.hpp"
+#include "hub/removal.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -14,6 +19,7 @@ namespace {
 
 struct ModelsArguments {
   hub::Wanted wanted;
+  std::string remove;
   bool json = false;
 };
 
@@ -36,23 +42,64 @@ int run_models(const ModelsArguments& arguments) {
       return complain(exit_usage, "no language is known as " + json_string(language) +
                                       "; codes are such as fr, fra_Latn or fr_XX, and many have names, as french");
   std::vector<hub::Listed> chosen = hub::select_models(*known, arguments.wanted, tools::same_language);
-  if (const auto models = hub::models_directory()) {
-    for (hub::Listed& model : chosen) {
-      if (const auto name = hub::parse_model_name(model.name)) model.fetched = hub::find_fetched(*models, *name);
-    }
-  }
+  hub::add_present(hub::all_present(hub::places_of_environment()), arguments.wanted, *known, tools::is_known_family,
+                   chosen);
   if (arguments.json) return print(hub::json_of(chosen));
   if (!chosen.empty()) return print(hub::table_of(chosen));
   std::fprintf(stderr, "lapilli: no model that is listed does that; others of the same families may\n");
   return exit_ok;
 }
 
+// ---- --remove ----
+
+// Says more of a name that is none, or is that of nothing that was fetched.
+std::string fetched_meant(const std::string& typed, const hub::Places& places) {
+  std::vector<std::string> names;
+  for (const hub::Present& one : hub::all_present(places))
+    if (!one.shared) names.push_back(one.name);
+  const auto lacks_owner = [&](const std::string& name) { return name.ends_with("/" + typed); };
+  if (const auto found = std::find_if(names.begin(), names.end(), lacks_owner); found != names.end())
+    return "; did you mean " + *found + "?";
+  const std::string meant = did_you_mean(typed, names);
+  return meant.empty() ? "; lapilli models marks with * what is here" : meant;
+}
+
+// A model that is here and cannot be removed is told with the reason.
+int tell_why_not(const hub::ModelName& model, const std::string& name, const hub::Places& places, const Error& error) {
+  if (error.code != ErrorCode::not_found)
+    return complain(error.code == ErrorCode::out_of_memory ? exit_output : exit_input,
+                    name + " is not removed: " + error.message);
+  if (const hub::Snapshot snapshot = hub::find_snapshot(places.shared, model); !snapshot.directory.empty())
+    return complain(exit_usage, name + " is not removed: it lies in " + snapshot.directory +
+                                    ", the cache of other programs, which is only read; `hf cache` of huggingface_hub "
+                                    "removes it");
+  return complain(exit_input, "no model " + name + " was fetched" + fetched_meant(name, places));
+}
+
+int remove_model(const std::string& name) {
+  if (const std::string bundled = bundled_directory(name); !bundled.empty())
+    return complain(exit_usage, name + " is not removed: it comes along with the program, in " + bundled);
+  const hub::Places places = hub::places_of_environment();
+  const auto model = hub::parse_model_name(name);
+  if (!model)
+    return complain(exit_usage, "--remove takes OWNER/NAME or OWNER/NAME@REVISION of a model that was fetched, and " +
+                                    json_string(name) + " is none" + fetched_meant(name, places));
+  const auto removed = hub::remove_fetched(places.own, *model);
+  if (!removed) return tell_why_not(*model, name, places, removed.error());
+  std::string text;
+  for (const std::string& directory : removed->directories) text += "removed " + directory + "\n";
+  return print(text + "removed " + name + ", " + std::to_string(removed->bytes) + " bytes\n");
+}
+
 constexpr const char* kModelsFooter =
     R"(Examples:
   lapilli models --from en --to de
-  lapilli models --task summarize
+  lapilli models --task transcribe
+  lapilli models --remove Helsinki-NLP/opus-mt-en-de
 
-Lists published models of the families that run; it asks nobody. lapilli fetch OWNER/NAME gets one, listed or not.
+Lists published models of the families that run, and others that are here; it asks nobody. lapilli fetch OWNER/NAME gets
+one, listed or not. A model that other programs have fetched into HF_HUB_CACHE (or HF_HOME/hub, ~/.cache/huggingface/hub)
+is shown with its folder and used as it lies there; --remove leaves it alone, and asks nothing before it removes others.
 )";
 
 }  // namespace
@@ -62,13 +109,17 @@ void add_models(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("models", "List published models that should run, and which are here");
   command->add_option("--from", a->wanted.from, "That read this language: fr, fra_Latn, ...")->type_name("LANGUAGE");
   command->add_option("--to", a->wanted.to, "That write this language")->type_name("LANGUAGE");
-  command->add_option("--task", a->wanted.task, "For translate, summarize or generate")
+  command->add_option("--task", a->wanted.task, "For this command: translate, transcribe, read, ...")
       ->type_name("TASK")
-      ->check(CLI::IsMember({"translate", "summarize", "generate"}));
+      ->check(CLI::IsMember(hub::task_names()));
   command->add_option("--family", a->wanted.family, "Of this family, such as marian")->type_name("FAMILY");
   command->add_flag("--json", a->json, "As JSON");
+  CLI::Option* remove = command->add_option("--remove", a->remove, "Remove what was fetched of this model");
+  remove->type_name("OWNER/NAME")->check(not_empty())->configurable(false);
+  for (const char* other : {"--from", "--to", "--task", "--family", "--json"}) remove->excludes(other);
   command->footer(kModelsFooter);
-  command->callback([&context, a] { context.run = [a] { return run_models(*a); }; });
+  command->callback(
+      [&context, a] { context.run = [a] { return a->remove.empty() ? run_models(*a) : remove_model(a->remove); }; });
 }
 
 }  // namespace lapilli::cli

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <deque>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -14,6 +16,7 @@
 #include "cli/arguments/model_names.hpp"
 #include "cli/commands.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/piped_file.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/attention_output.hpp"
@@ -39,12 +42,21 @@ struct PictureCommand {
   const char *name, *description, *footer;
   const char* result;  // what JSON lines call it
   bool classes;
+  Ability ability;
 };
+
+constexpr const char* kEndings[] = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"};
 
 bool is_picture_name(std::string_view name) {
   std::string ending(extension(name));
   for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-  return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+  return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
+}
+
+std::string all_endings() {
+  std::string all;
+  for (const char* ending : kEndings) all += (all.empty() ? "" : " ") + std::string(ending);
+  return all;
 }
 
 // The pictures below a folder, by name; hidden ones are left out.
@@ -68,8 +80,8 @@ int find_pictures(const std::vector<std::string>& inputs, std::vector<std::strin
     if (directory_exists(input)) {
       const size_t before = files.size();
       if (const int code = add_folder(input, 0, files)) return code;
-      if (files.size() == before) return complain(exit_input, input + " holds no picture (.png, .jpg, .jpeg)");
-    } else if (const int error = check_input(input)) {
+      if (files.size() == before) return complain(exit_input, input + " holds no picture (" + all_endings() + ")");
+    } else if (const int error = input == "-" ? 0 : check_input(input)) {
       return complain(exit_input, input + ": " + std::strerror(error));
     } else {
       files.push_back(input);
@@ -108,7 +120,7 @@ class PictureRun {
     }
     PictureRequest request = arguments_.request;
     if (const int code = choose_attention(request)) return code;
-    if (const int code = find_model(request.model)) return code;
+    if (const int code = find_model_with(about_.ability, request.model)) return code;
     request.classes = about_.classes;
     request.cache = kept_folder(arguments_.no_cache);
     model_ = std::make_unique<PictureModel>(std::move(request));
@@ -139,13 +151,39 @@ class PictureRun {
     return complain(exit_usage, "--attention draws over one picture, and there are " + std::to_string(files_.size()));
   }
 
+  // By the names by which they are opened.
+  int open_pipes(const std::vector<std::string>& files, std::vector<std::string>& paths, std::deque<PipedFile>& pipes) {
+    constexpr uint64_t kMost = uint64_t{1} << 28;  // bytes, of pictures' files
+    for (const std::string& file : files) {
+      paths.push_back(file);
+      if (!is_pipe(file)) continue;
+      if (const std::string wrong = pipes.emplace_back().take(file, kMost); !wrong.empty())
+        return interrupted() ? int{exit_ok} : complain(exit_input, wrong);
+      paths.back() = pipes.back().path();
+    }
+    return exit_ok;
+  }
+
   int run_some(const std::vector<std::string>& files) {
+    std::deque<PipedFile> pipes;
+    std::vector<std::string> paths;
+    if (const int code = open_pipes(files, paths, pipes); code != exit_ok || interrupted()) return code;
     std::vector<PictureAnswer> answers;
-    const auto error = model_->run(files, answers);
-    for (size_t i = 0; i < answers.size(); ++i)
+    const auto error = model_->run(paths, answers);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      name_as_typed(paths[i], files[i], answers[i].output);
       if (const int code = tell(files[i], answers[i])) return code;
+    }
     if (!error || interrupted()) return exit_ok;
     return complain(exit_code(error->status()), error->message());
+  }
+
+  static void name_as_typed(const std::string& path, const std::string& typed, Output& output) {
+    if (output.ok() || path == typed) return;
+    std::string message = output.error->message();
+    for (size_t at = 0; (at = message.find(path, at)) != std::string::npos; at += typed.size())
+      message.replace(at, path.size(), typed);
+    output.error = Error(output.error->status(), message);
   }
 
   int tell(const std::string& file, const PictureAnswer& answer) {
@@ -250,9 +288,10 @@ class PictureRun {
 };
 
 constexpr const char* kRules =
-    R"(Pictures are PNG or JPEG files of at most 67 million pixels. Of a folder all files with these endings (.png .jpg .jpeg)
-are taken, in the order of their names. One picture gives its result alone; of several, each line begins with the file's
-name and a tab. A picture that cannot be read is told on stderr, and the others go on.
+    R"(Pictures are PNG, JPEG, GIF, BMP, WebP or TIFF files of at most 67 million pixels, whatever they are called; of several
+in a file the first is read. A folder gives all its files with the endings .png .jpg .jpeg .gif .bmp .webp .tif .tiff, in
+the order of their names. A pipe is read to its end. One picture gives its result alone; with several, each line begins
+with the file's name and a tab. A picture that cannot be read is told on stderr, and the others go on.
 
 )";
 
@@ -261,6 +300,7 @@ constexpr const char* kCaptionFooter =
   lapilli caption --model ./vit-gpt2-image-captioning photo.jpg
   lapilli caption --model ./vit-gpt2-image-captioning --json holidays/ > captions.jsonl
   lapilli caption --model ./vit-gpt2-image-captioning --attention looked.svg photo.jpg
+  curl -s https://example.com/photo.jpg | lapilli caption --model ./vit-gpt2-image-captioning -
 
 )";
 constexpr const char* kReadFooter =
@@ -283,9 +323,24 @@ Examples:
 )";
 
 constexpr PictureCommand kPictureCommands[] = {
-    {"caption", "Say in words what pictures show", kCaptionFooter, "caption", false},
-    {"read", "Read the text in pictures", kReadFooter, "text", false},
-    {"classify", "Tell which classes pictures belong to", kClassifyFooter, "classes", true},
+    {"caption",
+     "Say in words what pictures show",
+     kCaptionFooter,
+     "caption",
+     false,
+     {"sees no pictures", "says what they show", "nlpconnect/vit-gpt2-image-captioning"}},
+    {"read",
+     "Read the text in pictures",
+     kReadFooter,
+     "text",
+     false,
+     {"sees no pictures", "reads them", "microsoft/trocr-base-printed"}},
+    {"classify",
+     "Tell which classes pictures belong to",
+     kClassifyFooter,
+     "classes",
+     true,
+     {"sees no pictures", "knows classes", "google/vit-base-patch16-224"}},
 };
 
 void add_attention(CLI::App& command, PictureArguments& a) {
@@ -304,7 +359,7 @@ void add_attention(CLI::App& command, PictureArguments& a) {
 
 void add_arguments(CLI::App& command, const PictureCommand& about, PictureArguments& a) {
   PictureRequest& r = a.request;
-  command.add_option("pictures", a.inputs, "Files or folders")->required()->type_name("FILE");
+  command.add_option("pictures", a.inputs, "Files or folders; - is standard input")->required()->type_name("FILE");
   command
       .add_option("-m,--model", r.model,
                   "Model directory as published, or OWNER/NAME of a fetched one; without it, LAPILLI_MODEL")

@@ -1,8 +1,15 @@
 // lapilli transcribe: recordings to text or subtitles.
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "base/path.hpp"
 #include "cli/arguments/dtype.hpp"
+#include "cli/arguments/seconds.hpp"
 #include "cli/commands.hpp"
+#include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run/transcription.hpp"
 
@@ -15,50 +22,124 @@ constexpr unsigned kMostPieces = 64;
 constexpr const char* kTranscribeFooter =
     R"(Examples:
   lapilli transcribe --model openai/whisper-small talk.mp3
-  lapilli transcribe --model ./whisper-small --srt -o talk.srt talk.flac
-  lapilli transcribe --model ./whisper-small --vtt -o subtitles/ *.ogg
+  lapilli transcribe --model ./whisper-small -o talk.srt talk.flac
+  lapilli transcribe --model ./whisper-small --vtt --json -o transcripts/ talks/
+  lapilli transcribe --model ./whisper-small --srt --words --max-line-width 32 --max-line-count 2 film.wav
+  lapilli transcribe --model ./whisper-small --offset 1:02:00 --duration 90 --prompt "Lapilli, Vulkan" talk.mp3
   lapilli transcribe --model ./whisper-small --language de --to en interview.wav
   arecord -q -t raw -f S16_LE -r 16000 | lapilli transcribe --model ./whisper-small --raw s16le:16000 --live
-  ffmpeg -i film.mkv -f f32le -ar 16000 -ac 1 - | lapilli transcribe --model ./whisper-small --raw f32le:16000 --srt > film.srt
+  lapilli transcribe --model ./whisper-small --srt -o film.srt film.mkv
+  curl -s https://example.com/talk.wav | lapilli transcribe --model ./whisper-small -
 
 Models of the families Whisper, Speech2Text and Moonshine hear; all but Whisper take a recording as a whole, up to a length of
-their own. Sound of any rate and any number of channels is mixed to one channel and resampled. A line is written as soon as it is
-certain, also of what comes through a pipe. An interruption leaves complete lines and subtitles up to there.
+their own. Sound of any rate and any number of channels is mixed to one channel and resampled. Films, m4a and what else is
+no sound file goes through ffmpeg, where it is installed. A line is written as soon as it is certain, also of what comes
+through a pipe. An interruption leaves complete lines and subtitles up to there.
 
 )";
 
 struct Formats {
-  bool srt = false, vtt = false, json = false, tsv = false;
-  [[nodiscard]] SpeechFormat format() const {
-    if (srt) return SpeechFormat::srt;
-    if (vtt) return SpeechFormat::vtt;
-    if (json) return SpeechFormat::json;
-    return tsv ? SpeechFormat::tsv : SpeechFormat::text;
-  }
+  bool txt = false, srt = false, vtt = false, json = false, tsv = false;
 };
 
+// Several that are typed add up; one in the settings' file gives way to those that are typed, as what excludes them.
 void add_formats(CLI::App& command, Formats& f) {
-  auto* srt = command.add_flag("--srt", f.srt, "Subtitles as SubRip files have them");
-  auto* vtt = command.add_flag("--vtt", f.vtt, "Subtitles as WebVTT");
-  auto* json = command.add_flag("--json", f.json, "A JSON object a line: file, begin, end, text");
-  auto* tsv = command.add_flag("--tsv", f.tsv, "Start and end in milliseconds, and text, with tabs between");
-  for (CLI::Option* a : {srt, vtt, json, tsv})
-    for (CLI::Option* b : {srt, vtt, json, tsv})
-      if (a != b) a->excludes(b);
+  std::vector<CLI::Option*> all{
+      command.add_flag("--txt", f.txt, "The text, a segment a line; what is written if nothing else is asked for"),
+      command.add_flag("--srt", f.srt, "Subtitles as SubRip files have them"),
+      command.add_flag("--vtt", f.vtt, "Subtitles as WebVTT"),
+      command.add_flag("--json", f.json,
+                       "A JSON object a line: file, begin, end, text, language if the model knows some; in a file "
+                       "that ends in .json one object of all"),
+      command.add_flag("--tsv", f.tsv, "Start and end in milliseconds, and text, with tabs between")};
+  const auto each_pair = [all](const auto& act) {
+    for (CLI::Option* a : all)
+      for (CLI::Option* b : all)
+        if (a != b) act(a, b);
+  };
+  each_pair([](CLI::Option* a, CLI::Option* b) { a->excludes(b); });
+  command.preparse_callback(
+      [each_pair](size_t) { each_pair([](CLI::Option* a, CLI::Option* b) { a->remove_excludes(b); }); });
+}
+
+// Those that are asked for; else what the output's name ends in says.
+std::vector<SpeechFormat> formats_of(const Formats& f, const std::string& output) {
+  const bool folder = names_folder(output) || directory_exists(output);
+  const SpeechFormat named = folder ? SpeechFormat::text : format_of_target(output).value_or(SpeechFormat::text);
+  std::vector<SpeechFormat> all;
+  if (f.txt) all.push_back(SpeechFormat::text);
+  if (f.srt) all.push_back(SpeechFormat::srt);
+  if (f.vtt) all.push_back(SpeechFormat::vtt);
+  if (f.json) all.push_back(named == SpeechFormat::document ? SpeechFormat::document : SpeechFormat::json);
+  if (f.tsv) all.push_back(SpeechFormat::tsv);
+  if (all.empty()) all.push_back(named);
+  return all;
+}
+
+CLI::Validator time_of_recording() {
+  return {[](std::string& text) -> std::string {
+            if (const auto seconds = seconds_in(text)) {
+              text = std::to_string(*seconds);
+              return "";
+            }
+            return "\"" + text + "\" is no time: seconds (90, 90.5), or [hh:]mm:ss (1:30)";
+          },
+          ""};
+}
+
+void add_excerpt(CLI::App& command, Excerpt& excerpt) {
+  command
+      .add_option("--offset", excerpt.offset,
+                  "Begin so far into each recording: seconds, or [hh:]mm:ss; times stay those of the recording")
+      ->type_name("TIME")
+      ->transform(time_of_recording());
+  command.add_option("--duration", excerpt.duration, "Write down so much of each recording")
+      ->type_name("TIME")
+      ->transform(time_of_recording());
+}
+
+void add_subtitles(CLI::App& command, SpeechStyle& style) {
+  constexpr uint64_t kWidest = 1000, kMostLines = 100;
+  command
+      .add_option("--max-line-width", style.line_width,
+                  "Of subtitles: characters a line at most; with --words a subtitle ends there too")
+      ->type_name("N")
+      ->transform(whole_number(1, kWidest));
+  command
+      .add_option("--max-line-count", style.line_count,
+                  "Of subtitles by --words and --max-line-width: lines a subtitle at most, without it one")
+      ->type_name("N")
+      ->transform(whole_number(1, kMostLines));
 }
 
 void add_inputs(CLI::App& command, TranscribeArguments& a) {
-  command.add_option("inputs", a.inputs, "Recordings; - is standard input, which needs --raw")->type_name("FILE");
+  command
+      .add_option("inputs", a.files.inputs,
+                  "Recordings; - is standard input. With --suffix, or a folder behind -o, folders too")
+      ->type_name("FILE");
   command
       .add_option("--raw", a.raw,
                   "The inputs are samples without a header: TYPE:RATE or TYPE:RATE:CHANNELS, TYPE one of s16le, s32le, "
                   "f32le; without inputs, standard input is read")
       ->type_name("FORMAT");
-  command.add_option("-o,--output", a.output, "Write to this file, or to files in this folder")->type_name("FILE");
+  command
+      .add_option("-o,--output", a.files.output,
+                  "Write to this file, whose ending names the format (.txt, .srt, .vtt, .json, .jsonl, .tsv), or to "
+                  "files in this folder")
+      ->type_name("FILE");
+  command
+      .add_option("--suffix", a.files.suffix,
+                  "Every recording to files of its own, beside it or in the folder of -o: with .en and --srt, talk.mp3 "
+                  "to talk.en.srt")
+      ->type_name("TEXT")
+      ->check(not_empty());
+  add_excerpt(command, a.excerpt);
   command.add_flag("--live", a.live,
                    "Of a pipe: show what is being said before it is certain, on the terminal, or as JSON with "
                    "\"settled\": false");
-  command.add_flag("--force", a.force, "Write over files that are there");
+  command.add_flag("--resume", a.resume,
+                   "Leave out what an earlier run of the same has written, and go on with the next recording");
+  command.add_flag("--force", a.force, "Write over files that are there; with --resume: begin anew what cannot go on");
 }
 
 void add_model(CLI::App& command, TranscribeArguments& a) {
@@ -70,6 +151,10 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("LANGUAGE")
       ->check(CLI::IsMember({"en"}))
       ->each([&a](const std::string&) { a.how.task = "translate"; });
+  command
+      .add_option("--prompt", a.how.prompt,
+                  "Text that each window is to go on from, such as names and how they are spelled: its last 223 tokens")
+      ->type_name("TEXT");
   command.add_option("--beam", a.how.beams, "Hypotheses that run; 0: as the model's files say")
       ->transform(whole_number(0, kMostBeams))
       ->type_name("N");
@@ -81,6 +166,8 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command.add_flag("--fallback", a.how.fallback,
                    "What repeats itself or is unlikely is tried again at higher temperatures");
+  command.add_flag("--vad,!--no-vad", a.vad,
+                   "Of files: leave out what is no speech (silence, hum, chords), of which models make words");
   command
       .add_option("--batch", a.how.batch,
                   "Of files: cut them where they are quiet, and hear so many pieces at a time; 0: window by window, as "
@@ -89,7 +176,8 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
       ->type_name("N");
   command.add_flag(
       "--words", a.how.words,
-      "When each word is said, and how sure that is: with --json, --tsv (a word a line), and --vtt (times)");
+      "When each word is said, and how sure that is: with --json, --tsv (a word a line), --vtt (times), and --srt (a "
+      "subtitle a word, or as many as --max-line-width has room for)");
   command
       .add_option(
           "--attention", a.attention,
@@ -108,14 +196,37 @@ void add_model(CLI::App& command, TranscribeArguments& a) {
   command.add_flag("--stats", a.stats, "Times on stderr at the end");
 }
 
+std::string contradiction_of_subtitles(const TranscribeArguments& a) {
+  const auto& formats = a.files.formats;
+  const auto any = [&](const auto& is) { return std::any_of(formats.begin(), formats.end(), is); };
+  if (a.how.words && !any(holds_words))
+    return "--words needs a format that has room for them: --json, --tsv, --srt or --vtt";
+  if (a.style.line_width > 0 && !any(is_subtitles)) return "--max-line-width is of subtitles: --srt or --vtt";
+  if (a.style.line_count > 0 && (a.style.line_width == 0 || !a.how.words))
+    return "--max-line-count counts lines of --max-line-width, and cuts where a word begins: it needs that and --words";
+  return "";
+}
+
+std::string contradiction(const TranscribeArguments& a) {
+  if (std::string wrong = contradiction_of_subtitles(a); !wrong.empty()) return wrong;
+  if (std::string wrong = wrong_suffix(a.files.suffix, a.files.output); !wrong.empty()) return wrong;
+  if (a.resume && !a.files.to_files()) return "--resume needs -o or --suffix";
+  if (a.resume && !a.attention.empty()) return "--resume does not go with --attention";
+  if (a.excerpt.duration && *a.excerpt.duration <= 0) return "--duration: nothing is left to be heard";
+  if (a.how.batch > 0 && a.live) return "--batch is for files, and --live for pipes";
+  return a.files.inputs.empty() ? "transcribe needs a recording; see lapilli transcribe --help" : "";
+}
+
 int run(TranscribeArguments& a, const Formats& formats, const Context& context) {
-  a.style = {formats.format(), a.model.ids, a.live, a.how.words};
-  if (a.how.words && !holds_words(a.style.format))
-    return complain(exit_usage, "--words needs a format that has room for them: --json, --tsv or --vtt");
-  if (a.inputs.empty() && !a.raw.empty()) a.inputs = {"-"};
-  if (a.how.batch > 0 && a.live) return complain(exit_usage, "--batch is for files, and --live for pipes");
-  if (a.inputs.empty()) return complain(exit_usage, "transcribe needs a recording; see lapilli transcribe --help");
-  return run_transcription(a, context);
+  a.files.formats = formats_of(formats, a.files.output);
+  a.files.raw = !a.raw.empty();
+  a.style.ids = a.model.ids;
+  a.style.live = a.live;
+  a.style.words = a.how.words;
+  a.how.skip_silence = a.vad;
+  if (a.files.inputs.empty() && a.files.raw) a.files.inputs = {"-"};
+  const std::string wrong = contradiction(a);
+  return wrong.empty() ? run_transcription(a, context) : complain(exit_usage, wrong);
 }
 
 }  // namespace
@@ -126,6 +237,7 @@ void add_transcribe(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("transcribe", "Write down what is said in recordings, as text or subtitles");
   add_inputs(*command, *a);
   add_formats(*command, *formats);
+  add_subtitles(*command, a->style);
   add_model(*command, *a);
   command->footer(kTranscribeFooter + std::string(kExitCodeHelp));
   command->callback(

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/path.hpp"
@@ -34,9 +35,11 @@ class TextRun {
         run_{about, arguments, context, model_, progress_} {}
 
   int run() {
+    if (int code = look()) return code;
+    if (jobs_.empty()) return finish_early();
     if (int code = prepare()) return code;
     catch_interrupts();  // while it loads, an interruption ends the program at once
-    int code = exit_ok;
+    int code = refused_ ? exit_input : exit_ok;
     for (size_t i = 0; i < jobs_.size() && !interrupted(); ++i) {
       progress_.begin_file(i + 1, jobs_.size());
       const int ended = run_job(i);
@@ -48,15 +51,51 @@ class TextRun {
   }
 
  private:
-  // All that can be wrong with the arguments is said before the model is loaded.
-  int prepare() {
+  // All that can be wrong with the arguments and the inputs is said before the model is loaded.
+  int look() {
     std::string wrong = contradiction(arguments_, run_.about.languages);
     if (wrong.empty()) wrong = model_.check();
     if (!wrong.empty()) return complain(exit_usage, wrong);
     if (const int error = read_options(arguments_, options_))
       return complain(exit_input, arguments_.options.substr(1) + ": " + std::strerror(error));
-    if (const int code = find_jobs(run_.about, arguments_, jobs_)) return code;
+    FoundJobs found;
+    if (const int code = find_jobs(run_.about, arguments_, found)) return code;
+    jobs_ = std::move(found.jobs);
+    refused_ = found.refused;
+    if (!found.left_out.empty() && !context_.quiet) complain(exit_ok, "left out: " + found.left_out);
+    leave_existing();
     if (const int code = check_targets()) return code;
+    return check_documents();
+  }
+
+  // Of many files each is read once: one that is no document does not stop the others.
+  int check_documents() {
+    if (arguments_.files.one_each()) return exit_ok;
+    for (const OutputJob& job : jobs_) {
+      for (const Source& source : job.sources) {
+        if (!is_document(source.format) || source.standard_input()) continue;
+        if (!source.is_text() && !file_exists(source.name)) continue;  // a pipe
+        if (const int code = DocumentTranslator(run_, output_, source, 0).check()) return code;
+      }
+    }
+    return exit_ok;
+  }
+
+  void leave_existing() {
+    const FileArguments& files = arguments_.files;
+    if (!files.skip_existing) return;
+    skipped_ = std::erase_if(jobs_, [&](const OutputJob& job) {
+      const bool begun = file_exists(part_of(job.target)) || file_exists(journal_of(job.target));
+      return file_exists(job.target) && !(files.resume && begun);
+    });
+  }
+
+  [[nodiscard]] int finish_early() const {
+    if (!context_.quiet) tell_targets();
+    return refused_ ? exit_input : exit_ok;
+  }
+
+  int prepare() {
     std::string directory = arguments_.model;
     if (const int code = find_model(directory)) return code;
     if (const int code = check_trace_alone()) return code;
@@ -159,14 +198,16 @@ class TextRun {
   }
 
   void tell_targets() const {
-    std::string text = grouped(written_) + " of " + grouped(jobs_.size()) + " files written";
+    const size_t files = jobs_.size() + skipped_;
+    std::string text = grouped(written_) + " of " + grouped(files) + " files written";
+    if (skipped_ > 0) text += ", " + grouped(skipped_) + " there already";
     if (resumed_ > 0) text += ", " + grouped(resumed_) + " by an earlier run";
     if (failed_before_ > 0) text += "; " + grouped(failed_before_) + " lines or passages failed";
     const bool resumable =
         std::all_of(jobs_.begin(), jobs_.end(), [](auto& job) { return can_be_resumed(job.sources); });
     if (interrupted())
       text += resumable ? "; --resume goes on" : "; what there is of it is in " + part_of(jobs_[0].target);
-    if (jobs_.size() > 1 || interrupted()) complain(exit_ok, text);
+    if (files > 1 || skipped_ > 0 || interrupted()) complain(exit_ok, text);
   }
 
   const TextArguments& arguments_;
@@ -179,7 +220,8 @@ class TextRun {
   std::vector<std::unique_ptr<TargetFile>> targets_;  // of each job; none where standard output takes all
   StandardOutput output_;
   uint64_t failed_before_ = 0;  // in the jobs before
-  uint64_t written_ = 0, resumed_ = 0;
+  uint64_t written_ = 0, resumed_ = 0, skipped_ = 0;
+  bool refused_ = false;  // one of the inputs was; the others are translated
 };
 
 }  // namespace

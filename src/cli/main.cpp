@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/path.hpp"
 #include "cli/arguments/command_tables.hpp"
 #include "cli/arguments/config_file.hpp"
+#include "cli/arguments/foreign_options.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/commands.hpp"
+#include "cli/library_messages.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
 
@@ -48,7 +51,8 @@ constexpr const char* kHelp =
   lapilli help COMMAND                            all about a command
 
 LAPILLI_MODEL names another model to use when --model is not given, LAPILLI_CAPS a capability mask.
-What a device needs to start faster is kept in LAPILLI_CACHE (~/.cache/lapilli), unless LAPILLI_NO_CACHE is set.
+What a device needs to start faster is kept in LAPILLI_CACHE (~/.cache/lapilli), unless LAPILLI_NO_CACHE is set. That
+there is no GPU is said once a day; with --verbose, or where nothing is kept, each time.
 
 )";
 
@@ -124,6 +128,17 @@ std::string wrong_command(CLI::App& app, std::vector<std::string>& arguments) {
 
 bool takes_texts(const CLI::App& command) { return command.get_option_no_throw("--text") != nullptr; }
 
+// "--beam" and the like: of the command, and those of every command.
+std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* owner : {&app, &command}) {
+    for (const CLI::Option* o : owner->get_options()) {
+      for (const std::string& long_name : o->get_lnames()) names.push_back("--" + long_name);
+    }
+  }
+  return names;
+}
+
 // What to say of arguments that CLI11 did not expect.
 std::string unexpected(const CLI::App& app) {
   const auto commands = app.get_subcommands();
@@ -132,14 +147,10 @@ std::string unexpected(const CLI::App& app) {
   const auto left = app.remaining(true);
   const auto option = std::find_if(left.begin(), left.end(), [](const auto& a) { return a.starts_with('-'); });
   if (option == left.end()) return command.get_name() + " takes no argument " + unprotect(left.front()) + help;
-  std::vector<std::string> known;
-  for (const CLI::App* owner : {&app, &command}) {
-    for (const CLI::Option* o : owner->get_options()) {
-      for (const std::string& long_name : o->get_lnames()) known.push_back("--" + long_name);
-    }
-  }
+  const auto known = option_names(app, command);
   const std::string typed = option->substr(0, option->find('='));
-  std::string hint = did_you_mean(typed, known);
+  std::string hint = foreign_option(typed, known);
+  if (hint.empty()) hint = did_you_mean(typed, known);
   if (hint.empty()) hint = takes_texts(command) ? "; a text that begins with - stands behind --" : help;
   return (commands.empty() ? "there is" : command.get_name() + " has") + " no option " + typed + hint;
 }
@@ -209,6 +220,11 @@ std::optional<int> parse(CLI::App& app, const std::vector<std::string>& argument
   return {};
 }
 
+bool wants_no_cache(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw("--no-cache");
+  return !environment("LAPILLI_NO_CACHE").empty() || (option && option->count() > 0 && option->as<bool>());
+}
+
 int run(std::vector<std::string> arguments) {
   CLI::App app{"Lapilli translates and summarizes text with Transformer models on any Vulkan 1.1 device.", "lapilli"};
   // On Windows CLI11 takes what begins with / for an option; here it is a text or a file, as elsewhere.
@@ -224,8 +240,12 @@ int run(std::vector<std::string> arguments) {
   rewrite_help(arguments);
   if (const std::string wrong = wrong_command(app, arguments); !wrong.empty()) return wrong_usage(wrong);
   Configured configured;
-  if (const auto command = find_command(arguments); command != arguments.end())
-    configured = read_config(app, *app.get_subcommand(*command), arguments);
+  if (const auto command = find_command(arguments); command != arguments.end()) {
+    const CLI::App& named = *app.get_subcommand(*command);
+    const std::string wrong = foreign_spelling(arguments, option_names(app, named));
+    if (!wrong.empty()) return wrong_usage(wrong);
+    configured = read_config(app, named, arguments);
+  }
   if (!configured.error.empty()) return complain(configured.code, configured.error);
   if (const auto code = parse(app, arguments, configured)) return *code;
   const auto commands = app.get_subcommands();
@@ -235,10 +255,11 @@ int run(std::vector<std::string> arguments) {
     std::fprintf(stderr, "%s", app.help().c_str());
     return exit_usage;
   }
-  lapilli_set_log(context.quiet     ? LAPILLI_LOG_ERROR
-                  : context.verbose ? LAPILLI_LOG_VERBOSE
-                                    : LAPILLI_LOG_NOTE,
-                  nullptr, nullptr);
+  const bool remember = !context.verbose && !wants_no_cache(*commands.back());
+  show_library_messages(context.quiet     ? LAPILLI_LOG_ERROR
+                        : context.verbose ? LAPILLI_LOG_VERBOSE
+                                          : LAPILLI_LOG_NOTE,
+                        remember);
   const int code = context.run();
   return code == exit_usage ? tell_configured(configured) : code;
 }

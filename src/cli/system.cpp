@@ -232,6 +232,8 @@ bool InputFile::ready() const {
 
 #endif
 
+bool is_pipe(const std::string& name) { return name == "-" || file_kind(name) == FileKind::other; }
+
 int read_whole(const std::string& path, std::string& text) {
   constexpr size_t kMost = size_t{1} << 24;
   InputFile file = InputFile::open(path);

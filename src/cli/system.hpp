@@ -34,6 +34,8 @@ bool output_may_be_shown();
 
 // Something that can be read line by line is there: a file, a pipe, a device; not a directory.
 bool is_readable_file(const std::string& path);
+// It comes through a pipe: standard input ("-"), or what a name leads to that is neither a file nor a folder.
+bool is_pipe(const std::string& name);
 // 0 if it can be opened, else errno. Opens no pipe: its writer would see the reader go away.
 int check_input(const std::string& path);
 

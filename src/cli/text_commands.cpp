@@ -10,9 +10,9 @@ namespace lapilli::cli {
 namespace {
 
 constexpr const char* kTranslateFooter =
-    R"(Every line of input gives one line of output, an empty line an empty one. A line that fails gives an empty line,
-and its number and reason on stderr. Lines of several sentences are translated sentence by sentence; two short ones stay
-together, but for Marian and FSMT.
+    R"(Every line of input gives one line of output, an empty line an empty one; documents (.md .html .srt .vtt) come out as
+documents. A line that fails gives an empty line, and its number and reason on stderr. Lines of several sentences are
+translated sentence by sentence; two short ones stay together, but for Marian and FSMT.
 Without inputs, standard input is read: at a terminal each line is answered at once, from a pipe in batches. A text that
 begins with - stands behind --. A line of nothing but blanks, of any kind, is an empty one.
 
@@ -28,7 +28,8 @@ Examples:
   lapilli translate --alignment --attention map.png "The cat sleeps."
   lapilli translate --options '{"no_repeat_ngram_size": 0, "length_penalty": 0.8}' letter.txt
   lapilli translate --options @settings.json letter.txt      the same, from a file
-  lapilli translate -o lettre.md letter.md      a document; its name appears when it is complete
+  lapilli translate page.html > page.fr.html    a document; --format lines takes it line by line
+  lapilli translate -o lettre.md letter.md      its name appears when it is complete
   lapilli translate --suffix .fr letters/ notes.txt          every file in the folder to NAME.fr.ENDING beside it
   lapilli translate --suffix .fr --resume letters/ notes.txt    what an interruption left
   lapilli translate --format jsonl --field title < in.jsonl > out.jsonl
@@ -62,10 +63,11 @@ Examples:
 constexpr const char* kFileRules =
     R"(Files (-o, --suffix): a file is written as NAME.part and gets its name when it is complete. What is there already is
 an error unless --force is given. NAME.part.journal remembers how far it is: --resume goes on there, if inputs, model,
-options and version are the same, and gives the same bytes. In folders, files with known endings are taken (.txt .text
-.md .markdown .html .htm .xhtml .srt .vtt .jsonl .ndjson, with --column .tsv), hidden ones and those of the same suffix
-left out. By these endings documents keep their structure, JSON lines their members and TSV its columns; the text of
-what fails stays, and is reported.
+options and version are the same, and gives the same bytes; --skip-existing leaves out what is there. In folders, files
+with known endings are taken (.txt .text .md .markdown .html .htm .xhtml .srt .vtt .jsonl .ndjson, with --column .tsv),
+hidden ones, those of the same suffix and those of other kinds left out, which is said. By these endings documents keep
+their structure, JSON lines their members and TSV its columns; the text of what fails stays, and is reported. Pictures,
+recordings, archives, tables, files of apps' texts and other kinds that are not read are refused, with what serves them.
 
 )";
 

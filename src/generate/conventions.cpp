@@ -103,26 +103,37 @@ bool is_language(const std::string& code, const std::string& asked) {
   return table.find(asked) != nullptr;
 }
 
-// Marian models with several targets: a token ">>fr<<" before the text.
-LanguageTable marked_targets(const Tokenizer& t) {
-  LanguageTable table;
-  const auto size = static_cast<int32_t>(std::min<uint64_t>(t.vocabulary_size(), 1u << 30));
-  for (int32_t id = 0; id < size; ++id) {
-    const std::string_view token = t.token(id);
-    if (token.size() > 4 && token.starts_with(">>") && token.ends_with("<<"))
-      table.add(token.substr(2, token.size() - 4), id);
-  }
-  return table;
+// Groups of languages that published Marian models are named after (ISO 639-5, and older names): any of them may be
+// meant by one.
+constexpr std::string_view kGroups[] = {
+    "aav", "afa", "alv", "art", "bat", "bnt", "cau", "ccs", "cel", "celtic",  "cpf", "cpp",         "cus",
+    "dra", "euq", "fiu", "gem", "gmq", "gmw", "grk", "iir", "inc", "ine",     "ira", "itc",         "kar",
+    "mkh", "mul", "nah", "ngf", "nic", "poz", "pqe", "pqw", "roa", "romance", "sal", "scandinavia", "sem",
+    "sit", "sla", "smi", "tai", "trk", "tut", "urj", "wen", "zhx", "zle",     "zls", "zlw"};
+
+// True if a source that the files name so may be the language that is asked for, or none is.
+bool may_be(const std::string& named, const std::string& asked) {
+  std::string lower;
+  for (const char c : named) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return asked.empty() || named.empty() || is_language(named, asked) ||
+         std::find(std::begin(kGroups), std::end(kGroups), lower) != std::end(kGroups);
 }
 
-// MADLAD-400 (Kudugunta et al. 2023): "<2fr> ", and nothing says the source.
-LanguageTable madlad_targets(const Tokenizer& t) {
+// How a family writes the language that a text is to become, as a token before it: Marian models with several targets,
+// and MADLAD-400 (Kudugunta et al. 2023), in which nothing says the source.
+struct MarkForm {
+  std::string_view before, behind;
+};
+constexpr MarkForm kMarianMark = {">>", "<<"}, kMadladMark = {"<2", ">"};
+
+LanguageTable marked_targets(const Tokenizer& t, const MarkForm& form) {
   LanguageTable table;
+  const size_t around = form.before.size() + form.behind.size();
   const auto size = static_cast<int32_t>(std::min<uint64_t>(t.vocabulary_size(), 1u << 30));
   for (int32_t id = 0; id < size; ++id) {
     const std::string_view token = t.token(id);
-    if (token.size() > 4 && token.starts_with("<2") && token.ends_with(">"))
-      table.add(token.substr(2, token.size() - 3), id);
+    if (token.size() >= around + 2 && token.starts_with(form.before) && token.ends_with(form.behind))
+      table.add(token.substr(form.before.size(), token.size() - around), id);
   }
   return table;
 }
@@ -132,29 +143,38 @@ bool is_one_language(const std::string& code) {
                      [&](const LanguageName& known) { return is_language(std::string(known.code), code); });
 }
 
-// A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
-Result<Conventions> by_marks(const LanguageTable& table, const LanguagePair& pair, const TaskRequest& r) {
+Result<Conventions> by_marks(const MarkForm& form, const LanguageTable& table, bool needed, const std::string& asked) {
+  const auto mark = [&form](const std::string& code) {
+    return std::string(form.before).append(code).append(form.behind);
+  };
   Conventions c;
-  if (!r.to.empty()) {
-    LAPILLI_TRY(const auto* to, table.require(r.to));
-    c.prefix = ">>" + to->code + "<< ";
+  if (!asked.empty()) {
+    LAPILLI_TRY(const auto* to, table.require(asked));
+    c.prefix = mark(to->code) + " ";
     return c;
   }
-  const bool named = is_one_language(pair.target) && !table.find(pair.target);
-  if (table.codes().size() > 1 && !named)
-    for (const std::string& code : table.codes()) c.marks.push_back(">>" + code + "<<");
+  for (const std::string& code : table.codes()) c.marks.push_back(mark(code));
+  c.needs_mark = needed;
   return c;
 }
 
-Result<Conventions> by_madlad_marks(const LanguageTable& table, const TaskRequest& r) {
-  Conventions c;
-  if (r.to.empty()) {
-    for (const std::string& code : table.codes()) c.marks.push_back("<2" + code + ">");
-    return c;
-  }
-  LAPILLI_TRY(const auto* to, table.require(r.to));
-  c.prefix = "<2" + to->code + "> ";
-  return c;
+// Models of two languages take these and no others.
+Failure not_this_language(const Model& model, const LanguagePair& pair, const char* which, const std::string& asked) {
+  return fail(ErrorCode::invalid_argument,
+              "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` "
+              "lists some)",
+              model.info().directory.c_str(), pair.source.c_str(), pair.target.c_str(), which, asked.c_str());
+}
+
+// A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
+Result<Conventions> by_marian_marks(const Model& model, const LanguageTable& table, const TaskRequest& r) {
+  const LanguagePair pair = model.tokenizer()->language_pair();
+  if (!may_be(pair.source, r.from))
+    return fail(ErrorCode::invalid_argument,
+                "%s translates from \"%s\", not from \"%s\": leave out the source language",
+                model.info().directory.c_str(), pair.source.c_str(), r.from.c_str());
+  const bool named = is_one_language(pair.target) && !table.find(pair.target);
+  return by_marks(kMarianMark, table, table.codes().size() > 1 && !named, r.to);
 }
 
 // "translation_en_to_fr" of config.json, or T5's words.
@@ -190,22 +210,16 @@ Result<Conventions> by_words(const Model& model, const TaskRequest& r) {
   return c;
 }
 
-// Models of two languages take these and no others.
 Result<Conventions> by_pair(const Model& model, const LanguagePair& pair, const TaskRequest& r) {
-  const bool from = r.from.empty() || is_language(pair.source, r.from);
-  const bool to = r.to.empty() || is_language(pair.target, r.to);
-  if (from && to) return Conventions{};
-  return fail(
-      ErrorCode::invalid_argument,
-      "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` lists "
-      "some)",
-      model.info().directory, pair.source, pair.target, from ? "to" : "from", from ? r.to.c_str() : r.from.c_str());
+  if (!may_be(pair.source, r.from)) return not_this_language(model, pair, "from", r.from);
+  if (!r.to.empty() && !is_language(pair.target, r.to)) return not_this_language(model, pair, "to", r.to);
+  return Conventions{};
 }
 
 Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
   if (model.tokenizer() && takes_named_tasks(model.info().family))
-    if (const auto marks = madlad_targets(*model.tokenizer()); marks.codes().size() > 1)
-      return by_madlad_marks(marks, r);
+    if (const auto marks = marked_targets(*model.tokenizer(), kMadladMark); marks.codes().size() > 1)
+      return by_marks(kMadladMark, marks, true, r.to);
   const bool named = std::any_of(model.tasks().begin(), model.tasks().end(),
                                  [](const TaskParams& t) { return t.name.starts_with("translation_"); });
   if (named || takes_named_tasks(model.info().family)) {
@@ -216,8 +230,8 @@ Result<Conventions> for_translation(const Model& model, const TaskRequest& r) {
     return by_words(model, r);
   }
   if (model.tokenizer())
-    if (const auto marks = marked_targets(*model.tokenizer()); !marks.empty())
-      return by_marks(marks, model.tokenizer()->language_pair(), r);
+    if (const auto marks = marked_targets(*model.tokenizer(), kMarianMark); !marks.empty())
+      return by_marian_marks(model, marks, r);
   if (r.from.empty() && r.to.empty()) return Conventions{};
   if (model.tokenizer()) {
     const LanguagePair pair = model.tokenizer()->language_pair();
@@ -260,8 +274,8 @@ ModelLanguages languages_of(const Tokenizer& t) {
   const LanguagePair pair = t.language_pair();
   ModelLanguages of;
   if (!pair.source.empty()) of.sources.push_back(pair.source);
-  of.targets = marked_targets(t).codes();
-  if (of.targets.empty()) of.targets = madlad_targets(t).codes();
+  of.targets = marked_targets(t, kMarianMark).codes();
+  if (of.targets.empty()) of.targets = marked_targets(t, kMadladMark).codes();
   if (of.targets.empty() && !pair.target.empty()) of.targets.push_back(pair.target);
   return of;
 }

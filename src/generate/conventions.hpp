@@ -30,9 +30,10 @@ struct Conventions {
   // The texts may begin with words for the model that nobody else can tell from the text ("translate English to
   // German: "), so that a part of one would lack them.
   bool texts_bring_words = false;
-  // The texts must begin with a mark of the model (">>fr<<"), as nothing else says what they are to become: all that it
-  // has.
+  // A text may begin with a mark of the model (">>fr<<") that says what it is to become: all that it has. It must where
+  // nothing else says so.
   std::vector<std::string> marks;
+  bool needs_mark = false;
   // The family's models are trained on single sentences: a text of two is translated in two runs.
   bool one_sentence = false;
   // Summaries by LED: the first token sees everything and is seen by all (its model cards and docs).

@@ -93,12 +93,17 @@ class Maker {
     if (!prefix_.empty() || (!splits() && marks().empty())) return {};
     const auto begin = static_cast<uint64_t>(text_.size() - strip_left(text_).size());
     const std::string_view mark = leading_mark(text_.substr(begin));
-    if (mark.empty() || !is_token(mark)) return marks().empty() || !holds_letters(text_) ? Status() : lacks_mark(mark);
+    if (mark.empty() || !is_token(mark)) return misses_mark(mark) ? lacks_mark(mark) : Status();
     mark_ = {begin, begin + mark.size()};
     const std::string_view rest = text_.substr(mark_.end);
     body_ = mark_.end + (rest.size() - strip_left(rest).size());
     prefix_ = std::string(mark) + " ";
     return {};
+  }
+  // A mark that the model does not have is said, needed or not.
+  [[nodiscard]] bool misses_mark(std::string_view mark) const {
+    if (marks().empty()) return false;
+    return !mark.empty() || (o_.conventions->needs_mark && holds_letters(text_));
   }
   [[nodiscard]] bool is_token(std::string_view mark) const {
     if (!marks().empty()) return std::find(marks().begin(), marks().end(), mark) != marks().end();

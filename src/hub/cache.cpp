@@ -41,12 +41,6 @@ bool is_there(const std::string& directory, const HubFile& file) {
   return file_exists(path) && file_size(path) == file.size;
 }
 
-bool fits(const Manifest& manifest, const std::string& revision) {
-  constexpr size_t kShortest = 7;  // of a commit that is not written out
-  return revision.empty() || manifest.asked_for == revision ||
-         (revision.size() >= kShortest && manifest.commit.starts_with(revision));
-}
-
 }  // namespace
 
 Result<std::string> models_directory() {
@@ -84,6 +78,11 @@ std::optional<Manifest> read_manifest(const std::string& directory) {
   return manifest;
 }
 
+bool is_of_revision(const std::string& commit, const std::string& asked_for, const std::string& revision) {
+  return revision.empty() || asked_for == revision ||
+         (revision.size() >= kShortestCommit && commit.starts_with(revision));
+}
+
 std::string directory_of(const std::string& models, const ModelName& model, const std::string& commit) {
   return models + "/" + model.text() + "/" + commit;
 }
@@ -93,7 +92,9 @@ std::string find_fetched(const std::string& models, const ModelName& model) {
   for (const std::string& commit : names_in(models + "/" + model.text())) {
     const std::string directory = directory_of(models, model, commit);
     const auto manifest = read_manifest(directory);
-    if (!manifest || !fits(*manifest, model.revision) || manifest->fetched < latest) continue;
+    if (!manifest || !is_of_revision(manifest->commit, manifest->asked_for, model.revision) ||
+        manifest->fetched < latest)
+      continue;
     latest = manifest->fetched;
     found = directory;
   }

@@ -27,6 +27,9 @@ Status write_manifest(const std::string& directory, const Manifest& manifest);
 // Nothing if the directory holds no model that was fetched to its end: a manifest, and each file of it with its size.
 std::optional<Manifest> read_manifest(const std::string& directory);
 
+// True if a revision that is named means a commit, which was fetched as `asked_for`; "" means any.
+bool is_of_revision(const std::string& commit, const std::string& asked_for, const std::string& revision);
+
 std::string directory_of(const std::string& models, const ModelName& model, const std::string& commit);
 
 // The directory of a model that was fetched; without a revision, the one fetched last. "" if there is none.

@@ -14,7 +14,20 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
 
-constexpr const char* kTasks[] = {"translate", "summarize", "generate"};
+// A picture is in no language, and neither are the classes of one.
+struct TaskKind {
+  const char* name;
+  bool reads_language, writes_language;
+};
+constexpr TaskKind kTasks[] = {{"translate", true, true},  {"summarize", true, true}, {"generate", true, true},
+                               {"transcribe", true, true}, {"caption", false, true},  {"read", false, true},
+                               {"classify", false, false}};
+
+const TaskKind* find_task(const std::string& name) {
+  const auto found =
+      std::find_if(std::begin(kTasks), std::end(kTasks), [&](const TaskKind& task) { return task.name == name; });
+  return found == std::end(kTasks) ? nullptr : found;
+}
 
 bool read_names(const Json& object, const char* key, Names& names) {
   const auto found = object.find(key);
@@ -24,6 +37,15 @@ bool read_names(const Json& object, const char* key, Names& names) {
     names.push_back(name.get<std::string>());
   }
   return true;
+}
+
+bool any_task(const Names& tasks, bool TaskKind::*what) {
+  return std::any_of(tasks.begin(), tasks.end(), [&](const std::string& name) { return find_task(name)->*what; });
+}
+
+// Languages are named where a task has any.
+bool read_languages(const Json& object, const char* key, bool needed, Names& names) {
+  return object.contains(key) ? needed && read_names(object, key, names) : !needed;
 }
 
 // A text, or null, which leaves it empty.
@@ -58,10 +80,9 @@ std::string read_entry(const Json& json, Listed& entry) {
   if (!named || !(entry.bundled ? is_plain_name(entry.name) : parse_model_name(entry.name).has_value())) return "name";
   if (!read_text(json, "family", entry.family) || entry.family.empty()) return "family";
   if (!read_names(json, "tasks", entry.tasks)) return "tasks";
-  for (const std::string& task : entry.tasks)
-    if (std::find(std::begin(kTasks), std::end(kTasks), task) == std::end(kTasks)) return "tasks";
-  if (!read_names(json, "from", entry.from)) return "from";
-  if (!read_names(json, "to", entry.to)) return "to";
+  if (!std::all_of(entry.tasks.begin(), entry.tasks.end(), find_task)) return "tasks";
+  if (!read_languages(json, "from", any_task(entry.tasks, &TaskKind::reads_language), entry.from)) return "from";
+  if (!read_languages(json, "to", any_task(entry.tasks, &TaskKind::writes_language), entry.to)) return "to";
   if (!read_parameters(json, entry.parameters)) return "parameters";
   if (!read_text(json, "license", entry.licence)) return "license";
   return read_tried(json, entry.tried) ? "" : "tried";
@@ -87,8 +108,10 @@ std::string languages_of(const Names& names) {
   return names.size() <= kShown ? joined(names, ",") : std::to_string(names.size());
 }
 
-// "en > de", "en > 14", "202 languages", "en"
+// "en > de", "en > 14", "202 languages", "en", "> en"; of a model that nobody knows its family.
 std::string direction_of(const Listed& model) {
+  if (!model.listed) return model.family.empty() ? "?" : model.family;
+  if (model.from.empty()) return model.to.empty() ? "" : "> " + languages_of(model.to);
   if (model.from != model.to) return languages_of(model.from) + " > " + languages_of(model.to);
   return model.from.size() == 1 ? model.from[0] : std::to_string(model.from.size()) + " languages";
 }
@@ -101,7 +124,7 @@ std::string size_of(const std::optional<uint64_t>& parameters) {
 
 constexpr size_t kNameColumns = 40, kLicenceColumns = 15;
 
-// A long name has a line of its own.
+// A long name has a line of its own, and so has a folder that the name alone does not lead to.
 std::string row_of(const Listed& model) {
   std::string row = (model.bundled || !model.fetched.empty() ? "* " : "  ") + model.name;
   if (model.name.size() > kNameColumns)
@@ -110,21 +133,45 @@ std::string row_of(const Listed& model) {
     row.append(kNameColumns - model.name.size(), ' ');
   const std::string licence = model.licence.empty() ? "?" : model.licence.substr(0, kLicenceColumns);
   row += format(" %-13s %6s  %s\n", direction_of(model).c_str(), size_of(model.parameters).c_str(), licence.c_str());
+  if (model.shared || !model.listed) row += "    " + model.fetched + "\n";
   if (model.tried)
     row += format("    tried by %.24s on %.10s with version %.10s\n", model.tried->by.c_str(),
                   model.tried->date.c_str(), model.tried->version.c_str());
   return row;
 }
 
+bool is_wanted(const Present& one, const Wanted& wanted, const std::function<bool(const std::string&)>& is_family) {
+  if (!wanted.from.empty() || !wanted.to.empty() || !wanted.task.empty()) return false;
+  return wanted.family.empty() ? !one.shared || is_family(one.family) : one.family == wanted.family;
+}
+
+Listed unlisted(const Present& one) {
+  Listed model;
+  model.name = one.name;
+  model.listed = false;
+  model.family = one.family;
+  model.licence = one.licence;
+  model.fetched = one.directory;
+  model.shared = one.shared;
+  return model;
+}
+
+constexpr const char* kUnlistedHeading = "here, and not in the list";
 constexpr const char* kLegend =
     R"(
 Parameters in millions (M) or thousands of millions (G); ? is not known here and
 is said before a fetch. * is there already. "tried" are these very weights; of
 the others only the family was held against records (docs/models.md).
-lapilli fetch NAME gets one.
+lapilli fetch NAME gets one, lapilli models --remove NAME removes it.
 )";
 
 }  // namespace
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> names;
+  for (const TaskKind& task : kTasks) names.emplace_back(task.name);
+  return names;
+}
 
 Result<std::vector<Listed>> read_catalogue(const std::string& path) {
   LAPILLI_TRY(const auto text, read_text_file(path, size_t{1} << 24));
@@ -162,10 +209,23 @@ std::vector<Listed> select_models(const std::vector<Listed>& all, const Wanted& 
   return chosen;
 }
 
+void add_present(const std::vector<Present>& present, const Wanted& wanted, const std::vector<Listed>& all,
+                 const std::function<bool(const std::string&)>& is_family, std::vector<Listed>& chosen) {
+  for (const Present& one : present) {
+    const auto is_it = [&one](const Listed& model) { return model.name == one.name; };
+    if (const auto known = std::find_if(chosen.begin(), chosen.end(), is_it); known != chosen.end()) {
+      known->fetched = one.directory;
+      known->shared = one.shared;
+    } else if (is_wanted(one, wanted, is_family) && std::none_of(all.begin(), all.end(), is_it)) {
+      chosen.push_back(unlisted(one));
+    }
+  }
+}
+
 std::string table_of(const std::vector<Listed>& models) {
   std::string table, before;
   for (const Listed& model : models) {
-    const std::string heading = model.family + ": " + joined(model.tasks, ", ");
+    const std::string heading = model.listed ? model.family + ": " + joined(model.tasks, ", ") : kUnlistedHeading;
     if (heading != before) table += (table.empty() ? "" : "\n") + heading + "\n";
     before = heading;
     table += row_of(model);
@@ -182,6 +242,8 @@ std::string json_of(const std::vector<Listed>& models) {
     one["license"] = m.licence.empty() ? Json() : Json(m.licence);
     one["tried"] = m.tried ? Json{{"by", m.tried->by}, {"date", m.tried->date}, {"version", m.tried->version}} : Json();
     one["fetched"] = m.fetched.empty() ? Json() : Json(m.fetched);
+    one["shared"] = m.shared;
+    one["listed"] = m.listed;
     list.push_back(std::move(one));
   }
   // A directory may have a name that is no UTF-8.

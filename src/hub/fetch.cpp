@@ -31,12 +31,12 @@ class Fetching {
     LAPILLI_TRY(repository_, ask_for(requests_, model_));
     LAPILLI_TRY(Selection selection, select_files(repository_));
     directory_ = directory_of(settings_.models, model_, repository_.commit);
-    if (read_manifest(directory_)) return already_there();
+    if (is_there(selection)) return already_there();
     if (watch_.licence) watch_.licence(repository_.commit, repository_.licence);
     if (!make_directories(directory_))
       return fail(ErrorCode::not_found, "%s cannot be made: %s", directory_.c_str(), std::strerror(errno));
     LAPILLI_TRY(const FileLock lock, wait_for_lock());
-    if (read_manifest(directory_)) return already_there();
+    if (is_there(selection)) return already_there();
     LAPILLI_CHECK(add_parts_of_weights(selection));
     LAPILLI_CHECK(check_room(selection.files));
     LAPILLI_CHECK(fetch_files(selection.files));
@@ -45,6 +45,15 @@ class Fetching {
   }
 
  private:
+  // A version that reads fewer files may have fetched it; what it left out is fetched then.
+  [[nodiscard]] bool is_there(const Selection& selection) const {
+    const auto manifest = read_manifest(directory_);
+    return manifest && std::all_of(selection.files.begin(), selection.files.end(), [&](const HubFile& file) {
+             return std::any_of(manifest->files.begin(), manifest->files.end(),
+                                [&](const HubFile& held) { return held.name == file.name; });
+           });
+  }
+
   // Under the name that was asked for now, too.
   Result<Fetched> already_there() {
     auto manifest = read_manifest(directory_);

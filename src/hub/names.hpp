@@ -22,5 +22,6 @@ bool is_plain_name(std::string_view name);
 bool is_revision(std::string_view name);
 // What git calls a commit: 40 or 64 hexadecimal digits in lower case.
 bool is_commit(std::string_view name);
+inline constexpr size_t kShortestCommit = 7;  // of one that is not written out
 
 }  // namespace lapilli::hub

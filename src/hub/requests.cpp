@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/path.hpp"
+#include "hub/huggingface_cache.hpp"
 #include "hub/url.hpp"
 
 namespace lapilli::hub {
@@ -28,12 +29,8 @@ std::string without_blanks(const std::string& text) {
 
 std::string token_file() {
   if (const std::string file = environment("HF_TOKEN_PATH"); !file.empty()) return file;
-  if (const std::string home = environment("HF_HOME"); !home.empty()) return home + "/token";
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + "/huggingface/token";
-  for (const char* home : {"HOME", "USERPROFILE"}) {
-    if (const std::string folder = environment(home); !folder.empty()) return folder + "/.cache/huggingface/token";
-  }
-  return "";
+  const std::string home = huggingface_home();
+  return home.empty() ? "" : home + "/token";
 }
 
 // A header is made of it.

@@ -10,9 +10,11 @@ namespace lapilli::hub {
 
 namespace {
 
-// Whatever src/formats and src/text open.
+// Whatever src/formats, src/text and src/pictures open.
 constexpr const char* kRead[] = {"config.json",
                                  "generation_config.json",
+                                 "preprocessor_config.json",
+                                 "processor_config.json",
                                  "tokenizer_config.json",
                                  "special_tokens_map.json",
                                  "added_tokens.json",
@@ -31,8 +33,6 @@ constexpr const char* kRead[] = {"config.json",
                                  "tokenizer.model"};
 constexpr const char* kWeights[] = {"model.safetensors", "pytorch_model.bin"};
 constexpr const char* kOtherWeights[] = {"tf_model.h5", "flax_model.msgpack", "rust_model.ot", "model.onnx"};
-
-constexpr uint64_t kMostIndexBytes = uint64_t{64} << 20;
 
 const HubFile* find(const Repository& repository, std::string_view name) {
   const auto found = std::find_if(repository.files.begin(), repository.files.end(),

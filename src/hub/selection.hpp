@@ -10,6 +10,8 @@
 
 namespace lapilli::hub {
 
+inline constexpr size_t kMostIndexBytes = size_t{64} << 20;
+
 struct Selection {
   std::vector<HubFile> files;  // small ones first
   std::string index;           // names further files, which hold the weights; "" if there are none

@@ -6,6 +6,7 @@
 
 #include "image/jpeg_segments.hpp"
 #include "image/png_checksums.hpp"
+#include "image/webp_chunks.hpp"
 
 namespace lapilli::image {
 
@@ -76,7 +77,8 @@ uint32_t orientation_of_jpeg(Bytes file) {
 }  // namespace
 
 uint32_t orientation_of(Bytes file) {
-  const Bytes exif = png_chunk_of(file, "eXIf");
+  Bytes exif = png_chunk_of(file, "eXIf");
+  if (exif.empty()) exif = webp_chunk_of(file, "EXIF");
   if (exif.empty()) return orientation_of_jpeg(file);
   return orientation_by_exif(begins_with(exif, kName) ? behind_name(exif) : exif);  // some write the name here, too
 }

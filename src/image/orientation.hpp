@@ -10,7 +10,8 @@ namespace lapilli::image {
 // 1 to 8 as EXIF counts the ways in which a picture is stored; 1 is upright.
 constexpr uint32_t kUpright = 1;
 
-// Reads a JPEG file (segment APP1) or a PNG file (chunk eXIf); kUpright where they say nothing, or nothing that can be.
+// Reads a JPEG file (segment APP1), a PNG file (chunk eXIf) or a WebP file (chunk EXIF); kUpright where they say
+// nothing, or nothing that can be.
 uint32_t orientation_of(std::span<const unsigned char> file);
 
 // True if width and height change places.

@@ -1,5 +1,6 @@
-// Pictures read from PNG and JPEG files. Files are taken for hostile: what a file's header claims is checked before
-// memory is asked for, and what its decoder takes is bounded whatever the file unpacks to.
+// Pictures read from files: PNG, JPEG, GIF and BMP; WebP and TIFF where Lapilli is built with what reads them. Files
+// are taken for hostile: what a file's header claims is checked before memory is asked for, and what its decoder takes
+// is bounded whatever the file unpacks to.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +23,10 @@ struct Picture {
   std::vector<uint8_t> rgb;
 };
 
-// Grey becomes three equal channels, transparency is dropped, 16 bits a channel are cut to 8; a picture is turned
-// upright where EXIF data say how the camera was held (orientation.hpp): as the reference does. `name` stands for the
-// file in messages. Errors: neither PNG nor JPEG, damaged, too large.
+// By the file's content, whatever its name. Grey becomes three equal channels, transparency is dropped, 16 bits a
+// channel are cut to 8; a picture is turned upright where the file says how the camera was held (orientation.hpp): as
+// the reference does. The first of several in a file is read. `name` stands for the file in messages. Errors: a kind
+// that is not read, with the line that makes a PNG of it; damaged, too large.
 Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name);
 Result<Picture> read_picture(const FileName& name);
 

@@ -2,13 +2,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
+#include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
+#include "image/bmp_rows.hpp"
+#include "image/gif_blocks.hpp"
 #include "image/jpeg_segments.hpp"
 #include "image/orientation.hpp"
-#include "image/picture.hpp"
+#include "image/picture_decoders.hpp"
 #include "image/png_checksums.hpp"
 
 namespace {
@@ -64,6 +66,8 @@ void* take_again(void* p, size_t size) {
 #define STBI_NO_STDIO
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
+#define STBI_ONLY_GIF
+#define STBI_ONLY_BMP
 #define STBI_ASSERT(x) ((void)0)
 #define STBI_MALLOC(size) take(size)
 #define STBI_REALLOC(p, size) take_again(p, size)
@@ -111,69 +115,72 @@ bool read_png_size(std::span<const stbi_uc> file, uint64_t& width, uint64_t& hei
   return true;
 }
 
-Status check_size(uint64_t width, uint64_t height, const std::string& name) {
-  if (width > 0 && height > 0 && width <= kLongestSide && height <= kLongestSide && width * height <= kMostPixels)
-    return {};
-  return fail(
-      ErrorCode::unsupported,
-      "%s is a picture of %llu by %llu pixels; at most %llu million pixels, %u a side, are read: make it smaller",
-      name.c_str(), static_cast<unsigned long long>(width), static_cast<unsigned long long>(height),
-      static_cast<unsigned long long>(kMostPixels / 1'000'000), kLongestSide);
-}
-
 Result<Header> read_header(const stbi_uc* data, int size, const std::string& name) {
   Header h;
   uint64_t width = 0, height = 0;
   if (read_png_size({data, static_cast<size_t>(size)}, width, height) && width > 0 && height > 0)
     LAPILLI_CHECK(check_size(width, height, name));
   if (!stbi_info_from_memory(data, size, &h.width, &h.height, &h.channels))
-    return fail(ErrorCode::invalid_data, "%s is no picture that can be read; PNG and JPEG are (%s)", name.c_str(),
+    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
                 stbi_failure_reason());
-  // A negative one is one of too many pixels.
+  if (h.width == 0 || h.height == 0)
+    return fail(ErrorCode::invalid_data, "%s cannot be read: it has no pixels; it may be damaged or cut off",
+                name.c_str());
+  // It is negative in BMP files that begin with their upper row; elsewhere that means too many pixels.
+  if (kind_of_picture({data, static_cast<size_t>(size)}) == PictureKind::bmp && h.height < 0)
+    h.height = static_cast<int>(0u - static_cast<uint32_t>(h.height));
   LAPILLI_CHECK(check_size(static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), name));
   return h;
 }
 
+Status check_sums(FileBytes file, const std::string& name) {
+  if (!jpeg_tables_fit(file))
+    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
+  if (!png_chunks_whole(file))
+    return fail(ErrorCode::invalid_data, "%s is damaged: a part of it does not match its checksum", name.c_str());
+  return {};
+}
+
+bool is_whole(FileBytes file) {
+  const PictureKind kind = kind_of_picture(file);
+  return kind == PictureKind::gif ? look_at_gif(file).whole : kind != PictureKind::bmp || bmp_rows_whole(file);
+}
+
+// stb leaves out a GIF's transparent pixels; here their colours are read, as those of every other kind.
+FileBytes without_transparency(FileBytes file, std::vector<unsigned char>& own) {
+  const auto place = kind_of_picture(file) == PictureKind::gif ? look_at_gif(file).transparency : std::nullopt;
+  if (!place) return file;
+  own.assign(file.begin(), file.end());
+  own[*place] &= 0xfe;
+  return own;
+}
+
 }  // namespace
 
-Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name) {
-  if (file.empty()) return fail(ErrorCode::invalid_data, "%s is empty", name.c_str());
-  if (file.size() > kLargestFile)
-    return fail(ErrorCode::unsupported, "%s: a picture of %zu bytes is too large; save it smaller", name.c_str(),
-                file.size());
+Result<Picture> decode_by_stb(FileBytes file, const std::string& name) {
   constexpr uint64_t kBytesForPixel = 24;  // PNG with 16 bits a channel has 8, twice; JPEG in passes 3 and 6, and 3
   constexpr uint64_t kBesides = uint64_t{4} << 20;
-  const auto* data = reinterpret_cast<const stbi_uc*>(file.data());
-  const int size = static_cast<int>(file.size());
-  if (!jpeg_tables_fit({data, file.size()}))
-    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
-  if (!png_chunks_whole({data, file.size()}))
-    return fail(ErrorCode::invalid_data, "%s is damaged: a part of it does not match its checksum", name.c_str());
+  LAPILLI_CHECK(check_sums(file, name));
+  std::vector<unsigned char> own;
+  const FileBytes read = without_transparency(file, own);
+  const int size = static_cast<int>(read.size());
   budget = kBesides;
-  LAPILLI_TRY(Header h, read_header(data, size, name));
+  LAPILLI_TRY(Header h, read_header(read.data(), size, name));
+  if (!is_whole(file)) return fail(ErrorCode::invalid_data, "%s cannot be read: it is cut off", name.c_str());
   const uint64_t pixels = uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height);
-  budget = kBesides + kBytesForPixel * pixels + 3 * file.size();
+  budget = kBesides + kBytesForPixel * pixels + 3 * read.size();
   struct Free {
     void operator()(stbi_uc* p) const { stbi_image_free(p); }
   };
   const std::unique_ptr<stbi_uc, Free> rgb(
-      stbi_load_from_memory(data, size, &h.width, &h.height, &h.channels, STBI_rgb));
+      stbi_load_from_memory(read.data(), size, &h.width, &h.height, &h.channels, STBI_rgb));
   if (!rgb)
     return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
                 stbi_failure_reason());
-  Picture picture{static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height), {}};
-  if (uint64_t{picture.width} * picture.height != pixels)
+  const auto width = static_cast<uint32_t>(h.width), height = static_cast<uint32_t>(h.height);
+  if (uint64_t{width} * height != pixels)
     return fail(ErrorCode::invalid_data, "%s: its parts contradict each other in its size", name.c_str());
-  const uint32_t orientation = orientation_of({data, file.size()});
-  try {
-    picture.rgb =
-        turned_upright({rgb.get(), static_cast<size_t>(3 * pixels)}, picture.width, picture.height, orientation);
-  } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::out_of_memory, "%s: no memory for a picture of %d by %d pixels", name.c_str(), h.width,
-                h.height);
-  }
-  if (lies_on_its_side(orientation)) std::swap(picture.width, picture.height);
-  return picture;
+  return upright({rgb.get(), static_cast<size_t>(3 * pixels)}, width, height, orientation_of(file));
 }
 
 }  // namespace lapilli::image

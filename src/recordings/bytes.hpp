@@ -6,17 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <span>
 
-namespace lapilli::recordings {
+#ifdef _WIN32
+#include <io.h>
+#include <sys/stat.h>
+#endif
 
-struct CloseStream {
-  void operator()(std::FILE* f) const {
-    if (f != stdin) std::fclose(f);
-  }
-};
-using Stream = std::unique_ptr<std::FILE, CloseStream>;
+namespace lapilli::recordings {
 
 // As std::fseek and std::ftell, also beyond 2 GiB.
 inline int seek_to(std::FILE* f, int64_t offset, int whence = SEEK_SET) {
@@ -31,6 +28,16 @@ inline int64_t position_of(std::FILE* f) {
   return _ftelli64(f);
 #else
   return ftello(f);
+#endif
+}
+
+// False of pipes, which are read once and from first to last.
+inline bool can_seek(std::FILE* f) {
+#ifdef _WIN32
+  struct _stat64 info {};
+  return _fstat64(_fileno(f), &info) == 0 && (info.st_mode & _S_IFREG) != 0;
+#else
+  return fseeko(f, 0, SEEK_CUR) == 0;
 #endif
 }
 

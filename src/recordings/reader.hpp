@@ -1,7 +1,9 @@
 // Recordings in files and pipes, read block by block: no more than a block is held, whatever a file claims to be.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,11 +33,30 @@ class Reader {
   virtual Result<uint64_t> read(std::span<float> to) = 0;
 };
 
-// A sound file by its content, whatever its name: with libsndfile WAV, FLAC, Ogg, Opus, MP3 and more, else WAV alone.
-// Errors name the file.
+struct CloseStream {
+  void operator()(std::FILE* f) const {
+    if (f != stdin) std::fclose(f);
+  }
+};
+using Stream = std::unique_ptr<std::FILE, CloseStream>;
+
+// How what only ffmpeg reads is read.
+struct MediaRequest {
+  uint32_t rate = 16000;                       // samples a second that are asked of it
+  std::chrono::milliseconds patience{30'000};  // it is stopped when it gives nothing for so long
+};
+// A recording by its content, whatever its name: a sound file; what ffmpeg reads (films, m4a...), where it is
+// installed; and what comes through a pipe ("-": standard input), WAV while it comes, other kinds when they are there.
+// Errors name the file, and the line that makes a WAV file of it.
+Result<std::unique_ptr<Reader>> open_recording(const std::string& path, const MediaRequest& request);
+// A sound file alone: with libsndfile WAV, FLAC, Ogg, Opus, MP3 and more, else WAV.
 Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path);
+// The same of what is open, and can be read anywhere. It is taken if this succeeds.
+Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::string& path);
 // WAV: whole numbers of 8 to 32 bits, floats of 32 and 64; also one whose header was written before its end was known.
 Result<std::unique_ptr<Reader>> open_wav(const std::string& path);
+// The same from behind read_wav_head() on, also of a pipe.
+Result<std::unique_ptr<Reader>> read_wav(Stream stream, const std::string& path);
 // What open_sound_file() can read, for messages: "WAV, FLAC, Ogg, Opus, MP3".
 std::string readable_formats();
 

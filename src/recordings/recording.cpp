@@ -7,7 +7,8 @@ namespace lapilli::recordings {
 
 namespace {
 constexpr uint64_t kBlock = 4096;  // samples, read at a time: what comes live waits no longer for its block
-}
+constexpr uint64_t kWhole = uint64_t{1} << 20;  // samples, a minute of speech: what has no more is kept, and read once
+}  // namespace
 
 Result<std::unique_ptr<Recording>> Recording::open(Opener opener, std::string name, uint32_t rate) {
   std::unique_ptr<Recording> made(new Recording(std::move(opener), std::move(name), rate));
@@ -117,7 +118,7 @@ Result<uint64_t> Recording::read(uint64_t first, std::span<float> to) {
     LAPILLI_CHECK(more());
     // A second before what is wanted stays.
     const uint64_t end = begin_ + kept_.size(), keep_from = first > rate_ ? std::min(first - rate_, end) : 0;
-    if (keep_from < begin_ + kBlock) continue;
+    if (end <= kWhole || keep_from < begin_ + kBlock) continue;
     kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(keep_from - begin_));
     begin_ = keep_from;
   }

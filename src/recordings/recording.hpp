@@ -29,7 +29,8 @@ struct Extent {
 // Opens the file, from its beginning.
 using Opener = std::function<Result<std::unique_ptr<Reader>>()>;
 
-// Channels are mixed evenly. Keeps a second of what was read; who goes back to the beginning has the file read anew.
+// Channels are mixed evenly. Keeps a recording of up to a minute, of a longer one a second of what was read: who goes
+// back to its beginning has the file read anew.
 class Recording : public audio::SampleSource {
  public:
   static Result<std::unique_ptr<Recording>> open(Opener opener, std::string name, uint32_t rate);

@@ -2,13 +2,12 @@
 #include <sndfile.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "base/path.hpp"
 #include "recordings/bytes.hpp"
 #include "recordings/reader.hpp"
+#include "recordings/sound_endings.hpp"
 #include "recordings/sound_start.hpp"
 #include "recordings/wav_chunks.hpp"
 
@@ -139,26 +138,39 @@ class SoundFileReader : public Reader {
 
 }  // namespace
 
-std::string readable_formats() {
+namespace {
+// libsndfile 1.1 and newer.
+bool reads_mp3() {
   SF_FORMAT_INFO info{};
-  info.format = SF_FORMAT_MPEG;  // of libsndfile 1.1
-  const bool mp3 = sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info)) == 0;
-  return mp3 ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
+  info.format = SF_FORMAT_MPEG;
+  return sf_command(nullptr, SFC_GET_FORMAT_INFO, &info, sizeof(info)) == 0;
+}
+}  // namespace
+
+std::span<const std::string_view> endings_that_are_read() {
+  static constexpr std::string_view kEndings[] = {"wav",  "wave", "flac", "ogg", "oga", "opus", "aif", "aiff",
+                                                  "aifc", "au",   "snd",  "caf", "w64", "rf64", "voc", "mp3"};
+  const std::span<const std::string_view> all(kEndings);
+  return reads_mp3() ? all : all.first(all.size() - 1);
 }
 
-Result<std::unique_ptr<Reader>> open_sound_file(const std::string& path) {
-  if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path.c_str());
+std::string readable_formats() {
+  return reads_mp3() ? "WAV, FLAC, Ogg, Opus, MP3 and others" : "WAV, FLAC, Ogg, Opus and others";
+}
+
+Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::string& path) {
   auto bytes = std::make_unique<Shown>();
-  bytes->stream = Stream(open_stream(path, "rb"));
-  if (!bytes->stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  bytes->stream = std::move(stream);
   SF_INFO info{};
   std::string why_not;
   SoundFile file = open_where_it_begins(*bytes, info, why_not);
-  if (!file)
+  if (!file) {
+    stream = std::move(bytes->stream);
     return fail(ErrorCode::invalid_data,
                 "%s is no recording that can be read (%s): %s are; or give its samples with "
                 "--raw",
                 path.c_str(), why_not.c_str(), readable_formats().c_str());
+  }
   const SoundFormat format{static_cast<uint32_t>(std::max(info.samplerate, 0)),
                            static_cast<uint32_t>(std::max(info.channels, 0))};
   LAPILLI_CHECK(check_format(format, path));

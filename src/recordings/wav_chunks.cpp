@@ -48,12 +48,18 @@ bool read_chunk(std::FILE* f, Chunk& chunk) {
   return true;
 }
 
+bool is_wav_head(std::span<const std::byte> bytes) {
+  return bytes.size() >= kWavHead && std::memcmp(bytes.data(), "RIFF", 4) == 0 &&
+         std::memcmp(bytes.data() + 8, "WAVE", 4) == 0;
+}
+
 bool read_wav_head(std::FILE* f) {
-  std::byte head[12];
-  return read_bytes(f, head) && std::memcmp(head, "RIFF", 4) == 0 && std::memcmp(head + 8, "WAVE", 4) == 0;
+  std::byte head[kWavHead];
+  return read_bytes(f, head) && is_wav_head(head);
 }
 
 bool is_unfinished(std::FILE* f) {
+  if (!can_seek(f)) return true;
   const int64_t here = position_of(f);
   if (here < 0 || seek_to(f, 0, SEEK_END) != 0) return true;
   const bool finished = chunks_fill(f, here, position_of(f));

@@ -20,7 +20,10 @@ bool read_bytes(std::FILE* f, std::span<std::byte> to);
 // Forward by reading, so that pipes will do. False: the file ends before.
 bool skip(std::FILE* f, uint64_t bytes);
 bool read_chunk(std::FILE* f, Chunk& chunk);
-// False: the file does not begin as WAV files do.
+// How WAV files begin.
+constexpr size_t kWavHead = 12;
+bool is_wav_head(std::span<const std::byte> bytes);
+// False: the file does not begin so.
 bool read_wav_head(std::FILE* f);
 
 // Behind a chunk of samples that claims to be empty: whether its length was never written, as whoever made the file was

@@ -44,10 +44,12 @@ Result<WavFormat> read_format(std::FILE* f, const Chunk& chunk, const std::strin
 
 class WavReader : public Reader {
  public:
-  // bytes: of samples, as the header says; 0 and the largest number are what is written where it is not known.
+  // bytes: of samples, as the header says; 0 and the largest number are what is written where it is not known, and to a
+  // pipe also about the largest that has a sign.
   WavReader(Stream stream, const WavFormat& format, uint64_t bytes) : stream_(std::move(stream)), format_(format) {
+    constexpr uint64_t kUnknown = 0xffffffff, kUnknownInPipes = 0x7ffff000;
     const uint64_t set = uint64_t{format.sound.channels} * bytes_of(format.stored);
-    if (bytes != 0xffffffff) left_ = claimed_ = bytes / set;
+    if (bytes < (!can_seek(stream_.get()) ? kUnknownInPipes : kUnknown)) left_ = claimed_ = bytes / set;
     if (bytes == 0 && is_unfinished(stream_.get())) left_.reset();
   }
   [[nodiscard]] SoundFormat format() const override { return format_.sound; }
@@ -72,6 +74,10 @@ Result<std::unique_ptr<Reader>> open_wav(const std::string& path) {
   Stream stream(open_stream(path, "rb"));
   if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
   if (!read_wav_head(stream.get())) return fail(ErrorCode::invalid_data, "%s is no WAV file", path.c_str());
+  return read_wav(std::move(stream), path);
+}
+
+Result<std::unique_ptr<Reader>> read_wav(Stream stream, const std::string& path) {
   std::optional<WavFormat> format;
   for (Chunk chunk; read_chunk(stream.get(), chunk);) {
     if (chunk.is("data")) {

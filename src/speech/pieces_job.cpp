@@ -38,6 +38,7 @@ class PieceFrames : public FrameSource {
 // To its place in the recording.
 void shift(Segment& s, double seconds) {
   s.recording = 0;
+  s.window += seconds;
   s.begin += seconds;
   s.end += seconds;
   for (double& t : s.times) t += seconds;

@@ -46,6 +46,8 @@ struct Segment {
   std::vector<float> token_scores;            // of each id: logarithm of its probability
   // Of its window, if a threshold asks for it.
   std::optional<double> no_speech_probability;
+  double window = 0;      // seconds from the recording's start: where its window begins
+  bool doubtful = false;  // by a threshold its window calls for another attempt, and the last one was made
 };
 
 // One try at a window. What no threshold looks at is not measured.

@@ -544,12 +544,16 @@ Result<Segment> TranscriptionJob::segment_of(size_t i, const WindowPart& part, c
   Segment s;
   s.recording = i;
   s.language = out_.transcripts[i].language;
+  s.window = window;
   s.begin = window + part.begin * kSecondsPerUnit;
   s.end = window + part.end * kSecondsPerUnit;
   s.ids.assign(ids.begin() + first, ids.begin() + last);
   if (const auto& scores = p.result.scores; scores.size() >= ids.size())
     s.token_scores.assign(scores.begin() + first, scores.begin() + last);
-  if (!p.window.attempts.empty()) s.no_speech_probability = p.window.attempts.front().no_speech_probability;
+  if (!p.window.attempts.empty()) {
+    s.no_speech_probability = p.window.attempts.front().no_speech_probability;
+    s.doubtful = p.window.attempts.back().fallback;
+  }
   for (ptrdiff_t k = first; k < last && (r_.word_times || r_.words); ++k)
     s.times.push_back(window + p.result.times[static_cast<size_t>(k)]);
   if (r_.words) {

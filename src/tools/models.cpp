@@ -1,3 +1,4 @@
+#include "model/families/family.hpp"
 #include "text/kinds/languages.hpp"
 #include "tools/locate.hpp"
 #include "tools/tools.hpp"
@@ -5,6 +6,8 @@
 namespace lapilli::tools {
 
 std::string known_models_file() { return bundled_file("models.jsonl"); }
+
+bool is_known_family(const std::string& model_type) { return model::find_family(model_type) != nullptr; }
 
 bool same_language(const std::string& a, const std::string& b) {
   LanguageTable table;

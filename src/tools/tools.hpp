@@ -111,6 +111,8 @@ DoctorOutcome doctor(const DoctorRequest& request);
 
 // The list of known models, models.jsonl, which lies beside the bundled one; "" if it is not there.
 std::string known_models_file();
+// True if the program reads models whose config.json has this model_type.
+bool is_known_family(const std::string& model_type);
 // Whether two codes may mean the same language: "en" and "eng_Latn", but not "zh_CN" and "zh_TW".
 bool same_language(const std::string& a, const std::string& b);
 // Whether there is such a code, or name, of a language at all.

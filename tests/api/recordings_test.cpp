@@ -171,6 +171,15 @@ TEST_F(ApiDeviceRecordings, SegmentsHaveALanguageAndProbabilities) {
   EXPECT_LT(s.no_speech_probability, 1);
   EXPECT_EQ(s.words, 0u);
   EXPECT_STREQ(s.text, "");  // the model has no tokenizer
+  EXPECT_EQ(s.doubtful, 0);
+  options.logprob_threshold = -1e-6f;
+  const ResultHandle strict = generate({input_of(long_)}, options);
+  ASSERT_TRUE(strict);
+  EXPECT_NE(segment_of(strict.get(), 0, 0).doubtful, 0);
+  EXPECT_EQ(segment_of(strict.get(), 0, 0).window_begin, 0);
+  const lapilli_segment later = segment_of(strict.get(), 0, 3);
+  EXPECT_GT(later.window_begin, 0);
+  EXPECT_LE(later.window_begin, later.begin);
   const ResultHandle plain = generate({input_of(long_)}, hearing_options());
   EXPECT_TRUE(std::isnan(segment_of(plain.get(), 0, 0).no_speech_probability));
 }
@@ -541,6 +550,17 @@ TEST_F(ApiDeviceRecordings, PromptsStandBeforeARecording) {
   const ResultHandle with = generate({input_of(second_)}, options, model.get());
   ASSERT_TRUE(without && with);
   EXPECT_NE(segments_of(without.get(), 0), segments_of(with.get(), 0));
+  // Of a long one the end is read.
+  const auto of_words = [&](size_t words) {
+    std::string many;
+    for (size_t i = 0; i < words; ++i) many += "ab ";
+    options.prompt = many.c_str();
+    const ResultHandle result = generate({input_of(second_)}, options, model.get());
+    options.prompt = nullptr;
+    return result ? segments_of(result.get(), 0) : std::string();
+  };
+  EXPECT_FALSE(of_words(100).empty());
+  EXPECT_EQ(of_words(100), of_words(1000));
   // Bytes of other scripts are ids that this model has for its marks.
   options.prompt = "\xf0\x9f\x98\x80";
   EXPECT_THAT(refused({input_of(second_)}, LAPILLI_INVALID_ARGUMENT, options, model.get()),

@@ -66,6 +66,28 @@ TEST(CliNotes, SayWhereARecordingsTextRepeatsItself) {
   EXPECT_TRUE(contains(cli::loop_note(segments, {}), "shorter recordings"));
 }
 
+// Once a window, whatever it has of segments; of many the first few.
+TEST(CliNotes, SayWhichWindowsWantAnotherAttempt) {
+  std::vector<Segment> segments(3);
+  EXPECT_EQ(cli::doubt_note(segments), "");
+  const auto add = [&](double window, double begin, double end) {
+    Segment s;
+    s.window_begin = window;
+    s.begin = begin;
+    s.end = end;
+    s.doubtful = true;
+    segments.push_back(s);
+  };
+  add(30, 30, 32.5);
+  add(30, 32.5, 41.25);
+  const std::string one = cli::doubt_note(segments);
+  EXPECT_TRUE(contains(one, "what is written of 30.00 to 41.25 s is unlikely")) << one;
+  EXPECT_TRUE(contains(one, "--fallback")) << one;
+  for (int i = 2; i < 7; ++i) add(30.0 * i, 30.0 * i + 1, 30.0 * i + 2);
+  const std::string many = cli::doubt_note(segments);
+  EXPECT_TRUE(contains(many, "30.00 to 41.25 s, 61.00 to 62.00 s, 91.00 to 92.00 s, and 3 more windows")) << many;
+}
+
 TEST(CliDeviceNotes, NameTheLine) {
   TemporaryFolder folder;
   const std::string address = "https://example.com/abc/def-ghi?x=12&y=3";

@@ -24,9 +24,23 @@ TEST(CliPictures, WhatIsNoFileIsSaidBeforeAnything) {
   EXPECT_TRUE(contains(missing.err, "none.png")) << missing.err;
   const Outcome empty = run(lapilli({"caption", folder.path().string()}));
   EXPECT_EQ(empty.code, 3);
-  EXPECT_TRUE(contains(empty.err, "holds no picture (.png, .jpg, .jpeg)")) << empty.err;
+  EXPECT_TRUE(contains(empty.err, "holds no picture (.png .jpg .jpeg .gif .bmp .webp .tif .tiff)")) << empty.err;
   EXPECT_EQ(run(lapilli({"read"})).code, 2);
   EXPECT_EQ(run(lapilli({"classify", "--top", "0", data("pictures/plain.png")})).code, 2);
+}
+
+TEST(CliPictures, WithoutAModelSayWhichServes) {
+  const struct {
+    const char *command, *told;
+  } cases[] = {{"caption", "lapilli fetch nlpconnect/vit-gpt2-image-captioning gets one"},
+               {"read", "lapilli fetch microsoft/trocr-base-printed gets one"},
+               {"classify", "lapilli fetch google/vit-base-patch16-224 gets one"}};
+  for (const auto& c : cases) {
+    const Outcome out = run(lapilli({c.command, data("pictures/plain.png")}));
+    EXPECT_EQ(out.code, 2) << c.command;
+    EXPECT_TRUE(contains(out.err, "the bundled model translates text and sees no pictures")) << out.err;
+    EXPECT_TRUE(contains(out.err, c.told)) << out.err;
+  }
 }
 
 TEST(CliPictures, APictureIsNeverWrittenOver) {
@@ -123,6 +137,23 @@ TEST(CliDevicePictures, OnePictureGivesItsClasses) {
   ASSERT_EQ(lines.size(), 3u) << out.out;
   for (const auto& line : lines) EXPECT_TRUE(contains(line, "\tLABEL_")) << line;
   EXPECT_GE(std::stod(lines[0]), std::stod(lines[1]));
+}
+
+TEST(CliDevicePictures, APictureFromAPipeIsTheSame) {
+  const TemporaryFolder folder;
+  const std::string model = model_in(folder, "vit-image-classification"), picture = data("pictures/plain.jpg");
+  const auto classes = [&](const std::string& name, const std::string& input) {
+    return run(lapilli({"classify", "-q", "--model", model, name}), input);
+  };
+  const Outcome file = classes(picture, "");
+  for (const char* name : {"-", "/dev/stdin"}) {
+    const Outcome piped = classes(name, read_file(picture));
+    EXPECT_EQ(piped.code, 0) << piped.err;
+    EXPECT_EQ(piped.out, file.out) << name;
+  }
+  const Outcome wrong = classes("-", "no picture");
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_TRUE(contains(wrong.err, "lapilli: - is no picture that can be read; PNG, JPEG, GIF")) << wrong.err;
 }
 
 TEST(CliDevicePictures, AnyNameKeepsTheColumns) {

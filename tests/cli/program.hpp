@@ -35,8 +35,12 @@ inline Spawn lapilli(std::vector<std::string> arguments) {
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // What the user's environment says must not matter here.
-  spawn.environment = {"LAPILLI_MODEL", "LAPILLI_CONFIG", "XDG_CONFIG_HOME=/nowhere", "LAPILLI_NO_CACHE",
-                       "LAPILLI_CACHE=" + kept_cache()};
+  spawn.environment = {"LAPILLI_MODEL",
+                       "LAPILLI_CONFIG",
+                       "XDG_CONFIG_HOME=/nowhere",
+                       "LAPILLI_NO_CACHE",
+                       "LAPILLI_CACHE=" + kept_cache(),
+                       "HF_HUB_CACHE=/nowhere"};
   return spawn;
 }
 

@@ -71,7 +71,7 @@ TEST(SubtitleLines, NoTextHoldsAnArrow) {
     for (const double apart : {0.0, 0.5})
       for (const SpeechFormat format : {SpeechFormat::srt, SpeechFormat::vtt}) {
         say(words, apart);
-        EXPECT_FALSE(text_holds_arrow(SubtitleLines({format, false, false, holds_words(format)}, "").line(l)));
+        EXPECT_FALSE(text_holds_arrow(SubtitleLines({format, false, false, format == SpeechFormat::vtt}, "").line(l)));
         const std::string plain = SubtitleLines({format}, "").line(l);
         EXPECT_FALSE(text_holds_arrow(plain)) << plain;
       }
@@ -80,6 +80,54 @@ TEST(SubtitleLines, NoTextHoldsAnArrow) {
             "00:00:00.000 --> 00:00:09.000\nTom -> end\n\n");
   say({" Tom", " ----> end -- > -"}, 0);
   EXPECT_EQ(SubtitleLines({SpeechFormat::srt}, "").line(l), "1\n00:00:00,000 --> 00:00:09,000\nTom -> end -- > -\n\n");
+}
+
+SpeechStyle shaped(SpeechFormat format, bool words, uint32_t width, uint32_t count = 0) {
+  SpeechStyle style;
+  style.format = format;
+  style.words = words;
+  style.line_width = width;
+  style.line_count = count;
+  return style;
+}
+
+// Without a width a subtitle a word; one that takes no time stays up to the next, the last up to the segment's end.
+TEST(SubtitleLines, SrtOfWords) {
+  SubtitleLines each(shaped(SpeechFormat::srt, true, 0), "");
+  EXPECT_EQ(each.line(line()),
+            "1\n00:00:01,500 --> 00:00:01,750\nSalt\n\n2\n00:00:01,750 --> 00:00:01,750\n&\n\n"
+            "3\n00:00:01,750 --> 00:00:02,500\n<pepper>\n\n4\n00:00:03,250 --> 00:00:03,500\n-> now\n\n");
+  EXPECT_EQ(each.line({4, 5, " On", {}, {{4.5, 4.5, " On", {}, 1}}}), "5\n00:00:04,500 --> 00:00:05,000\nOn\n\n");
+  EXPECT_EQ(SubtitleLines({SpeechFormat::srt, true, false, true}, "").line({0, 1, "", {7, 8}, {{0, 1, "", {7}, 1}}}),
+            "1\n00:00:00,000 --> 00:00:01,000\n7\n\n");
+}
+
+// As many words as a line has room for, as many lines as a subtitle has; a word that is too long has one of its own.
+TEST(SubtitleLines, WordsWithinAWidth) {
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::srt, true, 6), "").line(line()),
+            "1\n00:00:01,500 --> 00:00:01,750\nSalt &\n\n2\n00:00:01,750 --> 00:00:02,500\n<pepper>\n\n"
+            "3\n00:00:03,250 --> 00:00:03,500\n-> now\n\n");
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::srt, true, 6, 2), "").line(line()),
+            "1\n00:00:01,500 --> 00:00:02,500\nSalt &\n<pepper>\n\n2\n00:00:03,250 --> 00:00:03,500\n-> now\n\n");
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::vtt, true, 15), "").line(line()),
+            "00:00:01.500 --> 00:00:02.500\nSalt <00:00:01.750>&amp; &lt;pepper>\n\n"
+            "00:00:03.250 --> 00:00:03.500\n-> now\n\n");
+  // Characters count, not bytes; what has no blank before it is not put apart.
+  const std::vector<SpokenWord> others{
+      {0, 1, " \u00e9t\u00e9", {}, 1}, {1, 2, "\u4f60", {}, 1}, {2, 3, "\u597d", {}, 1}};
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::srt, true, 4), "").line({0, 3, "x", {}, others}),
+            "1\n00:00:00,000 --> 00:00:02,000\n\u00e9t\u00e9\u4f60\n\n2\n00:00:02,000 --> 00:00:03,000\n\u597d\n\n");
+}
+
+// Without words a subtitle is a segment, in lines.
+TEST(SubtitleLines, TextWithinAWidth) {
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::srt, false, 8), "").line(line()),
+            "1\n00:00:01,500 --> 00:00:03,000\nSalt &\n<pepper>\n-> now\n\n");
+  EXPECT_EQ(SubtitleLines(shaped(SpeechFormat::vtt, false, 100), "").line({0, 1, "a\tb  c\nd", {}, {}}),
+            "00:00:00.000 --> 00:00:01.000\na b c d\n\n");
+  SpeechStyle ids = shaped(SpeechFormat::srt, false, 5);
+  ids.ids = true;
+  EXPECT_EQ(SubtitleLines(ids, "").line(line()), "1\n00:00:01,500 --> 00:00:03,000\n300 1\n2 3 4\n301\n\n");
 }
 
 // As far as it goes; times of words that are later are left out.
@@ -122,6 +170,35 @@ TEST(SubtitleLines, Json) {
   ASSERT_EQ(words.at("words").size(), 4u);
   EXPECT_EQ(words["words"][2], nlohmann::json::parse(R"({"begin": 1.75, "end": 2.5, "text": " <pepper>", "ids": [3],
                                                          "confidence": 0.12})"));
+}
+
+TEST(SubtitleLines, JsonSaysTheLanguage) {
+  SpokenLine l = line();
+  EXPECT_FALSE(nlohmann::json::parse(SubtitleLines({SpeechFormat::json}, "-").line(l)).contains("language"));
+  l.language = "fr";
+  EXPECT_EQ(nlohmann::json::parse(SubtitleLines({SpeechFormat::json}, "-").line(l)).at("language"), "fr");
+}
+
+// One object of all, also where there is nothing.
+TEST(SubtitleLines, JsonDocument) {
+  SubtitleLines lines(shaped(SpeechFormat::document, false, 0), "a \"talk\".wav");
+  std::string all = lines.head();
+  EXPECT_EQ(nlohmann::json::parse(all + lines.tail()).at("segments").size(), 0u);
+  all += lines.line(line());
+  all += lines.line({4, 5, " Then", {}, {}});
+  const auto document = nlohmann::json::parse(all + lines.tail());
+  EXPECT_EQ(document.at("file"), "a \"talk\".wav");
+  ASSERT_EQ(document.at("segments").size(), 2u);
+  EXPECT_EQ(document["segments"][1], nlohmann::json::parse(R"({"file": "a \"talk\".wav", "begin": 4, "end": 5,
+                                                               "text": "Then"})"));
+}
+
+TEST(SubtitleLines, FormatsOfNames) {
+  EXPECT_EQ(format_of_target("a/talk.srt"), SpeechFormat::srt);
+  EXPECT_EQ(format_of_target("talk.json"), SpeechFormat::document);
+  EXPECT_EQ(format_of_target("talk.jsonl"), SpeechFormat::json);
+  EXPECT_EQ(format_of_target("talk.txt"), SpeechFormat::text);
+  for (const char* other : {"talk", "talk.mp3", ".srt", "srt", "a.srt/talk"}) EXPECT_FALSE(format_of_target(other));
 }
 
 TEST(SubtitleLines, JsonSaysWhatMayChange) {

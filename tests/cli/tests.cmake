@@ -6,8 +6,9 @@ if(LAPILLI_BUILD_SAMPLES)
 endif()
 target_link_libraries(test_cli PRIVATE util)  # openpty
 # What of the program is tested by itself: for what no file of a test can do, and hostile input in numbers.
-foreach(source files/blanks files/journal files/json_object files/line_reader files/output_names files/record_format
-    output progress/progress_text run/interruption run/notes run/subtitle_lines system)
+foreach(source arguments/foreign_models arguments/foreign_options arguments/seconds files/blanks files/foreign_files files/journal
+    files/json_object files/left_out files/line_reader files/output_names files/record_format output progress/progress_text
+    run/cues run/interruption run/notes run/subtitle_lines run/unsure system)
   target_sources(test_cli PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
 endforeach()
 gtest_discover_tests(test_cli TEST_PREFIX cli. TEST_FILTER "-*Device*:*Terminal*:*SmallMemory*" PROPERTIES LABELS fast-host

@@ -5,6 +5,7 @@
 
 #include "cli/program.hpp"
 #include "recordings/sounds.hpp"
+#include "recordings/steady_sounds.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -47,7 +48,9 @@ void expect_segments(const Outcome& outcome, const std::string& name) {
 
 TEST(CliDeviceTranscribe, SegmentsOfRecordings) {
   expect_segments(heard({"--json", "--language", "en", kLong}), "long_greedy");
-  expect_segments(heard({"--json", kLong}), "long_detected");
+  const Outcome detected = heard({"--json", kLong});
+  expect_segments(detected, "long_detected");
+  EXPECT_EQ(nlohmann::json::parse(lines_of(detected.out).at(0)).at("language"), "fr");
   expect_segments(heard({"--json", "--language", "fr", "--to", "en", kLong}), "long_translate");
   expect_segments(heard({"--json", "--language", "en", "--beam", "3", kLong}), "long_beam3");
 }
@@ -217,6 +220,32 @@ TEST(CliDeviceTranscribe, SamplesFromAPipeAreTheSame) {
   expect_segments(run(spawn, samples), "long_greedy");
 }
 
+// Whatever length its header claims.
+TEST(CliDeviceTranscribe, AFileFromAPipeIsTheSame) {
+  std::string wav = read_file(kLong);
+  expect_segments(heard({"--json", "--language", "en", "-"}, wav), "long_greedy");
+  wav.replace(wav.find("data") + 4, 4, 4, '\xff');
+  expect_segments(heard({"--json", "--language", "en", "/dev/stdin"}, wav), "long_greedy");
+}
+
+// A script in the place of ffmpeg, and none.
+TEST(CliDeviceTranscribe, WhatFfmpegReads) {
+  const TemporaryFolder folder;
+  const std::string film = folder.file("film.mp4", std::string("\0\0\0\x18", 4) + "ftypisom"),
+                    script = folder.file("ffmpeg", "#!/bin/sh\nexec /usr/bin/tail -c +45 " + kLong + "\n");
+  fs::permissions(script, fs::perms::owner_all);
+  const auto hear = [&](const std::string& path) {
+    Spawn spawn = lapilli({"transcribe", "--json", "--language", "en", "--model", kFolder + "/model", "--dtype", "fp32",
+                           "--max-new-tokens", "24", "--ids", film});
+    spawn.environment.push_back("PATH=" + path);
+    return run(spawn);
+  };
+  expect_segments(hear(folder.path().string()), "long_greedy");
+  const Outcome without = hear("/nowhere");
+  EXPECT_EQ(without.code, 3);
+  EXPECT_TRUE(contains(without.err, "ffmpeg -i " + film + " -ar 16000 -ac 1 ")) << without.err;
+}
+
 // What may change comes before the window is full, and what is settled is what comes without --live.
 TEST(CliDeviceTranscribe, LiveShowsWhatMayChange) {
   const std::string wav = read_file(kLong), samples = wav.substr(wav.find("data") + 8);
@@ -278,6 +307,167 @@ TEST(CliDeviceTranscribe, SubtitlesOfSeveralFiles) {
   EXPECT_EQ(two.out.find("start\t"), two.out.rfind("start\t")) << two.out;
 }
 
+nlohmann::json json_in(const std::string& file) { return nlohmann::json::parse(read_file(file), nullptr, false); }
+
+// What an output's name ends in; several formats, each in a file named by the recording.
+TEST(CliDeviceTranscribe, FormatsByNameAndSeveralAtOnce) {
+  TemporaryFolder folder;
+  const auto to = [&](const char* name) { return (folder.path() / name).string(); };
+  EXPECT_EQ(heard({"--language", "en", "-o", to("a.json"), kSecond}).code, 0);
+  const auto document = json_in(to("a.json"));
+  EXPECT_EQ(document.at("file"), kSecond);
+  ASSERT_GT(document.at("segments").size(), 1u);
+  EXPECT_EQ(heard({"--language", "en", "-o", to("a.srt"), kSecond}).code, 0);
+  const std::string srt = read_file(to("a.srt"));
+  EXPECT_TRUE(srt.starts_with("1\n00:00:0")) << srt;
+
+  const std::string sound = to("talk.wav");
+  fs::copy(kSecond, sound);
+  EXPECT_EQ(heard({"--language", "en", "--srt", "--vtt", "--json", "--txt", sound}).code, 0);
+  EXPECT_EQ(read_file(to("talk.srt")), srt);
+  EXPECT_TRUE(read_file(to("talk.vtt")).starts_with("WEBVTT"));
+  EXPECT_EQ(lines_of(read_file(to("talk.jsonl"))).size(), document.at("segments").size());
+  EXPECT_EQ(lines_of(read_file(to("talk.txt"))).size(), document.at("segments").size());
+  EXPECT_EQ(heard({"--language", "en", "--tsv", "--suffix", ".en", "-o", to("out/"), sound}).code, 0);
+  EXPECT_TRUE(read_file(to("out/talk.en.tsv")).starts_with("start\tend"));
+}
+
+TEST(CliDeviceTranscribe, SubtitlesOfWords) {
+  const Outcome json = heard({"--json", "--words", "--language", "en", kSecond});
+  size_t words = 0;
+  for (const std::string& line : lines_of(json.out)) words += nlohmann::json::parse(line).at("words").size();
+  const Outcome each = heard({"--srt", "--words", "--language", "en", kSecond});
+  EXPECT_TRUE(contains(each.out, "\n\n" + std::to_string(words) + "\n00:00:")) << each.out << each.err;
+  const Outcome wide =
+      heard({"--srt", "--words", "--max-line-width", "12", "--max-line-count", "2", "--language", "en", kSecond});
+  EXPECT_LT(lines_of(wide.out).size(), lines_of(each.out).size());
+  for (const std::string& line : lines_of(wide.out)) EXPECT_TRUE(contains(line, "-->") || line.size() <= 12) << line;
+}
+
+// A part of a recording is what a recording of that part alone is, at its place.
+TEST(CliDeviceTranscribe, PartsOfRecordings) {
+  TemporaryFolder folder;
+  const std::string whole = read_file(kLong), samples = whole.substr(whole.find("data") + 8);
+  const WavShape shape;
+  const std::string part = samples.substr(2 * 16000, 2 * 32000);
+  const std::string cut = folder.file("cut.wav", wav_file(part, shape, part.size()));
+  const std::vector<std::string> how{"--json", "--words", "--language", "en"};
+  const auto hear = [&](std::vector<std::string> more, const std::string& input = "") {
+    more.insert(more.begin(), how.begin(), how.end());
+    const Outcome outcome = heard(std::move(more), input);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    std::vector<nlohmann::json> lines;
+    for (const std::string& line : lines_of(outcome.out)) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  };
+  const auto alone = hear({cut});
+  const auto expect_later = [&](const std::vector<nlohmann::json>& lines) {
+    ASSERT_EQ(lines.size(), alone.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(lines[i].at("ids"), alone[i].at("ids"));
+      for (const char* time : {"begin", "end"}) {
+        EXPECT_NEAR(lines[i].at(time).get<double>(), alone[i].at(time).get<double>() + 1, 0.006);
+        EXPECT_NEAR(lines[i].at("words").at(0).at(time).get<double>(),
+                    alone[i].at("words").at(0).at(time).get<double>() + 1, 0.006);
+      }
+    }
+  };
+  expect_later(hear({"--offset", "0:01", "--duration", "2", kLong}));
+  const auto piped = hear({"--offset", "1", "--duration", "00:02", "--raw", "s16le:16000"}, samples);
+  ASSERT_FALSE(piped.empty());
+  EXPECT_EQ(piped[0].at("ids"), alone[0].at("ids"));
+  EXPECT_GE(piped[0].at("begin").get<double>(), 1);
+  const Outcome behind = heard({"--offset", "60", kLong});
+  EXPECT_EQ(behind.code, 3);
+  EXPECT_TRUE(contains(behind.err, "it ends after 5.41 s, before what --offset names")) << behind.err;
+  const Outcome short_pipe = heard({"--offset", "60", "--raw", "s16le:16000"}, samples);
+  EXPECT_EQ(short_pipe.code, 3);
+  EXPECT_TRUE(contains(short_pipe.err, "no sound in it from --offset on")) << short_pipe.err;
+}
+
+// What an earlier run has written is left as it is; what it could not read is tried again.
+TEST(CliDeviceTranscribe, FoldersAreResumed) {
+  TemporaryFolder folder;
+  const fs::path talks = folder.path() / "talks", out = folder.path() / "out";
+  fs::create_directories(talks / "later");
+  fs::copy(kSecond, talks / "first.wav");
+  fs::copy(kSecond, talks / "later" / "second.WAV");
+  std::ofstream(talks / "broken.wav") << "RIFF";
+  const auto hear = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--srt", "--json", "--language", "en", "-o", out.string() + "/", talks.string(), "--model",
+                             kFolder + "/model", "--dtype", "fp32", "--max-new-tokens", "24", "--ids"});
+    more.insert(more.begin(), "transcribe");  // with notes
+    return run(lapilli(std::move(more)));
+  };
+  const Outcome first = hear({});
+  EXPECT_EQ(first.code, 3) << first.err;
+  EXPECT_TRUE(contains(first.err, "2 of 3 recordings written")) << first.err;
+  for (const char* name : {"first.srt", "first.jsonl", "later/second.srt", "later/second.jsonl"})
+    EXPECT_TRUE(fs::exists(out / name)) << name;
+  EXPECT_FALSE(fs::exists(out / "broken.srt") || fs::exists(out / "broken.srt.part"));
+  EXPECT_EQ(hear({}).code, 2);  // they are there
+  const std::string srt = read_file((out / "first.srt").string());
+  std::ofstream(out / "first.srt") << srt << "\nmine\n";
+  fs::remove(talks / "broken.wav");
+  fs::copy(kSecond, talks / "broken.wav");
+  const Outcome again = hear({"--resume"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.err, "1 of 3 recordings written, 2 by an earlier run")) << again.err;
+  EXPECT_TRUE(contains(read_file((out / "first.srt").string()), "mine"));
+  EXPECT_EQ(read_file((out / "broken.srt").string()), srt);
+  for (const auto& entry : fs::recursive_directory_iterator(out))
+    EXPECT_FALSE(contains(entry.path().string(), ".part")) << entry.path();
+  const Outcome anew = hear({"--resume"});
+  EXPECT_EQ(anew.code, 2);
+  EXPECT_TRUE(contains(anew.err, "nothing is left of a run to resume")) << anew.err;
+}
+
+// Runs of other options are no beginning of this one.
+TEST(CliDeviceTranscribe, ResumesTheSameAlone) {
+  TemporaryFolder folder;
+  const std::string out = (folder.path() / "out").string() + "/", broken = folder.file("broken.wav", "RIFF");
+  EXPECT_EQ(heard({"--language", "en", "-o", out, kSecond, broken}).code, 3);
+  const Outcome other = heard({"--language", "fr", "--resume", "-o", out, kSecond, broken});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(contains(other.err, "second.txt was begun with another --language or --to")) << other.err;
+}
+
+// Of a recording with hum between what is said nothing is written there.
+TEST(CliDeviceTranscribe, WhatIsNoSpeechIsLeftOut) {
+  TemporaryFolder folder;
+  const std::string spoken = read_file(LAPILLI_TEST_DATA "/sounds/spoken.wav").substr(44);
+  const std::string between = wav_samples(hum(16000, 4), {});
+  const std::string all = between + spoken + between + spoken;
+  const std::string file = folder.file("all.wav", wav_file(all, {}, all.size()));
+  const double length = static_cast<double>(spoken.size()) / 32000;
+  const auto segments = [&](const char* vad, const std::string& sound) {
+    std::vector<std::pair<double, double>> times;
+    const Outcome outcome = heard({"--json", "--language", "en", vad, sound});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const std::string& text : lines_of(outcome.out)) {
+      const auto line = nlohmann::json::parse(text);
+      times.emplace_back(line.at("begin"), line.at("end"));
+    }
+    return times;
+  };
+  const auto is_within = [&](const std::pair<double, double>& s, double begin) {
+    return s.first >= begin - 0.2 && s.second <= begin + length + 0.2;
+  };
+  size_t first = 0, second = 0;
+  for (const auto& s : segments("--vad", file)) {
+    EXPECT_TRUE(is_within(s, 4) || is_within(s, 8 + length)) << s.first << " to " << s.second;
+    ++(s.first < 8 ? first : second);
+  }
+  EXPECT_GT(first, 0u);
+  EXPECT_GT(second, 0u);
+  size_t outside = 0;
+  for (const auto& s : segments("--no-vad", file)) outside += s.first < 3 ? 1 : 0;
+  EXPECT_GT(outside, 0u);
+  // Nothing is said in it.
+  const std::string quiet = folder.file("hum.wav", wav_of(hum(16000, 3)));
+  EXPECT_TRUE(segments("--vad", quiet).empty());
+}
+
 // A model's directory as it is published: the record's, and what says how sound is prepared.
 std::string published(const TemporaryFolder& folder, const std::string& family, const std::string& preprocessor) {
   const fs::path to = folder.path() / family;
@@ -320,6 +510,7 @@ TEST(CliDeviceTranscribe, RecordingsAsAWhole) {
   for (const std::vector<std::string>& choice : {std::vector<std::string>{"--language", "en"},
                                                  {"--to", "en"},
                                                  {"--words", "--json"},
+                                                 {"--prompt", "names"},
                                                  {"--live"},
                                                  {"--fallback"}}) {
     const Outcome refused = hear(choice);
@@ -418,20 +609,65 @@ TEST(CliTranscribe, ARecordingIsNeverWrittenOver) {
   EXPECT_TRUE(contains(mistyped.err, "there is no folder ")) << mistyped.err;
 }
 
+// What of a folder is no recording is said, with the reason.
+TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.wav", "film.mkv", "notes.txt", "cover.jpg", ".hidden.wav"}) folder.file(name, "");
+  const auto told = [&](const std::string& of) {
+    return run(lapilli({"transcribe", "-o", (folder.path() / "out").string() + "/", of})).err;
+  };
+  const std::string err = told(folder.path().string());
+  EXPECT_TRUE(contains(err, ": 1 file left out (sound that is not read here; ffmpeg")) << err;
+  EXPECT_TRUE(contains(err, "film.mkv")) << err;
+  EXPECT_TRUE(contains(err, ": 2 files left out (no recordings, by their endings): cover.jpg, notes.txt")) << err;
+  EXPECT_FALSE(contains(err, "hidden")) << err;
+  EXPECT_TRUE(contains(err, "hears nothing")) << err;  // for want of a model
+  const TemporaryFolder other;
+  other.file("notes.txt", "");
+  const std::string none = told(other.path().string());
+  EXPECT_TRUE(contains(none, "1 file left out (no recordings")) << none;
+  EXPECT_TRUE(contains(none, "holds no recording")) << none;
+}
+
+// Formats that are typed add up; that of the settings' file gives way to them.
+TEST(CliTranscribe, FormatsOfTheSettingsFileGiveWay) {
+  const TemporaryFolder folder;
+  const std::string settings = folder.file("config.toml", "[transcribe]\njson = true\n");
+  const auto told = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"-o", (folder.path() / "a.out").string(), folder.file("a.wav", "")});
+    more.insert(more.begin(), "--config=" + settings);
+    return transcribe(std::move(more)).err;
+  };
+  EXPECT_TRUE(contains(told({"--srt"}), "hears nothing"));
+  EXPECT_TRUE(contains(told({"--srt", "--vtt"}), "for several formats"));
+}
+
 TEST(CliTranscribe, SaysWhatIsWrongBeforeTheModelIsLoaded) {
   const struct {
     std::vector<std::string> arguments;
     std::string expected;
   } kCases[] = {{{}, "needs a recording"},
                 {{"a.wav"}, "hears nothing"},
-                {{"-"}, "--raw"},
                 {{"--raw", "mp3", "a"}, "no format of raw samples"},
-                {{"--srt", "--vtt", "a.wav"}, "excludes"},
+                {{"--srt", "--vtt", "--raw", "f32le:16000"}, "standard input is no file"},
+                {{"--srt", "--vtt", "-o", "a.srt", "a.wav"}, "for several formats"},
+                {{LAPILLI_TEST_DATA}, "is a folder: its recordings"},
+                {{"--raw", "f32le:16000", "-o", "out/", LAPILLI_TEST_DATA}, "no ending says"},
+                {{"--suffix", "a/b", "a.wav"}, "no / in it"},
+                {{"--suffix", ".en", "-o", "a.srt", "a.wav"}, "a folder then"},
+                {{"--resume", "a.wav"}, "--resume needs"},
+                {{"--resume", "-o", "out/", "--raw", "f32le:16000"}, "all must be files"},
+                {{"--offset", "1:75", "a.wav"}, "is no time"},
+                {{"--duration", "0", "a.wav"}, "nothing is left"},
+                {{"--vad", "--raw", "f32le:16000"}, "--no-vad"},
+                {{"--max-line-width", "40", "a.wav"}, "is of subtitles"},
+                {{"--max-line-count", "2", "--srt", "--words", "a.wav"}, "needs that and --words"},
+                {{"--max-line-count", "2", "--max-line-width", "40", "--srt", "a.wav"}, "needs that and --words"},
                 {{"--srt", "a.wav", "b.wav"}, "-o FOLDER/"},
                 {{"-o", "one.txt", "a.wav", "b.wav"}, "several recordings"},
                 {{"-o", "out/", "x/a.wav", "y/a.wav"}, "two recordings"},
-                {{"--words", "a.wav"}, "--json, --tsv or --vtt"},
-                {{"--words", "--srt", "a.wav"}, "--json, --tsv or --vtt"},
+                {{"--words", "a.wav"}, "--json, --tsv, --srt or --vtt"},
+                {{"--words", "-o", "a.txt", "a.wav"}, "--json, --tsv, --srt or --vtt"},
                 {{"--attention", "heard.gif", "a.wav"}, "neither .svg nor .png"},
                 {{"--attention", "no/such/heard.svg", "a.wav"}, "--attention: there is no folder no/such/"},
                 {{"--memory-limit", "0", "a.wav"}, "--memory-limit"},

@@ -5,7 +5,8 @@ gtest_discover_tests(test_evaluation TEST_PREFIX evaluation. TEST_FILTER "-*Devi
 lapilli_gpu_test(evaluation.layers COMMAND test_evaluation --gtest_filter=*Device* LABELS slow)
 
 add_executable(evaluate ${CMAKE_CURRENT_LIST_DIR}/program/main.cpp ${CMAKE_CURRENT_LIST_DIR}/bleu.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp ${CMAKE_CURRENT_LIST_DIR}/layers.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/corpus.cpp ${CMAKE_CURRENT_LIST_DIR}/score.cpp ${CMAKE_CURRENT_LIST_DIR}/layers.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/chrf.cpp ${CMAKE_CURRENT_LIST_DIR}/unsure.cpp)
 set_target_properties(evaluate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(evaluate PRIVATE lapilli_internal)
 lapilli_gpu_test(evaluation.beam4 COMMAND evaluate --beam 4 --limit 300 LABELS slow)

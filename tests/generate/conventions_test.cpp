@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -57,14 +58,18 @@ class DeviceConventions : public testing::Test {
   static void SetUpTestSuite() { LAPILLI_ASSERT_VALUE(device_, vulkan::Device::create({})); }
   static void TearDownTestSuite() { device_.reset(); }
 
-  // A model directory with the tokenizer of another record, its config.json and generation_config.json changed.
+  using Change = std::function<void(json&)>;
+
+  // A model directory with the tokenizer of another record, its config.json, generation_config.json and tokenizer.json
+  // changed.
   std::shared_ptr<Model> load(const std::string& model, const std::string& tokenizer, const json& config = {},
-                              const json& generation = {}) {
+                              const json& generation = {}, const Change& tokenizer_json = {}) {
     folder_ = std::make_unique<TempDirectory>();
     folder_->copy_from(kData + "/models/" + model + "/model");
     if (!tokenizer.empty()) folder_->copy_from(kData + "/tokenizers/" + tokenizer + "/files");
     patch("config.json", config);
     patch("generation_config.json", generation);
+    if (tokenizer_json) change("tokenizer.json", tokenizer_json);
     auto loaded = Model::load(device_, folder_->path());
     EXPECT_TRUE(loaded.ok()) << loaded.error().message;
     if (loaded && !tokenizer.empty()) {
@@ -73,12 +78,11 @@ class DeviceConventions : public testing::Test {
     return loaded ? *loaded : nullptr;
   }
   // The bundled model with another vocabulary.
-  std::shared_ptr<Model> load_bundled(const std::function<void(json&)>& change) {
+  std::shared_ptr<Model> load_bundled(const Change& words, const Change& tokenizer_config = {}) {
     folder_ = std::make_unique<TempDirectory>();
     folder_->copy_from(std::string(LAPILLI_SOURCE_DIR) + "/models/en-fr");
-    auto words = json::parse(read_file(folder_->path() + "/vocab.json"));
-    change(words);
-    folder_->write("vocab.json", words.dump());
+    change("vocab.json", words);
+    if (tokenizer_config) change("tokenizer_config.json", tokenizer_config);
     auto loaded = Model::load(device_, folder_->path());
     EXPECT_TRUE(loaded.ok()) << loaded.error().message;
     return loaded ? *loaded : nullptr;
@@ -88,12 +92,23 @@ class DeviceConventions : public testing::Test {
     return find_conventions(*model, {task, from, to});
   }
 
+  // The model that was loaded last, by another name of its directory.
+  std::shared_ptr<Model> load_as(const std::string& name) {
+    const std::string directory = folder_->path() + "/" + name;
+    std::filesystem::create_directory_symlink(".", directory);
+    auto loaded = Model::load(device_, directory);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return loaded ? *loaded : nullptr;
+  }
+
  private:
-  void patch(const std::string& name, const json& changes) {
-    if (changes.is_null()) return;
+  void change(const std::string& name, const Change& how) {
     auto whole = json::parse(read_file(folder_->path() + "/" + name));
-    whole.merge_patch(changes);
+    how(whole);
     folder_->write(name, whole.dump());
+  }
+  void patch(const std::string& name, const json& changes) {
+    if (!changes.is_null()) change(name, [&](json& whole) { whole.merge_patch(changes); });
   }
   static std::shared_ptr<vulkan::Device> device_;
   std::unique_ptr<TempDirectory> folder_;
@@ -137,6 +152,34 @@ TEST_F(DeviceConventions, ATargetThatTheFilesNameIsEnough) {
   EXPECT_FALSE(s.options.forced_bos_token_id.has_value());
 }
 
+// As M2M100 by its files; the target's token stands where the source's would, and nothing is forced.
+TEST_F(DeviceConventions, Small100HasTheTargetBeforeTheSource) {
+  ASSERT_TRUE(load("m2m_100", "m2m_100"));
+  for (const char* name : {"small100", "SMaLL-100-mine"}) {
+    const auto m = load_as(name);
+    ASSERT_TRUE(m && m->tokenizer());
+    LAPILLI_ASSERT_VALUE(const auto c, ask(m, Task::translate, "en", "fra"));
+    EXPECT_EQ(c.source_language, "fr");
+    EXPECT_FALSE(c.options.forced_bos_token_id.has_value());
+    EXPECT_THAT(ask(m, Task::translate).error().message, HasSubstr("--to"));
+    EXPECT_THAT(ask(m, Task::translate, "tlh", "fr").error().message, HasSubstr("tlh"));
+  }
+}
+
+TEST_F(DeviceConventions, MarksOfMadlad) {
+  const auto m = load("t5-v1_1", "unigram-byte-fallback", {}, {}, [](json& tokenizer) {
+    tokenizer["model"]["vocab"][1000][0] = "<2fr>";
+    tokenizer["model"]["vocab"][1001][0] = "<2de>";
+  });
+  ASSERT_TRUE(m && m->tokenizer());
+  LAPILLI_ASSERT_VALUE(const auto french, ask(m, Task::translate, "en", "fra"));
+  EXPECT_EQ(french.prefix, "<2fr> ");
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  EXPECT_TRUE(none.needs_mark);
+  EXPECT_THAT(none.marks, UnorderedElementsAre("<2fr>", "<2de>"));
+  EXPECT_THAT(ask(m, Task::translate, "", "tlh").error().message, AllOf(HasSubstr("tlh"), HasSubstr("de")));
+}
+
 TEST_F(DeviceConventions, WordsBeforeTheInput) {
   const json tasks = {{"task_specific_params",
                        {{"summarization", {{"prefix", "summarize: "}, {"num_beams", 4}, {"min_length", 3}}},
@@ -178,6 +221,14 @@ TEST_F(DeviceConventions, WordsBeforeTheInput) {
   EXPECT_EQ(b.options.min_length, 5u);
 }
 
+Result<InputPieces> pieces_of(const Model& model, const Conventions& conventions, const char* text) {
+  PieceOptions options;
+  options.conventions = &conventions;
+  TextInput input;
+  input.text = text;
+  return make_pieces(model, input, options);
+}
+
 TEST_F(DeviceConventions, MarksOfMarian) {
   const auto m = load_bundled([](json& words) {
     const int32_t id = words["\u2581hello"];
@@ -190,6 +241,13 @@ TEST_F(DeviceConventions, MarksOfMarian) {
   EXPECT_EQ(fr.prefix, ">>fr<< ");
   EXPECT_FALSE(ask(m, Task::translate, "", "tlh").ok());
   EXPECT_FALSE(ask(m, Task::none, "en", "").ok());
+  EXPECT_THAT(ask(m, Task::translate, "de", "fr").error().message, HasSubstr("not from \"de\""));
+  // The only one need not be named; another is no word of the text.
+  LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
+  LAPILLI_EXPECT_OK(pieces_of(*m, none, "A cat sat."));
+  LAPILLI_EXPECT_OK(pieces_of(*m, none, ">>fr<< A cat sat."));
+  EXPECT_THAT(pieces_of(*m, none, ">>xx<< A cat sat.").error().message,
+              AllOf(HasSubstr("begins with >>xx<<"), HasSubstr("it has >>fr<<")));
   EXPECT_EQ(languages_of(*m->tokenizer()).targets, std::vector<std::string>{"fr"});
 }
 
@@ -205,13 +263,8 @@ TEST_F(DeviceConventions, SeveralMarksOfMarianNeedOne) {
   ASSERT_TRUE(m && m->tokenizer());
   LAPILLI_ASSERT_VALUE(const auto none, ask(m, Task::translate));
   EXPECT_THAT(none.marks, UnorderedElementsAre(">>fr<<", ">>de<<"));
-  const auto pieces = [&](const char* text) {
-    PieceOptions options;
-    options.conventions = &none;
-    TextInput input;
-    input.text = text;
-    return make_pieces(*m, input, options);
-  };
+  EXPECT_TRUE(none.needs_mark);
+  const auto pieces = [&](const char* text) { return pieces_of(*m, none, text); };
   EXPECT_THAT(pieces("A cat sat.").error().message, AllOf(HasSubstr("--to"), HasSubstr(">>de<<")));
   EXPECT_THAT(pieces(">>xx<< A cat sat.").error().message, HasSubstr("no mark of this model"));
   LAPILLI_EXPECT_OK(pieces("12.5"));
@@ -229,6 +282,16 @@ TEST_F(DeviceConventions, AModelOfTwoLanguages) {
   EXPECT_THAT(other.error().message, AllOf(HasSubstr("from \"en\" to \"fr\""), HasSubstr("not to \"de\"")));
   EXPECT_THAT(ask(m, Task::translate, "fr", "").error().message, HasSubstr("not from \"fr\""));
   EXPECT_THAT(ask(m, Task::summarize).error().message, HasSubstr("cannot summarize"));
+}
+
+// Any language of a group may be the source; a single one is that one.
+TEST_F(DeviceConventions, AModelOfSeveralSources) {
+  for (const char* group : {"roa", "ROMANCE", "mul"}) {
+    const auto m = load_bundled([](json&) {}, [&](json& config) { config["source_lang"] = group; });
+    ASSERT_TRUE(m && m->tokenizer());
+    for (const char* from : {"", "es", "ron"}) LAPILLI_EXPECT_OK(ask(m, Task::translate, from, "fr"));
+    EXPECT_THAT(ask(m, Task::translate, "es", "de").error().message, HasSubstr("not to \"de\""));
+  }
 }
 
 TEST_F(DeviceConventions, BrokenTasksDoNotStopAModel) {

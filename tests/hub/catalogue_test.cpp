@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -37,14 +38,30 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 TEST(HubCatalogue, EveryModelIsOfAFamilyThatRuns) {
   const auto models = listed();
-  EXPECT_GE(models.size(), 40u);
+  EXPECT_GE(models.size(), 250u);
   std::set<std::string> names, families;
   for (const Listed& model : models) {
     EXPECT_TRUE(names.insert(model.name).second) << model.name << " is listed twice";
     EXPECT_NE(model::find_family(model.family), nullptr) << model.name;
     families.insert(model.family);
   }
-  EXPECT_GE(families.size(), 10u);
+  EXPECT_GE(families.size(), 18u);
+}
+
+// A command refuses a model of another kind.
+TEST(HubCatalogue, TasksAreThoseOfTheFamily) {
+  const std::map<std::string, std::set<std::string>> kinds = {
+      {"whisper", {"transcribe"}},   {"speech_to_text", {"transcribe"}},
+      {"moonshine", {"transcribe"}}, {"vision-encoder-decoder", {"caption", "read"}},
+      {"vit", {"classify"}},         {"deit", {"classify"}},
+      {"marian", {"translate"}},     {"fsmt", {"translate"}},
+      {"m2m_100", {"translate"}}};
+  const std::set<std::string> of_texts = {"translate", "summarize", "generate"};
+  for (const Listed& model : listed()) {
+    const auto kind = kinds.find(model.family);
+    for (const std::string& task : model.tasks)
+      EXPECT_TRUE((kind == kinds.end() ? of_texts : kind->second).contains(task)) << model.name << ": " << task;
+  }
 }
 
 // Nobody has tried a model that is not here.
@@ -69,13 +86,57 @@ TEST(HubCatalogue, ChosenByLanguages) {
     EXPECT_FALSE(has(german, name)) << name;
   EXPECT_EQ(names_for({"eng_Latn", "deu", "", ""}), german);
   EXPECT_TRUE(names_for({"en", "tlh", "", ""}).empty());
-  for (const std::string& name : names_for({"fo", "en", "", ""})) EXPECT_TRUE(name.find("nllb") != std::string::npos);
+  const auto santali = names_for({"sat", "en", "", ""});
+  EXPECT_FALSE(santali.empty());
+  for (const std::string& name : santali) EXPECT_TRUE(name.find("nllb") != std::string::npos) << name;
 }
 
 TEST(HubCatalogue, ChosenByTaskAndFamily) {
   for (const std::string& name : names_for({"", "", "summarize", "bart"}))
     EXPECT_TRUE(name.find("bart") != std::string::npos) << name;
   EXPECT_TRUE(has(names_for({"en", "", "generate", ""}), "google/flan-t5-base"));
+  const auto german_speech = names_for({"de", "", "transcribe", ""});
+  EXPECT_TRUE(has(german_speech, "openai/whisper-tiny") && !has(german_speech, "openai/whisper-tiny.en"));
+  EXPECT_EQ(names_for({"", "ja", "read", ""}), std::vector<std::string>{"kha-white/manga-ocr-base"});
+  EXPECT_TRUE(has(names_for({"", "", "classify", ""}), "facebook/deit-base-patch16-224"));
+}
+
+TEST(HubCatalogue, PicturesAreInNoLanguage) {
+  const std::string table =
+      table_of(select_models(listed(), {"", "", "", "vision-encoder-decoder"}, tools::same_language));
+  EXPECT_NE(table.find("kha-white/manga-ocr-base                 > ja"), std::string::npos) << table;
+  const auto classes =
+      nlohmann::json::parse(json_of(select_models(listed(), {"", "", "classify", ""}, tools::same_language)));
+  EXPECT_TRUE(classes[0]["from"].empty() && classes[0]["to"].empty());
+}
+
+TEST(HubCatalogue, WhatIsHereIsAddedWhereNothingSpeaksAgainstIt) {
+  const auto all = listed();
+  const std::vector<Present> present = {{"facebook/wmt19-en-de", "/own/1", false, "fsmt", ""},
+                                        {"me/bert", "/hf/2", true, "bert", ""},
+                                        {"me/mine", "/own/3", false, "unheard-of", "mit"},
+                                        {"me/whisper", "/hf/4", true, "whisper", ""}};
+  const auto shown = [&](const Wanted& wanted) {
+    auto chosen = select_models(all, wanted, tools::same_language);
+    add_present(present, wanted, all, tools::is_known_family, chosen);
+    std::vector<std::string> here;
+    for (const Listed& model : chosen)
+      if (!model.fetched.empty()) here.push_back(model.name + " " + model.fetched);
+    return here;
+  };
+  EXPECT_EQ(shown({}), (std::vector<std::string>{"facebook/wmt19-en-de /own/1", "me/mine /own/3", "me/whisper /hf/4"}));
+  EXPECT_EQ(shown({"", "", "", "whisper"}), std::vector<std::string>{"me/whisper /hf/4"});
+  EXPECT_EQ(shown({"en", "de", "", ""}), std::vector<std::string>{"facebook/wmt19-en-de /own/1"});
+  EXPECT_TRUE(shown({"", "", "summarize", ""}).empty());
+  auto chosen = all;
+  add_present(present, {}, all, tools::is_known_family, chosen);
+  const std::string table = table_of(chosen);
+  EXPECT_NE(table.find("here, and not in the list\n* me/mine"), std::string::npos) << table;
+  EXPECT_NE(table.find("whisper            ?  ?\n    /hf/4\n"), std::string::npos) << table;
+  const auto json = nlohmann::json::parse(json_of(chosen));
+  EXPECT_EQ(json[json.size() - 1]["fetched"], "/hf/4");
+  EXPECT_EQ(json[json.size() - 1]["shared"], true);
+  EXPECT_EQ(json[json.size() - 1]["listed"], false);
 }
 
 TEST(HubCatalogue, TableFitsTheTerminal) {
@@ -113,6 +174,8 @@ TEST(HubCatalogue, WrongLinesAreNamed) {
                                                          {"\"t5\"", "\"\""},
                                                          {"generate", "dance"},
                                                          {"[\"en\"]", "[]"},
+                                                         {"\"from\": [\"en\"], ", ""},
+                                                         {"generate", "caption"},
                                                          {"a/b", "ab"},
                                                          {"\"license\"", "\"licens\""},
                                                          {"\"parameters\": null", "\"parameters\": -1"},

@@ -4,14 +4,16 @@
 #include <cstdlib>
 
 #include "hub/cache.hpp"
+#include "hub/huggingface_cache.hpp"
 #include "hub/requests.hpp"
 #include "support/temp_directory.hpp"
 
 namespace lapilli::hub {
 namespace {
 
-constexpr const char* kNames[] = {"HF_ENDPOINT", "HF_TOKEN",       "HF_TOKEN_PATH",   "HF_HOME",       "XDG_CACHE_HOME",
-                                  "HOME",        "HF_HUB_OFFLINE", "LAPILLI_OFFLINE", "LAPILLI_CACHE", "USERPROFILE"};
+constexpr const char* kNames[] = {"HF_ENDPOINT",    "HF_TOKEN",    "HF_TOKEN_PATH",  "HF_HOME",
+                                  "XDG_CACHE_HOME", "HOME",        "HF_HUB_OFFLINE", "LAPILLI_OFFLINE",
+                                  "LAPILLI_CACHE",  "USERPROFILE", "HF_HUB_CACHE"};
 
 // None of the variables is set at first, and all are as before afterwards.
 class HubEnvironment : public testing::Test {
@@ -81,6 +83,18 @@ TEST_F(HubEnvironment, Offline) {
     set(name, "0");
     EXPECT_EQ(token(), "");
   }
+}
+
+TEST_F(HubEnvironment, PlacesOfOtherPrograms) {
+  EXPECT_EQ(huggingface_cache(), "");
+  set("HOME", "/home/user");
+  EXPECT_EQ(huggingface_cache(), "/home/user/.cache/huggingface/hub");
+  set("XDG_CACHE_HOME", "/caches");
+  EXPECT_EQ(huggingface_cache(), "/caches/huggingface/hub");
+  set("HF_HOME", "/hf");
+  EXPECT_EQ(huggingface_cache(), "/hf/hub");
+  set("HF_HUB_CACHE", "/models");
+  EXPECT_EQ(huggingface_cache(), "/models");
 }
 
 TEST_F(HubEnvironment, PlacesForModels) {

@@ -120,6 +120,18 @@ TEST_F(HubFetch, TheSecondTimeNothing) {
   EXPECT_EQ(hub.at_hub_asked().size(), before + 1);  // which commit it is now
 }
 
+TEST_F(HubFetch, AFileThatAnEarlierVersionLeftOutIsFetchedLater) {
+  expect_fetched();
+  const size_t weights = hub.count(kWeights);
+  hub.small["preprocessor_config.json"] = "{}";
+  const auto again = fetch_model();
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_FALSE(again->was_there);
+  EXPECT_EQ(fetched_file("preprocessor_config.json"), "{}");
+  EXPECT_EQ(hub.count(kWeights), weights);
+  EXPECT_TRUE(fetch_model()->was_there);
+}
+
 TEST_F(HubFetch, PytorchWeightsWhereThereAreNoOthers) {
   hub.large.erase(kWeights);
   hub.large["pytorch_model.bin"] = content(2000, 7);

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "cli/arguments/model_names.hpp"
+#include "hub/catalogue.hpp"
 #include "hub/fake_hub.hpp"
+#include "hub/other_cache.hpp"
 
 namespace lapilli::test {
 namespace {
@@ -23,6 +25,8 @@ class CliHub : public testing::Test {
           std::string("LAPILLI_OFFLINE"), std::string("XDG_CACHE_HOME"), std::string("NO_PROXY=127.0.0.1"),
           "HOME=" + folder.path().string(), "HF_ENDPOINT=" + endpoint})
       spawn.environment.push_back(setting);
+    std::replace(spawn.environment.begin(), spawn.environment.end(), std::string("HF_HUB_CACHE=/nowhere"),
+                 std::string("HF_HUB_CACHE"));
     std::replace(spawn.environment.begin(), spawn.environment.end(), "LAPILLI_CACHE=" + kept_cache(),
                  "LAPILLI_CACHE=" + cache());
     return spawn;
@@ -165,6 +169,146 @@ TEST_F(CliHubFetch, TheTableMarksWhatIsHere) {
   EXPECT_EQ(json[0]["fetched"], cache() + "/models/facebook/wmt19-en-de/" + kCommit);
 }
 
+// With a hub whose model is small, and runs nowhere.
+class CliHubFetchSmall : public CliHub {
+ protected:
+  CliHubFetchSmall() { endpoint = hub.address(); }
+  FakeHub hub;
+};
+
+TEST_F(CliHubFetchSmall, AModelThatTheListDoesNotKnowIsShownWithItsFolder) {
+  EXPECT_FALSE(contains(run(command({"models"})).out, "not in the list"));
+  EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
+  const Outcome shown = run(command({"models"}));
+  EXPECT_TRUE(contains(shown.out, "here, and not in the list\n* owner/model ")) << shown.out;
+  EXPECT_TRUE(contains(shown.out, "cc-by-4.0\n    " + directory() + "\n")) << shown.out;
+}
+
+TEST_F(CliHubFetchSmall, RemovedWithAWordAboutIt) {
+  EXPECT_EQ(run(command({"fetch", "owner/model"})).code, 0);
+  uint64_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(directory())) bytes += entry.file_size();
+  const Outcome near = run(command({"models", "--remove", "owner/modle"}));
+  EXPECT_EQ(near.code, 3);
+  EXPECT_TRUE(contains(near.err, "no model owner/modle was fetched; did you mean owner/model?")) << near.err;
+  const Outcome half = run(command({"models", "--remove", "model"}));
+  EXPECT_EQ(half.code, 2);
+  EXPECT_TRUE(contains(half.err, "\"model\" is none; did you mean owner/model?")) << half.err;
+  const Outcome removed = run(command({"models", "--remove", "owner/model"}));
+  EXPECT_EQ(removed.code, 0) << removed.err;
+  EXPECT_EQ(removed.out, "removed " + directory() + "\nremoved owner/model, " + std::to_string(bytes) + " bytes\n");
+  EXPECT_FALSE(fs::exists(cache() + "/models/owner"));
+  EXPECT_EQ(run(command({"models", "--remove", "owner/model"})).code, 3);
+  EXPECT_EQ(run(command({"inspect", "owner/model"})).code, 3);
+}
+
+TEST_F(CliHub, WhatIsNotRemoved) {
+  const TemporaryFolder mine;
+  const std::string copy = mine.model_copy();
+  fs::create_directories(cache() + "/models");
+  fs::create_directories(cache() + "/x/y");
+  for (const std::string& name :
+       std::vector<std::string>{"../x", "..", "/", "x/../../y", copy, "owner/..", "a/b/c", "x\\y/z"}) {
+    const Outcome outcome = run(command({"models", "--remove", name}));
+    EXPECT_EQ(outcome.code, 2) << name;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(contains(outcome.err, "--remove takes OWNER/NAME")) << outcome.err;
+  }
+  EXPECT_TRUE(fs::exists(copy + "/config.json") && fs::exists(cache() + "/x/y"));
+  const Outcome bundled = run(command({"models", "--remove", "en-fr"}));
+  EXPECT_EQ(bundled.code, 2);
+  EXPECT_TRUE(contains(bundled.err, "en-fr is not removed: it comes along with the program")) << bundled.err;
+  EXPECT_EQ(run(command({"models", "--remove", "owner/model", "--json"})).code, 2);
+  EXPECT_EQ(run(command({"models", "--remove", ""})).code, 2);
+}
+
+// A file of settings is read each time.
+TEST_F(CliHub, SettingsRemoveNothing) {
+  const std::string settings = folder.file("settings.toml", "[models]\nremove = owner/model\n");
+  const Outcome outcome = run(command({"models", "--config", settings}));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome.err, "models has no switch \"remove\"")) << outcome.err;
+}
+
+// With the bundled model in the cache of other programs under another name, where they keep it by themselves.
+class CliOtherCache : public CliHub {
+ protected:
+  CliOtherCache() {
+    for (const char* name : {"config.json", "generation_config.json", "tokenizer_config.json", "vocab.json",
+                             "model.safetensors", "source.spm", "target.spm"})
+      other.copy(name, bundled_model());
+  }
+  std::string place() { return (folder.path() / ".cache/huggingface/hub").string(); }
+  // Every name in it, with the time of its last change.
+  std::string state() {
+    std::string all;
+    for (const auto& entry : fs::recursive_directory_iterator(place()))
+      all += entry.path().string() + " " +
+             std::to_string(fs::last_write_time(entry.path()).time_since_epoch().count()) + "\n";
+    return all;
+  }
+  OtherCache other{place(), "owner", "model"};
+};
+
+TEST_F(CliOtherCache, IsUsedByNameWithoutANetworkAndNeverWritten) {
+  const std::string before = state();
+  for (const char* offline : {"HF_HUB_OFFLINE=0", "HF_HUB_OFFLINE=1"}) {
+    Spawn inspect = command({"inspect", "owner/model"}), fetch = command({"fetch", "owner/model"});
+    for (Spawn* spawn : {&inspect, &fetch})
+      std::replace(spawn->environment.begin(), spawn->environment.end(), std::string("HF_HUB_OFFLINE"),
+                   std::string(offline));
+    const Outcome inspected = run(inspect), fetched = run(fetch);
+    EXPECT_EQ(inspected.code, 0) << inspected.err;
+    EXPECT_TRUE(contains(inspected.out, other.snapshot())) << inspected.out;
+    EXPECT_EQ(fetched.code, 0) << fetched.err;
+    EXPECT_EQ(fetched.out, other.snapshot() + "\n");
+    EXPECT_TRUE(contains(fetched.err, "owner/model is there already, in the cache of other programs")) << fetched.err;
+  }
+  Spawn translate = command({"translate", "--model", "owner/model", "Hello."});
+  translate.environment.insert(translate.environment.end(), kNoDriver.begin(), kNoDriver.end());
+  EXPECT_EQ(run(translate).code, 4);
+  EXPECT_TRUE(contains(run(command({"models"})).out, "\n* owner/model ")) << "shown";
+  EXPECT_TRUE(contains(run(command({"models"})).out, "\n    " + other.snapshot() + "\n"));
+  const Outcome removed = run(command({"models", "--remove", "owner/model"}));
+  EXPECT_EQ(removed.code, 2);
+  EXPECT_TRUE(contains(removed.err, "owner/model is not removed: it lies in " + other.snapshot() +
+                                        ", the cache of other programs, which is only read"))
+      << removed.err;
+  EXPECT_EQ(state(), before);
+  EXPECT_FALSE(fs::exists(cache() + "/models"));
+}
+
+TEST_F(CliOtherCache, LiesWhereTheVariablesSay) {
+  const std::string elsewhere = (folder.path() / "elsewhere").string();
+  fs::rename(place(), elsewhere);
+  EXPECT_EQ(run(command({"inspect", "owner/model"})).code, 3);
+  Spawn cache_named = command({"inspect", "owner/model"});
+  std::replace(cache_named.environment.begin(), cache_named.environment.end(), std::string("HF_HUB_CACHE"),
+               "HF_HUB_CACHE=" + elsewhere);
+  EXPECT_EQ(run(cache_named).code, 0);
+  fs::create_directories(folder.path() / "home");
+  fs::rename(elsewhere, folder.path() / "home/hub");
+  Spawn home_named = command({"inspect", "owner/model"});
+  std::replace(home_named.environment.begin(), home_named.environment.end(), std::string("HF_HOME"),
+               "HF_HOME=" + (folder.path() / "home").string());
+  EXPECT_EQ(run(home_named).code, 0);
+}
+
+TEST_F(CliOtherCache, WhatIsNotWholeIsToldWithTheReason) {
+  other.remove_blob("model.safetensors");
+  const Outcome outcome = run(command({"inspect", "owner/model"}));
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_TRUE(contains(outcome.err, "owner/model is not a directory, and what lies in " + other.snapshot() +
+                                        " is not whole: it has no weights"))
+      << outcome.err;
+  EXPECT_FALSE(contains(run(command({"models"})).out, "owner/model"));
+}
+
+TEST_F(CliHub, EveryTaskIsACommand) {
+  const std::string help = run(command({"--help"})).out;
+  for (const std::string& task : hub::task_names()) EXPECT_TRUE(contains(help, "\n  " + task + " ")) << task << help;
+}
+
 TEST_F(CliHub, NamesThatAreNone) {
   const std::pair<const char*, const char*> cases[] = {
       {"opus-mt-en-de",
@@ -226,6 +370,8 @@ TEST_F(CliHub, ModelsForLanguages) {
   EXPECT_TRUE(cli::models_for("en", "tlh").empty());
   EXPECT_EQ(cli::known_model_meant("flan-t5-smal"), "google/flan-t5-small");
   EXPECT_EQ(cli::known_model_meant("google/flan-t5-small"), "");
+  EXPECT_EQ(cli::known_model_meant("patrickvonplaten/led-large-16384-pubme"),
+            "patrickvonplaten/led-large-16384-pubmed");
 }
 
 TEST_F(CliHub, ModelsAsATable) {

@@ -2,8 +2,9 @@
 if(TARGET lapilli_hub)
   target_link_libraries(test_hub PRIVATE lapilli_hub)
   # The program's own names of models.
-  target_sources(test_hub PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/arguments/model_names.cpp
-    ${PROJECT_SOURCE_DIR}/src/cli/arguments/suggestions.cpp)
+  foreach(source arguments/model_names arguments/foreign_models arguments/suggestions files/foreign_files files/output_names)
+    target_sources(test_hub PRIVATE ${PROJECT_SOURCE_DIR}/src/cli/${source}.cpp)
+  endforeach()
   add_dependencies(test_hub lapilli_cli)
   set(filter "*")
   if(NOT CURL_FOUND)

@@ -5,10 +5,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <memory>
-#include <random>
 
 #include "image/picture.hpp"
 #include "image/stb.hpp"
+#include "pictures/mutants.hpp"
 #include "pictures/png_bytes.hpp"
 #include "support/limited_child.hpp"
 #include "support/temp_directory.hpp"
@@ -84,46 +84,11 @@ TEST(PictureFile, ReadsFilesAndNamesThem) {
   EXPECT_NE(missing.error().message.find("none.png"), std::string::npos);
 }
 
-std::string mutated(std::string s, std::mt19937& random) {
-  const auto pick = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
-  for (size_t i = 0, changes = 1 + pick(4); i < changes && !s.empty(); ++i) {
-    const size_t at = pick(s.size());
-    switch (pick(4)) {
-      case 0: s[at] = static_cast<char>(pick(256)); break;
-      case 1: s[at] = static_cast<char>(s[at] ^ (1 << pick(8))); break;
-      case 2: s.erase(at, 1 + pick(8)); break;
-      default: s.insert(at, s.substr(pick(s.size()), 1 + pick(16)));
-    }
-  }
-  if (pick(20) == 0) s.resize(pick(s.size() + 1));
-  return s;
-}
-
-// Each opens or is refused with words; what opens has as many bytes as its size says. An exit code: 0 if so, and if
-// one in a hundred opens.
-int try_mutants(const std::string& good, int count, bool png = false) {
-  std::mt19937 random(1);
-  int opened = 0;
-  for (int i = 0; i < count; ++i) {
-    const std::string mutant = mutated(good, random);
-    const auto picture = decode(png && i % 8 != 0 ? with_right_checksums(mutant) : mutant);
-    if (!picture && picture.error().message.empty()) return 2;
-    if (picture && picture->rgb.size() != size_t{3} * picture->width * picture->height) return 3;
-    opened += picture ? 1 : 0;
-  }
-  return opened > count / 100 ? 0 : 4;
-}
-
-constexpr uint64_t kMemory = uint64_t{1} << 30;
 constexpr int kMutants = 3500;  // of each of three files of a kind: over 10,000
-
-std::string in_child(const std::string& good, int count, bool png = false) {
-  return test::in_limited_child(kMemory, 300, [&] { return try_mutants(good, count, png); });
-}
 
 TEST(PictureMutation, Png) {
   for (const uint32_t channels : {1u, 3u, 4u})
-    EXPECT_EQ(in_child(png(13, 11, channels), kMutants, true), "") << channels;
+    EXPECT_EQ(mutants_in_child(png(13, 11, channels), kMutants, true), "") << channels;
 }
 
 // The child has the limit, and what goes wrong in it is told.
@@ -155,7 +120,7 @@ TEST(PictureMutation, Jpeg) {
   for (const char* name : {"plain.jpg", "passes.jpg", "cmyk.jpg"}) {
     const auto good = read_text_file(std::string(LAPILLI_TEST_DATA "/pictures/") + name);
     ASSERT_TRUE(good.ok()) << good.error().message;
-    EXPECT_EQ(in_child(*good, kMutants), "") << name;
+    EXPECT_EQ(mutants_in_child(*good, kMutants), "") << name;
   }
 }
 

@@ -91,6 +91,25 @@ TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
   }
 }
 
+// A longer one is read anew from its beginning: no more of it is kept than of a minute.
+TEST(Recordings, OfAMinuteAreReadOnce) {
+  TempDirectory dir;
+  for (const auto& [seconds, times] : {std::pair{60, 1}, {70, 2}}) {
+    const auto path = dir.write("a.wav", wav_of(std::vector<float>(seconds * 16000, 0.25f), {16000, 1, 1, 8}));
+    int opened = 0;
+    const auto open = [&] {
+      ++opened;
+      return open_wav(path);
+    };
+    auto recording = Recording::open(open, path, 16000);
+    ASSERT_TRUE(recording.ok());
+    EXPECT_EQ((*recording)->count().value(), uint64_t(seconds) * 16000);
+    std::vector<float> first(100);
+    EXPECT_EQ((*recording)->read(0, first).value(), 100u);
+    EXPECT_EQ(opened, times) << seconds;
+  }
+}
+
 TEST(Recordings, CountingCanBeEnded) {
   TempDirectory dir;
   const auto path = dir.write("a.wav", wav_of(glide(16000, 3, 1), {16000, 1, 1, 16}));

@@ -350,7 +350,7 @@ class Model:
     ) -> list[Output]:
         """What pictures show, by the kind of model in words (Output.text) or in Output.classes.
 
-        A picture is the path of a PNG or JPEG file, or its width, its height, and a byte each of red, green and blue of
+        A picture is the path of its file, or its width, its height, and a byte each of red, green and blue of
         its pixels, row by row.
         """
         if isinstance(pictures, (str, bytes)):

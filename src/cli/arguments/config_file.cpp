@@ -64,10 +64,11 @@ bool was_typed(const CLI::Option& option, const std::vector<std::string>& typed)
          std::any_of(longs.begin(), longs.end(), [&](const auto& name) { return is("--" + name); });
 }
 
-// Switches that a file can set: named, and with a meaning beyond printing a help.
+// Switches that a file can set: named, with a meaning beyond printing a help, and not for one time alone.
 std::vector<std::string> switch_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_configurable()) continue;
     for (const std::string& name : option->get_lnames())
       if (name != "help" && name != "version" && name != kSwitch.substr(2)) names.push_back(name);
   }

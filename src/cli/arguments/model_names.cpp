@@ -4,10 +4,13 @@
 #include <cstdio>
 
 #include "base/path.hpp"
+#include "cli/arguments/foreign_models.hpp"
 #include "cli/arguments/suggestions.hpp"
 #include "cli/exit_codes.hpp"
-#include "hub/cache.hpp"
+#include "cli/output.hpp"
 #include "hub/catalogue.hpp"
+#include "hub/huggingface_cache.hpp"
+#include "hub/present.hpp"
 #include "tools/tools.hpp"
 
 namespace lapilli::cli {
@@ -25,22 +28,30 @@ std::string without_owner(const std::string& name) { return name.substr(name.fin
 std::string question(const std::string& meant) { return meant.empty() ? "" : "; did you mean " + meant + "?"; }
 
 // What may be said of a name that leads nowhere.
-std::string how_to_get(const std::string& name, const std::string& models) {
+std::string how_to_get(const std::string& name, const hub::Places& places) {
   const auto parsed = hub::parse_model_name(name);
   const std::string meant = known_model_meant(name);
   if (!parsed && meant.empty())
     return "; name the directory of a published model, or one that lapilli models lists and lapilli fetch gets";
   if (!parsed) return question(meant) + " lapilli fetch " + meant + " gets it";
-  const bool begun = !models.empty() && !names_in(models + "/" + parsed->text()).empty();
+  if (const hub::Snapshot snapshot = hub::find_snapshot(places.shared, *parsed); !snapshot.lacks.empty())
+    return ", and what lies in " + snapshot.directory + " is not whole: " + snapshot.lacks + "; lapilli fetch " + name +
+           " gets it";
+  const bool begun = !places.own.empty() && !names_in(places.own + "/" + parsed->text()).empty();
   if (begun && parsed->revision.empty()) return ", and its fetch did not end; lapilli fetch " + name + " goes on";
   return ", and no model of that name was fetched; lapilli fetch " + name + " gets it" + question(meant);
 }
 
 // The directory of a model that is no directory by its name, or "".
-std::string find_elsewhere(const std::string& name, const std::string& models) {
+std::string find_elsewhere(const std::string& name, const hub::Places& places) {
   if (const std::string bundled = bundled_directory(name); !bundled.empty()) return bundled;
   const auto parsed = hub::parse_model_name(name);
-  return parsed && !models.empty() ? hub::find_fetched(models, *parsed) : "";
+  return parsed ? hub::find_present(places, *parsed) : "";
+}
+
+int no_model(const std::string& why) {
+  std::fprintf(stderr, "lapilli: %s\n", why.c_str());
+  return exit_input;
 }
 
 }  // namespace
@@ -57,16 +68,25 @@ std::string bundled_directory(const std::string& name) {
 
 int find_model(std::string& model) {
   const std::string name = model.empty() ? environment("LAPILLI_MODEL") : model;
-  if (name.empty() || directory_exists(name)) return exit_ok;
-  const auto models = hub::models_directory();
-  const std::string place = models ? *models : "";
-  if (const std::string found = find_elsewhere(name, place); !found.empty()) {
+  const std::string named = model.empty() ? "LAPILLI_MODEL names " + name + ", which is " : name + " is ";
+  if (name.empty()) return exit_ok;
+  if (const std::string foreign = foreign_model(name); !foreign.empty()) return no_model(named + foreign);
+  if (directory_exists(name)) return exit_ok;
+  const hub::Places places = hub::places_of_environment();
+  if (const std::string found = find_elsewhere(name, places); !found.empty()) {
     model = found;
     return exit_ok;
   }
-  const std::string wrong = model.empty() ? "LAPILLI_MODEL names " + name + ", which is not" : name + " is not";
-  std::fprintf(stderr, "lapilli: %s a directory%s\n", wrong.c_str(), how_to_get(name, place).c_str());
-  return exit_input;
+  return no_model(named + "not a directory" + how_to_get(name, places));
+}
+
+int find_model_with(const Ability& ability, std::string& model) {
+  if (const int code = find_model(model)) return code;
+  if (model.empty()) model = environment("LAPILLI_MODEL");
+  if (!model.empty()) return exit_ok;
+  return complain(exit_usage, std::string("the bundled model translates text and ") + ability.lacking +
+                                  ": name one that " + ability.having + " with --model (lapilli fetch " +
+                                  ability.example + " gets one)");
 }
 
 std::vector<std::string> models_for(const std::string& from, const std::string& to) {

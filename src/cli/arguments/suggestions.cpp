@@ -6,7 +6,7 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr size_t kLongestName = 32;  // what is longer is no name of ours
+constexpr size_t kLongestName = 96;  // of a model; what is longer is no name of ours
 
 // How many letters are to be left out, added, changed or swapped with the next one to make one word of the other.
 size_t edits(const std::string& a, const std::string& b) {

@@ -14,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/files/file_format.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/target_file.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -66,13 +67,15 @@ void add_files(CLI::App& command, const TextCommand& about, FileArguments& f) {
       ->check(not_empty());
   command.add_flag("--resume", f.resume, "Go on where an earlier run of the same with -o or --suffix was ended");
   command.add_flag("--force", f.force, "Write over files that are there; with --resume: begin anew what cannot go on");
+  command.add_flag("--skip-existing", f.skip_existing,
+                   "Leave inputs out whose output is there already; with --resume: and was not begun");
   command
       .add_option("--format", f.format,
                   about.languages
-                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, lines, and what the "
-                        "name says of files that are written to others (-o, --suffix), or with --column or --field"
-                      : "lines, jsonl or tsv; without it, lines, and what the name says of files that are "
-                        "written to others (-o, --suffix), or with --column or --field")
+                      ? "lines, jsonl, tsv, text, markdown, html, srt or vtt; without it, what a file's name says, "
+                        "but for plain text, which is a document where it is written to a file (-o, --suffix) and "
+                        "lines else"
+                      : "lines, jsonl or tsv; without it, what a file's name says")
       ->type_name("FORMAT");
   command.add_option("--field", f.field, "JSON lines: the member that is the text")
       ->type_name("NAME")
@@ -159,6 +162,15 @@ void add_output(CLI::App& command, TextArguments& a) {
   command.add_flag("--ids", a.ids, "Token ids instead of text, in and out: end token included, start token left out");
   command.add_flag("--json", a.json, "One JSON object per text, with text, score and ids");
   command.add_flag("--scores", a.scores, "With --json: the log-probability of each id, too");
+  auto* unsure =
+      command
+          .add_option("--unsure", a.unsure,
+                      "Note outputs of which the model is less sure, in logarithms of probabilities a token (-1.5): on "
+                      "stderr, and with --json as \"unsure\": true. Without it, as the model's directory says: the "
+                      "bundled model's does")
+          ->type_name("X")
+          ->transform(finite_number());
+  command.add_flag("--no-unsure", a.no_unsure, "Note no outputs of which the model is unsure")->excludes(unsure);
   add_attention_options(command, a.attention);
   command.add_flag("--stream", a.stream, "Print text as it comes; one input after the other");
   command.add_flag("--stats", a.stats, "Times, tokens, pipelines and memory on stderr at the end");
@@ -215,10 +227,10 @@ std::string contradiction_of_files(const TextArguments& a, bool documents) {
   if (format == Format::tsv && f.column.empty()) return "--format tsv needs --column";
   if (f.resume && !f.wanted()) return "--resume needs -o or --suffix";
   if (f.force && !f.wanted()) return "--force needs -o or --suffix";
+  if (f.skip_existing && !f.wanted()) return "--skip-existing needs -o or --suffix";
+  if (f.skip_existing && f.force) return "--skip-existing leaves what --force writes over";
   if (f.resume && !a.attention.file.empty()) return "--resume does not go with --attention";
-  if (f.suffix.find_first_of("/\\") != std::string::npos) return "--suffix goes into a name; it has no / in it";
-  if (!f.suffix.empty() && !f.output.empty() && !names_folder(f.output) && !directory_exists(f.output))
-    return "--suffix gives every file its own; behind -o stands a folder then, or say " + f.output + "/";
+  if (std::string wrong = wrong_suffix(f.suffix, f.output); !wrong.empty()) return wrong;
   if (a.stream && f.wanted()) return "--stream prints what comes; it does not go with -o or --suffix";
   const bool results = a.json || a.ids || a.stream || a.attention.wanted();
   if (results && format && *format != Format::lines)
@@ -232,6 +244,7 @@ std::string contradiction(const TextArguments& a, bool documents) {
   if (const std::string wrong = contradiction_of_files(a, documents); !wrong.empty()) return wrong;
   if (a.nbest > 1 && !a.json) return "--nbest needs --json: without it every text of input gives one of output";
   if (a.scores && !a.json) return "--scores needs --json";
+  if (a.unsure && *a.unsure > 0) return "--unsure: no logarithm of a probability is above 0";
   if (a.stream && (a.json || a.ids)) return "--stream prints text; it does not go with --json or --ids";
   return "";
 }

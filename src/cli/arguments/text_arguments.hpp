@@ -25,7 +25,7 @@ struct TextCommand {
 // Where the output goes, and what kind of text comes in.
 struct FileArguments {
   std::string output, suffix, format, field = "text", to_field, column;
-  bool resume = false, force = false;
+  bool resume = false, force = false, skip_existing = false;
 
   // Every file to one of its own.
   [[nodiscard]] bool one_each() const;
@@ -52,11 +52,16 @@ struct TextArguments {
   bool lines = false;
   FileArguments files;
   AttentionArguments attention;
+  std::optional<double> unsure;  // below which an output is told; nothing: as the model's directory says
+  bool no_unsure = false;
   // Sampling: as given, for numbers go into the options' JSON.
   bool sample = false;
   std::optional<uint64_t> seed;
   std::optional<uint32_t> top_k;
   std::optional<double> temperature, top_p, min_p, typical_p;
+
+  // Whatever a file's name and first bytes say.
+  [[nodiscard]] bool said_to_be_text() const { return !files.format.empty() || ids; }
 };
 
 struct Context;

@@ -1,8 +1,10 @@
 #include "cli/files/json_object.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "cli/output.hpp"
 
@@ -202,6 +204,15 @@ JsonObject::Found JsonObject::find(std::string_view name, std::string& value) co
   if (text_[at.begin] != '"') return Found::other;
   value = text_of_string(text_.substr(at.begin, at.end - at.begin));
   return Found::string;
+}
+
+std::optional<double> JsonObject::number(std::string_view name) const {
+  const Member at = member(name);
+  const bool digits = at.found && (text_[at.begin] == '-' || is_digit(text_[at.begin]));
+  if (!digits) return {};
+  const double value = std::strtod(std::string(text_.substr(at.begin, at.end - at.begin)).c_str(), nullptr);
+  if (!std::isfinite(value)) return {};
+  return value;
 }
 
 std::string JsonObject::with(std::string_view name, std::string_view value) const {

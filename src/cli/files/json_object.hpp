@@ -1,6 +1,7 @@
 // An object of JSON as text: one member is read or written, every other byte stays.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,8 @@ class JsonObject {
   enum class Found { nothing, string, other };
   // The string that a member of the object holds, unescaped. Of members with one name the last counts.
   Found find(std::string_view name, std::string& value) const;
+  // The number that a member holds.
+  [[nodiscard]] std::optional<double> number(std::string_view name) const;
   // The text with a string as this member, in the place of the one that is there, else behind all others.
   [[nodiscard]] std::string with(std::string_view name, std::string_view value) const;
 

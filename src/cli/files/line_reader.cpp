@@ -4,31 +4,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/files/foreign_files.hpp"
+
 namespace lapilli::cli {
 
 namespace {
 constexpr size_t kReadBytes = size_t{1} << 16;
 constexpr const char* kByteOrderMark = "\xef\xbb\xbf";
-
-// What begins with `head` and is no text in UTF-8: what it is, and what to do; "" if nothing is known against it.
-std::string_view not_utf8(std::string_view head) {
-  struct Kind {
-    std::string_view head, what;
-  };
-  constexpr std::string_view kUtf16 = "it is text in UTF-16; convert it to UTF-8 first (for example with iconv)";
-  constexpr Kind kinds[] = {
-      {"\xff\xfe", kUtf16},
-      {"\xfe\xff", kUtf16},
-      {"\x1f\x8b", "it is packed by gzip; unpack it first (gunzip)"},
-      {"PK\x03\x04", "it is a ZIP archive, as .docx, .odt and .epub files are; save it as plain text first"},
-      {"\xd0\xcf\x11\xe0", "it is a document of an office program (.doc); save it as plain text first"},
-      {"%PDF-", "it is a PDF file; extract its text first (for example with pdftotext)"},
-  };
-  for (const Kind& kind : kinds) {
-    if (head.starts_with(kind.head)) return kind.what;
-  }
-  return "";
-}
 }  // namespace
 
 std::vector<Line> LineReader::read(size_t limit) {
@@ -76,7 +58,10 @@ void LineReader::take(const char* data, size_t size) {
 
 void LineReader::finish_line(bool newline) {
   std::string& text = partial_.text;
-  if (lines_ == 0) refusal_ = not_utf8(text);
+  if (lines_ == 0) {
+    const ForeignKind* foreign = foreign_file("", text, as_text_);
+    if (foreign) refusal_ = told(*foreign);
+  }
   end_ = end_ || !refusal_.empty();
   if (!refusal_.empty()) return;
   partial_.end = newline ? "\n" : "";

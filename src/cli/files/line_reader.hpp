@@ -25,7 +25,9 @@ struct Line {
 
 class LineReader {
  public:
-  explicit LineReader(InputFile file, size_t longest = kMaxLineBytes) : file_(std::move(file)), longest_(longest) {}
+  // `as_text`: it is text, whatever bytes are in it (foreign_file).
+  explicit LineReader(InputFile file, size_t longest = kMaxLineBytes, bool as_text = false)
+      : file_(std::move(file)), longest_(longest), as_text_(as_text) {}
 
   // Waits until there is a line, then gives what can be had without waiting, at most `limit` lines: a line typed at a
   // terminal, what a pipe holds, or `limit` lines of a file. Empty at the end and when interrupted. The lines before
@@ -34,7 +36,7 @@ class LineReader {
 
   // Why there are no lines: the file is of a kind that holds none, and a message for each would help nobody. Empty if
   // it may be text.
-  [[nodiscard]] std::string_view refusal() const { return refusal_; }
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   // errno of the read that failed, or 0.
   [[nodiscard]] int error() const { return error_; }
@@ -47,11 +49,12 @@ class LineReader {
 
   InputFile file_;
   size_t longest_;
+  bool as_text_;
   std::deque<Line> ready_;
   Line partial_;
   std::vector<char> buffer_;
   uint64_t lines_ = 0;
-  std::string_view refusal_;
+  std::string refusal_;
   bool end_ = false;
   int error_ = 0;
 };

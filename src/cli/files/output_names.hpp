@@ -24,5 +24,6 @@ bool has_suffix(std::string_view path, std::string_view suffix);
 // Beside a file that is being written: what there is of it, and how far it is.
 inline std::string part_of(const std::string& path) { return path + ".part"; }
 inline std::string journal_of(const std::string& path) { return path + ".part.journal"; }
+inline bool is_part(std::string_view path) { return path.ends_with(".part") || path.ends_with(".part.journal"); }
 
 }  // namespace lapilli::cli

@@ -52,6 +52,7 @@ std::string files_of(const std::string& folder) {
 
 class Collector {
  public:
+  explicit Collector(Identity begun) : identity_(std::move(begun)) {}
   void add(std::string name, std::string value) { identity_.emplace_back(std::move(name), std::move(value)); }
   void number(std::string name, double value) { add(std::move(name), std::to_string(value)); }
   Identity take() { return std::move(identity_); }
@@ -74,6 +75,7 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
   all.add("--lines", a.lines ? "lines" : "");
   all.add("--json, --scores or --ids",
           std::string(a.json ? "json " : "") + (a.scores ? "scores " : "") + (a.ids ? "ids" : ""));
+  all.add("--unsure or --no-unsure", a.no_unsure ? "none" : a.unsure ? std::to_string(*a.unsure) : "");
   all.add("--alignment", a.attention.alignment ? a.attention.layer : "");
   all.add("--field or --to-field", a.files.field + '\n' + a.files.to_field);
   all.add("--column", a.files.column);
@@ -82,13 +84,16 @@ void add_options(Collector& all, const TextArguments& a, const std::string& opti
 
 }  // namespace
 
+Identity identity_of_run(const std::string& command, const lapilli_model_info& model) {
+  return {{"version of lapilli", lapilli_version()},
+          {"command", command},
+          {"model", std::string(model.directory) + " " + files_of(model.directory)},
+          {"device", model.device}};
+}
+
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const lapilli_model_info& model, const std::vector<Source>& sources) {
-  Collector all;
-  all.add("version of lapilli", lapilli_version());
-  all.add("command", about.name);
-  all.add("model", std::string(model.directory) + " " + files_of(model.directory));
-  all.add("device", model.device);
+  Collector all(identity_of_run(about.name, model));
   add_options(all, arguments, options, name_of(static_cast<Dtype>(model.dtype)));
   for (const Source& source : sources) {
     all.add("input " + source.name, size_and_hash(source.name));

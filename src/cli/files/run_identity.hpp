@@ -10,6 +10,9 @@
 
 namespace lapilli::cli {
 
+// What every run depends on, whatever it does: the command, the program, the model and its device.
+Identity identity_of_run(const std::string& command, const lapilli_model_info& model);
+
 // `options`: what --options gives. All sources are files.
 Identity identity_of(const TextCommand& about, const TextArguments& arguments, const std::string& options,
                      const lapilli_model_info& model, const std::vector<Source>& sources);

@@ -93,6 +93,13 @@ std::string missing_folder(const std::string& file) {
   return "there is no folder " + folder + " for " + file;
 }
 
+std::string wrong_suffix(const std::string& suffix, const std::string& output) {
+  if (suffix.find_first_of("/\\") != std::string::npos) return "--suffix goes into a name; it has no / in it";
+  if (!suffix.empty() && !output.empty() && !names_folder(output) && !directory_exists(output))
+    return "--suffix gives every file its own; behind -o stands a folder then, or say " + output + "/";
+  return "";
+}
+
 int TargetFile::open_part(bool append) {
   const std::string folder = folder_of(name_);
   if (!folder.empty() && !directory_exists(folder) && !make_directories(folder)) return fail(folder);

@@ -15,6 +15,9 @@ namespace lapilli::cli {
 // "": nothing is.
 std::string missing_folder(const std::string& file);
 
+// What --suffix and -o contradict each other in; "": nothing.
+std::string wrong_suffix(const std::string& suffix, const std::string& output);
+
 class TargetFile : public Sink {
  public:
   explicit TargetFile(std::string name);

@@ -4,11 +4,15 @@
 #include <cerrno>
 #include <cstring>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/path.hpp"
 #include "cli/arguments/mistyped_names.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/files/folder_files.hpp"
+#include "cli/files/foreign_files.hpp"
+#include "cli/files/left_out.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
 #include "cli/system.hpp"
@@ -17,18 +21,28 @@ namespace lapilli::cli {
 
 namespace {
 
-constexpr int kDeepestFolder = 100;
+// A prompt may be of any kind of text.
+bool takes_all_text(const TextCommand& about) { return std::string_view(about.task) == "generate"; }
 
 class JobFinder {
  public:
   JobFinder(const TextCommand& about, const TextArguments& arguments)
       : about_(about), arguments_(arguments), files_(arguments.files), one_each_(files_.one_each()) {}
 
-  int find(std::vector<OutputJob>& jobs) {
+  int find(FoundJobs& found) {
+    const int code = find_all(found.jobs);
+    found.left_out = left_out_.text();
+    found.refused = refused_;
+    return code;
+  }
+
+ private:
+  int find_all(std::vector<OutputJob>& jobs) {
     for (const std::string& input : arguments_.inputs) {
       if (const int code = add(input)) return code;
     }
     if (arguments_.inputs.empty()) sources_.push_back({"-", "", "", format_of("-")});
+    if (refused_ && sources_.empty()) return exit_input;
     if (const int code = check_places()) return code;
     if (one_each_) return split(jobs);
     const bool to_file = files_.wanted();
@@ -40,7 +54,6 @@ class JobFinder {
     return exit_ok;
   }
 
- private:
   int add(const std::string& input) {
     if (input == "-" && !arguments_.force_text) {
       sources_.push_back({"-", "", "", format_of("-")});
@@ -58,11 +71,24 @@ class JobFinder {
 
   int add_file(const std::string& name, const std::string& below) {
     if (const int error = check_input(name)) return complain(exit_input, name + ": " + std::strerror(error));
+    if (const int code = refuse(name)) return one_each_ ? exit_ok : code;
     const Format format = format_of(name);
     if (format == Format::tsv && files_.column.empty())
-      return complain(exit_usage, name + ": --column says which of its columns is translated");
+      return complain(
+          exit_usage,
+          name + ": --column says which of its columns is translated; --format lines takes it " + "line by line");
     sources_.push_back({name, "", below, format});
     return exit_ok;
+  }
+
+  // Of files that go to files of their own one does not stop the others. A pipe is not opened before it is read.
+  int refuse(const std::string& name) {
+    if (file_kind(name) != FileKind::regular) return exit_ok;
+    const bool by_name = !takes_all_text(about_);
+    const ForeignKind* foreign = foreign_file(by_name ? name : "", head_of(name), arguments_.said_to_be_text());
+    if (!foreign) return exit_ok;
+    refused_ = true;
+    return complain(exit_input, name + ": " + told(*foreign));
   }
 
   // What names a place within records wants some.
@@ -77,45 +103,45 @@ class JobFinder {
     return exit_ok;
   }
 
-  // What is given wins; else files are looked at for their structure if they are written to others, or if a place
-  // within it is named.
+  // What is given wins, then the name. Plain text has a structure only where it goes to a file: lines on standard
+  // output stay with those that they were made of.
   [[nodiscard]] Format format_of(const std::string& name) const {
     if (const auto given = format_called(files_.format)) return *given;
-    const bool results = arguments_.json || arguments_.ids || arguments_.attention.wanted();
+    const bool results = arguments_.json || arguments_.ids || arguments_.stream || arguments_.attention.wanted();
     const auto format = format_of_file(name);
-    const bool named =
-        (format == Format::tsv && files_.names_column()) || (format == Format::jsonl && files_.names_member());
-    if (!(files_.wanted() || named) || results || !format || (is_document(*format) && !about_.languages))
-      return Format::lines;
-    return *format;
+    if (!format || results || (is_document(*format) && !about_.languages)) return Format::lines;
+    return *format == Format::text && !files_.wanted() ? Format::lines : *format;
   }
 
   int add_folder(const std::string& folder) {
+    std::vector<FolderFile> files;
+    if (const int code = files_below(folder, files_.output, files)) return code;
     const size_t before = sources_.size();
-    if (const int code = add_below(folder, "", 0)) return code;
-    if (sources_.size() > before) return exit_ok;
-    return complain(exit_input, folder + " holds no file with a known ending (see --help)");
-  }
-
-  int add_below(const std::string& folder, const std::string& below, int depth) {
-    std::vector<FolderEntry> entries;
-    if (!list_folder(folder, entries) || depth > kDeepestFolder)
-      return complain(exit_input, folder + ": " + std::strerror(depth > kDeepestFolder ? ELOOP : errno));
-    for (const FolderEntry& entry : entries) {
-      const std::string path = path_in(folder, entry.name), name = path_in(below, entry.name);
-      int code = exit_ok;
-      if (entry.name.starts_with('.')) continue;
-      if (entry.kind == FileKind::directory && !same_file(path, files_.output)) code = add_below(path, name, depth + 1);
-      if (entry.kind == FileKind::regular && taken_from_folder(entry.name)) code = add_file(path, name);
-      if (code != exit_ok) return code;
+    for (const FolderFile& file : files) {
+      if (const ForeignKind* why = why_left_out(file))
+        left_out_.add(*why, file.path);
+      else if (const int code = add_file(file.path, file.below))
+        return code;
     }
-    return exit_ok;
+    if (sources_.size() > before || refused_) return exit_ok;
+    const std::string others = left_out_.text();
+    return complain(exit_input, folder + " holds no file with a known ending (see --help)" +
+                                    (others.empty() ? "" : "; there is: " + others));
   }
 
-  [[nodiscard]] bool taken_from_folder(const std::string& name) const {
+  // Null: it is looked at.
+  [[nodiscard]] const ForeignKind* why_left_out(const FolderFile& file) const {
+    if (file.left_out) return file.left_out;
+    const std::string name(last_part(file.below));
+    if (is_part(name)) return &left_out::kPart;
     const auto format = format_of_file(name);
-    if (!format || has_suffix(name, files_.suffix)) return false;
-    return format != Format::tsv || !files_.column.empty() || !files_.format.empty();
+    if (!format) {
+      const ForeignKind* foreign = foreign_name(name);
+      return foreign ? foreign : &left_out::kUnknown;
+    }
+    if (has_suffix(name, files_.suffix)) return &left_out::kOutput;
+    const bool table = *format == Format::tsv && files_.column.empty() && files_.format.empty();
+    return table ? &left_out::kTable : nullptr;
   }
 
   int split(std::vector<OutputJob>& jobs) {
@@ -147,12 +173,14 @@ class JobFinder {
   const FileArguments& files_;
   bool one_each_;
   std::vector<Source> sources_;
+  LeftOut left_out_;
+  bool refused_ = false;
 };
 
 }  // namespace
 
-int find_jobs(const TextCommand& about, const TextArguments& arguments, std::vector<OutputJob>& jobs) {
-  return JobFinder(about, arguments).find(jobs);
+int find_jobs(const TextCommand& about, const TextArguments& arguments, FoundJobs& found) {
+  return JobFinder(about, arguments).find(found);
 }
 
 std::vector<Line> lines_of_argument(const std::string& text, bool by_lines) {

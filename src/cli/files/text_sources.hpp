@@ -25,9 +25,15 @@ struct OutputJob {
   std::vector<Source> sources;
 };
 
-// Says what arguments are before anything is loaded, so that a file that is not there costs nothing. The exit code;
-// what is wrong is said on stderr.
-int find_jobs(const TextCommand& about, const TextArguments& arguments, std::vector<OutputJob>& jobs);
+struct FoundJobs {
+  std::vector<OutputJob> jobs;
+  std::string left_out;  // what there is in folders that no job has, and why; "": nothing
+  bool refused = false;  // a file was, which was said on stderr; the others are there
+};
+
+// Says what arguments are, and looks at the files, before anything is loaded, so that a file that is not there or holds
+// no text costs nothing. The exit code; what is wrong is said on stderr.
+int find_jobs(const TextCommand& about, const TextArguments& arguments, FoundJobs& found);
 
 // The lines of a text from an argument; the whole as one, unless `by_lines`.
 std::vector<Line> lines_of_argument(const std::string& text, bool by_lines);

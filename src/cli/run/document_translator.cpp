@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
+#include "cli/files/foreign_files.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -15,15 +17,21 @@ constexpr size_t kMostBytes = size_t{64} << 20;  // a document's own limit
 
 }  // namespace
 
-int DocumentTranslator::translate(std::vector<SavedSegment> done) {
+int DocumentTranslator::open() {
   std::string bytes;
   if (source_.is_text()) {
     bytes = source_.text;
   } else if (const int code = read(bytes); code != exit_ok || interrupted()) {
     return code;
   }
-  if (const std::string wrong = document_.parse(source_.format, std::move(bytes)); !wrong.empty())
-    return complain(exit_input, name() + ": " + wrong);
+  const ForeignKind* foreign = foreign_file("", std::string_view(bytes).substr(0, kTellingBytes), true);
+  if (foreign) return complain(exit_input, name() + ": " + told(*foreign));
+  const std::string wrong = document_.parse(source_.format, std::move(bytes));
+  return wrong.empty() ? int{exit_ok} : complain(exit_input, name() + ": " + wrong);
+}
+
+int DocumentTranslator::translate(std::vector<SavedSegment> done) {
+  if (const int code = open(); code != exit_ok || interrupted()) return code;
   done_ = std::move(done);
   if (done_.size() > document_.size()) done_.clear();
   const int code = windows();

@@ -15,10 +15,13 @@ class DocumentTranslator {
   // `index` of the source among those of the sink.
   DocumentTranslator(RunState& run, Sink& sink, const Source& source, uint64_t index)
       : run_(run), sink_(sink), source_(source), index_(index) {}
+  // Says what is wrong with the document, without the model: the exit code.
+  int check() { return open(); }
   // `done`: what an earlier run made of the first segments. Gives the exit code.
   int translate(std::vector<SavedSegment> done);
 
  private:
+  int open();
   int read(std::string& bytes) const;
   int windows();
   int window(const std::vector<Line>& lines);

@@ -13,6 +13,14 @@
 
 namespace lapilli::cli {
 
+namespace {
+#ifdef LAPILLI_HAVE_ZLIB
+constexpr bool kMeasuresRatio = true;
+#else
+constexpr bool kMeasuresRatio = false;
+#endif
+}  // namespace
+
 struct HearingModel::Impl {
   std::optional<Device> device;
   std::optional<Model> model;
@@ -24,6 +32,7 @@ struct HearingModel::Impl {
   [[nodiscard]] std::optional<Error> check_whole(const HearRequest& request) const;
   static Error as_typed(const HearRequest& request, const Error& error);
   [[nodiscard]] Options options(const HearRequest& request) const;
+  static void set_attempts(const HearRequest& request, Options& o);
   [[nodiscard]] bool takes_whole() const { return info.window_samples == 0; }
 };
 
@@ -35,9 +44,12 @@ Trouble trouble(const std::optional<Error>& error) {
 
 Error interrupted_error() { return Error(LAPILLI_CANCELLED, "it was interrupted"); }
 
-SpokenLine line_of(const Segment& s) {
-  SpokenLine line{s.begin, s.end, s.text, s.ids, {}};
-  for (const Word& w : s.words) line.words.push_back({w.begin, w.end, w.text, w.ids, double{w.probability}});
+// `offset`: seconds of the recording before what the model was given.
+SpokenLine line_of(const Segment& s, double offset) {
+  SpokenLine line{s.begin + offset, s.end + offset, s.text, s.ids, {}};
+  for (const Word& w : s.words)
+    line.words.push_back({w.begin + offset, w.end + offset, w.text, w.ids, double{w.probability}});
+  line.language = s.language;
   return line;
 }
 
@@ -78,7 +90,7 @@ class Hearing {
     if (event.kind == LAPILLI_EVENT_SEGMENT) return give(event.segment);
     if (event.kind != LAPILLI_EVENT_DRAFT || !request_.on_draft) return std::nullopt;
     std::vector<SpokenLine> lines;
-    for (const Segment& s : event.draft) lines.push_back(line_of(s));
+    for (const Segment& s : event.draft) lines.push_back(line_of(s, request_.offset));
     if (!request_.on_draft(lines)) return interrupted_error();
     return std::nullopt;
   }
@@ -94,7 +106,7 @@ class Hearing {
       if (!drawn && drawn.error().status() != LAPILLI_INVALID_DATA) return drawn.error();  // that: it has no words
       if (drawn) picture = std::move(*drawn);
     }
-    if (!request_.on_segment(line_of(segment), picture)) return interrupted_error();
+    if (!request_.on_segment(line_of(segment, request_.offset), picture)) return interrupted_error();
     return std::nullopt;
   }
 
@@ -130,7 +142,14 @@ class Hearing {
     if (results.value().cancelled()) return interrupted_error();
     const Output& said = results.value()[0];
     if (!said.ok()) return said.error;
-    const std::string loop = loop_note(said.segments, {info_.window_samples > 0, request_.fallback});
+    auto segments = said.segments;
+    for (Segment& s : segments) {
+      s.begin += request_.offset;
+      s.end += request_.offset;
+    }
+    if (const std::string doubt = request_.fallback ? "" : doubt_note(segments); !doubt.empty())
+      request_.on_note(doubt);
+    const std::string loop = loop_note(segments, {info_.window_samples > 0, request_.fallback});
     if (!loop.empty())
       request_.on_note(loop);
     else if (said.sequences.front().finish == LAPILLI_FINISH_LENGTH)
@@ -166,6 +185,8 @@ Trouble HearingModel::open(const HearingModelRequest& request) { return trouble(
 
 unsigned HearingModel::rate() const { return impl_->info.sample_rate; }
 
+const lapilli_model_info& HearingModel::info() const { return impl_->info; }
+
 std::optional<Error> HearingModel::Impl::open(const HearingModelRequest& request) {
   DeviceOptions how;
   how.select = request.select;
@@ -200,6 +221,7 @@ std::optional<Error> HearingModel::Impl::check_kind() const {
 std::optional<Error> HearingModel::Impl::check_whole(const HearRequest& request) const {
   const char* what = !request.language.empty()     ? "--language: which language is spoken"
                      : request.task == "translate" ? "--to: whether it is translated"
+                     : !request.prompt.empty()     ? "--prompt: the text that each window is to go on from"
                      : request.words               ? "--words: when each word is said"
                      : !request.pictures.empty()   ? "--attention: what each word looked at"
                      : request.batch > 0           ? "--batch: how many pieces are heard at a time"
@@ -227,7 +249,8 @@ Error HearingModel::Impl::as_typed(const HearRequest& request, const Error& erro
   return {error.status(),
           named_as_typed({{request.beams > 0, "num_beams:", "--beam:"},
                           {request.new_tokens > 0, "max_new_tokens:", "--max-new-tokens:"},
-                          {request.new_tokens > 0, "max_length:", "--max-new-tokens, with what stands before it:"}},
+                          {request.new_tokens > 0, "max_length:", "--max-new-tokens, with what stands before it:"},
+                          {!request.prompt.empty(), "prompt:", "--prompt:"}},
                          {}, error.message())};
 }
 
@@ -238,15 +261,22 @@ Options HearingModel::Impl::options(const HearRequest& request) const {
   if (takes_whole()) return o;
   o.source_language = request.language;
   o.task = request.task;
+  o.prompt = request.prompt;
   o.word_times = request.words;
   o.looks = !request.pictures.empty();
   o.pieces = request.batch;
   if (request.on_draft) o.draft_samples = draft_samples(info);
-  if (!request.fallback) return o;
-  o.temperatures = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};  // what is published with Whisper
-  o.compression_ratio_threshold = 2.4f;
-  o.logprob_threshold = -1.0f;
+  set_attempts(request, o);
   return o;
+}
+
+// What is published with Whisper. Without --fallback windows are measured for a note, as far as that costs nothing:
+// probabilities of what beams found are made of every step's scores.
+void HearingModel::Impl::set_attempts(const HearRequest& request, Options& o) {
+  if (request.skip_silence) o.no_speech_threshold = 0.6f;
+  if (request.fallback) o.temperatures = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};
+  if (request.fallback || kMeasuresRatio) o.compression_ratio_threshold = 2.4f;
+  if (request.fallback || request.skip_silence || request.beams <= 1) o.logprob_threshold = -1.0f;
 }
 
 Trouble HearingModel::check(const HearRequest& request) const { return trouble(impl_->check(request)); }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/run/subtitle_lines.hpp"
+#include "cli/run/spoken_line.hpp"
 #include "lapilli/lapilli.h"
 
 namespace lapilli::cli {
@@ -34,13 +34,16 @@ using NextSamples = std::function<SoundPiece(std::span<float> to, bool may_wait)
 struct HearRequest {
   const lapilli_sample_source* sound = nullptr;  // at HearingModel::rate()
   NextSamples next;                              // instead of `sound`
+  double offset = 0;                             // seconds of the recording before them, which its times count
   std::string language;                          // a code or a name; empty: detected
+  std::string prompt;                            // text that each window is to go on from; empty: none
   std::string task;                              // "transcribe" or "translate"
   unsigned beams = 0, new_tokens = 0;            // of a window; 0: as the model's files say
-  unsigned batch = 0;     // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
-  bool words = false;     // SpokenLine::words
-  std::string pictures;   // of what each word looked at: "svg", "png"; "": none
-  bool fallback = false;  // a window that came out badly is tried again at higher temperatures
+  unsigned batch = 0;         // of `sound`: cut where it is quiet, so many pieces at a time; 0: not cut
+  bool words = false;         // SpokenLine::words
+  std::string pictures;       // of what each word looked at: "svg", "png"; "": none
+  bool skip_silence = false;  // what the model takes for silence, and is not sure of, says nothing
+  bool fallback = false;      // a window that came out badly is tried again at higher temperatures
   // Each when it is certain, with its picture: a file's content, empty where there is no word. False ends it, and so
   // does false of `progress` (seconds).
   std::function<bool(const SpokenLine&, const std::string& picture)> on_segment;
@@ -67,6 +70,7 @@ class HearingModel {
   Trouble open(const HearingModelRequest& request);
   // After open().
   [[nodiscard]] unsigned rate() const;
+  [[nodiscard]] const lapilli_model_info& info() const;
   // What the model cannot do of it, before anything is heard.
   [[nodiscard]] Trouble check(const HearRequest& request) const;
   Trouble hear(const HearRequest& request);

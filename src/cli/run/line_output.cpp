@@ -2,6 +2,7 @@
 
 #include "cli/output.hpp"
 #include "cli/run/text_json.hpp"
+#include "cli/run/unsure.hpp"
 
 namespace lapilli::cli {
 
@@ -13,7 +14,8 @@ std::string line_text(const LineResult& result, bool ids) {
   return in_one_line(text) + (result.alignments.empty() ? "" : result.alignments.front());
 }
 
-std::string line_json(const LineResult& result, uint64_t number, const TextArguments& arguments) {
+std::string line_json(const LineResult& result, uint64_t number, const TextArguments& arguments,
+                      const std::optional<double>& unsure_below) {
   std::string out = "{\"line\":" + std::to_string(number) + ",";
   if (result.status != LAPILLI_OK) {
     return out + "\"error\":{\"code\":" + json_string(lapilli_status_name(result.status)) +
@@ -22,8 +24,9 @@ std::string line_json(const LineResult& result, uint64_t number, const TextArgum
   if (!result.output) return out + "\"text\":\"\",\"score\":0,\"ids\":[],\"finish\":\"kept\"}";
   const auto& sequences = result.output->sequences;
   const auto sequence = [&](size_t i) {
-    return sequence_json(sequences[i], arguments.scores) + (i < result.alignments.size() ? result.alignments[i] : "") +
-           "}";
+    return sequence_json(sequences[i], arguments.scores) +
+           (i == 0 && is_unsure(sequences[0], unsure_below) ? ",\"unsure\":true" : "") +
+           (i < result.alignments.size() ? result.alignments[i] : "") + "}";
   };
   if (arguments.nbest == 1 && sequences.size() == 1) return out + sequence(0);
   out += "\"sequences\":[";
@@ -40,8 +43,9 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-std::string line_output(const LineResult& result, uint64_t number, const TextArguments& arguments) {
-  return arguments.json ? line_json(result, number, arguments) : line_text(result, arguments.ids);
+std::string line_output(const LineResult& result, uint64_t number, const TextArguments& arguments,
+                        const std::optional<double>& unsure_below) {
+  return arguments.json ? line_json(result, number, arguments, unsure_below) : line_text(result, arguments.ids);
 }
 
 }  // namespace lapilli::cli

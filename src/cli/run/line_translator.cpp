@@ -60,7 +60,8 @@ int LineTranslator::argument() {
 
 int LineTranslator::file(uint64_t units) {
   const size_t longest = source_.format == Format::lines ? kMaxLineBytes : kMaxRecordBytes;
-  LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest);
+  LineReader reader(source_.standard_input() ? InputFile::standard_input() : InputFile::open(source_.name), longest,
+                    run_.arguments.said_to_be_text());
   if (!reader.file().ok()) {
     if (interrupted()) return exit_ok;  // while nobody wrote to a pipe
     return complain(exit_input, source_.name + ": " + std::strerror(errno));
@@ -70,7 +71,7 @@ int LineTranslator::file(uint64_t units) {
   run_.progress.clear();
   if (code != exit_ok || (reader.error() == 0 && reader.refusal().empty() && refusal().empty())) return code;
   const std::string why = reader.error() != 0         ? std::strerror(reader.error())
-                          : !reader.refusal().empty() ? std::string(reader.refusal())
+                          : !reader.refusal().empty() ? reader.refusal()
                                                       : refusal();
   return complain(exit_input, (source_.standard_input() ? "standard input" : source_.name) + ": " + why);
 }
@@ -169,7 +170,8 @@ std::vector<Line> LineTranslator::texts_of(const std::vector<Line>& lines, std::
 }
 
 std::string LineTranslator::output(const Line& line, const LineResult& result) const {
-  if (!format_) return line_output(result, shown_before_ + line.number, run_.arguments) + '\n';
+  if (!format_)
+    return line_output(result, shown_before_ + line.number, run_.arguments, run_.model.unsure_below()) + '\n';
   RecordFormat::Result made;
   made.nothing = result.output == nullptr;
   if (result.status != LAPILLI_OK) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/run/unsure.hpp"
+
 namespace lapilli::cli {
 
 namespace {
@@ -47,6 +49,14 @@ std::string lost_note(const std::string& address) {
          "documents (--format text), and addresses where they have a line of their own";
 }
 
+std::string unsure_note(double sure, double below) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "the model is unsure (%.2f a token, below %.2f); read it again, or take a larger model (--model)", sure,
+                below);
+  return text;
+}
+
 const char* against_loops(const HeardHow& how) {
   if (!how.windows) return "try another --beam, or shorter recordings";
   return how.fallback ? "try another --beam or --batch" : "try --fallback, another --beam or --batch";
@@ -66,6 +76,26 @@ std::string loop_note(const std::vector<Segment>& segments, const HeardHow& how)
          "), and what was said there may be missing; " + against_loops(how);
 }
 
+std::string doubt_note(const std::vector<Segment>& segments) {
+  constexpr size_t kNamed = 3;
+  std::vector<Segment> windows;  // each as one segment
+  for (const Segment& s : segments) {
+    if (!s.doubtful) continue;
+    if (windows.empty() || windows.back().window_begin != s.window_begin) windows.push_back(s);
+    windows.back().end = std::max(windows.back().end, s.end);
+  }
+  if (windows.empty()) return "";
+  std::string where;
+  for (size_t i = 0; i < std::min(windows.size(), kNamed); ++i) {
+    char times[80];
+    std::snprintf(times, sizeof times, "%s%.2f to %.2f s", i > 0 ? ", " : "", windows[i].begin, windows[i].end);
+    where += times;
+  }
+  if (windows.size() > kNamed) where += ", and " + std::to_string(windows.size() - kNamed) + " more windows";
+  return "what is written of " + where +
+         " is unlikely by the model's own measure, or repeats itself; --fallback tries such windows again";
+}
+
 std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about) {
   std::vector<std::string> notes;
   if (best.repeats)
@@ -74,6 +104,8 @@ std::vector<std::string> notes_of(const Sequence& best, const NotesAbout& about)
     notes.push_back(cut_note(cut_at(best), about.positions));
   if (uint64_t{best.unknown_tokens} * 2 > best.word_tokens)
     notes.push_back(unknown_note(best.unknown_tokens, best.word_tokens));
+  if (notes.empty() && is_unsure(best, about.unsure_below))  // those before say why
+    notes.push_back(unsure_note(*sureness(best), *about.unsure_below));
   if (!best.lost_address.empty() && !about.keeps_lost) notes.push_back(lost_note(best.lost_address));
   if (best.finish == LAPILLI_FINISH_KEPT && about.attention_file)
     notes.emplace_back("the text was kept as it is, so there is no attention to write; --alignment has its words");

@@ -10,7 +10,7 @@
 namespace lapilli::cli {
 
 struct PictureRequest {
-  std::string model;  // directory; empty: LAPILLI_MODEL or the bundled one
+  std::string model;  // directory
   std::string select, caps, dtype = "fp32", kv_dtype = "fp32";
   std::string cache;                   // the folder of what is kept between runs; "": nothing is
   unsigned long memory_mib = 0;        // of the device at most; 0: what there is

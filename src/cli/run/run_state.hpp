@@ -36,7 +36,7 @@ struct RunState {
       say(where() + ": " + result.error);
     } else if (result.output && !context.quiet) {
       const NotesAbout notes_about{model.model().info().max_target_tokens, !arguments.attention.file.empty(),
-                                   keeps_lost};
+                                   keeps_lost, model.unsure_below()};
       for (const std::string& note : notes_of(result.output->sequences.front(), notes_about))
         say("note: " + where() + ": " + note);
     }

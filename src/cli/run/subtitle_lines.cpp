@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 
+#include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
 
 namespace lapilli::cli {
@@ -56,10 +58,10 @@ std::string marked_up(const std::string& text) {
 }
 
 // A model that goes on behind the end of a recording is not followed there.
-SpokenLine ended_at(double length, SpokenLine line) {
-  line.end = std::min(line.end, length);
-  line.begin = std::min(line.begin, line.end);
-  return line;
+Cue ended_at(double length, Cue cue) {
+  cue.end = std::min(cue.end, length);
+  cue.begin = std::min(cue.begin, cue.end);
+  return cue;
 }
 
 std::string list_of(const std::vector<int32_t>& ids, const char* between) {
@@ -70,9 +72,16 @@ std::string list_of(const std::vector<int32_t>& ids, const char* between) {
 
 }  // namespace
 
-const char* ending_of(SpeechFormat format) {
-  constexpr const char* kSpeechEndings[] = {".txt", ".srt", ".vtt", ".jsonl", ".tsv"};
-  return kSpeechEndings[static_cast<size_t>(format)];
+namespace {
+constexpr const char* kSpeechEndings[] = {".txt", ".srt", ".vtt", ".jsonl", ".json", ".tsv"};
+}  // namespace
+
+const char* ending_of(SpeechFormat format) { return kSpeechEndings[static_cast<size_t>(format)]; }
+
+std::optional<SpeechFormat> format_of_target(std::string_view name) {
+  const auto found = std::find(std::begin(kSpeechEndings), std::end(kSpeechEndings), extension(name));
+  if (found == std::end(kSpeechEndings)) return {};
+  return static_cast<SpeechFormat>(found - std::begin(kSpeechEndings));
 }
 
 std::string SubtitleLines::text_of(const std::string& text, const std::vector<int32_t>& ids) const {
@@ -81,10 +90,13 @@ std::string SubtitleLines::text_of(const std::string& text, const std::vector<in
 
 std::string SubtitleLines::head() const {
   if (style_.format == SpeechFormat::vtt) return "WEBVTT\n\n";
+  if (style_.format == SpeechFormat::document) return "{\"file\":" + json_string(file_) + ",\"segments\":[";
   if (style_.format != SpeechFormat::tsv) return "";
   return std::string(style_.named ? "file\t" : "") +
          (style_.words ? "start\tend\tconfidence\ttext\n" : "start\tend\ttext\n");
 }
+
+std::string SubtitleLines::tail() const { return style_.format == SpeechFormat::document ? "\n]}\n" : ""; }
 
 std::string SubtitleLines::where() const { return style_.named ? in_one_field(file_) + "\t" : ""; }
 
@@ -106,42 +118,55 @@ std::string SubtitleLines::object(const SpokenLine& line) const {
   for (const SpokenWord& w : line.words)
     words += (words.empty() ? "{" : ",{") + about(w, w.text) + ",\"confidence\":" + plain_number(w.confidence) + "}";
   return "{\"file\":" + json_string(file_) + "," + about(line, trimmed(line.text)) +
+         (line.language.empty() ? "" : ",\"language\":" + json_string(line.language)) +
          (style_.words ? ",\"words\":[" + words + "]" : "") +
-         (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}\n";
+         (style_.live ? std::string(",\"settled\":") + (line.settled ? "true" : "false") : "") + "}";
 }
 
 // A word's time stands before it where it is later than the one before and lies within the cue, as WebVTT asks.
-std::string SubtitleLines::cue_text(const SpokenLine& line, const std::string& text) const {
-  if (!style_.words) return marked_up(text);
+std::string SubtitleLines::cue_text(const Cue& cue) const {
+  const bool vtt = style_.format == SpeechFormat::vtt;
   std::string all;
-  double last = line.begin;
-  for (const SpokenWord& w : line.words) {
-    const bool says_time = std::llround(w.begin * 1000) > std::llround(last * 1000) && w.begin < line.end;
-    if (says_time) last = w.begin;
-    const bool apart = style_.ids || w.text.starts_with(' ');
-    all += (apart && !all.empty() ? " " : "") + (says_time ? "<" + clock_time(w.begin, '.') + ">" : "") +
-           marked_up(text_of(w.text, w.ids));
+  double last = cue.begin;
+  for (const auto& words : cue.lines) {
+    if (!all.empty()) all += '\n';
+    bool first = true;
+    for (const SpokenWord& w : words) {
+      const bool says_time = vtt && std::llround(w.begin * 1000) > std::llround(last * 1000) && w.begin < cue.end;
+      if (says_time) last = w.begin;
+      const std::string text = text_of(w.text, w.ids);
+      all += (stands_apart(w, style_.ids) && !first ? " " : "") +
+             (says_time ? "<" + clock_time(w.begin, '.') + ">" : "") + (vtt ? marked_up(text) : text);
+      first = false;
+    }
   }
   return all;
 }
 
 // The arrow may come of two words, so it is looked for in what they make together.
-std::string SubtitleLines::subtitle(const SpokenLine& line, const std::string& text) const {
-  const bool vtt = style_.format == SpeechFormat::vtt;
-  const char dot = vtt ? '.' : ',';
-  return clock_time(line.begin, dot) + " --> " + clock_time(line.end, dot) + "\n" +
-         without_arrow(vtt ? cue_text(line, text) : text) + "\n\n";
+std::string SubtitleLines::subtitles(const SpokenLine& line, double length) {
+  const bool srt = style_.format == SpeechFormat::srt;
+  const char dot = srt ? ',' : '.';
+  const bool by_words = style_.words && (srt || style_.line_width > 0);
+  std::string all;
+  for (const Cue& whole : cues_of(line, {style_.line_width, style_.line_count, by_words, style_.words, style_.ids})) {
+    const Cue cue = ended_at(length, whole);
+    all += (srt ? std::to_string(++cues_) + "\n" : "") + clock_time(cue.begin, dot) + " --> " +
+           clock_time(cue.end, dot) + "\n" + without_arrow(cue_text(cue)) + "\n\n";
+  }
+  return all;
 }
 
 std::string SubtitleLines::line(const SpokenLine& line, double length) {
   const std::string text = text_of(line);
-  if (style_.format != SpeechFormat::json && text.empty()) return "";
-  ++lines_;
+  const bool json = style_.format == SpeechFormat::json || style_.format == SpeechFormat::document;
+  if (!json && text.empty()) return "";
   switch (style_.format) {
-    case SpeechFormat::srt: return std::to_string(lines_) + "\n" + subtitle(ended_at(length, line), text);
-    case SpeechFormat::vtt: return subtitle(ended_at(length, line), text);
+    case SpeechFormat::srt:
+    case SpeechFormat::vtt: return subtitles(line, length);
     case SpeechFormat::tsv: return rows(line, text);
-    case SpeechFormat::json: return object(line);
+    case SpeechFormat::json: return object(line) + "\n";
+    case SpeechFormat::document: return (objects_++ == 0 ? "\n" : ",\n") + object(line);
     case SpeechFormat::text: break;
   }
   return where() + text + "\n";

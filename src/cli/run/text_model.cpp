@@ -5,11 +5,13 @@
 
 #include "base/path.hpp"
 #include "cli/arguments/dtype.hpp"
+#include "cli/arguments/foreign_options.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/files/blanks.hpp"
 #include "cli/run/kept_folder.hpp"
 #include "cli/run/lent_threads.hpp"
 #include "cli/run/model_kinds.hpp"
+#include "cli/run/unsure.hpp"
 #include "cli/system.hpp"
 
 namespace lapilli::cli {
@@ -81,7 +83,7 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   limits.dtype = dtype_of(arguments_.dtype);
   limits.kv_dtype = dtype_of(arguments_.kv_dtype);
   auto opened = Device::open(device);
-  if (!opened) return opened.error();
+  if (!opened) return Error(opened.error().status(), opened.error().message() + foreign_device(arguments_.device));
   device_.emplace(std::move(*opened));
   auto model = Model::load(*device_, directory, limits);
   if (!model) return model.error();
@@ -91,7 +93,15 @@ std::optional<Error> TextModel::load(const std::string& directory, const std::st
   if (info.input_kind == LAPILLI_INPUT_PIXELS) return other_kind(info, "read pictures, no text");
   model_.emplace(std::move(*model));
   set_options(options_text);
+  unsure_below_ = find_unsure_below();
   return {};
+}
+
+// What is drawn is unlikely now and then, as it should be.
+std::optional<double> TextModel::find_unsure_below() const {
+  if (arguments_.no_unsure) return {};
+  if (arguments_.unsure) return arguments_.unsure;
+  return arguments_.sample ? std::nullopt : unsure_threshold(model_->info().directory);
 }
 
 void TextModel::set_options(const std::string& options_text) {

@@ -48,6 +48,8 @@ class TextModel {
     std::function<bool(std::string_view text)> stream;          // if --stream is given; false cancels
     std::function<void()> before_files;                         // before a file of attention is written
   };
+  // Outputs whose sureness is less are told (unsure.hpp); nothing: none are.
+  [[nodiscard]] const std::optional<double>& unsure_below() const { return unsure_below_; }
   // `lines_before`: of the sources that are done. What is drawn for a line is a matter of its number alone.
   LineResults run(const std::vector<Line>& lines, uint64_t lines_before, const Callbacks& callbacks);
 
@@ -66,6 +68,7 @@ class TextModel {
  private:
   struct Inputs;
   void set_options(const std::string& options_text);
+  [[nodiscard]] std::optional<double> find_unsure_below() const;
   bool add_input(const Line& line, LineResult& result, Inputs& inputs) const;
   void take(const std::vector<Line>& lines, const Inputs& inputs, LineResults& results);
   void attend(size_t input, const std::string& source, LineResults& results, LineResult& result);
@@ -75,6 +78,7 @@ class TextModel {
   std::optional<Device> device_;
   std::optional<Model> model_;
   Options options_;
+  std::optional<double> unsure_below_;
   AttentionOutput attention_;
   Statistics statistics_;
 };

@@ -1,22 +1,25 @@
 #include "cli/run/transcription.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/path.hpp"
 #include "cli/arguments/model_names.hpp"
 #include "cli/files/output_names.hpp"
+#include "cli/files/recording_identity.hpp"
 #include "cli/files/target_file.hpp"
 #include "cli/output.hpp"
 #include "cli/progress/progress_bar.hpp"
 #include "cli/run/drawing_file.hpp"
+#include "cli/run/heard_sound.hpp"
 #include "cli/run/kept_folder.hpp"
+#include "cli/run/speech_output.hpp"
 #include "cli/system.hpp"
-#include "recordings/recording.hpp"
-#include "recordings/sample_pipe.hpp"
 
 namespace lapilli::cli {
 
@@ -36,48 +39,16 @@ int sound_exit_code(const Error& error) {
   }
 }
 
-// What is heard, at the model's rate: a file, which is read twice, or what comes through a pipe, once.
-struct Heard {
-  std::unique_ptr<recordings::Recording> file;
-  std::unique_ptr<recordings::SamplePipe> pipe;
-  uint64_t samples = 0;  // of a pipe: that have come
-  Status error;          // of reading it
-  // A note on its samples, once they are all there.
-  [[nodiscard]] std::vector<std::string> notes() const {
-    if (pipe) return {pipe->shortage(), pipe->silence()};
-    return {file->shortage(), file->silence()};
-  }
-
-  SoundPiece next(std::span<float> to, bool may_wait) {
-    auto taken = pipe->take(to, std::chrono::milliseconds(may_wait ? 100 : 0));
-    if (!taken) {
-      error = std::move(taken).error();
-      return {0, false, true};
-    }
-    samples += taken->count;
-    return {taken->count, taken->ended, false};
-  }
-
-  static lapilli_status read(void* user, uint64_t first, float* to, uint64_t room, uint64_t* got) {
-    auto& own = *static_cast<Heard*>(user);
-    auto read = own.file->read(first, {to, static_cast<size_t>(room)});
-    if (!read) {
-      own.error = std::move(read).error();
-      return static_cast<lapilli_status>(own.error.error().code);
-    }
-    *got = *read;
-    return LAPILLI_OK;
-  }
-  lapilli_sample_source source() {
-    lapilli_sample_source source = lapilli_default_sample_source();
-    source.user = this;
-    source.count = samples;
-    source.read = &Heard::read;
-    return source;
-  }
-};
-
-bool is_pipe(const std::string& name) { return name == "-" || file_kind(name) == FileKind::other; }
+// What a model says of the sound that it is given does not reach into what was left out beside it.
+SpokenLine within(SpokenLine line, double begin, double end) {
+  const auto clamp = [&](auto& part) {
+    part.begin = std::clamp(part.begin, begin, end);
+    part.end = std::clamp(part.end, begin, end);
+  };
+  clamp(line);
+  for (SpokenWord& word : line.words) clamp(word);
+  return line;
+}
 
 class Transcription {
  public:
@@ -88,10 +59,10 @@ class Transcription {
     if (const int code = prepare()) return code;
     catch_interrupts();  // while it loads, an interruption ends the program at once
     int code = exit_ok;
-    for (size_t i = 0; i < arguments_.inputs.size() && interrupted() == 0; ++i) {
+    for (size_t i = 0; i < sources_.size() && interrupted() == 0; ++i) {
       const int ended = run_one(i);
       // A recording that cannot be read says nothing of the others.
-      if (ended != exit_ok && (ended != exit_input || arguments_.inputs.size() == 1)) return finish(ended);
+      if (ended != exit_ok && (ended != exit_input || sources_.size() == 1)) return finish(ended);
       if (ended != exit_ok) code = ended;
     }
     return finish(code);
@@ -105,18 +76,16 @@ class Transcription {
       if (!raw) return complain(exit_usage, "--raw: " + raw.error().message);
       raw_ = *raw;
     }
-    for (const std::string& name : arguments_.inputs)
-      if (const int code = check_input(name)) return code;
-    if (const int code = name_targets()) return code;
+    std::vector<std::string> left_out;
+    if (const int code = find_recordings(arguments_.files, sources_, left_out)) return code;
+    for (const SoundSource& source : sources_)
+      if (const int code = check_input(source.name)) return code;
+    if (const int code = check_targets()) return code;
+    say_all(left_out);
     if (const std::string wrong = obstacle_to_drawing(arguments_.attention); !wrong.empty())
       return complain(exit_usage, wrong);
     auto request = arguments_.model;
-    if (const int code = find_model(request.model)) return code;
-    if (request.model.empty()) request.model = environment("LAPILLI_MODEL");
-    if (request.model.empty())
-      return complain(exit_usage,
-                      "the bundled model translates text and hears nothing: name one that hears "
-                      "with --model (lapilli fetch openai/whisper-tiny gets the smallest)");
+    if (const int code = find_model_with({"hears nothing", "hears", "openai/whisper-tiny"}, request.model)) return code;
     request.cache = kept_folder(arguments_.no_cache);
     Trouble opened = model_.open(request);
     if (opened.status == LAPILLI_OK) opened = model_.check(arguments_.how);
@@ -124,131 +93,190 @@ class Transcription {
   }
 
   int check_input(const std::string& name) const {
-    if (name == "-" && arguments_.raw.empty())
-      return complain(exit_usage,
-                      "what comes through a pipe has no header that tells what it is: say it with --raw "
-                      "(ffmpeg -i FILE -f f32le -ar 16000 -ac 1 - | lapilli transcribe --raw f32le:16000)");
-    if (arguments_.live && (!is_pipe(name) || arguments_.inputs.size() > 1))
+    if (arguments_.live && (!is_pipe(name) || sources_.size() > 1))
       return complain(exit_usage, "--live is for one recording that comes through a pipe, and " + name + " is " +
                                       (is_pipe(name) ? "not alone" : "none"));
     if (arguments_.how.batch > 0 && is_pipe(name))
       return complain(exit_usage, "--batch cuts files where they are quiet, and " + name + " is a pipe");
+    if (arguments_.vad && is_pipe(name))
+      return complain(exit_usage, "--vad looks through a file first, and " + name + " is a pipe; --no-vad hears it");
+    if (arguments_.resume && !file_exists(name))
+      return complain(exit_usage, "--resume reads the inputs again: all must be files, and " + name + " is none");
     return exit_ok;
   }
 
-  int name_targets() {
-    const std::string& out = arguments_.output;
-    const bool many = arguments_.inputs.size() > 1;
-    const bool subtitles = arguments_.style.format == SpeechFormat::srt || arguments_.style.format == SpeechFormat::vtt;
-    if (out.empty() && many && subtitles)
+  int check_targets() {
+    const SoundFiles& files = arguments_.files;
+    const std::string& out = files.output;
+    const bool many = sources_.size() > 1, one_place = !files.one_each();
+    const bool subtitles = std::any_of(files.formats.begin(), files.formats.end(), is_subtitles);
+    if (out.empty() && one_place && many && subtitles)
       return complain(exit_usage, "subtitles of several recordings need a folder: -o FOLDER/");
-    if (out.empty()) return exit_ok;
-    const bool folder = names_folder(out) || directory_exists(out);
-    if (many && !folder)
-      return complain(exit_usage, out + " is one file, for several recordings; name a folder: -o " + out + "/");
-    for (const std::string& name : arguments_.inputs) {
-      const std::string own = std::string(name == "-" ? "recording" : last_part(name));
-      const std::string stem = own.substr(0, own.size() - extension(own).size());
-      targets_.push_back(
-          std::make_unique<TargetFile>(folder ? path_in(out, stem + ending_of(arguments_.style.format)) : out));
-      const std::string missing = folder ? "" : missing_folder(out);
-      if (!missing.empty()) return complain(exit_usage, missing);
-      const std::string obstacle = targets_.back()->obstacle(arguments_.force, false, arguments_.inputs);
-      if (!obstacle.empty()) return complain(exit_usage, obstacle);
-      for (size_t i = 0; i + 1 < targets_.size(); ++i)
-        if (targets_[i]->name() == targets_.back()->name())
-          return complain(exit_usage, "two recordings would be written to " + targets_[i]->name());
+    if (!out.empty() && one_place && (many || files.formats.size() > 1))
+      return complain(exit_usage, out + " is one file, for several " + (many ? "recordings" : "formats") +
+                                      "; name a folder: -o " + out + "/");
+    for (const SoundSource& source : sources_) {
+      auto& targets = targets_.emplace_back();
+      for (const std::string& name : source.targets) {
+        targets.push_back(std::make_unique<TargetFile>(name));
+        std::string obstacle = one_place ? missing_folder(name) : "";
+        if (obstacle.empty()) obstacle = obstacle_to(*targets.back());
+        if (!obstacle.empty()) return complain(exit_usage, obstacle);
+      }
     }
     return exit_ok;
+  }
+
+  [[nodiscard]] std::string obstacle_to(const TargetFile& target) const {
+    std::vector<std::string> inputs;
+    if (file_exists(target.name()))
+      for (const SoundSource& source : sources_) inputs.push_back(source.name);
+    return target.obstacle(arguments_.force, arguments_.resume, inputs);
   }
 
   recordings::Opener opener(const std::string& name) const {
     if (!arguments_.raw.empty()) return [raw = raw_, name] { return recordings::open_raw(name, raw); };
-    return [name] { return recordings::open_sound_file(name); };
+    return [name, rate = model_.rate()] { return recordings::open_recording(name, {.rate = rate}); };
   }
 
-  Result<Heard> listen(const std::string& name) {
-    Heard heard;
-    if (is_pipe(name)) {
-      LAPILLI_TRY(heard.pipe, recordings::SamplePipe::open(opener(name), name, model_.rate()));
-      return heard;
-    }
-    LAPILLI_TRY(heard.file, recordings::Recording::open(opener(name), name, model_.rate()));
-    LAPILLI_TRY(heard.samples, heard.file->count([&] { return show_reading("measuring the file", *heard.file, 0); }));
-    if (heard.samples == 0) return no_sound(name);
-    return heard;
-  }
-
-  static Error no_sound(const std::string& name) {
-    return fail(ErrorCode::invalid_data, "%s: there is no sound in it", name.c_str());
+  Result<HeardSound> listen(const std::string& name) {
+    if (is_pipe(name)) return HeardSound::of_pipe(opener(name), name, model_.rate(), arguments_.excerpt);
+    const auto show = [&](const recordings::Recording& file) { return show_reading("measuring the file", file, 0); };
+    return HeardSound::of_file(opener(name), name, model_.rate(), arguments_.excerpt, show);
   }
 
   int run_one(size_t index) {
-    const std::string& name = arguments_.inputs[index];
-    auto heard = listen(name);
-    if (!heard) return interrupted() ? int{exit_ok} : complain(sound_exit_code(heard.error()), heard.error().message);
-    if (targets_.empty()) return write_all(*heard, name, output_);
-    TargetFile& target = *targets_[index];
-    int code = target.begin();
-    if (code == exit_ok) code = write_all(*heard, name, target);
-    if (code == exit_ok && interrupted() == 0) return target.finish();
-    if (target.stop()) say("what there is of it is in " + part_of(target.name()));
+    const std::string& name = sources_[index].name;
+    SpeechOutput output(name);
+    if (targets_[index].empty()) {
+      SpeechStyle style = style_of(arguments_.files.formats.front());
+      style.named = sources_.size() > 1;
+      output.add(style, output_);
+      return hear(name, output, !style.named || !std::exchange(has_head_, true));
+    }
+    std::vector<TargetFile*> begun;
+    int code = begin_targets(index, output, begun);
+    if (code == exit_ok && begun.empty()) ++resumed_;
+    if (code == exit_ok && !begun.empty()) code = hear(name, output, true);
+    return end_targets(begun, code);
+  }
+
+  [[nodiscard]] SpeechStyle style_of(SpeechFormat format) const {
+    SpeechStyle style = arguments_.style;
+    style.format = format;
+    return style;
+  }
+
+  // Those that an earlier run has not written.
+  int begin_targets(size_t index, SpeechOutput& output, std::vector<TargetFile*>& begun) {
+    const auto& targets = targets_[index];
+    for (size_t i = 0; i < targets.size(); ++i) {
+      Journal from;
+      const bool whole = file_exists(sources_[index].name);
+      const int code = whole ? targets[i]->begin(identity_of_recording(arguments_, model_.info(), sources_[index].name),
+                                                 arguments_.resume, arguments_.force, from)
+                             : targets[i]->begin();
+      if (code != exit_ok) return code;
+      if (from.complete) continue;
+      begun.push_back(targets[i].get());
+      output.add(style_of(arguments_.files.formats[i]), *targets[i]);
+    }
+    return exit_ok;
+  }
+
+  int end_targets(const std::vector<TargetFile*>& begun, int code) {
+    for (TargetFile* target : begun) {
+      if (code == exit_ok && interrupted() == 0)
+        code = target->finish();
+      else if (target->stop() && target->bytes() > 0)
+        say("what there is of it is in " + part_of(target->name()));
+    }
+    if (code == exit_ok && interrupted() == 0 && !begun.empty()) ++written_;
     return code;
   }
 
-  // A file's note is known before, a pipe's behind its end.
-  int write_all(Heard& heard, const std::string& name, Sink& sink) {
-    SpeechStyle style = arguments_.style;
-    style.named = targets_.empty() && arguments_.inputs.size() > 1;
-    SubtitleLines lines(style, name);
-    if (heard.file) say_all(heard.notes());
-    int written = style.named && has_head_ ? int{exit_ok} : sink.write(lines.head());
-    has_head_ = true;
+  int hear(const std::string& name, SpeechOutput& output, bool with_head) {
+    auto heard = listen(name);
+    if (!heard) return interrupted() ? int{exit_ok} : complain(sound_exit_code(heard.error()), heard.error().message);
+    if (!heard->is_pipe()) say_all(heard->notes());
+    int written = with_head ? output.begin() : int{exit_ok};
     bar_.begin();
-    auto how = arguments_.how;
-    const lapilli_sample_source source = heard.source();
-    if (heard.pipe)
+    auto parts = parts_of(*heard, name);
+    if (!parts) return interrupted() ? int{exit_ok} : complain(sound_exit_code(parts.error()), parts.error().message);
+    HearRequest how = arguments_.how;
+    Trouble said;
+    for (size_t i = 0; i < parts->size() && said.status == LAPILLI_OK && written == exit_ok; ++i)
+      said = hear_part(*heard, (*parts)[i], name, output, how, written);
+    bar_.clear();
+    if (written == exit_ok) written = output.end();
+    seconds_ += seconds_of(heard->stretch().count);
+    if (heard->is_pipe()) say_all(heard->notes());
+    if (written != exit_ok) return written;
+    if (interrupted() != 0) return exit_ok;
+    if (!heard->error()) return complain(sound_exit_code(heard->error().error()), heard->error().error().message);
+    if (said.status != LAPILLI_OK) return complain(exit_code(said.status), name + ": " + said.message);
+    if (heard->stretch().count > 0) return exit_ok;
+    return complain(exit_input,
+                    name + ": there is no sound in it" + (arguments_.excerpt.offset > 0 ? " from --offset on" : ""));
+  }
+
+  // With --vad those in which somebody may be speaking.
+  Result<std::vector<Stretch>> parts_of(HeardSound& heard, const std::string& name) {
+    if (!arguments_.vad) return std::vector{heard.stretch()};
+    const uint64_t end = heard.stretch().first + heard.stretch().count;
+    const auto show = [&](const recordings::Recording& file) { return show_reading("looking for speech", file, end); };
+    LAPILLI_TRY(auto parts, heard.speech(model_.rate(), show));
+    if (parts.empty()) say(name + ": nothing in it is taken for speech; --no-vad hears all of it");
+    return parts;
+  }
+
+  // The language that is found in the first part is that of all.
+  Trouble hear_part(HeardSound& heard, const Stretch& part, const std::string& name, SpeechOutput& output,
+                    HearRequest& how, int& written) {
+    const lapilli_sample_source source = heard.source(part);
+    std::string language;
+    if (heard.is_pipe())
       how.next = [&](std::span<float> to, bool may_wait) { return heard.next(to, may_wait); };
     else
       how.sound = &source;
+    how.offset = seconds_of(part.first);
     how.on_segment = [&](const SpokenLine& s, const std::string& picture) {
       bar_.clear();
-      if (written == exit_ok) written = sink.write(lines.line(s, seconds_of(heard.samples)));
+      language = s.language;
+      const double end = seconds_of(heard.is_pipe() ? part.first + heard.stretch().count : part.first + part.count);
+      if (written == exit_ok) written = output.write(arguments_.vad ? within(s, how.offset, end) : s, end);
       if (written == exit_ok && !picture.empty()) written = write_drawing(arguments_.attention, ++pictures_, picture);
       return written == exit_ok;
     };
     how.pictures = drawing_format(arguments_.attention);
     if (arguments_.live)
       how.on_draft = [&](const std::vector<SpokenLine>& draft) {
-        if (written == exit_ok) written = show_draft(draft, lines, sink);
+        if (written == exit_ok) written = show_draft(draft, output);
         return written == exit_ok;
       };
-    how.progress = [&](double done) {
-      if (!arguments_.live) show(done, heard);
+    const double before = seconds_of(part.first - heard.stretch().first);
+    how.progress = [&, before](double done) {
+      if (!arguments_.live) show(before + done, heard);
       return interrupted() == 0;
     };
     how.on_note = [&](const std::string& note) { say(name + ": " + note); };
     const Trouble said = model_.hear(how);
-    bar_.clear();
-    seconds_ += seconds_of(heard.samples);
-    if (heard.pipe) say_all(heard.notes());
-    if (written != exit_ok) return written;
-    if (interrupted() != 0) return exit_ok;
-    if (!heard.error) return complain(sound_exit_code(heard.error.error()), heard.error.error().message);
-    if (said.status != LAPILLI_OK) return complain(exit_code(said.status), name + ": " + said.message);
-    return heard.samples > 0 ? int{exit_ok} : complain(exit_input, no_sound(name).message);
+    if (how.language.empty()) how.language = language;
+    return said;
   }
 
   // JSON says that it may change; elsewhere it is shown while there is nothing later.
-  int show_draft(const std::vector<SpokenLine>& draft, SubtitleLines& lines, Sink& sink) {
-    std::string text, objects;
+  int show_draft(const std::vector<SpokenLine>& draft, SpeechOutput& output) {
+    const SubtitleLines plain(style_of(SpeechFormat::text), "");
+    std::string text;
+    int written = exit_ok;
     for (SpokenLine line : draft) {
       line.settled = false;
-      text += (text.empty() ? "" : " ") + lines.text_of(line);
-      if (arguments_.style.format == SpeechFormat::json) objects += lines.line(line);
+      text += (text.empty() ? "" : " ") + plain.text_of(line);
+      if (written == exit_ok) written = output.write_draft(line);
     }
     bar_.show_text("~ ", text);  // what follows the mark may change
-    return sink.write(objects);
+    return written;
   }
 
   [[nodiscard]] double seconds_of(uint64_t samples) const { return static_cast<double>(samples) / model_.rate(); }
@@ -263,16 +291,17 @@ class Transcription {
     return interrupted() == 0;
   }
 
-  void show(double done, const Heard& heard) {
-    const double all = seconds_of(heard.samples);
+  void show(double done, const HeardSound& heard) {
+    const double all = seconds_of(heard.stretch().count);
     if (done <= 0) {
-      if (heard.file) show_reading("reading the file", *heard.file, heard.samples);
+      if (!heard.is_pipe())
+        show_reading("reading the file", heard.file(), heard.stretch().first + heard.stretch().count);
       return;
     }
     char text[64];
-    std::snprintf(text, sizeof text, heard.pipe ? "%.0f s of sound" : "%.0f of %.0f s of sound", std::min(done, all),
-                  all);
-    if (heard.pipe)
+    std::snprintf(text, sizeof text, heard.is_pipe() ? "%.0f s of sound" : "%.0f of %.0f s of sound",
+                  std::min(done, all), all);
+    if (heard.is_pipe())
       bar_.show_text("", text);
     else
       bar_.show(done / all, text);
@@ -290,25 +319,39 @@ class Transcription {
 
   int finish(int code) {
     bar_.clear();
+    if (code == exit_ok && interrupted() == 0)
+      for (const auto& targets : targets_)
+        for (const auto& target : targets) target->forget_journal();
+    if (arguments_.files.to_files() && (sources_.size() > 1 || interrupted() != 0)) say(tell_targets());
     if (arguments_.stats) {
       const double took = seconds_since(start_);
       std::fprintf(stderr,
                    "sound      %10.1f s in %zu recordings\ntotal      %10.1f s with loading, %.2f of the sound's\n",
-                   seconds_, arguments_.inputs.size(), took, seconds_ > 0 ? took / seconds_ : 0);
+                   seconds_, sources_.size(), took, seconds_ > 0 ? took / seconds_ : 0);
     }
     return interrupted() != 0 ? 128 + interrupted() : code;
+  }
+
+  [[nodiscard]] std::string tell_targets() const {
+    const bool resumable =
+        std::all_of(sources_.begin(), sources_.end(), [](const SoundSource& s) { return file_exists(s.name); });
+    return std::to_string(written_) + " of " + std::to_string(sources_.size()) + " recordings written" +
+           (resumed_ > 0 ? ", " + std::to_string(resumed_) + " by an earlier run" : "") +
+           (interrupted() != 0 && resumable ? "; --resume goes on" : "");
   }
 
   const TranscribeArguments& arguments_;
   const Context& context_;
   ProgressBar bar_;
   recordings::RawFormat raw_;
-  std::vector<std::unique_ptr<TargetFile>> targets_;  // of each input; none where standard output takes all
+  std::vector<SoundSource> sources_;
+  std::vector<std::vector<std::unique_ptr<TargetFile>>> targets_;  // of each; none where standard output takes all
   StandardOutput output_;
   HearingModel model_;
   double seconds_ = 0;
-  size_t pictures_ = 0;    // that were written
-  bool has_head_ = false;  // standard output, of the first recording
+  size_t written_ = 0, resumed_ = 0;  // recordings; by an earlier run
+  size_t pictures_ = 0;               // that were written
+  bool has_head_ = false;             // standard output, of the first recording
   Clock::time_point start_ = Clock::now();
 };
 

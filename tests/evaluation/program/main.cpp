@@ -11,9 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "evaluation/bleu.hpp"
+#include "evaluation/chrf.hpp"
 #include "evaluation/corpus.hpp"
 #include "evaluation/layers.hpp"
 #include "evaluation/score.hpp"
+#include "evaluation/unsure.hpp"
 #include "formats/hf_config.hpp"
 #include "generate/translate.hpp"
 #include "ops/core/tuning.hpp"
@@ -37,6 +39,7 @@ struct Options {
   uint32_t beams = 4, batch = 0, steps = 0;
   uint64_t limit = 0, window = 0;
   bool layers = false;
+  std::vector<double> unsure;
   std::string matrices;
 };
 
@@ -83,6 +86,7 @@ class Evaluation {
     LAPILLI_CHECK(write_output());
     LAPILLI_CHECK(check_ids());
     LAPILLI_CHECK(check_bleu(search, lines_.size() == all));
+    judge_unsure();
     std::printf("%s: %zu lines, %s, %zu problems\n", search.c_str(), lines_.size(), agreement_.c_str(), problems_);
     return problems_ == 0;
   }
@@ -220,6 +224,20 @@ class Evaluation {
     return {};
   }
 
+  void judge_unsure() const {
+    if (options_.unsure.empty()) return;
+    std::vector<Judged> judged;
+    for (size_t i = 0; i < lines_.size(); ++i)
+      judged.push_back({mean_of(ours_[i].token_scores), best_chrf(texts_[i], lines_[i].references)});
+    for (const double below : options_.unsure) std::printf("%s\n", text_of(separate(judged, below), below).c_str());
+  }
+
+  static double mean_of(const std::vector<float>& scores) {
+    double sum = 0;
+    for (const float score : scores) sum += static_cast<double>(score);
+    return scores.empty() ? 0 : sum / static_cast<double>(scores.size());
+  }
+
   Options options_;
   std::vector<Line> lines_;
   std::shared_ptr<Model> model_;
@@ -289,6 +307,9 @@ int main(int argc, char** argv) {
   app.add_flag("--layers", options.layers,
                "Instead: what each matrix costs that is held in --dtype, in mean KL of teacher-forced logits");
   app.add_option("--matrices", options.matrices, "--layers: only those whose names hold this");
+  app.add_option("--unsure", options.unsure,
+                 "Also: how many wrong lines, and how many right ones, are those of which the model is less sure")
+      ->delimiter(',');
   app.add_option("--output", options.output, "Write the translations here, one a line");
   CLI11_PARSE(app, argc, argv);
   return lapilli::evaluation::run(std::move(options));

@@ -1,0 +1,93 @@
+#include "cli/arguments/foreign_models.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "base/path.hpp"
+#include "cli/files/foreign_files.hpp"
+#include "cli/files/output_names.hpp"
+
+namespace lapilli::cli {
+
+namespace {
+
+constexpr const char* kInstead =
+    "; take the model that it was made from, as it was published (config.json, tokenizer, model.safetensors): lapilli "
+    "models lists such, lapilli fetch OWNER/NAME gets one";
+
+struct ModelFormat {
+  std::string_view begins, ends;  // of a file's name
+  std::string_view what;
+};
+constexpr ModelFormat kModelFormats[] = {
+    {"", ".gguf", "in GGUF, which is llama.cpp's"},
+    {"", ".ggml", "in ggml's format, which is whisper.cpp's"},
+    {"ggml-", ".bin", "in ggml's format, which is whisper.cpp's"},
+    {"", ".onnx", "in ONNX, which is ONNX Runtime's"},
+    {"", ".ort", "in ONNX Runtime's own format"},
+    {"openvino_", ".xml", "in OpenVINO's format"},
+    {"", ".tflite", "in TensorFlow Lite's format"},
+    {"", ".mlmodel", "in Core ML's format"},
+    {"", ".npz", "in the format of Marian or MLX"},
+};
+
+bool is_named(const ModelFormat& format, std::string_view name) {
+  return name.starts_with(format.begins) && name.ends_with(format.ends);
+}
+
+const ModelFormat* format_of(std::string_view name) {
+  const auto found = std::find_if(std::begin(kModelFormats), std::end(kModelFormats),
+                                  [&](const ModelFormat& format) { return is_named(format, name); });
+  return found == std::end(kModelFormats) ? nullptr : found;
+}
+
+bool holds_our_weights(const std::vector<FolderEntry>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const FolderEntry& e) {
+    return e.name.ends_with(".safetensors") || e.name.ends_with(".safetensors.index.json") ||
+           e.name.starts_with("pytorch_model");
+  });
+}
+
+bool is_of_ctranslate2(const std::vector<FolderEntry>& entries) {
+  const auto holds = [&](std::string_view part) {
+    return std::any_of(entries.begin(), entries.end(), [&](const FolderEntry& e) { return e.name.starts_with(part); });
+  };
+  return holds("model.bin") && (holds("shared_vocabulary.") || holds("source_vocabulary.") || holds("vocabulary."));
+}
+
+std::string foreign_directory(const std::string& path) {
+  std::vector<FolderEntry> entries, more;
+  if (!list_folder(path, entries) || holds_our_weights(entries)) return "";
+  if (is_of_ctranslate2(entries)) return std::string("a model in CTranslate2's format") + kInstead;
+  if (list_folder(path_in(path, "onnx"), more)) entries.insert(entries.end(), more.begin(), more.end());
+  for (const FolderEntry& entry : entries)
+    if (const ModelFormat* format = format_of(entry.name)) return "a model " + std::string(format->what) + kInstead;
+  return "";
+}
+
+// "model" for "model/weights.bin"; "." where it has no folder.
+std::string folder_name(const std::string& path) {
+  const std::string folder = folder_of(path);
+  return folder.empty() ? "." : folder;
+}
+
+std::string foreign_weights(const std::string& path) {
+  const std::string head = head_of(path);
+  if (head.starts_with("GGUF")) return "a model in GGUF, which is llama.cpp's" + std::string(kInstead);
+  if (head.starts_with("lmgg")) return "a model in ggml's format, which is whisper.cpp's" + std::string(kInstead);
+  if (const ModelFormat* format = format_of(last_part(path))) return "a model " + std::string(format->what) + kInstead;
+  const std::string folder = folder_name(path);
+  if (file_exists(path_in(folder, "config.json"))) return "a file of a model; name the directory: --model " + folder;
+  return "a file, and a model is a directory (config.json, tokenizer, model.safetensors): lapilli models lists such, "
+         "lapilli fetch OWNER/NAME gets one";
+}
+
+}  // namespace
+
+std::string foreign_model(const std::string& path) {
+  if (directory_exists(path)) return foreign_directory(path);
+  return file_exists(path) ? foreign_weights(path) : "";
+}
+
+}  // namespace lapilli::cli

@@ -1,0 +1,25 @@
+// What is said in some seconds of a recording.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lapilli::cli {
+
+struct SpokenWord {
+  double begin = 0, end = 0;  // seconds
+  std::string text;
+  std::vector<int32_t> ids;
+  double confidence = 0;
+};
+struct SpokenLine {
+  double begin = 0, end = 0;  // seconds
+  std::string text;
+  std::vector<int32_t> ids;
+  std::vector<SpokenWord> words;
+  bool settled = true;
+  std::string language = {};  // a code; empty: the model knows none
+};
+
+}  // namespace lapilli::cli

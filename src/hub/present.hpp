@@ -1,0 +1,31 @@
+// Models that are on this machine: those that the program fetched, and those of other programs for the hub.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hub/names.hpp"
+
+namespace lapilli::hub {
+
+// "": there is no such place.
+struct Places {
+  std::string own;     // models_directory()
+  std::string shared;  // huggingface_cache()
+};
+Places places_of_environment();
+
+struct Present {
+  std::string name;       // OWNER/NAME
+  std::string directory;  // of the revision that is taken where none is named
+  bool shared = false;    // in the cache of other programs
+  std::string family;     // model_type of its config.json; "" if it has none
+  std::string licence;    // as the hub stated it; "" if nobody knows
+};
+// By name; one that lies at both places is the program's own.
+std::vector<Present> all_present(const Places& places);
+
+// The directory of a model, the program's own first; "" if it is nowhere.
+std::string find_present(const Places& places, const ModelName& model);
+
+}  // namespace lapilli::hub

@@ -1,0 +1,11 @@
+// The rows of BMP files.
+#pragma once
+
+#include <span>
+
+namespace lapilli::image {
+
+// False: the file ends before its last pixel. True also where its header says nothing that can be.
+bool bmp_rows_whole(std::span<const unsigned char> file);
+
+}  // namespace lapilli::image

@@ -1,0 +1,12 @@
+// The chunks of WebP files.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lapilli::image {
+
+// The data of the first chunk of that type; nothing if there is none, it is cut off, or the file is no WebP file.
+std::span<const unsigned char> webp_chunk_of(std::span<const unsigned char> file, std::string_view type);
+
+}  // namespace lapilli::image

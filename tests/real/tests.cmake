@@ -1,0 +1,25 @@
+# Real trained weights, out of the folder that LAPILLI_REAL names; skipped without it. They are made once, into this build's folder real.
+# CI has the two smallest models of sound in fp32; label long: all recordings, Whisper of many languages, other formats, a model of text.
+# A window of Whisper with its times of words is half a minute of CPU time in tiny.en, a minute and more in base.
+# RESOURCE_LOCK: one of them makes what the others find.
+find_package(Python3 COMPONENTS Interpreter)
+function(lapilli_real_test name model)
+  cmake_parse_arguments(PARSE_ARGV 2 t "" "DTYPE" "RECORDINGS;LABELS")
+  lapilli_gpu_test(real.${name} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/real/run $<TARGET_FILE:lapilli_cli>
+    ${PROJECT_BINARY_DIR}/real ${model} ${t_DTYPE} ${t_RECORDINGS} LABELS ${t_LABELS} real)
+  set_tests_properties(real.${name}.lavapipe PROPERTIES RESOURCE_LOCK real)
+endfunction()
+
+if(Python3_FOUND)
+  lapilli_real_test(whisper-tiny.en whisper-tiny.en DTYPE fp32 RECORDINGS jfk LABELS slow)
+  lapilli_real_test(moonshine-tiny moonshine-tiny DTYPE fp32 LABELS slow)
+  lapilli_real_test(whisper-tiny.en.all whisper-tiny.en DTYPE fp32 LABELS long)
+  lapilli_real_test(whisper-base whisper-base DTYPE fp32 RECORDINGS french chinese LABELS long)
+  lapilli_real_test(flan-t5-small-titles flan-t5-small-titles DTYPE fp32 LABELS long)
+  lapilli_real_test(whisper-tiny.en.fp16 whisper-tiny.en DTYPE fp16 LABELS long)
+  foreach(model moonshine-tiny flan-t5-small-titles)
+    foreach(dtype fp16 bf16 int8 int4)
+      lapilli_real_test(${model}.${dtype} ${model} DTYPE ${dtype} LABELS long)
+    endforeach()
+  endforeach()
+endif()
