@@ -37,7 +37,7 @@ Status check_utf8(std::string_view bytes) {
   const auto at = find_invalid_utf8(bytes);
   if (!at) return {};
   return fail(ErrorCode::invalid_data,
-              "byte %zu (line %zu) is not UTF-8: convert the file, e.g. with iconv -f ISO-8859-1 -t UTF-8", *at + 1,
+              "byte %u (line %u) is not UTF-8: convert the file, e.g. with iconv -f ISO-8859-1 -t UTF-8", *at + 1,
               line_of(bytes, *at));
 }
 
@@ -131,7 +131,7 @@ Document::Document(std::shared_ptr<const Content> content) : content_(std::move(
 
 Result<Document> Document::parse(Kind kind, std::string bytes) {
   if (bytes.size() > kMostBytes) {
-    return fail(ErrorCode::unsupported, "%zu bytes are too many, a document has at most %zu: split it", bytes.size(),
+    return fail(ErrorCode::unsupported, "%u bytes are too many, a document has at most %u: split it", bytes.size(),
                 kMostBytes);
   }
   LAPILLI_CHECK(check_utf8(bytes));
@@ -152,11 +152,11 @@ size_t Document::line(size_t segment) const {
 Result<std::string> Document::render(std::span<const Translation> translations) const {
   const size_t count = segments().size();
   if (translations.size() != count) {
-    return fail(ErrorCode::invalid_argument, "the document has %zu segments, not %zu", count, translations.size());
+    return fail(ErrorCode::invalid_argument, "the document has %u segments, not %u", count, translations.size());
   }
   for (size_t i = 0; i < count; ++i) {
     if (find_invalid_utf8(translations[i].text)) {
-      return fail(ErrorCode::invalid_argument, "the translation of segment %zu is not UTF-8", i);
+      return fail(ErrorCode::invalid_argument, "the translation of segment %u is not UTF-8", i);
     }
   }
   return content_->kind == Kind::markdown ? content_->write_checked(translations)

@@ -67,7 +67,7 @@ class HtmlReader {
       }
     }
     flush();
-    if (!error_.empty()) return fail(ErrorCode::unsupported, "%s", error_.c_str());
+    if (!error_.empty()) return fail(ErrorCode::unsupported, "%s", error_);
     return std::move(passages_);
   }
 

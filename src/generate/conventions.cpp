@@ -163,7 +163,7 @@ Failure not_this_language(const Model& model, const LanguagePair& pair, const ch
   return fail(ErrorCode::invalid_argument,
               "%s translates from \"%s\" to \"%s\", not %s \"%s\": load a model of these languages (`lapilli models` "
               "lists some)",
-              model.info().directory.c_str(), pair.source.c_str(), pair.target.c_str(), which, asked.c_str());
+              model.info().directory, pair.source, pair.target, which, asked);
 }
 
 // A target that the files name counts if it is one language, not a group ("roa"), and none of the marks.
@@ -171,8 +171,8 @@ Result<Conventions> by_marian_marks(const Model& model, const LanguageTable& tab
   const LanguagePair pair = model.tokenizer()->language_pair();
   if (!may_be(pair.source, r.from))
     return fail(ErrorCode::invalid_argument,
-                "%s translates from \"%s\", not from \"%s\": leave out the source language",
-                model.info().directory.c_str(), pair.source.c_str(), r.from.c_str());
+                "%s translates from \"%s\", not from \"%s\": leave out the source language", model.info().directory,
+                pair.source, r.from);
   const bool named = is_one_language(pair.target) && !table.find(pair.target);
   return by_marks(kMarianMark, table, table.codes().size() > 1 && !named, r.to);
 }

@@ -57,7 +57,7 @@ Status write_manifest(const std::string& directory, const Manifest& manifest) {
   const bool written = stream && std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   const bool closed = stream && std::fclose(stream) == 0;
   if (written && closed && rename_file(part, path)) return {};
-  return fail(ErrorCode::out_of_memory, "%s cannot be written: %s", path.c_str(), std::strerror(errno));
+  return fail(ErrorCode::out_of_memory, "%s cannot be written: %s", path, std::strerror(errno));
 }
 
 std::optional<Manifest> read_manifest(const std::string& directory) {

@@ -132,11 +132,11 @@ std::string row_of(const Listed& model) {
   else
     row.append(kNameColumns - model.name.size(), ' ');
   const std::string licence = model.licence.empty() ? "?" : model.licence.substr(0, kLicenceColumns);
-  row += format(" %-13s %6s  %s\n", direction_of(model).c_str(), size_of(model.parameters).c_str(), licence.c_str());
+  row += format(" %-13s %6s  %s\n", direction_of(model), size_of(model.parameters), licence);
   if (model.shared || !model.listed) row += "    " + model.fetched + "\n";
   if (model.tried)
-    row += format("    tried by %.24s on %.10s with version %.10s\n", model.tried->by.c_str(),
-                  model.tried->date.c_str(), model.tried->version.c_str());
+    row += format("    tried by %.24s on %.10s with version %.10s\n", model.tried->by, model.tried->date,
+                  model.tried->version);
   return row;
 }
 
@@ -186,8 +186,8 @@ Result<std::vector<Listed>> read_catalogue(const std::string& path) {
     Listed entry;
     const Json json = json_nests_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
     if (const std::string wrong = read_entry(json, entry); !wrong.empty())
-      return fail(ErrorCode::invalid_data, "%s:%zu: wrong: %s; docs/models.md says how models are listed", path.c_str(),
-                  number, wrong.c_str());
+      return fail(ErrorCode::invalid_data, "%s:%u: wrong: %s; docs/models.md says how models are listed", path, number,
+                  wrong);
     models.push_back(std::move(entry));
   }
   return models;

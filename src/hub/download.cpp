@@ -23,8 +23,8 @@ bool is_full(int why) {
 
 Failure write_error(const std::string& path, int why) {
   const ErrorCode code = is_full(why) ? ErrorCode::out_of_memory : ErrorCode::not_found;
-  return fail(code, "%s cannot be written: %s; what is there is kept, and the same command goes on from it",
-              path.c_str(), std::strerror(why));
+  return fail(code, "%s cannot be written: %s; what is there is kept, and the same command goes on from it", path,
+              std::strerror(why));
 }
 
 // The part that grows.
@@ -90,8 +90,8 @@ class Arrival {
     if (!begun_) status = begin(head, bytes);
     begun_ = true;
     if (status && bytes.size() > file_.size - part_.bytes())
-      status = fail(ErrorCode::invalid_data, "%s: the hub sends more than the %llu bytes that it states",
-                    file_.name.c_str(), static_cast<unsigned long long>(file_.size));
+      status = fail(ErrorCode::invalid_data, "%s: the hub sends more than the %u bytes that it states", file_.name,
+                    file_.size);
     if (status) status = part_.write(bytes);
     if (status && progress_) progress_(part_.bytes());
     return status.ok();
@@ -106,13 +106,12 @@ class Arrival {
     if (head.status != 206 && asked_from_ > 0) LAPILLI_CHECK(part_.restart());
     if (head.status == 206 && (!head.range || head.range->first != asked_from_))
       return fail(ErrorCode::invalid_data, "%s: the hub sends another part of the file than it was asked for",
-                  file_.name.c_str());
+                  file_.name);
     const uint64_t stated = head.length ? part_.bytes() + *head.length : file_.size;
     const uint64_t total = head.status == 206 ? head.range->total.value_or(stated) : stated;
     if (stated == file_.size && total == file_.size) return {};
-    return fail(ErrorCode::invalid_data, "%s: the hub sends %llu bytes where it states %llu%s", file_.name.c_str(),
-                static_cast<unsigned long long>(stated == file_.size ? total : stated),
-                static_cast<unsigned long long>(file_.size), what_else(bytes).c_str());
+    return fail(ErrorCode::invalid_data, "%s: the hub sends %u bytes where it states %u%s", file_.name,
+                stated == file_.size ? total : stated, file_.size, what_else(bytes));
   }
 
   const HubFile& file_;
@@ -135,12 +134,11 @@ Try fetch_rest(Requests& requests, const std::string& url, const HubFile& file, 
   if (Status closed = part.close(); !closed) return failed(std::move(closed).error());
   tried.advanced = part.most() > before;
   if (tried.what == Try::What::done && part.bytes() < file.size)
-    tried = {
-        Try::What::again,
-        fail(ErrorCode::invalid_data, "%s ends after %llu of the %llu bytes that the hub states", file.name.c_str(),
-             static_cast<unsigned long long>(part.bytes()), static_cast<unsigned long long>(file.size)),
-        {},
-        tried.advanced};
+    tried = {Try::What::again,
+             fail(ErrorCode::invalid_data, "%s ends after %u of the %u bytes that the hub states", file.name,
+                  part.bytes(), file.size),
+             {},
+             tried.advanced};
   return tried;
 }
 
@@ -171,7 +169,7 @@ std::string part_of(const HubFile& file, const std::string& path) {
 
 Status verify(const HubFile& file, const std::string& path, const Stopped& stopped) {
   std::FILE* stream = open_stream(path, "rb");
-  if (!stream) return fail(ErrorCode::not_found, "%s cannot be read: %s", path.c_str(), std::strerror(errno));
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be read: %s", path, std::strerror(errno));
   Digest digest = digest_for(file);
   std::vector<char> buffer(size_t{1} << 18);
   uint64_t bytes = 0;
@@ -185,8 +183,8 @@ Status verify(const HubFile& file, const std::string& path, const Stopped& stopp
   if (stop) return fail(ErrorCode::cancelled, "interrupted");
   const std::string& stated = file.sha256.empty() ? file.git_blob : file.sha256;
   if (const std::string found = digest.hex(); found != stated || bytes != file.size)
-    return fail(ErrorCode::invalid_data, "%s has the %s %s where the hub states %s: refused", file.name.c_str(),
-                file.sha256.empty() ? "git blob id" : "SHA-256", found.c_str(), stated.c_str());
+    return fail(ErrorCode::invalid_data, "%s has the %s %s where the hub states %s: refused", file.name,
+                file.sha256.empty() ? "git blob id" : "SHA-256", found, stated);
   return {};
 }
 

@@ -34,7 +34,7 @@ class Fetching {
     if (is_there(selection)) return already_there();
     if (watch_.licence) watch_.licence(repository_.commit, repository_.licence);
     if (!make_directories(directory_))
-      return fail(ErrorCode::not_found, "%s cannot be made: %s", directory_.c_str(), std::strerror(errno));
+      return fail(ErrorCode::not_found, "%s cannot be made: %s", directory_, std::strerror(errno));
     LAPILLI_TRY(const FileLock lock, wait_for_lock());
     if (is_there(selection)) return already_there();
     LAPILLI_CHECK(add_parts_of_weights(selection));
@@ -71,8 +71,7 @@ class Fetching {
     const std::string path = directory_ + "/.lock";
     for (bool told = false;; told = true) {
       if (auto lock = FileLock::take(path)) return std::move(*lock);
-      if (errno != EWOULDBLOCK)
-        return fail(ErrorCode::not_found, "%s cannot be made: %s", path.c_str(), std::strerror(errno));
+      if (errno != EWOULDBLOCK) return fail(ErrorCode::not_found, "%s cannot be made: %s", path, std::strerror(errno));
       if (!told && watch_.note) watch_.note("another lapilli fetches " + model_.text() + "; waiting for it");
       if (requests_.stopped()) return fail(ErrorCode::cancelled, "interrupted");
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -112,7 +111,7 @@ class Fetching {
     return fail(ErrorCode::out_of_memory,
                 "%s needs %.0f MB more, and %s has room for %.0f MB: LAPILLI_CACHE may name "
                 "another directory",
-                model_.text().c_str(), static_cast<double>(missing) / kMegabyte, directory_.c_str(),
+                model_.text(), static_cast<double>(missing) / kMegabyte, directory_,
                 static_cast<double>(*room) / kMegabyte);
   }
 

@@ -18,10 +18,9 @@ Status check_own_folder(const std::string& in, const std::string& name) {
   (void)list_folder(in, entries);
   const auto entry =
       std::find_if(entries.begin(), entries.end(), [&](const FolderEntry& one) { return one.name == name; });
-  if (entry == entries.end()) return fail(ErrorCode::not_found, "there is no %s in %s", name.c_str(), in.c_str());
+  if (entry == entries.end()) return fail(ErrorCode::not_found, "there is no %s in %s", name, in);
   if (entry->kind == FileKind::directory) return {};
-  return fail(ErrorCode::unsupported, "%s/%s is a link or a file, so what it leads to is not removed", in.c_str(),
-              name.c_str());
+  return fail(ErrorCode::unsupported, "%s/%s is a link or a file, so what it leads to is not removed", in, name);
 }
 
 // Commits that were fetched or begun, and are meant by the name.
@@ -36,7 +35,7 @@ Result<std::vector<std::string>> commits_of(const std::string& folder, const Mod
     LAPILLI_CHECK(check_own_folder(folder, entry.name));
     commits.push_back(entry.name);
   }
-  if (commits.empty()) return fail(ErrorCode::not_found, "nothing of that name and revision is in %s", folder.c_str());
+  if (commits.empty()) return fail(ErrorCode::not_found, "nothing of that name and revision is in %s", folder);
   return commits;
 }
 
@@ -53,7 +52,7 @@ Status remove_commit(const std::string& directory, Removed& removed) {
   const uint64_t bytes = file_size(manifest);
   if (file_is_named(manifest) && remove_file(manifest)) removed.bytes += bytes;
   if (!remove_folder(directory, removed.bytes))
-    return fail(ErrorCode::out_of_memory, "%s cannot be removed: %s", directory.c_str(), std::strerror(errno));
+    return fail(ErrorCode::out_of_memory, "%s cannot be removed: %s", directory, std::strerror(errno));
   removed.directories.push_back(directory);
   return {};
 }

@@ -45,7 +45,7 @@ Result<std::string> find_token() {
     LAPILLI_TRY(const auto text, read_text_file(from, 4096));
     token = without_blanks(text);
   }
-  if (!is_token(token)) return fail(ErrorCode::invalid_argument, "%s holds no token of a hub", from.c_str());
+  if (!is_token(token)) return fail(ErrorCode::invalid_argument, "%s holds no token of a hub", from);
   return token;
 }
 
@@ -67,7 +67,7 @@ Result<Hub> hub_of_environment() {
   while (endpoint.ends_with('/')) endpoint.pop_back();
   if (!endpoint.empty() && origin_of(endpoint).empty())
     return fail(ErrorCode::invalid_argument, "HF_ENDPOINT is %s, which is no address such as https://mirror.example",
-                endpoint.c_str());
+                endpoint);
   if (!endpoint.empty()) hub.endpoint = endpoint;
   LAPILLI_TRY(hub.token, find_token());
   return hub;
@@ -169,8 +169,8 @@ Status Requests::repeat(const std::function<Try()>& one) {
     if (tried.what == What::failed || --left <= 0) return std::move(tried.error);
     const std::chrono::milliseconds wait = std::max(own, tried.wait.value_or(own));
     if (tried.wait && wait > patience_.longest)
-      return fail(tried.error.code, "%s; it asks to wait %lld seconds: try again later", tried.error.message.c_str(),
-                  static_cast<long long>(wait.count() / 1000));
+      return fail(tried.error.code, "%s; it asks to wait %d seconds: try again later", tried.error.message,
+                  wait.count() / 1000);
     if (note_) note_(tried.error.message + format("; next try in %.1f s", static_cast<double>(wait.count()) / 1000));
     if (!pause(wait)) return fail(ErrorCode::cancelled, "interrupted");
     own = std::min(own * 2, patience_.longest);

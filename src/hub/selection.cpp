@@ -53,7 +53,7 @@ Status add_weights(const Repository& repository, Selection& selection) {
     const HubFile *whole = find(repository, name), *index = find(repository, name + ".index.json");
     if (!whole && !index) continue;
     if (!whole && index->size > kMostIndexBytes)
-      return fail(ErrorCode::invalid_data, "its %s is too large for a list of files", index->name.c_str());
+      return fail(ErrorCode::invalid_data, "its %s is too large for a list of files", index->name);
     selection.files.push_back(whole ? *whole : *index);
     if (!whole) selection.index = index->name;
     return {};
@@ -79,14 +79,14 @@ Result<std::vector<HubFile>> files_of_index(const Repository& repository, const 
   const auto json = json_nests_too_deep(content) ? nlohmann::json() : nlohmann::json::parse(content, nullptr, false);
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (!json.is_object() || map == json.end() || !map->is_object())
-    return fail(ErrorCode::invalid_data, "its %s has no weight_map", index.c_str());
+    return fail(ErrorCode::invalid_data, "its %s has no weight_map", index);
   std::set<std::string> names;
   for (const auto& file : *map) names.insert(file.is_string() ? file.get<std::string>() : "");
   std::vector<HubFile> files;
   for (const std::string& name : names) {
     const HubFile* file = find(repository, name);
     if (!file || std::find(std::begin(kRead), std::end(kRead), name) != std::end(kRead))
-      return fail(ErrorCode::invalid_data, "its %s names a file of weights that it does not have", index.c_str());
+      return fail(ErrorCode::invalid_data, "its %s names a file of weights that it does not have", index);
     files.push_back(*file);
   }
   return files;

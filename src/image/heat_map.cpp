@@ -13,14 +13,14 @@ constexpr int32_t kMargin = 12, kScaleWidth = 14, kDigitWidth = 14;
 
 Status check(const HeatMap& map) {
   if (map.rows.empty() || map.columns.empty() || map.values.size() != map.rows.size() * map.columns.size()) {
-    return fail(ErrorCode::invalid_argument, "a heat map of %zu rows and %zu columns with %zu values", map.rows.size(),
+    return fail(ErrorCode::invalid_argument, "a heat map of %u rows and %u columns with %u values", map.rows.size(),
                 map.columns.size(), map.values.size());
   }
   return {};
 }
 
 Failure too_large(const HeatMap& map) {
-  return fail(ErrorCode::unsupported, "%zu by %zu cells are too many for a picture; take the numbers as JSON",
+  return fail(ErrorCode::unsupported, "%u by %u cells are too many for a picture; take the numbers as JSON",
               map.rows.size(), map.columns.size());
 }
 

@@ -61,7 +61,7 @@ void append_labels(std::string& out, const std::vector<std::u32string>& rows,
 std::string cell(int32_t x, int32_t size, float value) {
   const float part = value > 0 ? std::min(value, 1.0f) : 0.0f;
   return format("<rect x=\"%d\" width=\"%d\" height=\"%d\" fill=\"", x, size, size) + colour(value) +
-         format("\"><title>%ld%%</title></rect>", std::lround(part * 100));
+         format("\"><title>%d%%</title></rect>", std::lround(part * 100));
 }
 
 void append_cells(std::string& out, const HeatMap& map, const HeatMapLayout& at) {

@@ -19,7 +19,7 @@ Status check(const LookSheet& sheet) {
   bool agree = p.width > 0 && p.height > 0 && parts > 0 && p.rgb.size() == uint64_t{p.width} * p.height * 3;
   for (const Look& look : sheet.looks) agree = agree && look.weights.size() == parts;
   if (agree && !sheet.looks.empty()) return {};
-  return fail(ErrorCode::invalid_argument, "%zu looks at a picture of %u by %u pixels", sheet.looks.size(), p.width,
+  return fail(ErrorCode::invalid_argument, "%u looks at a picture of %u by %u pixels", sheet.looks.size(), p.width,
               p.height);
 }
 
@@ -51,7 +51,7 @@ void append_cover(std::string& out, const LookSheet& sheet, const Look& look) {
     if (percent == 0) continue;
     const Span x = span_of(part % sheet.columns, sheet.columns, sheet.picture.width);
     const Span y = span_of(part / sheet.columns, sheet.rows, sheet.picture.height);
-    out += format("<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill-opacity=\"%ld%%\"/>", x.begin, y.begin,
+    out += format("<rect x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\" fill-opacity=\"%d%%\"/>", x.begin, y.begin,
                   x.end - x.begin, y.end - y.begin, percent);
   }
 }
@@ -92,7 +92,7 @@ Result<LookSheetLayout> lay_out(const LookSheet& sheet, int32_t line) {
   at.width = at.left + at.across * at.step_x;
   const uint64_t tall = static_cast<uint64_t>(at.top) + down * static_cast<uint64_t>(at.step_y);
   if (tall * static_cast<uint64_t>(at.width) > kMostSheetPixels)
-    return fail(ErrorCode::unsupported, "%zu looks at a picture of %d by %d pixels are too much for one sheet",
+    return fail(ErrorCode::unsupported, "%u looks at a picture of %d by %d pixels are too much for one sheet",
                 sheet.looks.size(), width, height);
   at.height = static_cast<int32_t>(tall);
   return at;

@@ -39,12 +39,11 @@ std::string readable_kinds() {
 
 Error not_read(PictureKind kind, const std::string& name) {
   if (kind == PictureKind::unknown)
-    return fail(ErrorCode::invalid_data, "%s is no picture that can be read; %s are", name.c_str(),
-                readable_kinds().c_str());
+    return fail(ErrorCode::invalid_data, "%s is no picture that can be read; %s are", name, readable_kinds());
   const bool left_out = kind == PictureKind::webp || kind == PictureKind::tiff;
-  return fail(ErrorCode::unsupported, "%s is a picture of the kind %s, which %s; make a PNG of it: magick %s %s",
-              name.c_str(), name_of(kind), left_out ? "this Lapilli was built without" : "is not read",
-              shell_word(name).c_str(), shell_word(with_ending(name, ".png")).c_str());
+  return fail(ErrorCode::unsupported, "%s is a picture of the kind %s, which %s; make a PNG of it: magick %s %s", name,
+              name_of(kind), left_out ? "this Lapilli was built without" : "is not read", shell_word(name),
+              shell_word(with_ending(name, ".png")));
 }
 
 }  // namespace
@@ -52,11 +51,9 @@ Error not_read(PictureKind kind, const std::string& name) {
 Status check_size(uint64_t width, uint64_t height, const std::string& name) {
   if (width > 0 && height > 0 && width <= kLongestSide && height <= kLongestSide && width * height <= kMostPixels)
     return {};
-  return fail(
-      ErrorCode::unsupported,
-      "%s is a picture of %llu by %llu pixels; at most %llu million pixels, %u a side, are read: make it smaller",
-      name.c_str(), static_cast<unsigned long long>(width), static_cast<unsigned long long>(height),
-      static_cast<unsigned long long>(kMostPixels / 1'000'000), kLongestSide);
+  return fail(ErrorCode::unsupported,
+              "%s is a picture of %u by %u pixels; at most %u million pixels, %u a side, are read: make it smaller",
+              name, width, height, kMostPixels / 1'000'000, kLongestSide);
 }
 
 Picture upright(std::span<const uint8_t> rgb, uint32_t width, uint32_t height, uint32_t orientation) {
@@ -66,10 +63,9 @@ Picture upright(std::span<const uint8_t> rgb, uint32_t width, uint32_t height, u
 }
 
 Result<Picture> decode_picture(std::span<const std::byte> file, const std::string& name) {
-  if (file.empty()) return fail(ErrorCode::invalid_data, "%s is empty", name.c_str());
+  if (file.empty()) return fail(ErrorCode::invalid_data, "%s is empty", name);
   if (file.size() > kLargestFile)
-    return fail(ErrorCode::unsupported, "%s: a picture of %zu bytes is too large; save it smaller", name.c_str(),
-                file.size());
+    return fail(ErrorCode::unsupported, "%s: a picture of %u bytes is too large; save it smaller", name, file.size());
   const FileBytes bytes(reinterpret_cast<const unsigned char*>(file.data()), file.size());
   const PictureKind kind = kind_of_picture(bytes);
   const auto* decoder =
@@ -78,7 +74,7 @@ Result<Picture> decode_picture(std::span<const std::byte> file, const std::strin
   try {
     return decoder->decode(bytes, name);
   } catch (const std::bad_alloc&) {
-    return fail(ErrorCode::out_of_memory, "%s: no memory for its pixels", name.c_str());
+    return fail(ErrorCode::out_of_memory, "%s: no memory for its pixels", name);
   }
 }
 

@@ -4,8 +4,7 @@
 namespace lapilli::image {
 
 Result<Picture> decode_picture(std::span<const std::byte>, const std::string& name) {
-  return fail(ErrorCode::unsupported, "%s: this Lapilli was built without reading pictures (LAPILLI_IMAGES)",
-              name.c_str());
+  return fail(ErrorCode::unsupported, "%s: this Lapilli was built without reading pictures (LAPILLI_IMAGES)", name);
 }
 
 }  // namespace lapilli::image

@@ -121,11 +121,10 @@ Result<Header> read_header(const stbi_uc* data, int size, const std::string& nam
   if (read_png_size({data, static_cast<size_t>(size)}, width, height) && width > 0 && height > 0)
     LAPILLI_CHECK(check_size(width, height, name));
   if (!stbi_info_from_memory(data, size, &h.width, &h.height, &h.channels))
-    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
+    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name,
                 stbi_failure_reason());
   if (h.width == 0 || h.height == 0)
-    return fail(ErrorCode::invalid_data, "%s cannot be read: it has no pixels; it may be damaged or cut off",
-                name.c_str());
+    return fail(ErrorCode::invalid_data, "%s cannot be read: it has no pixels; it may be damaged or cut off", name);
   // It is negative in BMP files that begin with their upper row; elsewhere that means too many pixels.
   if (kind_of_picture({data, static_cast<size_t>(size)}) == PictureKind::bmp && h.height < 0)
     h.height = static_cast<int>(0u - static_cast<uint32_t>(h.height));
@@ -135,9 +134,9 @@ Result<Header> read_header(const stbi_uc* data, int size, const std::string& nam
 
 Status check_sums(FileBytes file, const std::string& name) {
   if (!jpeg_tables_fit(file))
-    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name.c_str());
+    return fail(ErrorCode::invalid_data, "%s cannot be read: its tables of codes are damaged", name);
   if (!png_chunks_whole(file))
-    return fail(ErrorCode::invalid_data, "%s is damaged: a part of it does not match its checksum", name.c_str());
+    return fail(ErrorCode::invalid_data, "%s is damaged: a part of it does not match its checksum", name);
   return {};
 }
 
@@ -166,7 +165,7 @@ Result<Picture> decode_by_stb(FileBytes file, const std::string& name) {
   const int size = static_cast<int>(read.size());
   budget = kBesides;
   LAPILLI_TRY(Header h, read_header(read.data(), size, name));
-  if (!is_whole(file)) return fail(ErrorCode::invalid_data, "%s cannot be read: it is cut off", name.c_str());
+  if (!is_whole(file)) return fail(ErrorCode::invalid_data, "%s cannot be read: it is cut off", name);
   const uint64_t pixels = uint64_t{static_cast<uint32_t>(h.width)} * static_cast<uint32_t>(h.height);
   budget = kBesides + kBytesForPixel * pixels + 3 * read.size();
   struct Free {
@@ -175,11 +174,11 @@ Result<Picture> decode_by_stb(FileBytes file, const std::string& name) {
   const std::unique_ptr<stbi_uc, Free> rgb(
       stbi_load_from_memory(read.data(), size, &h.width, &h.height, &h.channels, STBI_rgb));
   if (!rgb)
-    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
+    return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name,
                 stbi_failure_reason());
   const auto width = static_cast<uint32_t>(h.width), height = static_cast<uint32_t>(h.height);
   if (uint64_t{width} * height != pixels)
-    return fail(ErrorCode::invalid_data, "%s: its parts contradict each other in its size", name.c_str());
+    return fail(ErrorCode::invalid_data, "%s: its parts contradict each other in its size", name);
   return upright({rgb.get(), static_cast<size_t>(3 * pixels)}, width, height, orientation_of(file));
 }
 

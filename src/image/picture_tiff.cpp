@@ -81,7 +81,7 @@ void ignore_transparency(TIFF* tiff) {
 }
 
 Error damaged_tiff(const TiffSource& source, const std::string& name) {
-  return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name.c_str(),
+  return fail(ErrorCode::invalid_data, "%s cannot be read: %s; it may be damaged or cut off", name,
               source.wrong[0] != '\0' ? source.wrong : "it is of a kind that libtiff does not know");
 }
 

@@ -40,9 +40,8 @@ Result<std::vector<uint8_t>> encode_png(uint32_t width, uint32_t height, uint32_
   const uint64_t bytes = uint64_t{width} * height * channels;
   if (width == 0 || height == 0 || channels == 0 || channels > 4 || width > (1u << 20) || height > (1u << 20) ||
       bytes > kLargest || bytes != pixels.size()) {
-    return fail(ErrorCode::invalid_argument,
-                "a picture of %u by %u pixels with %u channels cannot be made of %zu bytes", width, height, channels,
-                pixels.size());
+    return fail(ErrorCode::invalid_argument, "a picture of %u by %u pixels with %u channels cannot be made of %u bytes",
+                width, height, channels, pixels.size());
   }
   int size = 0;
   struct Free {
@@ -93,7 +92,7 @@ Result<Font> Font::open(const std::string& path) {
   auto info = std::make_shared<Info>();
   uint64_t begin = 0;
   if (!whole({data, bytes.size()}, begin) || !stbtt_InitFont(&info->font, data, static_cast<int>(begin))) {
-    return fail(ErrorCode::unsupported, "%s is no TrueType font, or is cut off", path.c_str());
+    return fail(ErrorCode::unsupported, "%s is no TrueType font, or is cut off", path);
   }
   info->file = std::move(file);
   Font font;

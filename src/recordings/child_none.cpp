@@ -4,7 +4,7 @@
 namespace lapilli::recordings {
 
 Result<std::unique_ptr<Child>> start_child(const std::string& program, const std::vector<std::string>&, std::FILE*) {
-  return fail(ErrorCode::unsupported, "%s: no other program is started on this system", program.c_str());
+  return fail(ErrorCode::unsupported, "%s: no other program is started on this system", program);
 }
 
 }  // namespace lapilli::recordings

@@ -161,9 +161,9 @@ Result<std::unique_ptr<Child>> start_child(const std::string& program, const std
   Pipe out, err;
   pid_t pid = -1;
   if (!open_pipe(out) || !open_pipe(err))
-    return fail(ErrorCode::internal, "%s: no pipe: %s", program.c_str(), std::strerror(errno));
+    return fail(ErrorCode::internal, "%s: no pipe: %s", program, std::strerror(errno));
   if (const int error = spawn(program, pointers, out, err, input, pid))
-    return fail(ErrorCode::unsupported, "%s cannot be started: %s", program.c_str(), std::strerror(error));
+    return fail(ErrorCode::unsupported, "%s cannot be started: %s", program, std::strerror(error));
   return std::unique_ptr<Child>(new PosixChild(pid, std::move(out.from), std::move(err.from)));
 }
 

@@ -136,7 +136,7 @@ Result<std::unique_ptr<Child>> start_child(const std::string& program, const std
   std::string line = quoted(program);
   for (const std::string& a : arguments) line += " " + quoted(a);
   Pipe out, err;
-  if (!open_pipe(out) || !open_pipe(err)) return fail(ErrorCode::internal, "%s: no pipe", program.c_str());
+  if (!open_pipe(out) || !open_pipe(err)) return fail(ErrorCode::internal, "%s: no pipe", program);
   const Handle in = input_of(input);
   STARTUPINFOW start{};
   start.cb = sizeof start;
@@ -148,7 +148,7 @@ Result<std::unique_ptr<Child>> start_child(const std::string& program, const std
   std::wstring wide = to_wide(line);
   if (!CreateProcessW(to_wide(program).c_str(), wide.data(), nullptr, nullptr, TRUE, CREATE_NO_WINDOW, nullptr, nullptr,
                       &start, &made))
-    return fail(ErrorCode::unsupported, "%s cannot be started (error %lu)", program.c_str(), GetLastError());
+    return fail(ErrorCode::unsupported, "%s cannot be started (error %u)", program, GetLastError());
   CloseHandle(made.hThread);
   return std::unique_ptr<Child>(new WindowsChild(Handle(made.hProcess), std::move(out.from), std::move(err.from)));
 }

@@ -68,14 +68,12 @@ class FfmpegReader : public Reader {
   // How many bytes there are then in `room_`, of `most`, with those of a sample that was begun.
   Result<size_t> take(size_t most) {
     auto got = child_->read(std::span(room_).first(most).subspan(begun_), request_.patience);
-    if (!got)
-      return fail(ErrorCode::invalid_data, "%s: ffmpeg was stopped: %s", name_.c_str(), got.error().message.c_str());
+    if (!got) return fail(ErrorCode::invalid_data, "%s: ffmpeg was stopped: %s", name_, got.error().message);
     ended_ = *got == 0;
     if (!ended_) return begun_ + *got;
     if (child_->wait() == 0) return size_t{0};
     const std::string words = child_->last_words();
-    return fail(ErrorCode::invalid_data, "%s: ffmpeg cannot read it%s%s", name_.c_str(), words.empty() ? "" : ": ",
-                words.c_str());
+    return fail(ErrorCode::invalid_data, "%s: ffmpeg cannot read it%s%s", name_, words.empty() ? "" : ": ", words);
   }
 
   std::unique_ptr<Child> child_;
@@ -99,9 +97,9 @@ Result<std::unique_ptr<Reader>> open_by_ffmpeg(const std::string& path, Stream i
         ErrorCode::unsupported,
         "%s is %s, which ffmpeg reads, and that is not installed here: install it, or make a WAV file elsewhere "
         "(ffmpeg -i %s -ar %u -ac 1 %s)",
-        path.c_str(), kind, shell_word(file).c_str(), request.rate, shell_word(with_ending(file, ".wav")).c_str());
+        path, kind, shell_word(file), request.rate, shell_word(with_ending(file, ".wav")));
   if (input && (seek_to(input.get(), 0) != 0 || std::fflush(input.get()) != 0))
-    return fail(ErrorCode::internal, "%s: what came through the pipe cannot be read again", path.c_str());
+    return fail(ErrorCode::internal, "%s: what came through the pipe cannot be read again", path);
   auto child = start_child(program, ffmpeg_arguments(input ? kOpenInput : "file:" + path, request), input.get());
   if (!child) return std::move(child).error().in(path);
   return std::unique_ptr<Reader>(new FfmpegReader(std::move(*child), std::move(input), path, request));

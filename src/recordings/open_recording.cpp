@@ -16,9 +16,9 @@ namespace {
 constexpr uint64_t kMostKept = uint64_t{1} << 32;  // bytes that came through a pipe
 
 Result<Stream> open_to_hear(const std::string& path) {
-  if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path.c_str());
+  if (directory_exists(path)) return fail(ErrorCode::invalid_argument, "%s is a folder, no recording", path);
   Stream stream(path == "-" ? stdin : open_stream(path, "rb"));
-  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path, std::strerror(errno));
   return stream;
 }
 
@@ -36,14 +36,14 @@ Result<Stream> kept(std::span<const std::byte> head, std::FILE* pipe, const std:
     written = write_all(file.get(), std::span(room).first(got));
     done += got;
     if (got == room.size()) continue;
-    if (std::ferror(pipe)) return fail(ErrorCode::cancelled, "%s: %s", path.c_str(), std::strerror(errno));
+    if (std::ferror(pipe)) return fail(ErrorCode::cancelled, "%s: %s", path, std::strerror(errno));
     if (written && seek_to(file.get(), 0) == 0) return file;
     written = false;
   }
   if (written)
-    return fail(ErrorCode::unsupported, "%s: more than %llu GiB came through it; give it as a file", path.c_str(),
-                static_cast<unsigned long long>(kMostKept >> 30));
-  return fail(ErrorCode::out_of_memory, "%s: there is no place to keep what comes through it: %s", path.c_str(),
+    return fail(ErrorCode::unsupported, "%s: more than %u GiB came through it; give it as a file", path,
+                kMostKept >> 30);
+  return fail(ErrorCode::out_of_memory, "%s: there is no place to keep what comes through it: %s", path,
               std::strerror(errno));
 }
 

@@ -38,9 +38,9 @@ uint32_t number_at(const std::string& text, size_t at) {
 
 Status check_format(const SoundFormat& f, const std::string& name) {
   if (f.channels < 1 || f.channels > kMostChannels)
-    return fail(ErrorCode::invalid_data, "%s: %u channels; 1 to %u are read", name.c_str(), f.channels, kMostChannels);
+    return fail(ErrorCode::invalid_data, "%s: %u channels; 1 to %u are read", name, f.channels, kMostChannels);
   if (f.rate >= kLeastRate && f.rate <= kMostRate) return {};
-  return fail(ErrorCode::invalid_data, "%s: %u samples a second; %u to %u are read", name.c_str(), f.rate, kLeastRate,
+  return fail(ErrorCode::invalid_data, "%s: %u samples a second; %u to %u are read", name, f.rate, kLeastRate,
               kMostRate);
 }
 
@@ -52,7 +52,7 @@ Result<RawFormat> parse_raw_format(const std::string& text) {
     return fail(ErrorCode::invalid_argument,
                 "\"%s\" is no format of raw samples: write TYPE:RATE or TYPE:RATE:CHANNELS, TYPE being s16le, s32le "
                 "or f32le (f32le:16000)",
-                text.c_str());
+                text);
   };
   if (type == "s16le")
     raw.type = RawFormat::Type::s16;
@@ -72,7 +72,7 @@ Result<RawFormat> parse_raw_format(const std::string& text) {
 
 Result<std::unique_ptr<Reader>> open_raw(const std::string& path, const RawFormat& format) {
   Stream stream(path == "-" ? stdin : open_stream(path, "rb"));
-  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path, std::strerror(errno));
   return std::unique_ptr<Reader>(new RawReader(std::move(stream), format));
 }
 

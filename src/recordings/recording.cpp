@@ -44,7 +44,7 @@ Status Recording::mix(uint64_t sets) {
     }
     const auto value = static_cast<float>(sum / channels);
     if (!std::isfinite(value))
-      return fail(ErrorCode::invalid_data, "%s: what it holds %.3f s after its beginning is no number", name_.c_str(),
+      return fail(ErrorCode::invalid_data, "%s: what it holds %.3f s after its beginning is no number", name_,
                   static_cast<double>(taken_ + i) / reader_->format().rate);
     mixed_.add(value);
     mono_.push_back(value);
@@ -68,13 +68,13 @@ void Recording::note_shortage() {
   const double rate = reader_->format().rate;
   shortage_.clear();
   if (claimed && *claimed > taken_)
-    shortage_ = format("%s ends after %.2f s, although it says that it has %.2f: it may have been cut off",
-                       name_.c_str(), static_cast<double>(taken_) / rate, static_cast<double>(*claimed) / rate);
+    shortage_ = format("%s ends after %.2f s, although it says that it has %.2f: it may have been cut off", name_,
+                       static_cast<double>(taken_) / rate, static_cast<double>(*claimed) / rate);
   if (claimed && *claimed == 0 && taken_ > 0)
     shortage_ = format(
         "%s says that it has no sound, and has %.2f s: its end may be missing, as whatever wrote it did "
         "not finish it",
-        name_.c_str(), static_cast<double>(taken_) / rate);
+        name_, static_cast<double>(taken_) / rate);
 }
 
 std::string Recording::silence() const {
@@ -87,9 +87,9 @@ std::string Recording::silence() const {
     return format(
         "%s: its channels cancel each other out when they are mixed, and next to nothing is left to hear; "
         "take one of them (ffmpeg -i FILE -af \"pan=mono|c0=c0\" ONE.wav)",
-        name_.c_str());
+        name_);
   if (mixed_.width() > 2 * kStep) return "";
-  return format("%s: it is silent from its beginning to its end; what is written of it was not said", name_.c_str());
+  return format("%s: it is silent from its beginning to its end; what is written of it was not said", name_);
 }
 
 Status Recording::resample() {
@@ -99,7 +99,7 @@ Status Recording::resample() {
   mono_.erase(mono_.begin(), mono_.begin() + static_cast<std::ptrdiff_t>(p.taken));
   ended_ = read_all_ && mono_.empty() && p.made < room.size();
   if (p.taken == 0 && p.made == 0 && !ended_ && (read_all_ || mono_.size() >= kBlock))
-    return fail(ErrorCode::internal, "%s: resampling does not go on", name_.c_str());
+    return fail(ErrorCode::internal, "%s: resampling does not go on", name_);
   return {};
 }
 
@@ -132,7 +132,7 @@ Result<uint64_t> Recording::count(const std::function<bool()>& go_on) {
   uint64_t n = 0;
   for (uint64_t got = block.size(); got == block.size(); n += got) {
     LAPILLI_TRY(got, read(n, block));
-    if (go_on && !go_on()) return fail(ErrorCode::cancelled, "%s: interrupted", name_.c_str());
+    if (go_on && !go_on()) return fail(ErrorCode::cancelled, "%s: interrupted", name_);
   }
   return n;
 }

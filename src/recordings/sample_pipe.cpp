@@ -72,7 +72,7 @@ Result<std::unique_ptr<SamplePipe>> SamplePipe::open(const Opener& opener, const
   try {
     std::thread([shared] { shared->run(); }).detach();
   } catch (const std::system_error& e) {
-    return fail(ErrorCode::out_of_memory, "%s: no thread reads it: %s", name.c_str(), e.what());
+    return fail(ErrorCode::out_of_memory, "%s: no thread reads it: %s", name, e.what());
   }
   return std::unique_ptr<SamplePipe>(new SamplePipe(std::move(shared)));
 }

@@ -124,7 +124,7 @@ class SoundFileReader : public Reader {
   Result<uint64_t> read(std::span<float> to) override {
     const auto sets = static_cast<sf_count_t>(to.size() / static_cast<size_t>(info_.channels));
     const sf_count_t got = sf_readf_float(file_.get(), to.data(), sets);
-    if (got < 0) return fail(ErrorCode::invalid_data, "%s: %s", path_.c_str(), sf_strerror(file_.get()));
+    if (got < 0) return fail(ErrorCode::invalid_data, "%s: %s", path_, sf_strerror(file_.get()));
     return static_cast<uint64_t>(std::min(got, sets));
   }
 
@@ -169,7 +169,7 @@ Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::str
     return fail(ErrorCode::invalid_data,
                 "%s is no recording that can be read (%s): %s are; or give its samples with "
                 "--raw",
-                path.c_str(), why_not.c_str(), readable_formats().c_str());
+                path, why_not, readable_formats());
   }
   const SoundFormat format{static_cast<uint32_t>(std::max(info.samplerate, 0)),
                            static_cast<uint32_t>(std::max(info.channels, 0))};

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Reader>> open_sound_stream(Stream& stream, const std::str
   if (read_wav_head(stream.get())) return read_wav(std::move(stream), path);
   seek_to(stream.get(), 0);
   return fail(ErrorCode::invalid_data,
-              "%s is no WAV file; this lapilli was built without libsndfile and reads WAV alone", path.c_str());
+              "%s is no WAV file; this lapilli was built without libsndfile and reads WAV alone", path);
 }
 
 }  // namespace lapilli::recordings

@@ -24,15 +24,15 @@ Result<Stored> stored_as(uint64_t kind, uint64_t bits, const std::string& path) 
   if (kind == 3 && bits == 32) return Stored::f32;
   if (kind == 3 && bits == 64) return Stored::f64;
   return fail(ErrorCode::unsupported,
-              "%s: a WAV file with samples of kind %llu and %llu bits, which is not read; convert it to 16 bits",
-              path.c_str(), static_cast<unsigned long long>(kind), static_cast<unsigned long long>(bits));
+              "%s: a WAV file with samples of kind %u and %u bits, which is not read; convert it to 16 bits", path,
+              kind, bits);
 }
 
 Result<WavFormat> read_format(std::FILE* f, const Chunk& chunk, const std::string& path) {
   std::byte fields[40] = {};
   const uint64_t n = std::min<uint64_t>(chunk.bytes, sizeof(fields));
   if (chunk.bytes < 16 || !read_bytes(f, std::span(fields).first(n)) || !skip(f, chunk.bytes - n + chunk.bytes % 2))
-    return fail(ErrorCode::invalid_data, "%s: its header ends too early", path.c_str());
+    return fail(ErrorCode::invalid_data, "%s: its header ends too early", path);
   WavFormat format;
   format.sound = {static_cast<uint32_t>(number_of(fields + 4, 4)), static_cast<uint32_t>(number_of(fields + 2, 2))};
   uint64_t kind = number_of(fields, 2);
@@ -72,8 +72,8 @@ class WavReader : public Reader {
 
 Result<std::unique_ptr<Reader>> open_wav(const std::string& path) {
   Stream stream(open_stream(path, "rb"));
-  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path.c_str(), std::strerror(errno));
-  if (!read_wav_head(stream.get())) return fail(ErrorCode::invalid_data, "%s is no WAV file", path.c_str());
+  if (!stream) return fail(ErrorCode::not_found, "%s cannot be opened: %s", path, std::strerror(errno));
+  if (!read_wav_head(stream.get())) return fail(ErrorCode::invalid_data, "%s is no WAV file", path);
   return read_wav(std::move(stream), path);
 }
 
@@ -81,7 +81,7 @@ Result<std::unique_ptr<Reader>> read_wav(Stream stream, const std::string& path)
   std::optional<WavFormat> format;
   for (Chunk chunk; read_chunk(stream.get(), chunk);) {
     if (chunk.is("data")) {
-      if (!format) return fail(ErrorCode::invalid_data, "%s: its samples stand before their format", path.c_str());
+      if (!format) return fail(ErrorCode::invalid_data, "%s: its samples stand before their format", path);
       return std::unique_ptr<Reader>(new WavReader(std::move(stream), *format, chunk.bytes));
     }
     if (chunk.is("fmt ")) {
@@ -90,7 +90,7 @@ Result<std::unique_ptr<Reader>> read_wav(Stream stream, const std::string& path)
       break;
     }
   }
-  return fail(ErrorCode::invalid_data, "%s: a WAV file without samples", path.c_str());
+  return fail(ErrorCode::invalid_data, "%s: a WAV file without samples", path);
 }
 
 }  // namespace lapilli::recordings

@@ -14,7 +14,7 @@ class FramesInMemory : public FrameSource {
   Result<bool> read(uint64_t first, std::span<float> rows) override {
     const model::Features& f = *features_;
     if ((first * f.width) + rows.size() > f.values.size())
-      return fail(ErrorCode::invalid_argument, "a recording's features are %zu numbers, not %u rows of %u",
+      return fail(ErrorCode::invalid_argument, "a recording's features are %u numbers, not %u rows of %u",
                   f.values.size(), f.rows, f.width);
     std::copy_n(f.values.begin() + static_cast<ptrdiff_t>(first * f.width), rows.size(), rows.begin());
     return true;

@@ -23,7 +23,7 @@ Result<int32_t> likeliest_language(const SpeechSettings& settings, std::span<con
   const auto& languages = settings.languages;
   for (const auto& [token, id] : languages)
     if (static_cast<size_t>(id) >= logits.size())
-      return fail(ErrorCode::invalid_data, "lang_to_id: %s has the id %d, the model %zu words", token.c_str(), id,
+      return fail(ErrorCode::invalid_data, "lang_to_id: %s has the id %d, the model %u words", token, id,
                   logits.size());
   const auto best = std::max_element(languages.begin(), languages.end(), [&](const auto& a, const auto& b) {
     return logits[static_cast<size_t>(a.second)] < logits[static_cast<size_t>(b.second)];

@@ -36,7 +36,7 @@ Result<double> compression_ratio(std::span<const int32_t> ids, uint32_t vocabula
   uLongf packed = compressBound(static_cast<uLong>(bytes.size()));
   std::vector<unsigned char> out(packed);
   if (compress2(out.data(), &packed, bytes.data(), static_cast<uLong>(bytes.size()), kLevel) != Z_OK)
-    return fail(ErrorCode::internal, "zlib does not pack %zu bytes", bytes.size());
+    return fail(ErrorCode::internal, "zlib does not pack %u bytes", bytes.size());
   return static_cast<double>(bytes.size()) / static_cast<double>(packed);
 }
 #else

@@ -64,7 +64,7 @@ PiecesJob::PiecesJob(std::shared_ptr<Model> model, TranscribeRequest request, st
 Result<std::unique_ptr<PiecesJob>> PiecesJob::start(std::shared_ptr<Model> model, TranscribeRequest request,
                                                     std::vector<Piece> pieces, uint32_t at_a_time) {
   if (request.recordings.size() != 1)
-    return fail(ErrorCode::invalid_argument, "%zu recordings: one is heard in pieces", request.recordings.size());
+    return fail(ErrorCode::invalid_argument, "%u recordings: one is heard in pieces", request.recordings.size());
   if (at_a_time == 0) return fail(ErrorCode::invalid_argument, "0 pieces at a time: there is to be one at least");
   LAPILLI_TRY(const bool detects, check(model, request));
   std::unique_ptr<PiecesJob> job(new PiecesJob(std::move(model), std::move(request), std::move(pieces), at_a_time));

@@ -17,7 +17,7 @@ std::string list(const std::map<std::string, int32_t>& names) {
 Result<int32_t> task_id(const SpeechSettings& settings, const std::string& task) {
   const auto it = settings.tasks.find(task);
   if (it != settings.tasks.end()) return it->second;
-  return fail(ErrorCode::invalid_argument, "task \"%s\" is not known; this model knows: %s", task.c_str(),
+  return fail(ErrorCode::invalid_argument, "task \"%s\" is not known; this model knows: %s", task,
               settings.tasks.empty() ? "none, it transcribes" : list(settings.tasks).c_str());
 }
 
@@ -69,7 +69,7 @@ Result<int32_t> language_id(const SpeechSettings& settings, const std::string& l
   for (const std::string& name : {language, "<|" + language + "|>", "<|" + code + "|>"})
     if (const auto it = settings.languages.find(name); it != settings.languages.end()) return it->second;
   return fail(
-      ErrorCode::invalid_argument, "language \"%s\" is not known; this model knows: %s", language.c_str(),
+      ErrorCode::invalid_argument, "language \"%s\" is not known; this model knows: %s", language,
       settings.languages.empty() ? "English, or the one that it was trained for" : list(settings.languages).c_str());
 }
 

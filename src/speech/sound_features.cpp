@@ -19,15 +19,15 @@ constexpr float kMostLoud = 1e9f;
 Status check_samples(std::span<const float> samples, uint64_t first) {
   for (size_t i = 0; i < samples.size(); ++i)
     if (!(std::abs(samples[i]) <= kMostLoud))
-      return fail(ErrorCode::invalid_data, "sample %llu is %g, which is no sound; samples go from -1 to 1",
-                  static_cast<unsigned long long>(first + i), static_cast<double>(samples[i]));
+      return fail(ErrorCode::invalid_data, "sample %u is %g, which is no sound; samples go from -1 to 1", first + i,
+                  static_cast<double>(samples[i]));
   return {};
 }
 
 Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vulkan::Device> device,
                                                              SoundConfig config) {
   if (config.kind == SoundKind::samples)
-    return fail(ErrorCode::invalid_argument, "%s: its model takes samples, no features", config.where.c_str());
+    return fail(ErrorCode::invalid_argument, "%s: its model takes samples, no features", config.where);
   std::unique_ptr<SoundFeatures> made(new SoundFeatures());
   made->device_ = std::move(device);
   made->config_ = std::move(config);
@@ -37,8 +37,8 @@ Result<std::unique_ptr<SoundFeatures>> SoundFeatures::create(std::shared_ptr<vul
 Result<FeaturePass*> SoundFeatures::pass(uint64_t frames, FrameOutput output) {
   const auto* size = std::lower_bound(std::begin(kPasses), std::end(kPasses), frames);
   if (size == std::end(kPasses))
-    return fail(ErrorCode::unsupported, "%llu frames of sound, which are looked at as a whole; %u are possible",
-                static_cast<unsigned long long>(frames), kPasses[std::size(kPasses) - 1]);
+    return fail(ErrorCode::unsupported, "%u frames of sound, which are looked at as a whole; %u are possible", frames,
+                kPasses[std::size(kPasses) - 1]);
   auto& pass = passes_[{*size, output}];
   if (!pass) pass = std::make_unique<FeaturePass>(device_, tables_, config_, PassShape{*size, output});
   return pass.get();
@@ -67,8 +67,8 @@ Status SoundFeatures::reflect(const Sound& sound, int64_t begin) {
 Status SoundFeatures::read_part(const Sound& sound, uint64_t first, uint64_t count) {
   const bool centred = config_.kind == SoundKind::log_mel;
   if (centred && sound.samples <= config_.frame_length / 2)
-    return fail(ErrorCode::invalid_argument, "%llu samples are too few for a frame: fill them up to a chunk of %u",
-                static_cast<unsigned long long>(sound.samples), config_.chunk_samples);
+    return fail(ErrorCode::invalid_argument, "%u samples are too few for a frame: fill them up to a chunk of %u",
+                sound.samples, config_.chunk_samples);
   const int64_t begin = static_cast<int64_t>(first * config_.hop) - (centred ? config_.frame_length / 2 : 0);
   samples_.assign((count - 1) * config_.hop + config_.frame_length, 0.0f);
   const auto end = begin + static_cast<int64_t>(samples_.size()), total = static_cast<int64_t>(sound.samples);
@@ -95,8 +95,7 @@ void SoundFeatures::begin_loudest(const Sound& sound, uint64_t first, uint64_t c
 Status SoundFeatures::begin_frames(const Sound& sound, uint64_t first, float loudest, std::span<float> to) {
   const uint64_t count = to.size() / config_.mel_bins;
   if (config_.kind != SoundKind::log_mel || first + count > frames(sound.samples))
-    return fail(ErrorCode::internal, "frames %llu to %llu of a sound cannot be made alone",
-                static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + count));
+    return fail(ErrorCode::internal, "frames %u to %u of a sound cannot be made alone", first, first + count);
   task_ = {};
   task_.sound = sound;
   task_.first = first;

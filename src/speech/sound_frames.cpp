@@ -47,8 +47,7 @@ class SampleStream::Tail : public audio::SampleSource {
  public:
   Result<uint64_t> read(uint64_t first, std::span<float> to) override {
     if (first < first_)
-      return fail(ErrorCode::internal, "samples from %llu on were asked for; the first one kept is %llu",
-                  static_cast<unsigned long long>(first), static_cast<unsigned long long>(first_));
+      return fail(ErrorCode::internal, "samples from %u on were asked for; the first one kept is %u", first, first_);
     return audio::SamplesInMemory(samples_).read(first - first_, to);
   }
   void push(std::span<const float> samples) { samples_.insert(samples_.end(), samples.begin(), samples.end()); }

@@ -35,7 +35,7 @@ Status check_transcribes(const Model& model) {
   if (model.info().family == "whisper" && model.info().feature_rows != 0) return {};
   return fail(ErrorCode::unsupported,
               "%s models do not go through recordings window by window; those of the Whisper family do",
-              model.info().family.c_str());
+              model.info().family);
 }
 
 TranscriptionJob::TranscriptionJob(std::shared_ptr<Model> model, TranscribeRequest request)
@@ -65,7 +65,7 @@ Status TranscriptionJob::check_length(size_t i) const {
   const auto extent = r_.recordings[i].frames->extent();
   const bool one_window = extent.whole ? extent.frames <= info().feature_rows : extent.frames < info().feature_rows;
   if (r_.timestamps || one_window) return {};
-  return fail(ErrorCode::invalid_argument, "recording %zu is longer than a window of %u frames: %s", i,
+  return fail(ErrorCode::invalid_argument, "recording %u is longer than a window of %u frames: %s", i,
               info().feature_rows,
               settings_.no_timestamps ? "ask for timestamps, which say where the next window begins"
                                       : "the model's files name no timestamps (no_timestamps_token_id); take "
@@ -74,14 +74,14 @@ Status TranscriptionJob::check_length(size_t i) const {
 
 Status TranscriptionJob::check() const {
   if (r_.languages.size() > 1 && r_.languages.size() != r_.recordings.size())
-    return fail(ErrorCode::invalid_argument, "%zu languages for %zu recordings", r_.languages.size(),
+    return fail(ErrorCode::invalid_argument, "%u languages for %u recordings", r_.languages.size(),
                 r_.recordings.size());
   if (r_.timestamps && !settings_.no_timestamps)
     return fail(ErrorCode::unsupported, "timestamps: the model has none (no_timestamps_token_id is not set)");
   if ((r_.word_times || r_.words) && settings_.alignment_heads.empty())
     return fail(ErrorCode::unsupported, "times of words: the model's generation_config.json names no alignment_heads");
   for (size_t i = 0; i < r_.recordings.size(); ++i) {
-    if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %zu has no frames", i);
+    if (!r_.recordings[i].frames) return fail(ErrorCode::invalid_argument, "recording %u has no frames", i);
     LAPILLI_CHECK(check_length(i));
   }
   if (r_.no_speech_threshold && (!r_.logprob_threshold || !settings_.no_timestamps))

@@ -30,8 +30,7 @@ Failure WholeLimits::too_long(const std::string& length) const {
   return fail(ErrorCode::invalid_data,
               "%s of sound, and models of the family %s take a recording as a whole: this one at most %.1f s. Cut the "
               "recording, or take a model of the Whisper family, which goes through it window by window",
-              length.c_str(), family_.c_str(),
-              static_cast<double>(most_rows()) * samples_a_row / config_.sampling_rate);
+              length, family_, static_cast<double>(most_rows()) * samples_a_row / config_.sampling_rate);
 }
 
 Status WholeLimits::check_longest(uint64_t samples) const {
@@ -50,8 +49,7 @@ Status WholeLimits::check(uint64_t samples) const {
 Result<std::unique_ptr<WholeRecordings>> WholeRecordings::create(const std::shared_ptr<Model>& model,
                                                                  SoundConfig config) {
   if (!takes_whole_recordings(*model))
-    return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole",
-                model->info().family.c_str());
+    return fail(ErrorCode::invalid_argument, "%s models do not take recordings as a whole", model->info().family);
   std::unique_ptr<WholeRecordings> made(new WholeRecordings(WholeLimits(*model, config)));
   if (config.kind != SoundKind::samples) {
     LAPILLI_TRY(made->features_, SoundFeatures::create(model->device(), std::move(config)));

@@ -29,13 +29,13 @@ Result<double> average_of_steps(const GenerateOutput& out, size_t given, double 
   double sum = 0;
   for (size_t i = given; i < ids.size(); ++i) {
     const size_t step = i - given;
-    if (step >= out.captured.size()) return fail(ErrorCode::internal, "step %zu was not captured", step);
+    if (step >= out.captured.size()) return fail(ErrorCode::internal, "step %u was not captured", step);
     const CapturedStep& c = out.captured[step];
     size_t row = 0;
     while (row < c.histories.size() &&
            !(c.histories[row].size() == i && std::equal(c.histories[row].begin(), c.histories[row].end(), ids.begin())))
       ++row;
-    if (row == c.histories.size()) return fail(ErrorCode::internal, "a result came through no row of step %zu", step);
+    if (row == c.histories.size()) return fail(ErrorCode::internal, "a result came through no row of step %u", step);
     const auto scores = std::span(c.scores).subspan(row * c.vocabulary, c.vocabulary);
     sum += log_probability(scores, ids[i], temperature);
   }

@@ -159,8 +159,8 @@ void join_punctuation(std::vector<Word>& words) {
 
 Result<std::vector<Word>> words_of(const HeardIds& heard, const WordRules& rules) {
   if (heard.times.size() != heard.ids.size() || heard.probabilities.size() != heard.ids.size())
-    return fail(ErrorCode::internal, "%zu ids with %zu times and %zu probabilities", heard.ids.size(),
-                heard.times.size(), heard.probabilities.size());
+    return fail(ErrorCode::internal, "%u ids with %u times and %u probabilities", heard.ids.size(), heard.times.size(),
+                heard.probabilities.size());
   LAPILLI_TRY(auto words, WordSplitter(heard, rules).split());
   if (rules.tokenizer) join_punctuation(words);
   return words;
