@@ -99,7 +99,7 @@ std::string said(const lapilli_result* result, size_t count) {
     best.struct_size = sizeof best;
     if (lapilli_result_get(result, i, 0, &best) != LAPILLI_OK) return lapilli_last_error();
     for (size_t k = 0; k < best.ids.count; ++k) all += std::to_string(best.ids.ids[k]) + " ";
-    all += format("| %a\n", static_cast<double>(best.score));
+    all += format("| %.17g\n", static_cast<double>(best.score));
   }
   return all;
 }
