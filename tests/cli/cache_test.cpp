@@ -13,11 +13,7 @@ namespace {
 
 class CliDeviceCache : public testing::Test {
  protected:
-  Spawn spawn(std::vector<std::string> arguments) const {
-    Spawn s = lapilli(std::move(arguments));
-    s.environment.back() = "LAPILLI_CACHE=" + caches_;
-    return s;
-  }
+  Spawn spawn(std::vector<std::string> arguments) const { return lapilli(std::move(arguments), caches_); }
   struct Result {
     std::string text, err;
     nlohmann::json stats;

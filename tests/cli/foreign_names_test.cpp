@@ -99,9 +99,8 @@ TEST(CliDeviceForeign, DevicesOfOthersAreExplained) {
 TEST(CliDeviceForeign, ThatThereIsNoGpuIsSaidOnceADay) {
   TemporaryFolder folder;
   const auto told = [&](std::vector<std::string> more) {
-    Spawn spawn = lapilli({"translate", "--text", "12"});
+    Spawn spawn = lapilli({"translate", "--text", "12"}, folder.path().string());
     spawn.arguments.insert(spawn.arguments.end(), more.begin(), more.end());
-    spawn.environment.back() = "LAPILLI_CACHE=" + folder.path().string();
     const Outcome outcome = run(spawn);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     return contains(outcome.err, "no GPU with Vulkan was found");

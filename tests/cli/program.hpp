@@ -30,7 +30,7 @@ inline const std::string& kept_cache() {
   return path;
 }
 
-inline Spawn lapilli(std::vector<std::string> arguments) {
+inline Spawn lapilli(std::vector<std::string> arguments, const std::string& caches = kept_cache()) {
   Spawn spawn;
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
@@ -39,7 +39,7 @@ inline Spawn lapilli(std::vector<std::string> arguments) {
                        "LAPILLI_CONFIG",
                        "XDG_CONFIG_HOME=/nowhere",
                        "LAPILLI_NO_CACHE",
-                       "LAPILLI_CACHE=" + kept_cache(),
+                       "LAPILLI_CACHE=" + caches,
                        "HF_HUB_CACHE=/nowhere"};
   return spawn;
 }

@@ -12,11 +12,7 @@ using nlohmann::json;
 
 class CliDeviceTune : public testing::Test {
  protected:
-  Spawn spawn(std::vector<std::string> arguments) const {
-    Spawn s = lapilli(std::move(arguments));
-    s.environment.back() = "LAPILLI_CACHE=" + caches_;
-    return s;
-  }
+  Spawn spawn(std::vector<std::string> arguments) const { return lapilli(std::move(arguments), caches_); }
   json parsed(std::vector<std::string> arguments) const {
     const Outcome out = run(spawn(std::move(arguments)));
     EXPECT_EQ(out.code, 0) << out.err;

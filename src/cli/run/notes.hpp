@@ -1,5 +1,5 @@
-// What a reader should know of an output that is no error: it was cut, repeats itself, lost an address, was made from a
-// text that the model hardly knows, or is one that the model is unsure of.
+// Notes tell a reader of an output what is no error: it was cut, repeats itself, lost an address, was made from a text
+// that the model hardly knows, or is one that the model is unsure of.
 #pragma once
 
 #include <cstdint>
