@@ -35,12 +35,8 @@ inline Spawn lapilli(std::vector<std::string> arguments, const std::string& cach
   spawn.arguments = std::move(arguments);
   spawn.arguments.insert(spawn.arguments.begin(), program());
   // What the user's environment says must not matter here.
-  spawn.environment = {"LAPILLI_MODEL",
-                       "LAPILLI_CONFIG",
-                       "XDG_CONFIG_HOME=/nowhere",
-                       "LAPILLI_NO_CACHE",
-                       "LAPILLI_CACHE=" + caches,
-                       "HF_HUB_CACHE=/nowhere"};
+  spawn.environment = {"LAPILLI_MODEL",    "LAPILLI_CONFIG",          "XDG_CONFIG_HOME=/nowhere",
+                       "LAPILLI_NO_CACHE", "LAPILLI_CACHE=" + caches, "HF_HUB_CACHE=/nowhere"};
   return spawn;
 }
 

@@ -36,7 +36,8 @@ TEST(CliTerminal, ProgressFitsNarrowTerminals) {
   if (!have_terminals()) GTEST_SKIP() << "SKIPPED: there are no pseudo-terminals here";
   TemporaryFolder folder;
   const std::string file = folder.file("letter", many_lines(48));
-  const Outcome outcome = run(at_terminal("stty cols 20 <&2; exec \"$@\"", {"--beam", "1", "--batch", "4", "--no-unsure", file}));
+  const Outcome outcome =
+      run(at_terminal("stty cols 20 <&2; exec \"$@\"", {"--beam", "1", "--batch", "4", "--no-unsure", file}));
   EXPECT_EQ(outcome.code, 0);
   const auto all = drawn(outcome.err);
   ASSERT_GT(all.size(), 1u) << outcome.err;

@@ -19,8 +19,8 @@ graph::TensorId rows_at(Builder& b, graph::TensorId x, uint32_t batch, uint32_t 
 
 // The mean of two classifiers, each with a row of its own (Touvron et al. 2020, DeiT).
 graph::TensorId mean_scores(Builder& b, graph::TensorId scores, graph::TensorId second) {
-  const auto other = ops::linear(b.g(), "distillation", second, b.weight(b.network().distillation),
-                                 b.config().head.classes);
+  const auto other =
+      ops::linear(b.g(), "distillation", second, b.weight(b.network().distillation), b.config().head.classes);
   return ops::scale(b.g(), "scores.mean", ops::add(b.g(), "scores.sum", scores, other), 0.5f);
 }
 
