@@ -7,11 +7,10 @@ namespace lapilli::recordings {
 
 namespace {
 constexpr uint64_t kBlock = 4096;  // samples, read at a time: what comes live waits no longer for its block
-constexpr uint64_t kWhole = uint64_t{1} << 20;  // samples, a minute of speech: what has no more is kept, and read once
 }  // namespace
 
-Result<std::unique_ptr<Recording>> Recording::open(Opener opener, std::string name, uint32_t rate) {
-  std::unique_ptr<Recording> made(new Recording(std::move(opener), std::move(name), rate));
+Result<std::unique_ptr<Recording>> Recording::open(Opener opener, std::string name, uint32_t rate, uint64_t most_kept) {
+  std::unique_ptr<Recording> made(new Recording(std::move(opener), std::move(name), rate, most_kept));
   LAPILLI_CHECK(made->rewind());
   return made;
 }
@@ -112,13 +111,31 @@ Status Recording::more() {
   return {};
 }
 
+Status Recording::store_up_to(uint64_t end) {
+  while (!ended_ && !store_.lost() && store_.size() < end) {
+    LAPILLI_CHECK(more());
+    if (!store_.append(kept_)) continue;
+    begin_ += kept_.size();
+    kept_.clear();
+  }
+  return {};
+}
+
 Result<uint64_t> Recording::read(uint64_t first, std::span<float> to) {
+  LAPILLI_CHECK(store_up_to(first + to.size()));
+  uint64_t n = store_.read(first, to);
+  if (store_.lost()) LAPILLI_TRY(n, read_without_store(first, to));
+  position_ = first + n;
+  return n;
+}
+
+Result<uint64_t> Recording::read_without_store(uint64_t first, std::span<float> to) {
   if (first < begin_) LAPILLI_CHECK(rewind());
   while (!ended_ && begin_ + kept_.size() < first + to.size()) {
     LAPILLI_CHECK(more());
     // A second before what is wanted stays.
     const uint64_t end = begin_ + kept_.size(), keep_from = first > rate_ ? std::min(first - rate_, end) : 0;
-    if (end <= kWhole || keep_from < begin_ + kBlock) continue;
+    if (keep_from < begin_ + kBlock) continue;
     kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(keep_from - begin_));
     begin_ = keep_from;
   }

@@ -613,12 +613,17 @@ TEST(CliTranscribe, ARecordingIsNeverWrittenOver) {
 TEST(CliTranscribe, FoldersSayWhatTheyLeaveOut) {
   const TemporaryFolder folder;
   for (const char* name : {"a.wav", "film.mkv", "notes.txt", "cover.jpg", ".hidden.wav"}) folder.file(name, "");
-  const auto told = [&](const std::string& of) {
-    return run(lapilli({"transcribe", "-o", (folder.path() / "out").string() + "/", of})).err;
+  const TemporaryFolder programs;
+  fs::permissions(programs.file("ffmpeg", "#!/bin/sh\n"), fs::perms::owner_all);
+  const auto told = [&](const std::string& of, const std::string& path = "/nowhere") {
+    Spawn spawn = lapilli({"transcribe", "-o", (folder.path() / "out").string() + "/", of});
+    spawn.environment.push_back("PATH=" + path);
+    return run(spawn).err;
   };
   const std::string err = told(folder.path().string());
-  EXPECT_TRUE(contains(err, ": 1 file left out (sound that is not read here; ffmpeg")) << err;
+  EXPECT_TRUE(contains(err, ": 1 file left out (only ffmpeg reads them, which is not installed here")) << err;
   EXPECT_TRUE(contains(err, "film.mkv")) << err;
+  EXPECT_FALSE(contains(told(folder.path().string(), programs.path().string()), "film.mkv"));
   EXPECT_TRUE(contains(err, ": 2 files left out (no recordings, by their endings): cover.jpg, notes.txt")) << err;
   EXPECT_FALSE(contains(err, "hidden")) << err;
   EXPECT_TRUE(contains(err, "hears nothing")) << err;  // for want of a model

@@ -91,22 +91,33 @@ TEST(Recordings, BlocksOfAnySizeAndASecondReadingAreTheSame) {
   }
 }
 
-// A longer one is read anew from its beginning: no more of it is kept than of a minute.
-TEST(Recordings, OfAMinuteAreReadOnce) {
+// A file is opened again where its samples were not kept (when the store is full, and for the step back), and nowhere else.
+TEST(Recordings, AreReadOnce) {
   TempDirectory dir;
-  for (const auto& [seconds, times] : {std::pair{60, 1}, {70, 2}}) {
-    const auto path = dir.write("a.wav", wav_of(std::vector<float>(seconds * 16000, 0.25f), {16000, 1, 1, 8}));
+  struct Case {
+    int seconds;
+    uint64_t most_kept;
+    int times;
+  };
+  for (const auto& [seconds, most_kept, times] :
+       {Case{60, SampleStore::kMost, 1}, Case{140, SampleStore::kMost, 1}, Case{60, 500000, 3}, Case{140, 1500000, 3}}) {
+    const auto samples = glide(16000, seconds);
+    const auto path = dir.write("a.wav", wav_of(samples, {16000, 1, 3, 32}));
     int opened = 0;
     const auto open = [&] {
       ++opened;
       return open_wav(path);
     };
-    auto recording = Recording::open(open, path, 16000);
+    auto recording = Recording::open(open, path, 16000, most_kept);
     ASSERT_TRUE(recording.ok());
-    EXPECT_EQ((*recording)->count().value(), uint64_t(seconds) * 16000);
-    std::vector<float> first(100);
-    EXPECT_EQ((*recording)->read(0, first).value(), 100u);
-    EXPECT_EQ(opened, times) << seconds;
+    EXPECT_EQ((*recording)->count().value(), samples.size());
+    std::vector<float> part(5000);
+    for (const size_t first : {size_t{0}, size_t{123}, samples.size() / 2, samples.size() - 5000}) {
+      ASSERT_EQ((*recording)->read(first, part).value(), part.size()) << first;
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), samples.begin() + static_cast<ptrdiff_t>(first))) << first;
+    }
+    EXPECT_EQ((*recording)->read(samples.size() - 10, part).value(), 10u);
+    EXPECT_EQ(opened, times) << seconds << " " << most_kept;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "cli/files/folder_files.hpp"
 #include "cli/files/output_names.hpp"
 #include "cli/output.hpp"
+#include "recordings/ffmpeg.hpp"
 #include "recordings/sound_endings.hpp"
 
 namespace lapilli::cli {
@@ -62,14 +63,16 @@ class RecordingFinder {
     if (const int code = files_below(folder, files_.output, found)) return code;
     std::vector<std::string> unread, other;
     const size_t before = sources_.size();
+    const auto read_here =
+        recordings::has_ffmpeg() ? recordings::endings_of_sound() : recordings::endings_that_are_read();
     for (const FolderFile& file : found) {
       if (file.left_out) continue;
-      if (ends_with_one_of(file.path, recordings::endings_that_are_read()))
+      if (ends_with_one_of(file.path, read_here))
         add(file.path, file.below);
       else
         (ends_with_one_of(file.path, recordings::endings_of_sound()) ? unread : other).push_back(file.below);
     }
-    note(left_out(folder, unread, "sound that is not read here; ffmpeg -i FILE FILE.wav makes what is"));
+    note(left_out(folder, unread, "only ffmpeg reads them, which is not installed here: install it, or make WAV files elsewhere"));
     note(left_out(folder, other, "no recordings, by their endings"));
     if (sources_.size() > before) return exit_ok;
     for (const std::string& text : notes_) complain(exit_ok, text);
