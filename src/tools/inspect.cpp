@@ -6,6 +6,7 @@
 #include "formats/checkpoint.hpp"
 #include "formats/hf_config.hpp"
 #include "formats/sound_config.hpp"
+#include "formats/speech_settings.hpp"
 #include "formats/task_params.hpp"
 #include "generate/conventions.hpp"
 #include "generate/fitting_tokenizer.hpp"
@@ -88,6 +89,16 @@ Json languages_json(const Tokenizer& tokenizer) {
   return {{"source", of.sources}, {"target", of.targets}};
 }
 
+// A tokenizer of Whisper knows a hundred languages, also that of a model that was trained for one: the settings tell.
+Result<Json> heard_languages(const std::string& directory) {
+  LAPILLI_TRY(const SpeechSettings settings, read_speech_settings(directory));
+  Json source = Json::array(), target = Json::array();
+  for (const auto& [token, id] : settings.languages)
+    source.push_back(token.starts_with("<|") && token.ends_with("|>") ? token.substr(2, token.size() - 4) : token);
+  if (settings.tasks.contains("translate")) target.push_back("en");
+  return Json{{"source", source}, {"target", target}};
+}
+
 // Commands that suit the model: what its files name settings for, or its family is made for.
 Json picture_tasks(const model::Config& c) {
   if (c.decoder.layers > 0) return Json::array({"caption", "read"});
@@ -166,12 +177,13 @@ Result<Json> describe(const InspectRequest& request) {
   json["device_weight_bytes"] = weight_bytes(network);
   json["tokenizer"] = tokenizer ? "ok" : tokenizer.error().message;
   json["generation"] = generation_json(generation);
-  json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
   const bool pictures = config.patches.channels > 0, sound = !pictures && config.features.width > 0;
   json["tasks"] = pictures ? picture_tasks(config)
                   : sound  ? Json::array({"transcribe"})
                            : tasks_of(type, config_json, config_path);
   json["input"] = pictures ? "picture" : sound ? "sound" : "text";
+  json["languages"] = tokenizer ? languages_json(**tokenizer) : Json(nullptr);
+  if (sound) LAPILLI_TRY(json["languages"], heard_languages(directory));
   if (pictures || sound) json["preprocessor"] = front_end_of(directory, config);
   if (!request.tensors) return json;
   for (const StoredTensor& tensor : checkpoint.tensors()) {

@@ -58,6 +58,12 @@ std::string some(const Json& codes) {
   return codes.size() <= kMost ? text : format("%s and %u more (--json lists them)", text, codes.size() - kMost);
 }
 
+std::string heard_text(const Json& languages) {
+  const Json &source = languages["source"], &target = languages["target"];
+  if (source.empty()) return "the one that it was trained for";
+  return "hears " + some(source) + (target.empty() ? "" : "; translates to " + some(target));
+}
+
 std::string languages_text(const Json& languages) {
   if (languages.is_null()) return "unknown without the tokenizer";
   const Json &source = languages["source"], &target = languages["target"];
@@ -140,7 +146,7 @@ std::string inspect_table(const Json& json) {
   if (json.contains("preprocessor")) line("preprocessor", json["preprocessor"].get<std::string>());
   line("tokenizer", json["tokenizer"].get<std::string>());
   line("generation", json["generation"].dump());
-  line("languages", languages_text(json["languages"]));
+  line("languages", json["input"] == "sound" ? heard_text(json["languages"]) : languages_text(json["languages"]));
   return text + tensors_text(json) + summary(json);
 }
 
