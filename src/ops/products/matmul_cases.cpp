@@ -299,7 +299,7 @@ void add_kv_cases(std::vector<OpCase>& all) {
   all.push_back(kv_case({70, 36, 0, step(3, 12, 70, 5), 3, 66}));
   all.push_back(kv_case({1, 20, 0, step(2, 8, 3, 5), 4, 1}));
   all.push_back(kv_case({3, 32, 32, step(4, 8, 4, 4), 1, 0}));       // nothing runs
-  all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // in slices where bindings are small
+  all.push_back(kv_case({8, 256, 256, step(4, 64, 8, 40), 33, 6}));  // sliced on devices with small bindings
   all.push_back(kv_case({6, 24, 0, step(2, 8, 6, 5), 3, 5}));        // a part that small bindings leave alone
   all.push_back(kv_case({5, 64, 64, step(1, 64, 5, 200), 190, 4}));  // slots that do not fit there
   all.push_back(kv_case({390, 32, 0, batch(1, 64, 3, 130, 130)}));
@@ -387,7 +387,7 @@ void add_halves_cases(std::vector<OpCase>& all, WeightFormat f) {
   add({7, 48, 48, step(4, 12, 7, 13), 0, 5, f, fp16});
   add({5, 50, 50, step(5, 10, 5, 6), 5, 4, f, fp16});      // q_columns no multiple of 4
   add({5, 18, 18, step(6, 3, 5, 6), 5, 4, f, fp16});       // odd head size
-  add({8, 256, 256, step(4, 64, 8, 80), 70, 6, f, fp16});  // in slices where bindings are small
+  add({8, 256, 256, step(4, 64, 8, 80), 70, 6, f, fp16});  // sliced on devices with small bindings
   add({5, 64, 64, step(1, 64, 5, 400), 390, 4, f, fp16});  // slots that do not fit there
   all.push_back(pass_case({{3}, 24, 2, 8, 0, f, fp16}));
   all.push_back(pass_case({{5, 4, 3, 1, 5, 1}, 28, 4, 5, 21, f, fp16}));
