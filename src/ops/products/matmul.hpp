@@ -13,7 +13,7 @@
 
 namespace lapilli {
 
-// Normalizes the rows of x first: a preceding "layer_norm" that became part of the product.
+// A normalization of x's rows ahead of the product: a preceding "layer_norm" that became part of it.
 enum class NormFirst : uint32_t { none, layer, rms };
 
 // Attributes of a "matmul" node, whose rows may first be normalized or gated, but not both. inputs: x (gated rows: as
