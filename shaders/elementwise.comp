@@ -1,6 +1,6 @@
 #version 450
-// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; POWER: y = the sum of the squares of both; else
-// y = scale * act(x). Elements are vec4.
+// ADD: x += y in place; GATE: y = act(x) * the other half of x's line; POWER: y = the sum of the squares of both;
+// otherwise y = scale * act(x). Elements are vec4s.
 #extension GL_GOOGLE_include_directive : enable
 #include "common.glsl"
 #include "activation.glsl"

@@ -7,7 +7,7 @@ uint bf16_bits(const uint f) {
   return (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
 }
 
-// For positive values of at most 65,536, whose result is infinity.
+// For positive values up to 65,536, which becomes infinity.
 uint half_of(const uint f) {
   uint exponent = f >> 23;
   bool subnormal = exponent < 113u;

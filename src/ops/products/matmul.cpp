@@ -310,7 +310,7 @@ bool runs_at_once(const Capabilities& caps, const MatmulKernel& kernel, const Si
 }
 
 // Tiles for this many rows, from largest to smallest: none that would be half empty, and none with sixteen sums per
-// invocation on phones, whose compilers crash on such private arrays.
+// invocation on small devices, since phone compilers crash on such private arrays.
 std::vector<uint32_t> possible_tiles(const Capabilities& caps, uint64_t rows) {
   std::vector<uint32_t> tiles;
   for (const uint32_t id : {kTiled64, kTiled32, kTiled16})
@@ -340,8 +340,8 @@ bool has_coop_kernel(const Capabilities& caps, uint32_t id) {
 bool fills_with_matrices(const Capabilities& caps, const Size& size) {
   return 2 * groups_of(caps, kKernels[kCoop64], size) >= least_groups(caps);
 }
-// The cooperative kernel that comes before all others, if any: the small one where 64-row tiles would leave most of a
-// large device idle but smaller ones still fill it.
+// The cooperative kernel that comes before all others, if any: the small one on large devices that the large one leaves
+// mostly idle, if there are more than 32 rows or it fills the device itself.
 std::optional<uint32_t> first_coop(const Capabilities& caps, const Size& size, bool has_large, bool has_small) {
   if (has_large && fills_with_matrices(caps, size)) return kCoop64;
   const bool many = size.rows > 32 || groups_of(caps, kKernels[kCoop32], size) >= least_groups(caps);

@@ -99,8 +99,8 @@ class SelfTest {
   std::atomic<uint64_t> cases_{0};
 };
 
-// Keeps what the device's next run can use: verdicts, expected pipelines, and compiled pipelines. Writes files, so do
-// not call it while a frame waits.
+// Keeps what the device's next run can use: verdicts, expected pipelines, and compiled pipelines. Writes, so do not
+// call it while a frame waits.
 void keep_between_runs(vulkan::Device& device);
 // compile_tested() without waiting.
 class TestedCompilation {
