@@ -37,7 +37,7 @@ const uint DEPTH = OWN_DEPTH * PARTS, DEPTH4 = DEPTH / 4u;
 const uint PAIRS = DEPTH / 2u;               // halves are stored in pairs: two depths of a row or a column
 const uint STRIDE = PAIRS + 4u;              // 16 bytes of padding, the alignment of matrices: puts adjacent rows in
                                              // different banks
-const uint SUM_ROWS = 16u;                   // the largest M
+const uint SUM_ROWS = 16u;                   // rows of a sum with the largest M
 shared f16vec2 x_high[ROWS * STRIDE], x_low[ROWS * STRIDE];
 shared f16vec2 w_tile[COLUMNS * STRIDE];
 const uint SUMS = SMALL ? 2u : 4u;           // subgroups whose sums are in shared memory at a time

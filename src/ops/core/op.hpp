@@ -65,8 +65,8 @@ struct LowerContext {
 };
 
 // Tuning parameters: specialization beyond the shape of the node. They change a kernel's speed and where its sums are
-// cut, never its result: any values that the kernel supports are correct (ops/core/tuning.hpp). 0: the kernel has no
-// such number.
+// cut, never what it computes: any values that the kernel supports are correct (ops/core/tuning.hpp). 0: the kernel has
+// no such number.
 struct Numbers {
   uint32_t local = 0;  // invocations per workgroup
   uint32_t each = 0;   // elements per invocation (vec4s, words or rows of depth, depending on the kernel)
